@@ -1,0 +1,68 @@
+package access_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+)
+
+// want is the whole table (E10, F4): what stands here is allowed, everything
+// else is not.
+const want = `
+agent ask own
+agent ask addressed
+agent ask bystander
+agent ask starter
+agent get own
+agent list own
+agent cancel own
+agent consume own
+responder get addressed
+responder list addressed
+responder answer addressed
+responder decline addressed
+responder claim addressed
+admin get addressed
+admin list addressed
+admin answer addressed
+admin decline addressed
+admin claim addressed
+`
+
+func TestEveryCellOfTheTable(t *testing.T) {
+	allowed := map[string]bool{}
+	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
+		allowed[line] = true
+	}
+	for _, kind := range append(askback.Kinds, "", "stranger") {
+		for _, action := range append(askback.Actions, "", "else") {
+			ever := false
+			for _, relation := range append(askback.Relations, "", "else") {
+				cell := fmt.Sprintf("%s %s %s", kind, action, relation)
+				got := access.Allowed(kind, action, relation)
+				if got != allowed[cell] {
+					t.Errorf("%s: got %v, want %v", cell, got, allowed[cell])
+				}
+				delete(allowed, cell)
+				ever = ever || got
+			}
+			if got := access.Ever(kind, action); got != ever {
+				t.Errorf("%s %s ever: got %v, want %v", kind, action, got, ever)
+			}
+		}
+	}
+	for cell := range allowed {
+		t.Errorf("%s: no such kind, action or relation", cell)
+	}
+}
+
+func TestAnAgentNeverAnswers(t *testing.T) {
+	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim} {
+		if access.Ever(askback.Agent, action) {
+			t.Errorf("an agent may %s", action)
+		}
+	}
+}

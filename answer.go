@@ -1,0 +1,155 @@
+package askback
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Normalize returns the answer in its one form for this ask: one entry per
+// question, in order, by id, with labels apart from text of the person's own.
+// The error is [Invalid] and names every problem.
+func (a Answer) Normalize(ask Ask) (Answer, error) {
+	var bad problems
+	text(&bad, "/comment", a.Comment, MaxText)
+	text(&bad, "/reason", a.Reason, MaxText)
+	if ask.Kind == Confirm {
+		a.checkDecision(&bad)
+		return a, bad.err()
+	}
+	if a.Decision != "" {
+		bad.add("/decision", "these are questions, nothing to approve", `"answers": [{"id": "q1", "selected": ["…"]}]`)
+	}
+	given := a.place(ask, &bad)
+	a.Answers = make([]QuestionAnswer, len(ask.Questions))
+	for i, q := range ask.Questions {
+		a.Answers[i] = given[i].normalize(q, &bad)
+	}
+	return a, bad.err()
+}
+
+func (a Answer) checkDecision(bad *problems) {
+	if len(a.Answers) > 0 {
+		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
+	}
+	switch a.Decision {
+	case Approve, Deny:
+	case ApproveAll:
+		bad.add("/decision", "this release makes no standing approvals", `"decision": "approved"`)
+	default:
+		bad.add("/decision", "a decision is approved or denied", `"decision": "denied"`)
+	}
+	if len(a.Input) > 0 {
+		bad.add("/input", "this release takes the arguments as they are", "deny, and say in the reason what to change")
+	}
+}
+
+// placed is an answer that found its question, and where it stood.
+type placed struct {
+	QuestionAnswer
+	at string
+}
+
+// place puts each given answer beside its question, by id or by text.
+func (a Answer) place(ask Ask, bad *problems) []placed {
+	out := make([]placed, len(ask.Questions))
+	for i, g := range a.Answers {
+		at := fmt.Sprintf("/answers/%d", i)
+		n := slices.IndexFunc(ask.Questions, func(q Question) bool {
+			return g.ID == q.ID || g.ID == "" && g.Question == q.Text
+		})
+		switch {
+		case n < 0 && g.ID != "":
+			bad.add(at+"/id", fmt.Sprintf("there is no question %s", quote(g.ID)), "name one of "+questionIDs(ask))
+		case n < 0:
+			bad.add(at+"/question", "no question has this text", "name one of "+questionIDs(ask))
+		case out[n].at != "":
+			bad.add(at, "this question is answered twice", "answer it once")
+		default:
+			out[n] = placed{g, at}
+		}
+	}
+	return out
+}
+
+func questionIDs(ask Ask) string {
+	ids := make([]string, len(ask.Questions))
+	for i, q := range ask.Questions {
+		ids[i] = q.ID
+	}
+	return strings.Join(ids, ", ")
+}
+
+func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
+	at := p.at
+	if at == "" {
+		at = "/answers"
+	}
+	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(p.Notes)}
+	text(bad, at+"/notes", out.Notes, MaxText)
+	var own []string
+	for _, value := range p.Selected {
+		_, isLabel := q.Option(value)
+		switch {
+		case strings.TrimSpace(value) == "":
+		case isLabel && !slices.Contains(out.Selected, value):
+			out.Selected = append(out.Selected, value)
+		case isLabel:
+		case q.NoOther:
+			bad.add(at+"/selected", fmt.Sprintf("%s is no option", quote(value)), "choose "+labels(q))
+		default:
+			own = append(own, value)
+		}
+	}
+	if strings.TrimSpace(p.Other) != "" {
+		own = append(own, p.Other)
+		if q.NoOther {
+			bad.add(at+"/other", "only the options count here", "choose "+labels(q))
+		}
+	}
+	out.Other = strings.Join(own, ", ")
+	text(bad, at+"/other", out.Other, MaxText)
+	out.check(q, at, len(own), bad)
+	return out
+}
+
+func (a QuestionAnswer) check(q Question, at string, own int, bad *problems) {
+	count := len(a.Selected) + own
+	if count > 1 && !q.MultiSelect {
+		bad.add(at+"/selected", "this question has one answer", "choose one")
+	}
+	if count == 0 && !q.Optional {
+		detail := "this question is not answered"
+		if len(q.Options) == 0 {
+			bad.add(at, detail, `"other": "…"`)
+			return
+		}
+		bad.add(at, detail, "choose "+labels(q))
+	}
+}
+
+// labels names the options in a message, at most five.
+func labels(q Question) string {
+	var b strings.Builder
+	for i, o := range q.Options {
+		if i == 5 {
+			return b.String() + " …"
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(o.Label))
+	}
+	return b.String()
+}
+
+// Defaults returns the answers the asker gave beforehand, one per question.
+func (a Ask) Defaults() []QuestionAnswer {
+	out := make([]QuestionAnswer, len(a.Questions))
+	for i, q := range a.Questions {
+		given := placed{QuestionAnswer: QuestionAnswer{Selected: q.Default}}
+		var ignored problems
+		out[i] = given.normalize(q, &ignored)
+	}
+	return out
+}

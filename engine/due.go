@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// alarm is the one timer for all deadlines: when the next one is, as far as
+// [Engine.Run] knows.
+type alarm struct {
+	mu   sync.Mutex
+	next time.Time // zero: Run has not looked yet, or there is none
+	rang chan struct{}
+}
+
+// set wakes Run when something is due before it means to wake by itself.
+func (a *alarm) set(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	a.mu.Lock()
+	sooner := a.next.IsZero() || at.Before(a.next)
+	if sooner {
+		a.next = at
+	}
+	a.mu.Unlock()
+	if !sooner {
+		return
+	}
+	select {
+	case a.rang <- struct{}{}:
+	default:
+	}
+}
+
+// clear forgets the next time while Run looks, so that whatever is set
+// meanwhile makes it look again.
+func (a *alarm) clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.next = time.Time{}
+}
+
+// expect notes what Run found, unless something sooner was set meanwhile.
+func (a *alarm) expect(at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.next.IsZero() || at.Before(a.next) {
+		a.next = at
+	}
+}
+
+const (
+	dueBatch   = 256         // records looked up at once
+	dueAtOnce  = 64          // of which so many are stepped at once, into one commit
+	dueLook    = time.Minute // the longest time between two looks
+	dueRecover = time.Second // the pause after a look that went wrong
+)
+
+// Run makes deadlines pass until ctx ends, and returns nil then. One goroutine
+// and one timer serve all asks.
+func (e *Engine) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		wait, err := e.fireDue(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Error("deadlines were not looked after", "error", err)
+			wait = dueRecover
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-e.due.rang:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+	return nil
+}
+
+// fireDue steps what is due, and says how long nothing else will be.
+func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
+	e.due.clear()
+	for {
+		now := e.clock()
+		records, err := e.store.Due(ctx, now, dueBatch)
+		if err != nil {
+			return 0, err
+		}
+		if err := e.stepDue(ctx, records); err != nil {
+			return 0, err
+		}
+		if len(records) == dueBatch {
+			continue
+		}
+		next, err := e.store.Due(ctx, now.Add(dueLook), 1)
+		if err != nil || len(next) == 0 {
+			e.due.expect(now.Add(dueLook))
+			return dueLook, err
+		}
+		e.due.expect(next[0].Due)
+		return max(next[0].Due.Sub(now), 0), nil
+	}
+}
+
+// stepDue steps records beside each other, so that they share commits.
+func (e *Engine) stepDue(ctx context.Context, records []store.Record) error {
+	var (
+		group sync.WaitGroup
+		slots = make(chan struct{}, dueAtOnce)
+		errs  = make([]error, len(records))
+	)
+	for i, r := range records {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			_, errs[i] = e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
+				return lifecycle.Due{At: now}, nil
+			})
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}

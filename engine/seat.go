@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// seat is what one principal can do. Each method asks the table first.
+type seat struct {
+	engine *Engine
+	who    askback.Principal
+}
+
+// may says whether this principal may do an action on an ask: ErrForbidden if
+// its kind never may, ErrNotFound if this ask is not its affair.
+func (s seat) may(action askback.Action, state lifecycle.State) error {
+	if !access.Ever(s.who.Kind, action) {
+		return askback.ErrForbidden
+	}
+	if !access.Allowed(s.who.Kind, action, s.relation(state)) {
+		return askback.ErrNotFound
+	}
+	return nil
+}
+
+// relation says how this principal stands to an ask. An agent owns what it
+// asked; people are addressed by name, or all of them when nobody is named.
+func (s seat) relation(state lifecycle.State) askback.Relation {
+	to := state.Ask.To
+	switch {
+	case s.who.Kind == askback.Agent && s.who.Name == state.Owner:
+		return askback.Own
+	case s.who.Kind != askback.Agent && (len(to) == 0 || slices.Contains(to, s.who.Name)):
+		return askback.Addressed
+	}
+	return askback.Bystander
+}
+
+// act steps an ask for this principal.
+func (s seat) act(ctx context.Context, action askback.Action, id string, event func(now time.Time) lifecycle.Event) (askback.Ask, error) {
+	if !access.Ever(s.who.Kind, action) {
+		return askback.Ask{}, askback.ErrForbidden
+	}
+	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
+		return event(now), s.may(action, state)
+	})
+	return s.told(action, id, state, err)
+}
+
+// told returns an ask to this principal. A settled one comes with its error;
+// every other error comes alone.
+func (s seat) told(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
+	switch {
+	case err == nil:
+		return state.Ask.Clone(), nil
+	case errors.Is(err, askback.ErrSettled):
+		return state.Ask.Clone(), fmt.Errorf("%s %s: %w", action, id, err)
+	}
+	return askback.Ask{}, fmt.Errorf("%s %s: %w", action, id, err)
+}
+
+// Answer implements [askback.Inbox].
+func (s seat) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+	return s.act(ctx, askback.ActAnswer, id, func(now time.Time) lifecycle.Event {
+		return lifecycle.Answered{By: s.who.Name, Via: s.who.Via, Answer: a, At: now}
+	})
+}
+
+// Decline implements [askback.Inbox].
+func (s seat) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := askback.CheckReason(reason); err != nil {
+		return askback.Ask{}, err
+	}
+	return s.act(ctx, askback.ActDecline, id, func(now time.Time) lifecycle.Event {
+		return lifecycle.Declined{By: s.who.Name, Via: s.who.Via, Reason: reason, At: now}
+	})
+}
+
+// Claim implements [askback.Inbox].
+func (s seat) Claim(ctx context.Context, id string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActClaim, id, func(now time.Time) lifecycle.Event {
+		return lifecycle.Claimed{By: s.who.Name, At: now}
+	})
+}
+
+// Cancel implements [askback.Asker].
+func (s seat) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := askback.CheckReason(reason); err != nil {
+		return askback.Ask{}, err
+	}
+	return s.act(ctx, askback.ActCancel, id, func(now time.Time) lifecycle.Event {
+		by := askback.By{Kind: askback.ByAgent, Name: s.who.Name}
+		return lifecycle.Cancelled{By: by, Via: s.who.Via, Reason: reason, At: now}
+	})
+}
+
+// Consume implements [askback.Asker].
+func (s seat) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActConsume, id, func(now time.Time) lifecycle.Event {
+		return lifecycle.Consumed{Digest: digest, At: now}
+	})
+}
+
+// Get implements [askback.Inbox]. It changes nothing, not even an ask whose
+// deadline is past.
+func (s seat) Get(ctx context.Context, id string) (askback.Ask, error) {
+	k, err := s.engine.read(ctx, id)
+	if err == nil {
+		err = s.may(askback.ActGet, k.state)
+	}
+	return s.told(askback.ActGet, id, k.state, err)
+}
+
+// Wait implements [askback.Asker].
+func (s seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	w := s.engine.hub.join(id)
+	defer s.engine.hub.leave(id, w)
+	a, err := s.Get(ctx, id)
+	if err != nil || a.Settled() {
+		return a, err
+	}
+	a = askback.Ask{} // nothing of the ask is held while it waits
+	select {
+	case a := <-w.settled:
+		return a.Clone(), nil
+	case <-ctx.Done():
+	}
+	a, err = s.Get(context.WithoutCancel(ctx), id)
+	if err != nil || a.Settled() {
+		return a, err
+	}
+	return a, context.Cause(ctx)
+}
+
+// List implements [askback.Inbox].
+func (s seat) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if !access.Ever(s.who.Kind, askback.ActList) {
+		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
+	}
+	if err := q.Check(); err != nil {
+		return askback.Page{}, err
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = askback.DefaultLimit
+	}
+	from := s.selection(q)
+	var page askback.Page
+	for {
+		records, err := s.engine.store.List(ctx, from)
+		if err != nil {
+			return askback.Page{}, fmt.Errorf("list: %w", mine(err))
+		}
+		for _, r := range records {
+			from.After = r.ID
+			k, err := decode(r)
+			if err != nil {
+				return askback.Page{}, fmt.Errorf("list: %w", err)
+			}
+			if s.may(askback.ActList, k.state) != nil || !selects(q, k.state.Ask) {
+				continue
+			}
+			if len(page.Items) == limit {
+				page.NextCursor = page.Items[limit-1].ID
+				return page, nil
+			}
+			page.Items = append(page.Items, k.state.Ask.Clone())
+		}
+		if len(records) < from.Limit {
+			return page, nil
+		}
+	}
+}
+
+// selection is what the store can tell of a query: its own columns, and that
+// the records are this principal's affair. The engine looks at the rest.
+func (s seat) selection(q askback.Query) store.Query {
+	from := store.Query{
+		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor, Limit: askback.MaxLimit,
+	}
+	switch q.Status {
+	case "", askback.Pending:
+		open := true
+		from.Open = &open
+	case askback.AnyStatus:
+		from.Newest = true
+	default:
+		from.Status, from.Newest = string(q.Status), true
+	}
+	if s.who.Kind == askback.Agent {
+		from.Owner = s.who.Name
+	} else {
+		from.For = s.who.Name
+	}
+	return from
+}
+
+func selects(q askback.Query, a askback.Ask) bool {
+	return q.To == "" || len(a.To) == 0 || slices.Contains(a.To, q.To)
+}

@@ -1,0 +1,63 @@
+package askback
+
+import (
+	"errors"
+	"strings"
+)
+
+// What can be wrong, told apart with errors.Is, here and over the wire.
+var (
+	ErrNotFound     = errors.New("no such ask, or it is not yours")
+	ErrForbidden    = errors.New("this kind of principal may not do that")
+	ErrSettled      = errors.New("the ask is settled")
+	ErrKeyReused    = errors.New("this key was used for another request")
+	ErrConsumed     = errors.New("this approval is spent")
+	ErrDigest       = errors.New("these are not the arguments that were approved")
+	ErrNotApproved  = errors.New("nobody approved this")
+	ErrBusy         = errors.New("too many others changed this at once; try again")
+	ErrFull         = errors.New("too much waits to be written; try again later")
+	ErrStopping     = errors.New("this server is stopping; try again")
+	ErrNotSupported = errors.New("this release does not support that")
+)
+
+// A Problem is one thing that is wrong with what was sent.
+type Problem struct {
+	Pointer string `json:"pointer"` // where: a JSON pointer (RFC 6901)
+	Detail  string `json:"detail"`  // what is wrong, and what was expected
+	Fix     string `json:"fix"`     // what to send instead
+}
+
+// Invalid is the error for input that breaks the rules. It is never empty.
+type Invalid []Problem
+
+// Error says every problem in one line.
+func (v Invalid) Error() string {
+	var b strings.Builder
+	for i, p := range v {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if p.Pointer != "" {
+			b.WriteString(p.Pointer + ": ")
+		}
+		b.WriteString(p.Detail)
+		if p.Fix != "" {
+			b.WriteString(" (" + p.Fix + ")")
+		}
+	}
+	return b.String()
+}
+
+// problems collects what is wrong while rules are checked.
+type problems struct{ list Invalid }
+
+func (p *problems) add(pointer, detail, fix string) {
+	p.list = append(p.list, Problem{pointer, detail, fix})
+}
+
+func (p *problems) err() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return p.list
+}

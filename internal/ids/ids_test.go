@@ -1,0 +1,65 @@
+package ids_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/askback/askback/internal/ids"
+)
+
+// The ULID specification's own example: 01ARZ3NDEKTSV4RRFFQ69G5FAV was made at
+// 1469922850259 ms.
+func TestTheSpecificationsExample(t *testing.T) {
+	random := []byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b}
+	got, err := ids.New(ids.Ask, time.UnixMilli(1469922850259), bytes.NewReader(random))
+	if want := "ask_01arz3ndektsv4rrffq69g5fav"; err != nil || got != want {
+		t.Fatalf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestIdsSortByTime(t *testing.T) {
+	ones := bytes.Repeat([]byte{0xff}, 10)
+	early, _ := ids.New(ids.Ask, time.UnixMilli(1000), bytes.NewReader(ones))
+	late, _ := ids.New(ids.Ask, time.UnixMilli(1001), bytes.NewReader(make([]byte, 10)))
+	if early >= late {
+		t.Errorf("%s does not sort before %s", early, late)
+	}
+}
+
+func TestValid(t *testing.T) {
+	for id, want := range map[string]bool{
+		"ask_01arz3ndektsv4rrffq69g5fav":  true,
+		"ask_7zzzzzzzzzzzzzzzzzzzzzzzzz":  true,
+		"ask_8zzzzzzzzzzzzzzzzzzzzzzzzz":  false, // over 128 bits
+		"ses_01arz3ndektsv4rrffq69g5fav":  false,
+		"ask_01ARZ3NDEKTSV4RRFFQ69G5FAV":  false,
+		"ask_01arz3ndektsv4rrffq69g5fa":   false,
+		"ask_01arz3ndektsv4rrffq69g5favx": false,
+		"ask_01arz3ndektsv4rrffq69g5fau":  false, // u is no digit
+		"":                                false,
+	} {
+		if got := ids.Valid(ids.Ask, id); got != want {
+			t.Errorf("Valid(%q) = %v, want %v", id, got, want)
+		}
+	}
+}
+
+func TestNoChanceNoId(t *testing.T) {
+	broken := errors.New("no randomness")
+	if _, err := ids.New(ids.Ask, time.Now(), iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("got %v, want %v", err, broken)
+	}
+	if _, err := ids.New(ids.Ask, time.Now(), bytes.NewReader(nil)); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want EOF", err)
+	}
+}
+
+func TestSwap(t *testing.T) {
+	if got := ids.Swap("ask_01arz3ndektsv4rrffq69g5fav", ids.Session); got != "ses_01arz3ndektsv4rrffq69g5fav" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,301 @@
+package askback
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// The JSON of wire.md §2: what is not there is null, lists are never null,
+// times are RFC 3339 in UTC with milliseconds.
+
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+type stamp struct{ time.Time }
+
+// MarshalJSON writes null for the zero time.
+func (s stamp) MarshalJSON() ([]byte, error) {
+	if s.IsZero() {
+		return []byte("null"), nil
+	}
+	return s.UTC().AppendFormat(nil, `"`+timeForm+`"`), nil
+}
+
+// null is v, or null when it says nothing.
+func null[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func set[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// list is v, or an empty list.
+func list[T any](v []T) []T {
+	if v == nil {
+		return []T{}
+	}
+	return v
+}
+
+// marshal is json.Marshal that leaves <, > and & as they are: what people and
+// agents wrote is not rewritten for browsers, which get no JSON of ours as HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+type askJSON struct {
+	ID           string          `json:"id"`
+	SessionID    string          `json:"session_id"`
+	Agent        string          `json:"agent"`
+	Path         []string        `json:"path"`
+	Kind         AskKind         `json:"kind"`
+	Title        *string         `json:"title"`
+	Questions    []Question      `json:"questions"`
+	Confirmation *Confirmation   `json:"confirmation"`
+	Context      json.RawMessage `json:"context"`
+	To           []string        `json:"to"`
+	Quorum       int             `json:"quorum"`
+	Votes        []struct{}      `json:"votes"`
+	Tags         []string        `json:"tags"`
+	Claims       []Claim         `json:"claims"`
+	Status       Status          `json:"status"`
+	CreatedAt    stamp           `json:"created_at"`
+	Deadline     stamp           `json:"deadline"`
+	OnTimeout    OnTimeout       `json:"on_timeout"`
+	PageURL      *string         `json:"page_url"`
+	Outcome      *Outcome        `json:"outcome"`
+}
+
+// MarshalJSON writes an ask as it is read over the wire.
+func (a Ask) MarshalJSON() ([]byte, error) {
+	context := a.Context
+	if len(context) == 0 {
+		context = json.RawMessage("{}")
+	}
+	return marshal(askJSON{
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Path: list(a.Path), Kind: a.Kind,
+		Title: null(a.Title), Questions: list(a.Questions), Confirmation: a.Confirmation, Context: context,
+		To: list(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: list(a.Tags), Claims: list(a.Claims),
+		Status: a.Status, CreatedAt: stamp{a.CreatedAt}, Deadline: stamp{a.Deadline},
+		OnTimeout: a.OnTimeout, PageURL: null(a.PageURL), Outcome: a.Outcome,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *Ask) UnmarshalJSON(b []byte) error {
+	var j askJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if string(j.Context) == "{}" {
+		j.Context = nil
+	}
+	*a = Ask{
+		ID: j.ID, SessionID: j.SessionID, Agent: j.Agent, Path: some(j.Path), Kind: j.Kind,
+		Title: set(j.Title), Questions: some(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
+		To: some(j.To), Quorum: j.Quorum, Tags: some(j.Tags), Claims: some(j.Claims),
+		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,
+		OnTimeout: j.OnTimeout, PageURL: set(j.PageURL), Outcome: j.Outcome,
+	}
+	return nil
+}
+
+// some is v, or nil when it is empty.
+func some[T any](v []T) []T {
+	if len(v) == 0 {
+		return nil
+	}
+	return v
+}
+
+type claimJSON struct {
+	Name string `json:"name"`
+	At   stamp  `json:"at"`
+}
+
+// MarshalJSON writes a claim as in wire.md §2.
+func (c Claim) MarshalJSON() ([]byte, error) {
+	return marshal(claimJSON{c.Name, stamp{c.At}})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Claim) UnmarshalJSON(b []byte) error {
+	var j claimJSON
+	err := json.Unmarshal(b, &j)
+	*c = Claim{j.Name, j.At.Time}
+	return err
+}
+
+type questionJSON struct {
+	ID          string          `json:"id"`
+	Text        string          `json:"question"`
+	Header      *string         `json:"header"`
+	MultiSelect bool            `json:"multiSelect"`
+	Options     []Option        `json:"options"`
+	AllowCustom bool            `json:"allow_custom"`
+	Default     json.RawMessage `json:"default"`
+	Required    bool            `json:"required"`
+}
+
+// MarshalJSON writes a question as in wire.md §2; default is a list where
+// several may be chosen.
+func (q Question) MarshalJSON() ([]byte, error) {
+	var err error
+	standard := []byte("null")
+	switch {
+	case len(q.Default) > 0 && q.MultiSelect:
+		standard, err = marshal(q.Default)
+	case len(q.Default) > 0:
+		standard, err = marshal(q.Default[0])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return marshal(questionJSON{
+		q.ID, q.Text, null(q.Header), q.MultiSelect, list(q.Options), !q.NoOther, standard, !q.Optional,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (q *Question) UnmarshalJSON(b []byte) error {
+	j := questionJSON{AllowCustom: true, Required: true}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*q = Question{
+		ID: j.ID, Text: j.Text, Header: set(j.Header), MultiSelect: j.MultiSelect, Options: some(j.Options),
+		NoOther: !j.AllowCustom, Optional: !j.Required,
+	}
+	if len(j.Default) == 0 || string(j.Default) == "null" {
+		return nil
+	}
+	if j.Default[0] == '[' {
+		return json.Unmarshal(j.Default, &q.Default)
+	}
+	q.Default = make([]string, 1)
+	return json.Unmarshal(j.Default, &q.Default[0])
+}
+
+type confirmationJSON struct {
+	ToolName     string          `json:"tool_name"`
+	Server       *string         `json:"server"`
+	Description  *string         `json:"description"`
+	Input        json.RawMessage `json:"input"`
+	InputPreview *string         `json:"input_preview"`
+	Tier         string          `json:"tier"`
+	Dangerous    bool            `json:"dangerous"`
+	Context      *string         `json:"context"`
+	Digest       string          `json:"digest"`
+}
+
+// MarshalJSON writes a confirmation as in wire.md §2.
+func (c Confirmation) MarshalJSON() ([]byte, error) {
+	return marshal(confirmationJSON{
+		c.ToolName, null(c.Server), null(c.Description), c.Input, null(c.InputPreview), c.Tier, c.Dangerous,
+		null(c.Context), c.Digest,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (c *Confirmation) UnmarshalJSON(b []byte) error {
+	var j confirmationJSON
+	err := json.Unmarshal(b, &j)
+	*c = Confirmation{
+		j.ToolName, set(j.Server), set(j.Description), j.Input, set(j.InputPreview), j.Tier, j.Dangerous,
+		set(j.Context), j.Digest,
+	}
+	return err
+}
+
+type outcomeJSON struct {
+	Status    Status           `json:"status"`
+	Answers   []QuestionAnswer `json:"answers"`
+	Comment   *string          `json:"comment"`
+	Decision  *Decision        `json:"decision"`
+	Input     json.RawMessage  `json:"input"`
+	GrantID   *string          `json:"grant_id"`
+	Reason    *string          `json:"reason"`
+	By        By               `json:"by"`
+	Via       *Via             `json:"via"`
+	At        stamp            `json:"at"`
+	Defaulted bool             `json:"default_applied"`
+}
+
+// MarshalJSON writes an outcome as in wire.md §2.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	input := o.Input
+	if len(input) == 0 {
+		input = json.RawMessage("null")
+	}
+	return marshal(outcomeJSON{
+		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.GrantID), null(o.Reason),
+		o.By, null(o.Via), stamp{o.At}, o.Defaulted,
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (o *Outcome) UnmarshalJSON(b []byte) error {
+	var j outcomeJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if string(j.Input) == "null" {
+		j.Input = nil
+	}
+	*o = Outcome{
+		j.Status, some(j.Answers), set(j.Comment), set(j.Decision), j.Input, set(j.GrantID), set(j.Reason),
+		j.By, set(j.Via), j.At.Time, j.Defaulted,
+	}
+	return nil
+}
+
+type byJSON struct {
+	Kind ByKind  `json:"kind"`
+	Name *string `json:"name"`
+}
+
+// MarshalJSON writes who ended an ask as in wire.md §2.
+func (b By) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, null(b.Name)}) }
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (b *By) UnmarshalJSON(raw []byte) error {
+	var j byJSON
+	err := json.Unmarshal(raw, &j)
+	*b = By{j.Kind, set(j.Name)}
+	return err
+}
+
+type questionAnswerJSON struct {
+	ID       string   `json:"id"`
+	Question string   `json:"question"`
+	Selected []string `json:"selected"`
+	Other    *string  `json:"other"`
+	Notes    *string  `json:"notes"`
+}
+
+// MarshalJSON writes the answer to a question as in wire.md §2.
+func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
+	return marshal(questionAnswerJSON{a.ID, a.Question, list(a.Selected), null(a.Other), null(a.Notes)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (a *QuestionAnswer) UnmarshalJSON(b []byte) error {
+	var j questionAnswerJSON
+	err := json.Unmarshal(b, &j)
+	*a = QuestionAnswer{j.ID, j.Question, some(j.Selected), set(j.Other), set(j.Notes)}
+	return err
+}

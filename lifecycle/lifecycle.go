@@ -1,0 +1,266 @@
+// Package lifecycle decides how an ask lives, and does none of it.
+//
+// [Step] is a function of its arguments alone: time, chance and identity come
+// in the event. An ask is pending until exactly one outcome ends it. The
+// outcome is final, the ask is not frozen: what comes late is still recorded.
+// The stories in testdata are the specification.
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// A State is all that is remembered of one ask.
+type State struct {
+	Ask      askback.Ask // as people and agents see it now
+	Owner    string      // the name of the principal that asked
+	Request  string      // digest of the request, to know it again by its key
+	Refused  int         // answers that came late
+	Consumed time.Time   // when the approval was spent; zero: not yet
+}
+
+// MaxRefused is how many late answers the history of one ask keeps.
+const MaxRefused = 100
+
+// claimPause is how soon the same person's next claim is news.
+const claimPause = 30 * time.Second
+
+// maxClaims bounds the people who are shown to be looking; the latest stay.
+const maxClaims = 20
+
+// An Event is something that happened to an ask: [Asked], [Answered],
+// [Declined], [Cancelled], [Claimed], [Due], [Refused] or [Consumed].
+type Event interface{ event() }
+
+// Asked opens an ask. Its questions or confirmation are normal already.
+type Asked struct {
+	Ask     askback.Ask
+	Owner   string
+	Request string
+	At      time.Time
+}
+
+// Answered says that a person gave an answer.
+type Answered struct {
+	By     string
+	Via    askback.Via
+	Answer askback.Answer
+	At     time.Time
+}
+
+// Declined says that a person will not answer.
+type Declined struct {
+	By     string
+	Via    askback.Via
+	Reason string
+	At     time.Time
+}
+
+// Cancelled says that the agent withdrew the ask.
+type Cancelled struct {
+	By     askback.By
+	Via    askback.Via
+	Reason string
+	At     time.Time
+}
+
+// Claimed says that a person is looking at the ask.
+type Claimed struct {
+	By string
+	At time.Time
+}
+
+// Due says what time it is; it matters when the deadline is past.
+type Due struct{ At time.Time }
+
+// Refused says that an answer or a refusal to answer came too late.
+type Refused struct {
+	By     string
+	Via    askback.Via
+	Answer askback.Answer
+	Why    string
+	At     time.Time
+}
+
+// Consumed says that the action with this digest is about to run.
+type Consumed struct {
+	Digest string
+	At     time.Time
+}
+
+func (Asked) event()     {}
+func (Answered) event()  {}
+func (Declined) event()  {}
+func (Cancelled) event() {}
+func (Claimed) event()   {}
+func (Due) event()       {}
+func (Refused) event()   {}
+func (Consumed) event()  {}
+
+// Step returns the state after an event, and what the history says of it. An
+// event that changes nothing has no history, and a change always has some. On
+// error the state is the one before.
+//
+// Errors: [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
+// [askback.ErrNotApproved], [askback.Invalid].
+func Step(s State, ev Event) (State, []Entry, error) {
+	next, history, err := dispatch(s, ev)
+	if err != nil || len(history) == 0 {
+		return s, nil, err
+	}
+	return next, history, nil
+}
+
+func dispatch(s State, ev Event) (State, []Entry, error) {
+	if a, ok := ev.(Asked); ok != (s.Ask.ID == "") {
+		return s, nil, fmt.Errorf("%T for ask %q: an ask is asked once, first of all", ev, s.Ask.ID)
+	} else if ok {
+		return asked(a)
+	}
+	switch ev := ev.(type) {
+	case Answered:
+		return answered(s, ev)
+	case Declined:
+		return declined(s, ev)
+	case Cancelled:
+		return cancelled(s, ev)
+	case Claimed:
+		return claimed(s, ev)
+	case Due:
+		return due(s, ev)
+	case Refused:
+		return refused(s, ev)
+	case Consumed:
+		return consumed(s, ev)
+	}
+	return s, nil, fmt.Errorf("unknown event %T", ev)
+}
+
+// Due returns when the ask wants [Due]; zero is never. Claims hold the
+// deadline for [askback.ClaimHold] after the last one, and for
+// [askback.MaxClaimHold] past it at the most (F5).
+func (s State) Due() time.Time {
+	a := s.Ask
+	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
+		return time.Time{}
+	}
+	due := a.Deadline
+	for _, c := range a.Claims {
+		if held := c.At.Add(askback.ClaimHold); held.After(due) {
+			due = held
+		}
+	}
+	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
+		due = last
+	}
+	return due
+}
+
+func asked(ev Asked) (State, []Entry, error) {
+	s := State{Ask: ev.Ask, Owner: ev.Owner, Request: ev.Request}
+	s.Ask.Status, s.Ask.CreatedAt = askback.Pending, ev.At
+	s.Ask.Outcome, s.Ask.Claims = nil, nil
+	return s, []Entry{{Type: "question_pending"}}, nil
+}
+
+func answered(s State, ev Answered) (State, []Entry, error) {
+	answer, err := ev.Answer.Normalize(s.Ask)
+	return settle(s, err, askback.Outcome{
+		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
+		Input: answer.Input, Reason: answer.Reason,
+		By: askback.By{Kind: askback.ByPerson, Name: ev.By}, Via: ev.Via, At: ev.At,
+	})
+}
+
+func declined(s State, ev Declined) (State, []Entry, error) {
+	return settle(s, nil, askback.Outcome{
+		Status: askback.Declined, Reason: ev.Reason,
+		By: askback.By{Kind: askback.ByPerson, Name: ev.By}, Via: ev.Via, At: ev.At,
+	})
+}
+
+func cancelled(s State, ev Cancelled) (State, []Entry, error) {
+	if s.Ask.Status == askback.Cancelled {
+		return s, nil, nil
+	}
+	return settle(s, nil, askback.Outcome{
+		Status: askback.Cancelled, Reason: ev.Reason, By: ev.By, Via: ev.Via, At: ev.At,
+	})
+}
+
+func due(s State, ev Due) (State, []Entry, error) {
+	if at := s.Due(); at.IsZero() || ev.At.Before(at) {
+		return s, nil, nil
+	}
+	o := askback.Outcome{
+		Status: askback.Expired, Reason: "nobody answered in time", By: askback.By{Kind: askback.ByTimer}, At: ev.At,
+	}
+	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
+		o.Answers, o.Defaulted = s.Ask.Defaults(), true
+	}
+	return settle(s, nil, o)
+}
+
+// settle ends a pending ask. A settled one stays as it is: the same outcome by
+// the same hand is a repeat and no error; anything else came too late, whatever
+// else is wrong with it.
+func settle(s State, invalid error, o askback.Outcome) (State, []Entry, error) {
+	if won := s.Ask.Outcome; won != nil {
+		if invalid == nil && won.By == o.By && won.Same(&o) {
+			return s, nil, nil
+		}
+		return s, nil, askback.ErrSettled
+	}
+	if invalid != nil {
+		return s, nil, invalid
+	}
+	s.Ask.Status, s.Ask.Outcome = o.Status, &o
+	return s, []Entry{{Type: "question_" + string(o.Status)}}, nil
+}
+
+func claimed(s State, ev Claimed) (State, []Entry, error) {
+	if s.Ask.Settled() {
+		return s, nil, askback.ErrSettled
+	}
+	claims := slices.Clone(s.Ask.Claims)
+	if i := slices.IndexFunc(claims, func(c askback.Claim) bool { return c.Name == ev.By }); i >= 0 {
+		if ev.At.Before(claims[i].At.Add(claimPause)) {
+			return s, nil, nil
+		}
+		claims = slices.Delete(claims, i, i+1)
+	}
+	claims = append(claims, askback.Claim{Name: ev.By, At: ev.At})
+	if len(claims) > maxClaims {
+		claims = claims[1:]
+	}
+	s.Ask.Claims = claims
+	return s, []Entry{{Type: "question_claimed", By: ev.By}}, nil
+}
+
+func refused(s State, ev Refused) (State, []Entry, error) {
+	if s.Refused >= MaxRefused {
+		return s, nil, nil
+	}
+	s.Refused++
+	return s, []Entry{{
+		Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
+		Answers: ev.Answer.Answers, Decision: ev.Answer.Decision, Reason: ev.Answer.Reason,
+	}}, nil
+}
+
+func consumed(s State, ev Consumed) (State, []Entry, error) {
+	switch {
+	case s.Ask.Kind != askback.Confirm, !s.Ask.Outcome.Approved():
+		return s, nil, askback.ErrNotApproved
+	case ev.Digest != s.Ask.Confirmation.Digest:
+		return s, nil, askback.ErrDigest
+	case !s.Consumed.IsZero():
+		return s, nil, askback.ErrConsumed
+	}
+	s.Consumed = ev.At
+	return s, []Entry{{Type: "question_consumed", Digest: ev.Digest}}, nil
+}

@@ -1,0 +1,214 @@
+package lifecycle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// Format is the number that stored states begin with. A state of an older
+// format is lifted when it is read; one of a newer format is refused.
+const Format = 1
+
+// An Entry is one line of an ask's history. What the ask itself says, such as
+// its questions and its outcome, is not said again: neither ever changes.
+type Entry struct {
+	Type     string                   `json:"-"` // wire.md §4
+	By       string                   `json:"by,omitempty"`
+	Via      askback.Via              `json:"via,omitempty"`
+	Why      string                   `json:"why,omitempty"`
+	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
+	Decision askback.Decision         `json:"decision,omitempty"`
+	Reason   string                   `json:"reason,omitempty"`
+	Digest   string                   `json:"digest,omitempty"`
+}
+
+// What is stored has a shape of its own, apart from the wire's: fixed is
+// written once, moving with each step. Times are milliseconds since 1970.
+type fixed struct {
+	Format       int               `json:"v"`
+	ID           string            `json:"id"`
+	SessionID    string            `json:"session"`
+	Owner        string            `json:"owner"`
+	Request      string            `json:"request,omitempty"`
+	Agent        string            `json:"agent"`
+	Path         []string          `json:"path,omitempty"`
+	Kind         askback.AskKind   `json:"kind"`
+	Title        string            `json:"title,omitempty"`
+	Questions    []storedQuestion  `json:"questions,omitempty"`
+	Confirmation *storedConfirm    `json:"confirmation,omitempty"`
+	Context      json.RawMessage   `json:"context,omitempty"`
+	Quorum       int               `json:"quorum"`
+	Tags         []string          `json:"tags,omitempty"`
+	Created      int64             `json:"created"`
+	Deadline     int64             `json:"deadline,omitempty"`
+	OnTimeout    askback.OnTimeout `json:"on_timeout"`
+}
+
+type moving struct {
+	Format   int            `json:"v"`
+	Status   askback.Status `json:"status"`
+	To       []string       `json:"to,omitempty"`
+	Claims   []storedClaim  `json:"claims,omitempty"`
+	Outcome  *storedOutcome `json:"outcome,omitempty"`
+	Refused  int            `json:"refused,omitempty"`
+	Consumed int64          `json:"consumed,omitempty"`
+}
+
+// The stored twins of root types have the same fields in the same order, so
+// that one converts into the other; a field added there breaks the build here.
+type storedQuestion struct {
+	ID          string           `json:"id"`
+	Text        string           `json:"text"`
+	Header      string           `json:"header,omitempty"`
+	MultiSelect bool             `json:"multi,omitempty"`
+	Options     []askback.Option `json:"options,omitempty"`
+	NoOther     bool             `json:"no_other,omitempty"`
+	Optional    bool             `json:"optional,omitempty"`
+	Default     []string         `json:"default,omitempty"`
+}
+
+type storedConfirm struct {
+	ToolName     string          `json:"tool"`
+	Server       string          `json:"server,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	Input        json.RawMessage `json:"input"`
+	InputPreview string          `json:"preview,omitempty"`
+	Tier         string          `json:"tier"`
+	Dangerous    bool            `json:"dangerous,omitempty"`
+	Context      string          `json:"context,omitempty"`
+	Digest       string          `json:"digest"`
+}
+
+type storedClaim struct {
+	Name string `json:"name"`
+	At   int64  `json:"at"`
+}
+
+type storedAnswer struct {
+	ID       string   `json:"id"`
+	Question string   `json:"-"` // the question has it
+	Selected []string `json:"selected,omitempty"`
+	Other    string   `json:"other,omitempty"`
+	Notes    string   `json:"notes,omitempty"`
+}
+
+type storedOutcome struct {
+	Answers   []storedAnswer   `json:"answers,omitempty"`
+	Comment   string           `json:"comment,omitempty"`
+	Decision  askback.Decision `json:"decision,omitempty"`
+	Input     json.RawMessage  `json:"input,omitempty"`
+	GrantID   string           `json:"grant,omitempty"`
+	Reason    string           `json:"reason,omitempty"`
+	ByKind    askback.ByKind   `json:"by"`
+	ByName    string           `json:"name,omitempty"`
+	Via       askback.Via      `json:"via,omitempty"`
+	At        int64            `json:"at"`
+	Defaulted bool             `json:"defaulted,omitempty"`
+}
+
+// EncodeFixed returns the part of a state that is written once, as JSON.
+func EncodeFixed(s State) ([]byte, error) {
+	a := s.Ask
+	f := fixed{
+		Format: Format, ID: a.ID, SessionID: a.SessionID, Owner: s.Owner, Request: s.Request, Agent: a.Agent,
+		Path: a.Path, Kind: a.Kind, Title: a.Title, Confirmation: (*storedConfirm)(a.Confirmation),
+		Context: a.Context, Quorum: a.Quorum, Tags: a.Tags, Created: millis(a.CreatedAt),
+		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout,
+	}
+	for _, q := range a.Questions {
+		f.Questions = append(f.Questions, storedQuestion(q))
+	}
+	return marshal(f)
+}
+
+// Encode returns the part of a state that each step rewrites, as JSON.
+func Encode(s State) ([]byte, error) {
+	a := s.Ask
+	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Consumed: millis(s.Consumed)}
+	for _, c := range a.Claims {
+		m.Claims = append(m.Claims, storedClaim{c.Name, millis(c.At)})
+	}
+	if o := a.Outcome; o != nil {
+		m.Outcome = &storedOutcome{
+			Comment: o.Comment, Decision: o.Decision, Input: o.Input, GrantID: o.GrantID, Reason: o.Reason,
+			ByKind: o.By.Kind, ByName: o.By.Name, Via: o.Via, At: millis(o.At), Defaulted: o.Defaulted,
+		}
+		for _, q := range o.Answers {
+			m.Outcome.Answers = append(m.Outcome.Answers, storedAnswer(q))
+		}
+	}
+	return marshal(m)
+}
+
+// Decode reads what [EncodeFixed] and [Encode] wrote, in this release or an
+// older one.
+func Decode(fixedPart, movingPart []byte) (State, error) {
+	var f fixed
+	var m moving
+	if err := json.Unmarshal(fixedPart, &f); err != nil {
+		return State{}, fmt.Errorf("read a stored ask: %v", err)
+	}
+	if err := json.Unmarshal(movingPart, &m); err != nil {
+		return State{}, fmt.Errorf("read the state of ask %s: %v", f.ID, err)
+	}
+	if newest := max(f.Format, m.Format); newest > Format {
+		return State{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, Format)
+	}
+	return State{
+		Ask: restore(f, m), Owner: f.Owner, Request: f.Request, Refused: m.Refused, Consumed: instant(m.Consumed),
+	}, nil
+}
+
+func restore(f fixed, m moving) askback.Ask {
+	a := askback.Ask{
+		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Path: f.Path, Kind: f.Kind, Title: f.Title,
+		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
+		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
+		OnTimeout: f.OnTimeout,
+	}
+	for _, q := range f.Questions {
+		a.Questions = append(a.Questions, askback.Question(q))
+	}
+	for _, c := range m.Claims {
+		a.Claims = append(a.Claims, askback.Claim{Name: c.Name, At: instant(c.At)})
+	}
+	if o := m.Outcome; o != nil {
+		a.Outcome = &askback.Outcome{
+			Status: m.Status, Comment: o.Comment, Decision: o.Decision, Input: o.Input, GrantID: o.GrantID,
+			Reason: o.Reason, By: askback.By{Kind: o.ByKind, Name: o.ByName}, Via: o.Via, At: instant(o.At),
+			Defaulted: o.Defaulted,
+		}
+		for i, q := range o.Answers {
+			q.Question = a.Questions[i].Text
+			a.Outcome.Answers = append(a.Outcome.Answers, askback.QuestionAnswer(q))
+		}
+	}
+	return a
+}
+
+// marshal is json.Marshal that leaves <, > and & as they were written.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

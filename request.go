@@ -1,0 +1,330 @@
+package askback
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// A Request is what an agent asks for: questions, or a confirmation.
+type Request struct {
+	Questions    []Question
+	Confirmation *Confirmation
+
+	SessionID  string // the session it belongs to; or
+	SessionKey string // the asker's own name for its run; or neither: a session of its own
+	Agent      string // a label for people; "" is the asker's name
+	Title      string
+	Context    json.RawMessage // a JSON string or object, shown beside the question
+	To         []string        // who may answer; none is everybody
+	Quorum     int             // 0 is 1
+	Tags       []string
+	Timeout    time.Duration // or
+	Deadline   time.Time
+	OnTimeout  OnTimeout // "" is wait without a deadline, fail with one
+	// CallbackURL is where the outcome is sent.
+	CallbackURL string
+	// Key makes the request safe to repeat: the same key of the same asker is
+	// the same ask, for as long as the ask is kept.
+	Key string
+}
+
+// The limits of wire.md §1, in code points; Header in grapheme clusters, Input
+// in bytes.
+const (
+	MaxQuestions   = 4
+	MinOptions     = 2
+	MaxOptions     = 50
+	MaxQuestion    = 10_000
+	MaxHeader      = 12
+	MaxLabel       = 200
+	MaxDescription = 2_000
+	MaxPreview     = 100_000
+	MaxContext     = 200_000
+	MaxInput       = 1 << 20
+	MaxText        = 20_000 // notes, other, reason, comment
+	MaxName        = 200    // names, labels of agents, tags, titles
+	MaxKey         = 255
+	MaxNames       = 100 // people in To, tags
+)
+
+// Normalize returns the request in its one form: questions numbered, headers
+// cut, "Other" among the options dropped where text of one's own is allowed
+// anyway, what is unsaid filled in. notes says what was left out and why. The
+// error is [Invalid] and names every problem.
+func (r Request) Normalize() (normal Request, notes []Problem, err error) {
+	var bad, left problems
+	switch {
+	case r.Confirmation != nil && len(r.Questions) > 0:
+		bad.add("/confirmation", "an ask has questions or a confirmation, not both", "make two asks")
+	case r.Confirmation != nil:
+		r.Confirmation = r.Confirmation.normalize(&bad)
+	default:
+		r.Questions = normalizeQuestions(r.Questions, &bad, &left)
+	}
+	r.checkPlace(&bad)
+	r.checkTime(&bad)
+	if r.Quorum == 0 {
+		r.Quorum = 1
+	}
+	if r.Quorum != 1 {
+		bad.add("/quorum", "this release takes one answer", "leave quorum out")
+	}
+	if r.CallbackURL != "" {
+		bad.add("/callback_url", "this release calls nobody back", "wait for the ask instead")
+	}
+	return r, left.list, bad.err()
+}
+
+// checkPlace checks who asks, in which session, and who is asked.
+func (r *Request) checkPlace(bad *problems) {
+	if r.SessionID != "" && r.SessionKey != "" {
+		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
+	}
+	text(bad, "/session_key", r.SessionKey, MaxKey)
+	text(bad, "/agent", r.Agent, MaxName)
+	text(bad, "/title", r.Title, MaxName)
+	text(bad, "/key", r.Key, MaxKey)
+	r.To = names(bad, "/to", r.To)
+	r.Tags = names(bad, "/tags", r.Tags)
+	for i, name := range r.To {
+		if strings.HasPrefix(name, "@") {
+			bad.add(fmt.Sprintf("/to/%d", i), "this release knows no groups", "name the people")
+		}
+	}
+	r.Context = bytes.Clone(bytes.TrimSpace(r.Context))
+	if len(r.Context) == 0 {
+		return
+	}
+	switch {
+	case !json.Valid(r.Context) || r.Context[0] != '"' && r.Context[0] != '{':
+		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
+	case utf8.RuneCount(r.Context) > MaxContext:
+		bad.add("/context", tooLong(utf8.RuneCount(r.Context), MaxContext), "shorten it")
+	}
+}
+
+func (r *Request) checkTime(bad *problems) {
+	if r.Timeout < 0 {
+		bad.add("/timeout", "a timeout is longer than nothing", `"timeout": "10m"`)
+	}
+	if r.Timeout != 0 && !r.Deadline.IsZero() {
+		bad.add("/deadline", "an ask has a timeout or a deadline, not both", "leave one out")
+	}
+	limited := r.Timeout != 0 || !r.Deadline.IsZero()
+	if r.OnTimeout == "" {
+		r.OnTimeout = OnTimeoutWait
+		if limited {
+			r.OnTimeout = OnTimeoutFail
+		}
+	}
+	switch r.OnTimeout {
+	case OnTimeoutWait:
+	case OnTimeoutFail, OnTimeoutDecline:
+	case OnTimeoutDefault:
+		r.checkDefaults(bad)
+	default:
+		bad.add("/on_timeout", "on_timeout is wait, fail, default or decline", `"on_timeout": "wait"`)
+	}
+	if !limited && r.OnTimeout != OnTimeoutWait {
+		bad.add("/on_timeout", "without a deadline nothing ends", `add "timeout": "10m"`)
+	}
+}
+
+// checkDefaults holds that silence is a decision only where the asker said
+// which one, and never approves (F4, F5).
+func (r *Request) checkDefaults(bad *problems) {
+	if r.Confirmation != nil {
+		bad.add("/on_timeout", "a timer approves nothing", `"on_timeout": "decline"`)
+	}
+	for i, q := range r.Questions {
+		if !q.Optional && len(q.Default) == 0 {
+			bad.add(fmt.Sprintf("/questions/%d/default", i),
+				"on_timeout default needs a default on every required question", "add a default")
+		}
+	}
+}
+
+func normalizeQuestions(questions []Question, bad, left *problems) []Question {
+	if n := len(questions); n == 0 || n > MaxQuestions {
+		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", MaxQuestions, n),
+			`"questions": [{"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}]`)
+		return nil
+	}
+	out := make([]Question, len(questions))
+	for i, q := range questions {
+		at := fmt.Sprintf("/questions/%d", i)
+		out[i] = q.normalize(at, bad, left)
+		out[i].ID = fmt.Sprintf("q%d", i+1)
+		for _, earlier := range out[:i] {
+			if earlier.Text == q.Text {
+				bad.add(at+"/question", "this question stands twice", "ask it once")
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (q Question) normalize(at string, bad, left *problems) Question {
+	required(bad, at+"/question", q.Text, MaxQuestion)
+	if !utf8.ValidString(q.Header) {
+		bad.add(at+"/header", "a header is UTF-8", "send UTF-8")
+	}
+	q.Header = cut(q.Header, MaxHeader)
+	if n := len(q.Options); n != 0 && (n < MinOptions || n > MaxOptions) {
+		bad.add(at+"/options", fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", MinOptions, MaxOptions, n),
+			`"options": [{"label": "A"}, {"label": "B"}]`)
+	}
+	if len(q.Options) == 0 && q.NoOther {
+		bad.add(at+"/allow_custom", "a question without options is answered with text", "leave allow_custom out")
+	}
+	q.Options = normalizeOptions(q, at, bad, left)
+	q.Default = slices.Clone(q.Default)
+	q.checkDefault(at+"/default", bad)
+	return q
+}
+
+func normalizeOptions(q Question, at string, bad, left *problems) []Option {
+	var kept []Option
+	for i, o := range q.Options {
+		at := fmt.Sprintf("%s/options/%d", at, i)
+		required(bad, at+"/label", o.Label, MaxLabel)
+		text(bad, at+"/description", o.Description, MaxDescription)
+		text(bad, at+"/preview", o.Preview, MaxPreview)
+		if !q.NoOther && meansOther(o.Label) {
+			left.add(at, `"Other" is always offered`, "leave it out")
+			continue
+		}
+		if q.MultiSelect && o.Preview != "" {
+			left.add(at+"/preview", "a question with several answers shows no previews", "describe the option instead")
+			o.Preview = ""
+		}
+		if slices.ContainsFunc(kept, func(k Option) bool { return k.Label == o.Label }) {
+			bad.add(at+"/label", "this label stands twice", "give each option its own label")
+		}
+		kept = append(kept, o)
+	}
+	if len(q.Options) > 0 && len(kept) == 0 {
+		bad.add(at+"/options", `"Other" is always offered and is no option`, "name real options, or none for free text")
+	}
+	return kept
+}
+
+// meansOther says whether a label is the choice Askback offers by itself.
+func meansOther(label string) bool {
+	switch strings.ToLower(strings.TrimSpace(label)) {
+	case "other", "other…", "other...":
+		return true
+	}
+	return false
+}
+
+func (q Question) checkDefault(at string, bad *problems) {
+	if len(q.Default) > 1 && !q.MultiSelect {
+		bad.add(at, "a question with one answer has one default", "name one label")
+	}
+	for i, d := range q.Default {
+		required(bad, at, d, MaxText)
+		if _, ok := q.Option(d); !ok && q.NoOther {
+			bad.add(at, fmt.Sprintf("%s is no option", quote(d)), "name one of the labels")
+		}
+		if slices.Contains(q.Default[:i], d) {
+			bad.add(at, fmt.Sprintf("%s stands twice", quote(d)), "name it once")
+		}
+	}
+}
+
+func (c Confirmation) normalize(bad *problems) *Confirmation {
+	const at = "/confirmation"
+	required(bad, at+"/tool_name", c.ToolName, MaxName)
+	text(bad, at+"/server", c.Server, MaxName)
+	text(bad, at+"/description", c.Description, MaxQuestion)
+	text(bad, at+"/input_preview", c.InputPreview, MaxPreview)
+	text(bad, at+"/context", c.Context, MaxContext)
+	c.Input = bytes.Clone(bytes.TrimSpace(c.Input))
+	if len(c.Input) == 0 {
+		c.Input = json.RawMessage("{}")
+	}
+	if !json.Valid(c.Input) || c.Input[0] != '{' {
+		bad.add(at+"/input", "the arguments of a tool are an object", `"input": {}`)
+	}
+	if len(c.Input) > MaxInput {
+		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), MaxInput), "shorten it")
+	}
+	if c.Tier == "" {
+		c.Tier = "confirm"
+	}
+	if c.Tier != "confirm" {
+		bad.add(at+"/tier", "only tools of tier confirm are asked about", `"tier": "confirm"`)
+	}
+	if c.Digest != "" {
+		bad.add(at+"/digest", "Askback computes the digest", "leave it out")
+	}
+	return &c
+}
+
+func names(bad *problems, at string, list []string) []string {
+	if len(list) > MaxNames {
+		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
+	}
+	var out []string
+	for i, name := range list {
+		required(bad, fmt.Sprintf("%s/%d", at, i), name, MaxName)
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func required(bad *problems, at, s string, limit int) {
+	if strings.TrimSpace(s) == "" {
+		bad.add(at, "is blank", "write something")
+		return
+	}
+	text(bad, at, s, limit)
+}
+
+func text(bad *problems, at, s string, limit int) {
+	if !utf8.ValidString(s) {
+		bad.add(at, "is not UTF-8", "send UTF-8")
+	} else if n := utf8.RuneCountInString(s); n > limit {
+		bad.add(at, tooLong(n, limit), "shorten it")
+	}
+}
+
+// CheckReason says whether a reason can be kept; the error is [Invalid].
+func CheckReason(reason string) error {
+	var bad problems
+	text(&bad, "/reason", reason, MaxText)
+	return bad.err()
+}
+
+func tooLong(n, limit int) string { return fmt.Sprintf("%d characters; at most %d", n, limit) }
+
+// cut keeps the first n grapheme clusters.
+func cut(s string, n int) string {
+	rest, state := s, -1
+	for range n {
+		if rest == "" {
+			return s
+		}
+		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+	}
+	return strings.TrimSpace(strings.TrimSuffix(s, rest))
+}
+
+// quote shows at most 40 characters of text in a message.
+func quote(s string) string {
+	if utf8.RuneCountInString(s) > 40 {
+		s = string([]rune(s)[:40]) + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
