@@ -1,0 +1,27 @@
+# One command per wish; a bare make prints them.
+
+# How many proofs `make prove` runs. Empty: the short form.
+N ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help test check bench prove generate
+
+help:
+	@awk -F ' *## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: ## everything, as on a fresh machine: install what is missing, check, test, short proofs
+	@scripts/test.sh
+
+check: ## format, vet, staticcheck, generated files, go.mod, shape of the repository
+	@scripts/check.sh
+
+bench: ## measure, and print the figures
+	@test -d bench || { echo "make bench: there is no folder bench" >&2; exit 1; }
+	@go run ./bench
+
+prove: ## kill the real binary again and again: N=1000 times, or the short form
+	@test -d prove || { echo "make prove: there is no folder prove" >&2; exit 1; }
+	@go run ./prove $(if $(N),-n $(N),-short)
+
+generate: ## write the generated files anew
+	@scripts/generate.sh

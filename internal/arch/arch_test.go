@@ -1,0 +1,95 @@
+package arch_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rules are what the repository is held to.
+var rules = map[string]rule{
+	"every package has a row":      everyPackageHasARow,
+	"layers hold":                  layersHold,
+	"doors stay apart":             doorsStayApart,
+	"libraries have owners":        librariesHaveOwners,
+	"no dot imports":               noDotImports,
+	"pure imports only":            pureImportsOnly,
+	"no clock in pure code":        noClock,
+	"no concurrency in pure code":  noConcurrency,
+	"no changed package variables": noChangedVariables,
+	"no maps in the machines":      noMaps,
+	"packages say what they are":   packagesSayWhatTheyAre,
+	"exported names have comments": exportedNamesHaveComments,
+	"no init functions":            noInit,
+	"packages have good names":     packagesHaveGoodNames,
+	"files have good names":        filesHaveGoodNames,
+	"files are short":              filesAreShort,
+	"tests do not sleep":           testsDoNotSleep,
+}
+
+func TestTheRepositoryKeepsItsShape(t *testing.T) {
+	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, r := range rules {
+		t.Run(name, func(t *testing.T) {
+			for _, fault := range repo.broken(r) {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// A walk that finds nothing would keep every rule.
+func TestTheRepositoryIsRead(t *testing.T) {
+	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := slices.ContainsFunc(repo.files, func(f *file) bool { return f.name == "internal/arch/arch_test.go" })
+	if !found {
+		t.Errorf("this file is not among the %d files that were read", len(repo.files))
+	}
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "module " + module + "\n"; !strings.HasPrefix(string(mod), want) {
+		t.Errorf("go.mod begins with %.60q, want %q", mod, want)
+	}
+}
+
+func TestTheTablesAgree(t *testing.T) {
+	for pkg := range pure {
+		may, ok := layers[pkg]
+		if !ok {
+			t.Errorf("pure package %s has no row in layers", pkg)
+		}
+		for _, m := range may {
+			if _, ok := pure[m]; !ok {
+				t.Errorf("pure package %s may import %s, which is not pure", pkg, m)
+			}
+		}
+	}
+	for _, pkg := range slices.Concat(doors, suites, mapless) {
+		if _, ok := layers[pkg]; !ok {
+			t.Errorf("package %s has no row in layers", pkg)
+		}
+	}
+	for library, o := range owners {
+		if len(o.packages) > 2 || len(o.packages) == 2 && o.why == "" {
+			t.Errorf("%s has %d owners: one, or two and the reason", library, len(o.packages))
+		}
+		for _, pkg := range o.packages {
+			if _, ok := row(pkg); !ok {
+				t.Errorf("%s is owned by %s, which has no row in layers", library, pkg)
+			}
+		}
+		if forTests(library) {
+			t.Errorf("%s is owned and for tests as well", library)
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package arch_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A violation is a small tree that breaks one rule. The lines of want are all
+// that the rule says; the rest of the tree shows what it lets pass.
+type violation struct {
+	rule  string
+	files map[string]string
+	want  []string
+}
+
+var violations = []violation{
+	{
+		rule: "every package has a row",
+		files: map[string]string{
+			"engine/a.go":           "package engine",
+			"bench/raw/a.go":        "package main",
+			"notify/a.go":           "package notify",
+			"notify/testdata/a.go":  "package other",
+			"store/redis/a_test.go": "package redis",
+		},
+		want: []string{
+			"package notify has no row in layers: add it to internal/arch/table_test.go",
+			"package store/redis has no row in layers: add it to internal/arch/table_test.go",
+		},
+	},
+	{
+		rule: "layers hold",
+		files: map[string]string{
+			"engine/a.go":      `package engine; import _ "` + module + `/store"`,
+			"engine/b.go":      `package engine; import _ "` + module + `/store/sqlite"`,
+			"engine/b_test.go": `package engine_test; import _ "` + module + `/store/sqlite"`,
+			"lifecycle/a.go":   `package lifecycle; import _ "` + module + `"`,
+			"store/a.go":       `package store; import _ "` + module + `"`,
+			"terminal/a.go":    `package terminal; import _ "` + module + `/internal/view"`,
+			"web/pages/a.go":   `package pages; import _ "` + module + `/internal/safetext"`,
+			"cmd/askback/a.go": `package main; import _ "` + module + `/store/sqlite"`,
+		},
+		want: []string{
+			"engine/b.go:1: engine must not import store/sqlite",
+			"store/a.go:1: store must not import .",
+			"web/pages/a.go:1: web/pages must not import internal/safetext",
+		},
+	},
+	{
+		rule: "doors stay apart",
+		files: map[string]string{
+			"web/a_test.go":           `package web_test; import _ "` + module + `/httpapi"`,
+			"web/a.go":                `package web; import _ "` + module + `/web/pages"`,
+			"channel/slack/a.go":      `package slack; import _ "` + module + `/channel/email"`,
+			"channel/slack/a_test.go": `package slack_test; import _ "` + module + `/channel/channeltest"`,
+			"httpapi/a_test.go":       `package httpapi_test; import _ "` + module + `/askbacktest"`,
+		},
+		want: []string{
+			"channel/slack/a.go:1: channel/slack must not import channel/email: doors do not know each other",
+			"web/a_test.go:1: web must not import httpapi: doors do not know each other",
+		},
+	},
+	{
+		rule: "libraries have owners",
+		files: map[string]string{
+			"store/sqlite/a.go":    `package sqlite; import _ "github.com/pressly/goose/v3/lock"`,
+			"engine/a.go":          `package engine; import _ "modernc.org/sqlite"`,
+			"engine/a_test.go":     `package engine_test; import ( _ "pgregory.net/rapid"; _ "modernc.org/sqlite/lib" )`,
+			"store/storetest/a.go": `package storetest; import _ "github.com/google/go-cmp/cmp"`,
+			"access/a.go":          `package access; import _ "github.com/google/go-cmp/cmp"`,
+			"bench/raw/a.go":       `package main; import _ "modernc.org/sqlite"`,
+			"internal/ids/a.go":    `package ids; import _ "github.com/google/uuid"`,
+		},
+		want: []string{
+			"access/a.go:1: access does not own github.com/google/go-cmp/cmp: see owners in internal/arch/table_test.go",
+			"engine/a.go:1: engine does not own modernc.org/sqlite: see owners in internal/arch/table_test.go",
+			"engine/a_test.go:1: engine does not own modernc.org/sqlite/lib: see owners in internal/arch/table_test.go",
+			"internal/ids/a.go:1: internal/ids does not own github.com/google/uuid: see owners in internal/arch/table_test.go",
+		},
+	},
+	{
+		rule:  "no dot imports",
+		files: map[string]string{"engine/a.go": `package engine; import . "time"`},
+		want:  []string{"engine/a.go:1: dot import of time"},
+	},
+	{
+		rule: "pure imports only",
+		files: map[string]string{
+			"a.go":                     `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
+			"lifecycle/a.go":           `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
+			"internal/canon/a.go":      `package canon; import _ "math/rand/v2"`,
+			"internal/canon/a_test.go": `package canon_test; import _ "os"`,
+			"engine/a.go":              `package engine; import _ "os"`,
+		},
+		want: []string{
+			"a.go:1: . is pure and must not import os",
+			"internal/canon/a.go:1: internal/canon is pure and must not import math/rand/v2",
+			"lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
+		},
+	},
+	{
+		rule: "no clock in pure code",
+		files: map[string]string{
+			"a.go": `package askback
+import ("fmt"; clock "time"; "context")
+var now = clock.Now
+func f(w int, t clock.Time) { fmt.Println(w); _ = fmt.Sprint(w); _ = t.After(t) }
+var _ = clock.NewTimer
+var _ = context.WithTimeoutCause
+var _ clock.Duration = clock.Second`,
+			"lifecycle/a.go":      `package lifecycle; import "time"; var _, _ = time.LoadLocation("UTC")`,
+			"lifecycle/a_test.go": `package lifecycle; import "time"; var _ = time.Now()`,
+			"engine/a.go":         `package engine; import "time"; var _ = time.Now()`,
+		},
+		want: []string{
+			"a.go:3: . is pure and must not use time.Now",
+			"a.go:4: . is pure and must not use fmt.Println",
+			"a.go:5: . is pure and must not use time.NewTimer",
+			"a.go:6: . is pure and must not use context.WithTimeoutCause",
+			"lifecycle/a.go:1: lifecycle is pure and must not use time.LoadLocation",
+		},
+	},
+	{
+		rule: "no concurrency in pure code",
+		files: map[string]string{
+			"access/a.go": `package access
+func f() { go f() }
+func g(c chan int) {}
+func h() { select {} }
+func i() { x <- 1 }
+func j() { <-x }
+func k() { _ = -1 }`,
+			"engine/a.go": `package engine; func f() { go f() }`,
+		},
+		want: []string{
+			"access/a.go:2: access is pure and must not have a go statement",
+			"access/a.go:3: access is pure and must not have a channel type",
+			"access/a.go:4: access is pure and must not have a select",
+			"access/a.go:5: access is pure and must not have a send",
+			"access/a.go:6: access is pure and must not have a receive",
+		},
+	},
+	{
+		rule: "no changed package variables",
+		files: map[string]string{
+			"a.go": `package askback; var Limits = []int{1}; type Ask struct { N int }`,
+			"lifecycle/a.go": `package lifecycle
+import ("strings"; "` + module + `")
+var table = []int{1}
+var last struct{ n int }
+func a() { table[0] = 2 }
+func b() { last.n++ }
+func c() { askback.Limits = nil }
+func d() { table := []int{}; table[0] = 2; _ = strings.ToUpper }
+func e(ask askback.Ask) { ask.N = 2 }
+func f() { for last.n = range 3 { } }
+func g() { clear(table) }
+func h() { for range 3 { } }`,
+			"lifecycle/a_test.go": `package lifecycle; func init() { table = nil }`,
+			"engine/a.go":         `package engine; var n int; func f() { n = 1 }`,
+		},
+		want: []string{
+			"lifecycle/a.go:10: lifecycle is pure and must not change the package variable last",
+			"lifecycle/a.go:11: lifecycle is pure and must not change the package variable table",
+			"lifecycle/a.go:5: lifecycle is pure and must not change the package variable table",
+			"lifecycle/a.go:6: lifecycle is pure and must not change the package variable last",
+			"lifecycle/a.go:7: lifecycle is pure and must not change the package variable askback.Limits",
+		},
+	},
+	{
+		rule: "no maps in the machines",
+		files: map[string]string{
+			"a.go": `package askback; type Votes map[string]bool; type Ask struct { Votes Votes }`,
+			"lifecycle/a.go": `package lifecycle
+import ("maps"; "` + module + `")
+type state struct { seen map[string]bool }
+func f(ask askback.Ask) askback.Ask { return ask }
+func g(ask askback.Ask) { for range ask.Votes { } }`,
+			"access/a.go": `package access; var table = map[string]bool{}`,
+		},
+		want: []string{
+			"lifecycle/a.go:2: lifecycle must not import maps: their order is chance",
+			"lifecycle/a.go:3: lifecycle must not have a map: its order is chance",
+			"lifecycle/a.go:5: lifecycle must not have a map: its order is chance",
+		},
+	},
+	{
+		rule: "packages say what they are",
+		files: map[string]string{
+			"engine/a.go":      "// Package engine runs.\npackage engine",
+			"engine/b.go":      "package engine",
+			"access/a.go":      "package access",
+			"access/a_test.go": "// Package access in a test says nothing.\npackage access",
+			"web/a.go":         "//go:build linux\n\npackage web",
+			"cmd/askback/a.go": "package main",
+		},
+		want: []string{
+			"package access has no package comment",
+			"package cmd/askback has no package comment",
+			"package web has no package comment",
+		},
+	},
+	{
+		rule: "exported names have comments",
+		files: map[string]string{
+			"engine/a.go": `package engine
+// An Engine runs.
+type Engine struct{ Silent int }
+func (e *Engine) Run() {}
+func New() {}
+// Sizes of asks.
+type ( A int
+ // B is fine.
+ B int )
+// Kinds of asks.
+const ( One = 1; Two = 2 )
+var Limit = 1
+var Small = 1 // the least
+//go:noinline
+func Marked() {}
+type hidden[T any] struct{}
+func (h *hidden[T]) Len() {}
+type Box[T any] int
+func (b Box[T]) Open() {}`,
+			"engine/a_test.go":     "package engine\nfunc Helper() {}",
+			"cmd/askback/a.go":     "package main\ntype Flags struct{}",
+			"web/pages/a_templ.go": "package pages\nfunc Page() {}",
+		},
+		want: []string{
+			"engine/a.go:12: Limit has no comment",
+			"engine/a.go:15: Marked has no comment",
+			"engine/a.go:18: Box has no comment",
+			"engine/a.go:19: Open has no comment",
+			"engine/a.go:4: Run has no comment",
+			"engine/a.go:5: New has no comment",
+			"engine/a.go:7: A has no comment",
+		},
+	},
+	{
+		rule: "no init functions",
+		files: map[string]string{
+			"engine/a.go": "package engine\nfunc init() {}\ntype t int\nfunc (t) init() {}",
+		},
+		want: []string{"engine/a.go:2: init function in engine"},
+	},
+	{
+		rule: "packages have good names",
+		files: map[string]string{
+			"a.go":               "package askback",
+			"a_test.go":          "package askback_test",
+			"cmd/askback/a.go":   "package main",
+			"httpapi/a.go":       "package api",
+			"internal/rand/a.go": "package rand",
+			"internal/util/a.go": "package util",
+			"models/x/a.go":      "package x",
+		},
+		want: []string{
+			"httpapi/a.go:1: package api is in the folder httpapi",
+			"internal/rand/a.go:1: package rand takes the name of math/rand/v2",
+			"internal/util/a.go:1: the name util says nothing",
+			"models/x/a.go:1: the name models says nothing",
+		},
+	},
+	{
+		rule: "files have good names",
+		files: map[string]string{
+			"engine/types.go":      "package engine",
+			"engine/utils_test.go": "package engine",
+			"engine/hub.go":        "package engine",
+		},
+		want: []string{
+			"engine/types.go: name the file after the noun inside",
+			"engine/utils_test.go: name the file after the noun inside",
+		},
+	},
+	{
+		rule: "files are short",
+		files: map[string]string{
+			"engine/a.go":          "package engine\n" + strings.Repeat("\n", maxLines-1),
+			"engine/b_test.go":     "package engine\n" + strings.Repeat("\n", maxLines),
+			"web/pages/a_templ.go": "package pages\n" + strings.Repeat("\n", maxLines),
+		},
+		want: []string{"engine/b_test.go has 601 lines, at most 600 are allowed"},
+	},
+	{
+		rule: "tests do not sleep",
+		files: map[string]string{
+			"engine/a.go":          `package engine; import "time"; func f() { time.Sleep(1) }`,
+			"engine/a_test.go":     `package engine; import t "time"; func f() { t.Sleep(1) }`,
+			"store/storetest/a.go": `package storetest; import "time"; var nap = time.Sleep`,
+		},
+		want: []string{
+			"engine/a_test.go:1: time.Sleep in a test: wait for a condition, with a deadline",
+			"store/storetest/a.go:1: time.Sleep in a test: wait for a condition, with a deadline",
+		},
+	},
+}
+
+func TestEachRuleSeesWhatBreaksIt(t *testing.T) {
+	for _, tt := range violations {
+		t.Run(tt.rule, func(t *testing.T) {
+			root := fstest.MapFS{}
+			for name, text := range tt.files {
+				root[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			tree, err := read(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := tree.broken(rules[tt.rule])
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("faults differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNoRuleGoesUntested(t *testing.T) {
+	for name := range rules {
+		if !slices.ContainsFunc(violations, func(v violation) bool { return v.rule == name && len(v.want) > 0 }) {
+			t.Errorf("no tree breaks the rule %q", name)
+		}
+	}
+}
+
+func TestAFileThatDoesNotParseIsAnError(t *testing.T) {
+	if _, err := read(fstest.MapFS{"a.go": {Data: []byte("package")}}); err == nil {
+		t.Error("got no error, want one")
+	}
+}

@@ -1,0 +1,107 @@
+package arch_test
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// row finds the line of the layer table for a package.
+func row(pkg string) ([]string, bool) {
+	if may, ok := layers[pkg]; ok {
+		return may, true
+	}
+	for key, may := range layers {
+		if folder, ok := strings.CutSuffix(key, "/..."); ok && under(pkg, folder) {
+			return may, true
+		}
+	}
+	return nil, false
+}
+
+func allows(may []string, target string) bool {
+	return slices.ContainsFunc(may, func(m string) bool {
+		return m == "*" || m == target || m == "internal/*" && under(target, "internal")
+	})
+}
+
+// everyPackageHasARow: a new package is placed on purpose.
+func everyPackageHasARow(t *tree, report report) {
+	for _, f := range t.files {
+		if _, ok := row(f.pkg); !ok {
+			report(token.NoPos, "package %s has no row in layers: add it to internal/arch/table_test.go", f.pkg)
+		}
+	}
+}
+
+// layersHold: imports within the module follow the table. Test files are free.
+func layersHold(t *tree, report report) {
+	for _, f := range t.files {
+		may, _ := row(f.pkg)
+		for _, i := range f.imports {
+			target, ours := inside(i.path)
+			if ours && !f.test && target != f.pkg && !allows(may, target) {
+				report(i.pos, "%s must not import %s", f.pkg, target)
+			}
+		}
+	}
+}
+
+// doorsStayApart: doors and channels do not import each other, in tests neither.
+func doorsStayApart(t *tree, report report) {
+	door := func(pkg string) string {
+		for _, d := range doors {
+			if under(pkg, d) {
+				return d
+			}
+		}
+		return ""
+	}
+	for _, f := range t.files {
+		from := door(f.pkg)
+		for _, i := range f.imports {
+			target, ours := inside(i.path)
+			if to := door(target); from != "" && ours && to != "" && to != from {
+				report(i.pos, "%s must not import %s: doors do not know each other", f.pkg, target)
+			}
+		}
+	}
+}
+
+// librariesHaveOwners: a library is imported by its owners and by nobody else.
+func librariesHaveOwners(t *tree, report report) {
+	for _, f := range t.files {
+		for _, i := range f.imports {
+			if !thirdParty(i.path) || (f.test || slices.Contains(suites, f.pkg)) && forTests(i.path) {
+				continue
+			}
+			if !owns(f.pkg, i.path) {
+				report(i.pos, "%s does not own %s: see owners in internal/arch/table_test.go", f.pkg, i.path)
+			}
+		}
+	}
+}
+
+func forTests(library string) bool {
+	return slices.ContainsFunc(testLibraries, func(l string) bool { return under(library, l) })
+}
+
+func owns(pkg, library string) bool {
+	for prefix, o := range owners {
+		if under(library, prefix) && slices.ContainsFunc(o.packages, func(p string) bool { return p == pkg || p == "bench" && under(pkg, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// noDotImports: a name says where it comes from, for readers and for these rules.
+func noDotImports(t *tree, report report) {
+	for _, f := range t.files {
+		for _, i := range f.imports {
+			if i.name == "." {
+				report(i.pos, "dot import of %s", i.path)
+			}
+		}
+	}
+}

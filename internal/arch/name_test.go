@@ -1,0 +1,72 @@
+package arch_test
+
+import (
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+)
+
+// packagesHaveGoodNames: a package is called like its folder, says something,
+// and does not take a name of the standard library.
+func packagesHaveGoodNames(t *tree, report report) {
+	taken := map[string]string{}
+	for _, std := range strings.Fields(standard) {
+		taken[lastWord(std)] = std
+	}
+	for _, f := range t.files {
+		at, name := f.ast.Name.Pos(), f.ast.Name.Name
+		if f.test {
+			name = strings.TrimSuffix(name, "_test")
+		}
+		folder := path.Base(f.pkg)
+		if f.pkg == "." {
+			folder = path.Base(module)
+		}
+		if name != "main" && name != folder {
+			report(at, "package %s is in the folder %s", name, folder)
+		}
+		if std, ok := taken[name]; ok {
+			report(at, "package %s takes the name of %s", name, std)
+		}
+		for _, word := range append(strings.Split(f.pkg, "/"), name) {
+			if slices.Contains(emptyNames, word) {
+				report(at, "the name %s says nothing", word)
+			}
+		}
+	}
+}
+
+// filesHaveGoodNames: a file is named after the noun inside.
+func filesHaveGoodNames(t *tree, report report) {
+	for _, f := range t.files {
+		base := strings.TrimSuffix(path.Base(f.name), "_test.go")
+		base = strings.TrimSuffix(base, ".go") + ".go"
+		if slices.Contains(emptyFiles, base) {
+			report(token.NoPos, "%s: name the file after the noun inside", f.name)
+		}
+	}
+}
+
+// filesAreShort: nobody loves a long file.
+func filesAreShort(t *tree, report report) {
+	for _, f := range t.files {
+		if f.lines > maxLines && !f.generated() {
+			report(token.NoPos, "%s has %d lines, at most %d are allowed", f.name, f.lines, maxLines)
+		}
+	}
+}
+
+// testsDoNotSleep: a bounded wait has a condition and a deadline.
+func testsDoNotSleep(t *tree, report report) {
+	for _, f := range t.files {
+		if !f.test && !slices.Contains(suites, f.pkg) {
+			continue
+		}
+		f.uses(func(importPath, name string, at token.Pos) {
+			if importPath == "time" && name == "Sleep" {
+				report(at, "time.Sleep in a test: wait for a condition, with a deadline")
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package arch_test
+
+const module = "github.com/askback/askback"
+
+// layers says what each package may import from this module.
+//
+// "." is the root package. "internal/*" stands for every internal package and
+// "*" for all. A row that ends in "/..." covers the folder and what is below
+// it; it is meant for whole programs, not for packages that others import.
+var layers = map[string][]string{
+	// The words and the pure machines.
+	".":            {},
+	"lifecycle":    {"."},
+	"conversation": {"."},
+	"access":       {"."},
+
+	// What is kept, and where.
+	"store":           {},
+	"store/memstore":  {"store"},
+	"store/sqlite":    {"store"},
+	"store/postgres":  {"store"},
+	"store/storetest": {"store"},
+
+	// The one place where time, storage and effects meet. It makes digests and
+	// ids, so it may also see canon and ids; docs/design.md says why.
+	"engine": {".", "lifecycle", "conversation", "access", "store", "internal/canon", "internal/ids"},
+	"agent":  {".", "conversation", "internal/*"},
+
+	// Channels carry asks out. Doors let people and agents in.
+	"channel/slack":       {".", "internal/*"},
+	"channel/email":       {".", "internal/*"},
+	"channel/webhook":     {".", "internal/*"},
+	"channel/webpush":     {".", "internal/*"},
+	"channel/channeltest": {".", "internal/*"},
+	"httpapi":             {".", "internal/*"},
+	"mcpserver":           {".", "internal/*"},
+	"terminal":            {".", "internal/*"},
+	"web":                 {".", "internal/*", "web/pages"},
+	// Templates never see a root type: that keeps plain agent text off the page.
+	"web/pages": {"internal/view"},
+
+	"askbacktest": {".", "engine", "store/memstore"},
+
+	"internal/arch":     {},
+	"internal/canon":    {"."},
+	"internal/decode":   {".", "internal/canon", "internal/safetext"},
+	"internal/dialect":  {".", "internal/canon", "internal/decode"},
+	"internal/ids":      {},
+	"internal/link":     {},
+	"internal/local":    {},
+	"internal/login":    {},
+	"internal/prose":    {"internal/safetext"},
+	"internal/safetext": {},
+	"internal/view":     {".", "internal/safetext", "internal/prose"},
+
+	// Whole programs wire everything together.
+	"cmd/askback":  {"*"},
+	"examples/...": {"*"},
+	"bench/...":    {"*"},
+	"prove/...":    {"*"},
+}
+
+// doors never import each other, in tests neither. A suite that a door is held
+// to (askbacktest, storetest, channeltest) is no door.
+var doors = []string{
+	"channel/slack", "channel/email", "channel/webhook", "channel/webpush",
+	"httpapi", "mcpserver", "terminal", "web",
+}
+
+// pure packages compute and nothing else. Each may name one helper library.
+var pure = map[string]string{
+	".":                 "github.com/rivo/uniseg",
+	"lifecycle":         "",
+	"conversation":      "",
+	"access":            "",
+	"internal/canon":    "",
+	"internal/decode":   "",
+	"internal/dialect":  "",
+	"internal/safetext": "github.com/rivo/uniseg",
+	"internal/prose":    "",
+	"internal/view":     "",
+}
+
+// pureImports is the standard library of pure packages.
+var pureImports = []string{
+	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
+	"io", "iter", "maps", "math", "net/url", "path", "slices", "strconv", "strings", "time",
+	"unicode", "unicode/utf16", "unicode/utf8",
+}
+
+// impure names what pure packages must not use of those imports: the clock and
+// the terminal. A name that ends in "*" stands for all that begin so.
+var impure = map[string][]string{
+	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "New*", "Sleep", "LoadLocation"},
+	"context": {"WithTimeout*", "WithDeadline*", "AfterFunc"},
+	"fmt":     {"Print*", "Scan*"},
+}
+
+// mapless packages have no map of any type: the order of a map is chance, and
+// the same events must always give the same end.
+var mapless = []string{"lifecycle", "conversation"}
+
+// owner says which packages may import a library, and why when it is not one.
+type owner struct {
+	packages []string
+	why      string
+}
+
+// owners has one row for each library, by import path or a prefix of it.
+var owners = map[string]owner{
+	"github.com/rivo/uniseg": {
+		[]string{".", "internal/safetext"},
+		"limits and columns are both counted in grapheme clusters, and safetext sees no root type",
+	},
+
+	"modernc.org/sqlite": {
+		[]string{"store/sqlite", "bench"},
+		"the bench measures the bare driver beside us",
+	},
+	"github.com/pressly/goose/v3": {
+		[]string{"store/sqlite", "store/postgres"},
+		"each database migrates its own tables",
+	},
+	"github.com/jackc/pgx/v5": {packages: []string{"store/postgres"}},
+
+	"github.com/alecthomas/kong":          {packages: []string{"cmd/askback"}},
+	"github.com/prometheus/client_golang": {packages: []string{"cmd/askback"}},
+	"go.opentelemetry.io":                 {packages: []string{"cmd/askback"}},
+
+	"golang.org/x/term":               {packages: []string{"terminal"}},
+	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
+	"charm.land/lipgloss/v2":          {packages: []string{"terminal"}},
+	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "pages are made in one and written in the other"},
+	"github.com/coreos/go-oidc":       {packages: []string{"internal/login"}},
+	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
+	"github.com/google/jsonschema-go": {packages: []string{"httpapi"}},
+
+	"github.com/modelcontextprotocol/go-sdk": {
+		[]string{"mcpserver", "agent"},
+		"one serves tools to agents, the other calls the tools of MCP servers",
+	},
+	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent"}},
+	"github.com/sashabaranov/go-openai":      {packages: []string{"agent"}},
+	"github.com/goccy/go-yaml": {
+		[]string{"agent", "cmd/askback"},
+		"agent files have front matter, the binary has one settings file",
+	},
+
+	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
+	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
+	"github.com/jhillyerd/enmime/v2":                           {packages: []string{"channel/email"}},
+	"github.com/emersion/go-imap/v2":                           {packages: []string{"channel/email"}},
+	"github.com/standard-webhooks/standard-webhooks/libraries": {packages: []string{"channel/webhook"}},
+	"code.dny.dev/ssrf":                                        {packages: []string{"channel/webhook"}},
+
+	// Only in tests, as another reader to compare with: canon is pure.
+	"github.com/go-json-experiment/json": {packages: []string{"internal/canon"}},
+	"github.com/anishathalye/porcupine":  {packages: []string{"prove"}},
+}
+
+// testLibraries are free in test files and in the suites.
+var testLibraries = []string{
+	"pgregory.net/rapid",
+	"github.com/google/go-cmp",
+	"go.uber.org/goleak",
+	"github.com/rogpeppe/go-internal",
+	"github.com/creack/pty",
+	"github.com/hinshun/vt10x",
+	"github.com/chromedp/chromedp",
+	"github.com/chromedp/cdproto",
+}
+
+// suites are packages of tests that other packages run.
+var suites = []string{"store/storetest", "channel/channeltest", "askbacktest"}
+
+// emptyNames say nothing about what a package is for.
+var emptyNames = []string{
+	"base", "common", "core", "helper", "helpers", "impl", "manager", "managers", "misc", "model",
+	"models", "shared", "type", "types", "util", "utils",
+}
+
+// emptyFiles are the same for files, which carry the name of the noun inside.
+var emptyFiles = []string{"common.go", "helpers.go", "interfaces.go", "misc.go", "types.go", "util.go", "utils.go"}
+
+// maxLines keeps a file readable in one sitting. Tests count too.
+const maxLines = 600

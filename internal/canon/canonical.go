@@ -1,0 +1,168 @@
+package canon
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Canonical returns the one form of a JSON text that RFC 8785 (JCS) allows. It fails
+// with a *SyntaxError if raw is not strict JSON, and with a *NumberError if the shortest
+// form of the nearest double is not the same number: two of them would look the same.
+func Canonical(raw []byte) ([]byte, error) {
+	v, err := Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	return v.Canonical()
+}
+
+// Canonical is like the function Canonical, for a value that was parsed before.
+// Pointers in errors start at v.
+func (v Value) Canonical() ([]byte, error) {
+	var w writer
+	if err := w.value(v); err != nil {
+		return nil, err
+	}
+	return w.out, nil
+}
+
+// Digest returns "sha256:" and the hexadecimal SHA-256 of the canonical form.
+func Digest(raw []byte) (string, error) {
+	c, err := Canonical(raw)
+	if err != nil {
+		return "", err
+	}
+	return digest(c), nil
+}
+
+// ConfirmationDigest returns the digest that an approval is bound to: the one of
+// {"agent", "server", "tool_name", "input"} (wire.md section 2). The server of a tool
+// that has none is "". Pointers in errors start at the input. Names that are not
+// UTF-8 are an error: they would have to be changed to be written down.
+func ConfirmationDigest(agent, server, toolName string, input []byte) (string, error) {
+	for _, s := range []string{agent, server, toolName} {
+		if !utf8.ValidString(s) {
+			return "", errors.New("the name of an agent, server or tool is not UTF-8")
+		}
+	}
+	arguments, err := Canonical(input)
+	if err != nil {
+		return "", err
+	}
+	// The four names stand in canonical order.
+	b := appendString([]byte(`{"agent":`), agent)
+	b = append(append(b, `,"input":`...), arguments...)
+	b = appendString(append(b, `,"server":`...), server)
+	b = appendString(append(b, `,"tool_name":`...), toolName)
+	return digest(append(b, '}')), nil
+}
+
+func digest(canonical []byte) string {
+	sum := sha256.Sum256(canonical)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+type writer struct {
+	out  []byte
+	path []step
+}
+
+func (w *writer) value(v Value) error {
+	switch v.Kind {
+	case Null:
+		w.out = append(w.out, "null"...)
+	case Bool:
+		if v.yes {
+			w.out = append(w.out, "true"...)
+		} else {
+			w.out = append(w.out, "false"...)
+		}
+	case Number:
+		return w.number(v)
+	case String:
+		w.out = appendString(w.out, v.text)
+	case Array:
+		return w.array(v.Elements())
+	case Object:
+		return w.object(v.Members())
+	default:
+		return errors.New("there is no value to write")
+	}
+	return nil
+}
+
+func (w *writer) number(v Value) error {
+	d, exact := parseDecimal(v.text).double()
+	if !exact {
+		return &NumberError{
+			Offset:  v.Offset,
+			Pointer: pointer(w.path),
+			Detail:  "the number " + excerpt(v.text, maxQuoted) + " changes when it is read as a double: send it as a string",
+		}
+	}
+	w.out = d.append(w.out)
+	return nil
+}
+
+func (w *writer) array(elements []Value) error {
+	w.out = append(w.out, '[')
+	for i, e := range elements {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		if err := w.child(step{index: i}, e); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, ']')
+	return nil
+}
+
+func (w *writer) object(members []Member) error {
+	sorted := slices.SortedFunc(slices.Values(members), func(a, b Member) int { return compareUTF16(a.Name, b.Name) })
+	w.out = append(w.out, '{')
+	for i, m := range sorted {
+		if i > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(appendString(w.out, m.Name), ':')
+		if err := w.child(step{name: m.Name, index: -1}, m.Value); err != nil {
+			return err
+		}
+	}
+	w.out = append(w.out, '}')
+	return nil
+}
+
+func (w *writer) child(s step, v Value) error {
+	w.path = append(w.path, s)
+	err := w.value(v)
+	w.path = w.path[:len(w.path)-1]
+	return err
+}
+
+// compareUTF16 orders as RFC 8785 section 3.2.3 does. It differs from the order of
+// code points in one thing: what needs surrogates (D800 to DFFF) sorts before U+E000.
+func compareUTF16(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	for i > 0 && !utf8.RuneStart(a[i]) {
+		i-- // to the first byte of the code point that differs
+	}
+	x, _ := utf8.DecodeRuneInString(a[i:])
+	y, _ := utf8.DecodeRuneInString(b[i:])
+	if (x > 0xFFFF) != (y > 0xFFFF) && min(x, y) >= 0xE000 {
+		return cmp.Compare(y, x)
+	}
+	return strings.Compare(a[i:], b[i:])
+}

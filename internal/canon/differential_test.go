@@ -1,0 +1,195 @@
+package canon_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback/internal/canon"
+)
+
+// texts draws JSON with every kind of trouble: odd numbers, escapes, duplicates.
+func texts() *rapid.Generator[string] {
+	number := rapid.Custom(func(t *rapid.T) string {
+		if rapid.Bool().Draw(t, "double") {
+			f := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
+			if math.IsNaN(f) || math.IsInf(f, 0) {
+				return "0"
+			}
+			return strconv.FormatFloat(f, rapid.SampledFrom([]byte("eg")).Draw(t, "form"), -1, 64)
+		}
+		return rapid.StringMatching(`-?(0|[1-9][0-9]{0,18})(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,3})?`).Draw(t, "number")
+	})
+	str := rapid.Custom(func(t *rapid.T) string {
+		piece := rapid.SampledFrom([]string{"a", "é", "😀", "\ufb33", "\u2028", "\x7f", `\n`, `\/`, `\"`, `\\`, `\u0000`, `\u001F`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\udc00`, "\xff", "\t"})
+		// Trouble is rare, or every text would be bad.
+		n := rapid.IntRange(0, 4).Draw(t, "length")
+		var b strings.Builder
+		for range n {
+			p := piece.Draw(t, "piece")
+			if len(p) == 6 && strings.HasPrefix(p, `\ud`) || p == "\xff" || p == "\t" {
+				if rapid.IntRange(0, 9).Draw(t, "bad") > 0 {
+					p = "b"
+				}
+			}
+			b.WriteString(p)
+		}
+		return `"` + b.String() + `"`
+	})
+	scalar := rapid.OneOf(number, str, rapid.SampledFrom([]string{"null", "true", "false"}))
+	var value func(depth int) *rapid.Generator[string]
+	value = func(depth int) *rapid.Generator[string] {
+		if depth == 0 {
+			return scalar
+		}
+		return rapid.Custom(func(t *rapid.T) string {
+			switch rapid.IntRange(0, 3).Draw(t, "kind") {
+			case 0:
+				return "[" + strings.Join(rapid.SliceOfN(value(depth-1), 0, 4).Draw(t, "elements"), ", ") + "]"
+			case 1:
+				var members []string
+				for range rapid.IntRange(0, 12).Draw(t, "members") {
+					members = append(members, str.Draw(t, "name")+" :"+value(depth-1).Draw(t, "value"))
+				}
+				return "{" + strings.Join(members, ",") + "}\n"
+			}
+			return scalar.Draw(t, "scalar")
+		})
+	}
+	return value(3)
+}
+
+// mutated breaks a text here and there.
+func mutated() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		b := []byte(texts().Draw(t, "text"))
+		for range rapid.IntRange(0, 3).Draw(t, "mutations") {
+			i := rapid.IntRange(0, len(b)).Draw(t, "at")
+			piece := rapid.SampledFrom([]string{"", ",", ":", `"`, `\`, "{", "}", "[", "]", "0", "-", ".", "e", "+", " ", "\x00", "\xc3", "\ufeff", "//", "true"}).Draw(t, "piece")
+			j := min(len(b), i+rapid.IntRange(0, 2).Draw(t, "cut"))
+			b = append(b[:i:i], append([]byte(piece), b[j:]...)...)
+		}
+		return string(b)
+	})
+}
+
+// agree holds canon against the other strict reader (T5). They may differ in two
+// things only: our depth, and numbers that have no exact double.
+func agree(t interface{ Errorf(string, ...any) }, src []byte) {
+	_, err := canon.Parse(src)
+	theirs := jsontext.Value(bytes.Clone(src))
+	if valid := theirs.IsValid(); valid != (err == nil) {
+		if syntax, ok := err.(*canon.SyntaxError); !valid || !ok || !strings.Contains(syntax.Detail, "nested too deeply") {
+			t.Errorf("%q: got %v, and jsontext says valid = %v", src, err, valid)
+		}
+	}
+	if err != nil {
+		return
+	}
+	got, err := canon.Canonical(src)
+	if err != nil {
+		if _, ok := err.(*canon.NumberError); !ok {
+			t.Errorf("%q: got %v, want a *NumberError", src, err)
+		}
+		return
+	}
+	if err := theirs.Canonicalize(); err != nil || string(theirs) != string(got) {
+		t.Errorf("%q: got %s, jsontext has %s %v", src, got, theirs, err)
+	}
+	again, err := canon.Canonical(got)
+	if err != nil || !bytes.Equal(again, got) {
+		t.Errorf("%q: got %s, then %s %v", src, got, again, err)
+	}
+}
+
+func TestAgreesWithJSONText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { agree(t, []byte(texts().Draw(t, "src"))) })
+	rapid.Check(t, func(t *rapid.T) { agree(t, []byte(mutated().Draw(t, "src"))) })
+}
+
+// What canon takes, the standard library reads as the same value.
+func TestAgreesWithEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := []byte(texts().Draw(t, "src"))
+		c, err := canon.Canonical(src)
+		if err != nil {
+			return
+		}
+		var a, b any
+		if json.Unmarshal(src, &a) != nil || json.Unmarshal(c, &b) != nil {
+			t.Fatalf("%q or %q: refused by encoding/json", src, c)
+		}
+		x, _ := json.Marshal(a)
+		y, _ := json.Marshal(b)
+		if strings.ReplaceAll(string(x), "-0", "0") != strings.ReplaceAll(string(y), "-0", "0") {
+			t.Fatalf("got %s, want %s", y, x)
+		}
+	})
+}
+
+// A browser reads the same numbers and strings (T5).
+func TestAgreesWithNode(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed: the comparison with JavaScript is skipped")
+	}
+	var sent, ours []string
+	add := func(src string) {
+		if c, err := canon.Canonical([]byte(src)); err == nil && !strings.ContainsAny(src, "{}") {
+			sent, ours = append(sent, strings.ReplaceAll(src, "\n", " ")), append(ours, string(c))
+		}
+	}
+	for e := -330; e <= 310; e++ {
+		for _, digits := range []string{"1", "9", "12345", "123456789012345", "9007199254740993"} {
+			add(digits + "e" + strconv.Itoa(e))
+		}
+	}
+	numbersAndStrings := texts()
+	for seed := range 4000 {
+		add(numbersAndStrings.Example(seed))
+	}
+	cmd := exec.Command(node, "-e", `process.stdout.write(require("fs").readFileSync(0, "utf8").split("\n").map(l => JSON.stringify(JSON.parse(l))).join("\n"))`)
+	cmd.Stdin = strings.NewReader(strings.Join(sent, "\n"))
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := strings.Split(string(out), "\n")
+	if len(theirs) != len(sent) || len(sent) < 4000 {
+		t.Fatalf("got %d lines back for %d", len(theirs), len(sent))
+	}
+	for i := range sent {
+		if ours[i] != theirs[i] {
+			t.Errorf("%q: got %s, node has %s", sent[i], ours[i], theirs[i])
+		}
+	}
+}
+
+func FuzzCanonical(f *testing.F) {
+	for _, s := range []string{
+		`{"a":[1,2.50,-0,1e400],"b":{"\ud83d\ude00":"\u0000"}}`, `{"a":1,"\u0061":2}`, "\"\xff\"", `"\ud800"`, "\ufeff1", "[[[[", `{"a":`, "1e-999999999", strings.Repeat("[", 40),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		agree(t, src)
+		v, err := canon.Parse(src)
+		if err != nil {
+			e := err.(*canon.SyntaxError)
+			if e.Offset < 0 || e.Offset > len(src) || e.Line < 1 || e.Column < 1 || len(e.Detail) > 200 {
+				t.Errorf("got a place outside the text: %+v", e)
+			}
+			return
+		}
+		if again, err := canon.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind {
+			t.Errorf("got %v %v from the raw bytes of %v", again.Kind, err, v.Kind)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package canon
+
+import (
+	"strconv"
+	"strings"
+)
+
+// decimal is the exact value ±0.digits × 10^point. digits has no zero at either end;
+// none at all is zero. So two decimals are the same number if they are equal.
+type decimal struct {
+	negative bool
+	digits   string
+	point    int
+}
+
+// farAway stands for an exponent that no double has, however many zeros a text of a
+// few megabytes puts before or after its digits.
+const farAway = 1 << 40
+
+// parseDecimal takes the text of a JSON number. It is linear, whatever the exponent.
+func parseDecimal(text string) decimal {
+	var d decimal
+	mantissa, exponent := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		mantissa, exponent = text[:i], clampedInt(text[i+1:])
+	}
+	mantissa, d.negative = strings.CutPrefix(mantissa, "-")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	all := whole + fraction
+	trimmed := strings.TrimLeft(all, "0")
+	d.point = len(whole) - (len(all) - len(trimmed)) + exponent
+	d.digits = strings.TrimRight(trimmed, "0")
+	if d.digits == "" {
+		return decimal{}
+	}
+	return d
+}
+
+// clampedInt reads [+-]?[0-9]+ and stops counting at farAway.
+func clampedInt(s string) int {
+	s, negative := strings.CutPrefix(s, "-")
+	n := 0
+	for _, c := range strings.TrimPrefix(s, "+") {
+		if n = n*10 + int(c-'0'); n > farAway {
+			n = farAway
+		}
+	}
+	if negative {
+		return -n
+	}
+	return n
+}
+
+// double returns the shortest decimal form of the nearest double, and whether that
+// form is the very same number.
+func (d decimal) double() (decimal, bool) {
+	// 17 digits tell any two doubles apart, so no shortest form has more. Doubles
+	// reach from 5e-324 to 1.8e308.
+	if len(d.digits) > 17 || d.point < -330 || d.point > 310 {
+		return decimal{}, false
+	}
+	if d.digits == "" {
+		return d, true
+	}
+	f, err := strconv.ParseFloat(d.digits+"e"+strconv.Itoa(d.point-len(d.digits)), 64)
+	if err != nil {
+		return decimal{}, false
+	}
+	shortest := parseDecimal(strconv.FormatFloat(f, 'e', -1, 64))
+	shortest.negative = d.negative
+	return shortest, shortest == d
+}
+
+// append writes the form that ECMAScript gives a number (Number::toString, which RFC
+// 8785 section 3.2.2.3 demands).
+func (d decimal) append(dst []byte) []byte {
+	if d.digits == "" {
+		return append(dst, '0')
+	}
+	if d.negative {
+		dst = append(dst, '-')
+	}
+	n, k := d.point, len(d.digits)
+	switch {
+	case k <= n && n <= 21:
+		dst = append(dst, d.digits...)
+		return append(dst, strings.Repeat("0", n-k)...)
+	case 0 < n && n <= 21:
+		dst = append(dst, d.digits[:n]...)
+		dst = append(dst, '.')
+		return append(dst, d.digits[n:]...)
+	case -6 < n && n <= 0:
+		dst = append(dst, "0."...)
+		dst = append(dst, strings.Repeat("0", -n)...)
+		return append(dst, d.digits...)
+	}
+	dst = append(dst, d.digits[0])
+	if k > 1 {
+		dst = append(dst, '.')
+		dst = append(dst, d.digits[1:]...)
+	}
+	dst = append(dst, 'e')
+	if n > 0 {
+		dst = append(dst, '+')
+	}
+	return strconv.AppendInt(dst, int64(n-1), 10)
+}
+
+// int64 returns the value if it is an integer that fits.
+func (d decimal) int64() (int64, bool) {
+	const most = 19 // digits of the largest int64
+	if d.digits == "" {
+		return 0, true
+	}
+	if d.point < len(d.digits) || d.point > most {
+		return 0, false
+	}
+	text := d.digits + strings.Repeat("0", d.point-len(d.digits))
+	if d.negative {
+		text = "-" + text
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	return n, true
+}

@@ -1,0 +1,135 @@
+package canon
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// str reads a string and returns its content. Text without escapes is not copied.
+func (p *parser) str() (string, *SyntaxError) {
+	p.pos++ // the opening quote
+	start := p.pos
+	var b *strings.Builder
+	for {
+		p.plain()
+		switch c := p.peek(); {
+		case p.pos >= len(p.src):
+			return "", p.unexpected("a closing quote")
+		case c == '"':
+			part := p.src[start:p.pos]
+			p.pos++
+			if b == nil {
+				return part, nil
+			}
+			b.WriteString(part)
+			return b.String(), nil
+		case c == '\\':
+			if b == nil {
+				b = &strings.Builder{}
+			}
+			b.WriteString(p.src[start:p.pos])
+			r, err := p.escape()
+			if err != nil {
+				return "", err
+			}
+			b.WriteRune(r)
+			start = p.pos
+		case c < ' ':
+			return "", p.fail(p.pos, "expected control characters to be escaped in a string, got "+p.found())
+		default:
+			return "", p.fail(p.pos, "expected UTF-8, got a byte that is not")
+		}
+	}
+}
+
+// plain skips everything that stands for itself. It stops at the end, a quote, a
+// backslash, a control character or a byte that is not UTF-8.
+func (p *parser) plain() {
+	for p.pos < len(p.src) {
+		c := p.src[p.pos]
+		if c < ' ' || c == '"' || c == '\\' {
+			return
+		}
+		if c < utf8.RuneSelf {
+			p.pos++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		if r == utf8.RuneError && size == 1 {
+			return
+		}
+		p.pos += size
+	}
+}
+
+// escape reads one escape, or a pair of them for a code point above U+FFFF.
+func (p *parser) escape() (rune, *SyntaxError) {
+	start := p.pos
+	p.pos++ // the backslash
+	c := p.peek()
+	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+		p.pos++
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	if c != 'u' {
+		return 0, p.unexpected(`one of " \ / b f n r t u after a backslash`)
+	}
+	r, err := p.hex()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if strings.HasPrefix(p.src[p.pos:], `\u`) {
+		p.pos++
+		low, err := p.hex()
+		if err != nil {
+			return 0, err
+		}
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, nil
+		}
+	}
+	return 0, p.fail(start, "expected a pair of surrogates, got one alone")
+}
+
+// hex reads the u and its four digits.
+func (p *parser) hex() (rune, *SyntaxError) {
+	p.pos++ // the u
+	var r rune
+	for range 4 {
+		i := strings.IndexByte("0123456789abcdef0123456789ABCDEF", p.peek())
+		if i < 0 {
+			return 0, p.unexpected(`four hexadecimal digits after \u`)
+		}
+		r = r<<4 | rune(i%16)
+		p.pos++
+	}
+	return r, nil
+}
+
+// appendString writes s with the fewest escapes, RFC 8785 section 3.2.2.2. s must be
+// valid UTF-8.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		if j := strings.IndexByte("\"\\\b\f\n\r\t", c); j >= 0 {
+			dst = append(dst, '\\', `"\bfnrt`[j])
+			continue
+		}
+		dst = append(dst, `\u00`...)
+		if c < 16 {
+			dst = append(dst, '0')
+		}
+		dst = strconv.AppendUint(dst, uint64(c), 16)
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}

@@ -1,0 +1,88 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+)
+
+const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
+
+// Answer reads the body of POST /asks/{id}/answer (wire.md §3): a list of
+// answers, an object of them by question, the answer to the one question, or a
+// decision.
+func Answer(raw []byte) (askback.Answer, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return askback.Answer{}, err
+	}
+	var (
+		out      askback.Answer
+		input    []byte
+		decision string
+		one      []string
+	)
+	r.fields(n, exampleAnswer, map[string]func(node){
+		"answers":  func(n node) { out.Answers = r.answers(n) },
+		"answer":   r.some(&one),
+		"comment":  r.text(&out.Comment),
+		"decision": r.text(&decision),
+		"input":    r.raw(&input, "{}", canon.Object),
+		"reason":   r.text(&out.Reason),
+	})
+	out.Decision, out.Input = askback.Decision(decision), input
+	if one != nil {
+		if out.Answers != nil {
+			r.wrong("/answer", "there are answers, or one answer, not both", exampleAnswer)
+		}
+		out.Answers = askback.Choose(one...).Answers
+	}
+	return out, r.err()
+}
+
+func (r *reader) answers(n node) []askback.QuestionAnswer {
+	out := []askback.QuestionAnswer{}
+	if n.Kind == canon.Object {
+		for _, m := range n.Members() {
+			a := named(m.Name)
+			r.some(&a.Selected)(node{m.Value, canon.Pointer(n.at, m.Name)})
+			out = append(out, a)
+		}
+		return out
+	}
+	r.each(n, `[{"id": "q1", "selected": ["SQLite"]}]`, func(n node) {
+		var a askback.QuestionAnswer
+		r.fields(n, `{"id": "q1", "selected": ["SQLite"]}`, map[string]func(node){
+			"id":       r.text(&a.ID),
+			"question": r.text(&a.Question),
+			"selected": r.some(&a.Selected),
+			"other":    r.text(&a.Other),
+			"notes":    r.text(&a.Notes),
+		})
+		out = append(out, a)
+	})
+	return out
+}
+
+// named names a question by its id, q1 to q4, or by its text.
+func named(key string) askback.QuestionAnswer {
+	if len(key) == 2 && key[0] == 'q' && strings.Contains("1234", key[1:]) {
+		return askback.QuestionAnswer{ID: key}
+	}
+	return askback.QuestionAnswer{Question: key}
+}
+
+// Reason reads the body of decline and cancel: {"reason"}, or nothing at all.
+func Reason(raw []byte) (string, error) {
+	if len(raw) == 0 {
+		return "", nil
+	}
+	r, n, err := parse(raw)
+	if err != nil {
+		return "", err
+	}
+	var reason string
+	r.fields(n, `{"reason": "…"}`, map[string]func(node){"reason": r.text(&reason)})
+	return reason, r.err()
+}

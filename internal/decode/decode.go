@@ -1,0 +1,201 @@
+// Package decode reads what is sent to Askback: strictly, with a pointer, an
+// expectation and an example for everything that is wrong.
+//
+// It makes root types of the bytes and leaves their rules to the root package.
+// Bytes that are no JSON are a [canon.SyntaxError]; everything else that is
+// wrong is an [askback.Invalid] with all of it.
+package decode
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+)
+
+// reader walks a parsed body and collects what is wrong with it.
+type reader struct {
+	src []byte
+	bad askback.Invalid
+}
+
+// node is a value and where it stands.
+type node struct {
+	canon.Value
+	at string
+}
+
+func parse(raw []byte) (*reader, node, error) {
+	v, err := canon.Parse(raw)
+	return &reader{src: raw}, node{Value: v}, err
+}
+
+// err returns what was wrong so far, or nil.
+func (r *reader) err() error {
+	if len(r.bad) == 0 {
+		return nil
+	}
+	return r.bad
+}
+
+func (r *reader) wrong(at, detail, fix string) {
+	r.bad = append(r.bad, askback.Problem{Pointer: at, Detail: detail, Fix: fix})
+}
+
+// is says whether n has this kind, and notes what was expected if not.
+func (r *reader) is(n node, kind canon.Kind, fix string) bool {
+	if n.Kind == kind {
+		return true
+	}
+	r.wrong(n.at, fmt.Sprintf("this is %s; expected %s", n.Kind, kind), fix)
+	return false
+}
+
+// fields calls the function of each member of an object. A member that is null
+// is as if it were not there, one without a function is wrong.
+func (r *reader) fields(n node, example string, by map[string]func(node)) {
+	if !r.is(n, canon.Object, example) {
+		return
+	}
+	for _, m := range n.Members() {
+		at := canon.Pointer(n.at, m.Name)
+		read, known := by[m.Name]
+		switch {
+		case !known:
+			r.wrong(at, "there is no such field", unknownFix(m.Name, by))
+		case m.Value.Kind != canon.Null:
+			read(node{m.Value, at})
+		}
+	}
+}
+
+// unknownFix names the field that was probably meant, or all there are.
+func unknownFix(name string, by map[string]func(node)) string {
+	var names []string
+	for known := range by {
+		if strings.EqualFold(strings.ReplaceAll(known, "_", ""), strings.ReplaceAll(name, "_", "")) {
+			return fmt.Sprintf("did you mean %q?", known)
+		}
+		names = append(names, known)
+	}
+	slices.Sort(names)
+	return "the fields are " + strings.Join(names, ", ")
+}
+
+func (r *reader) text(into *string) func(node) {
+	return func(n node) {
+		if r.is(n, canon.String, `"…"`) {
+			*into = n.Text()
+		}
+	}
+}
+
+func (r *reader) flag(into *bool) func(node) {
+	return func(n node) {
+		if r.is(n, canon.Bool, "true") {
+			*into = n.Bool()
+		}
+	}
+}
+
+// not reads a flag that means the opposite of into.
+func (r *reader) not(into *bool) func(node) {
+	return func(n node) {
+		if r.is(n, canon.Bool, "true") {
+			*into = !n.Bool()
+		}
+	}
+}
+
+func (r *reader) number(into *int) func(node) {
+	return func(n node) {
+		if !r.is(n, canon.Number, "1") {
+			return
+		}
+		i, ok := n.Int()
+		if !ok || i < -1<<31 || i >= 1<<31 {
+			r.wrong(n.at, "this is no whole number of that size", "1")
+			return
+		}
+		*into = int(i)
+	}
+}
+
+// texts reads a list of strings.
+func (r *reader) texts(into *[]string) func(node) {
+	return func(n node) {
+		*into = []string{}
+		r.each(n, `["…"]`, func(n node) {
+			var s string
+			r.text(&s)(n)
+			*into = append(*into, s)
+		})
+	}
+}
+
+// some reads a string, or a list of them.
+func (r *reader) some(into *[]string) func(node) {
+	return func(n node) {
+		if n.Kind == canon.String {
+			*into = []string{n.Text()}
+			return
+		}
+		r.texts(into)(n)
+	}
+}
+
+func (r *reader) each(n node, example string, read func(node)) {
+	if !r.is(n, canon.Array, example) {
+		return
+	}
+	for i, v := range n.Elements() {
+		read(node{v, fmt.Sprintf("%s/%d", n.at, i)})
+	}
+}
+
+// raw keeps the bytes of a value of these kinds.
+func (r *reader) raw(into *[]byte, fix string, kinds ...canon.Kind) func(node) {
+	return func(n node) {
+		if !slices.Contains(kinds, n.Kind) {
+			r.is(n, kinds[0], fix)
+			return
+		}
+		*into = slices.Clone(n.Raw(r.src))
+	}
+}
+
+// duration reads "10m", "7d", or a whole number of seconds.
+func (r *reader) duration(into *time.Duration) func(node) {
+	return func(n node) {
+		if n.Kind != canon.String && n.Kind != canon.Number {
+			r.is(n, canon.String, `"10m"`)
+			return
+		}
+		d, err := askback.ParseDuration(n.Text())
+		if err != nil {
+			r.wrong(n.at, err.Error(), `"10m", or a number of seconds`)
+			return
+		}
+		if d == 0 {
+			r.wrong(n.at, "this is no time at all", "leave it out, or give it some time")
+		}
+		*into = d
+	}
+}
+
+func (r *reader) instant(into *time.Time) func(node) {
+	return func(n node) {
+		const fix = `"2026-01-31T18:00:00Z"`
+		if !r.is(n, canon.String, fix) {
+			return
+		}
+		t, err := time.Parse(time.RFC3339, n.Text())
+		if err != nil {
+			r.wrong(n.at, "this is no time of RFC 3339", fix)
+		}
+		*into = t
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package local
+
+import (
+	"errors"
+	"os"
+)
+
+// flock refuses: here Askback is a client of a server elsewhere.
+func flock(*os.File) error {
+	return errors.New("this system cannot hold a database; use a server elsewhere")
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Everything, as on a fresh machine: installs what is missing, then check,
+# tests, tests with the race detector, short proofs. Needs Go, make, git, bash.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What tests and builds leave behind goes into one folder, which goes at the end.
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/askback.XXXXXX")
+# Go writes its module cache read-only; a test may have made one of its own.
+trap 'chmod -R u+w "$scratch" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+export TMPDIR=$scratch
+
+# A copied checkout may belong to another user. Git then gives no version, and
+# that must not fail a test that builds the binary.
+flags=$(go env GOFLAGS)
+export GOFLAGS="${flags:+$flags }-buildvcs=false"
+
+left_out=
+source scripts/need.sh
+
+need gcc "the race detector" gcc libc6-dev
+need strace "tests that look at system calls" strace
+if [[ -d web ]]; then
+	need chromium "tests of the pages in a real browser" chromium
+fi
+install_missing
+
+# These gain nothing from the race detector, which makes all slower: the shape
+# starts no goroutine, the others build or start programs of their own.
+no_race='/(internal/arch|cmd/askback|examples|bench|prove)(/|$)'
+
+scripts/check.sh
+
+echo "test: go test ./..."
+go test -timeout 10m ./...
+
+if command -v "$(go env CC)" >/dev/null; then
+	echo "test: go test -race"
+	go list ./... | grep -Ev "$no_race" | CGO_ENABLED=1 xargs go test -race -timeout 15m
+fi
+
+echo "test: short proofs"
+go run ./prove -short
+
+printf '%s' "$left_out"
+echo "test: all good"
