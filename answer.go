@@ -20,6 +20,9 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	if a.Decision != "" {
 		bad.add("/decision", "these are questions, nothing to approve", `"answers": [{"id": "q1", "selected": ["…"]}]`)
 	}
+	if len(a.Input) > 0 {
+		bad.add("/input", "these are questions and have no arguments", "leave it out")
+	}
 	given := a.place(ask, &bad)
 	a.Answers = make([]QuestionAnswer, len(ask.Questions))
 	for i, q := range ask.Questions {
@@ -88,6 +91,7 @@ func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(p.Notes)}
 	text(bad, at+"/notes", out.Notes, MaxText)
 	var own []string
+	unknown := 0
 	for _, value := range p.Selected {
 		_, isLabel := q.Option(value)
 		switch {
@@ -96,6 +100,7 @@ func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
 			out.Selected = append(out.Selected, value)
 		case isLabel:
 		case q.NoOther:
+			unknown++
 			bad.add(at+"/selected", fmt.Sprintf("%s is no option", quote(value)), "choose "+labels(q))
 		default:
 			own = append(own, value)
@@ -109,12 +114,13 @@ func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
 	}
 	out.Other = strings.Join(own, ", ")
 	text(bad, at+"/other", out.Other, MaxText)
-	out.check(q, at, len(own), bad)
+	out.check(q, at, len(own)+unknown, bad)
 	return out
 }
 
-func (a QuestionAnswer) check(q Question, at string, own int, bad *problems) {
-	count := len(a.Selected) + own
+// check counts the labels chosen and the rest that was given.
+func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
+	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {
 		bad.add(at+"/selected", "this question has one answer", "choose one")
 	}

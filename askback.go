@@ -13,6 +13,7 @@ package askback
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 )
 
@@ -56,10 +57,22 @@ type Inbox interface {
 	Claim(ctx context.Context, id string) (Ask, error)
 }
 
+// Drafts keep what a person typed so far, each for that person alone, until the
+// ask is settled.
+type Drafts interface {
+	// Draft returns what was kept, or nil.
+	Draft(ctx context.Context, id string) (json.RawMessage, error)
+	// SaveDraft keeps a JSON object of at most [MaxDraft] bytes in place of
+	// what was kept before. [ErrSettled] when it is too late.
+	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
+}
+
 // A Seat is all that one principal can do.
 type Seat interface {
 	Asker
 	Inbox
+	Drafts
+	Keyring
 }
 
 // A Query selects asks. The zero value selects what is pending.
@@ -94,6 +107,6 @@ func (q Query) Check() error {
 
 // A Page is a part of a list: pending asks oldest first, else newest first.
 type Page struct {
-	Items      []Ask  `json:"items"`
-	NextCursor string `json:"next_cursor"`
+	Items      []Ask
+	NextCursor string // "" after the last page
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -11,14 +12,11 @@ import (
 // "1h30m", or a whole number of seconds (wire.md §2). It is never negative.
 func ParseDuration(s string) (time.Duration, error) {
 	wrong := fmt.Errorf("%s is no duration; write 90s, 10m, 2h or 7d", quote(s))
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		if n < 0 || n > math.MaxInt64/int64(time.Second) {
-			return 0, wrong
-		}
-		return time.Duration(n) * time.Second, nil
-	}
 	if s == "" {
 		return 0, wrong
+	}
+	if strings.Trim(s, "0123456789") == "" {
+		s += "s"
 	}
 	var sum time.Duration
 	for rest := s; rest != ""; {

@@ -17,7 +17,9 @@ var (
 	ErrBusy         = errors.New("too many others changed this at once; try again")
 	ErrFull         = errors.New("too much waits to be written; try again later")
 	ErrStopping     = errors.New("this server is stopping; try again")
-	ErrNotSupported = errors.New("this release does not support that")
+	ErrUnauthorized = errors.New("no such token, or it is no longer valid")
+	ErrTooMany      = errors.New("too many asks wait for this agent already")
+	ErrUnreachable  = errors.New("the server is out of reach")
 )
 
 // A Problem is one thing that is wrong with what was sent.

@@ -122,6 +122,24 @@ func some[T any](v []T) []T {
 	return v
 }
 
+type pageJSON struct {
+	Items      []Ask   `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// MarshalJSON writes a list as in wire.md §2.
+func (p Page) MarshalJSON() ([]byte, error) {
+	return marshal(pageJSON{list(p.Items), null(p.NextCursor)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *Page) UnmarshalJSON(b []byte) error {
+	var j pageJSON
+	err := json.Unmarshal(b, &j)
+	*p = Page{some(j.Items), set(j.NextCursor)}
+	return err
+}
+
 type claimJSON struct {
 	Name string `json:"name"`
 	At   stamp  `json:"at"`
@@ -242,8 +260,8 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		input = json.RawMessage("null")
 	}
 	return marshal(outcomeJSON{
-		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.GrantID), null(o.Reason),
-		o.By, null(o.Via), stamp{o.At}, o.Defaulted,
+		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.GrantID), null(o.Reason), o.By,
+		null(o.Via), stamp{o.At}, o.Defaulted,
 	})
 }
 

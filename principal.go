@@ -41,7 +41,7 @@ const (
 // An Action is something a principal may or may not do.
 type Action string
 
-// The actions on asks.
+// The actions.
 const (
 	ActAsk     Action = "ask"
 	ActGet     Action = "get"
@@ -51,10 +51,16 @@ const (
 	ActClaim   Action = "claim"
 	ActCancel  Action = "cancel"
 	ActConsume Action = "consume"
+	ActDraft   Action = "draft"  // keep what one typed so far
+	ActLogin   Action = "login"  // log a browser in as oneself
+	ActTokens  Action = "tokens" // see, make and revoke tokens
+	ActYield   Action = "yield"  // make the server hand over its database
 )
 
 // Actions lists every [Action].
-var Actions = []Action{ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume}
+var Actions = []Action{
+	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActDraft, ActLogin, ActTokens, ActYield,
+}
 
 // A Relation is how a principal stands to what it acts on.
 type Relation string

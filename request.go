@@ -35,8 +35,8 @@ type Request struct {
 	Key string
 }
 
-// The limits of wire.md §1, in code points; Header in grapheme clusters, Input
-// in bytes.
+// The limits of wire.md §1, in code points; Header in grapheme clusters,
+// Input and Draft in bytes.
 const (
 	MaxQuestions   = 4
 	MinOptions     = 2
@@ -52,6 +52,7 @@ const (
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
 	MaxNames       = 100 // people in To, tags
+	MaxDraft       = 1 << 18
 )
 
 // Normalize returns the request in its one form: questions numbered, headers
@@ -87,23 +88,24 @@ func (r *Request) checkPlace(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
 	}
+	text(bad, "/session_id", r.SessionID, MaxKey)
 	text(bad, "/session_key", r.SessionKey, MaxKey)
 	text(bad, "/agent", r.Agent, MaxName)
 	text(bad, "/title", r.Title, MaxName)
 	text(bad, "/key", r.Key, MaxKey)
-	r.To = names(bad, "/to", r.To)
-	r.Tags = names(bad, "/tags", r.Tags)
 	for i, name := range r.To {
 		if strings.HasPrefix(name, "@") {
 			bad.add(fmt.Sprintf("/to/%d", i), "this release knows no groups", "name the people")
 		}
 	}
-	r.Context = bytes.Clone(bytes.TrimSpace(r.Context))
-	if len(r.Context) == 0 {
-		return
-	}
-	switch {
-	case !json.Valid(r.Context) || r.Context[0] != '"' && r.Context[0] != '{':
+	r.To = names(bad, "/to", r.To)
+	r.Tags = names(bad, "/tags", r.Tags)
+	var ok bool
+	switch r.Context, ok = compact(r.Context); {
+	case len(r.Context) == 0:
+	case string(r.Context) == "{}":
+		r.Context = nil // says nothing
+	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
 	case utf8.RuneCount(r.Context) > MaxContext:
 		bad.add("/context", tooLong(utf8.RuneCount(r.Context), MaxContext), "shorten it")
@@ -178,10 +180,6 @@ func (q Question) normalize(at string, bad, left *problems) Question {
 		bad.add(at+"/header", "a header is UTF-8", "send UTF-8")
 	}
 	q.Header = cut(q.Header, MaxHeader)
-	if n := len(q.Options); n != 0 && (n < MinOptions || n > MaxOptions) {
-		bad.add(at+"/options", fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", MinOptions, MaxOptions, n),
-			`"options": [{"label": "A"}, {"label": "B"}]`)
-	}
 	if len(q.Options) == 0 && q.NoOther {
 		bad.add(at+"/allow_custom", "a question without options is answered with text", "leave allow_custom out")
 	}
@@ -211,8 +209,12 @@ func normalizeOptions(q Question, at string, bad, left *problems) []Option {
 		}
 		kept = append(kept, o)
 	}
-	if len(q.Options) > 0 && len(kept) == 0 {
-		bad.add(at+"/options", `"Other" is always offered and is no option`, "name real options, or none for free text")
+	if n := len(kept); len(q.Options) > 0 && (n < MinOptions || n > MaxOptions) {
+		detail := fmt.Sprintf("a question has %d to %d options, or none for free text, not %d", MinOptions, MaxOptions, n)
+		if n < len(q.Options) {
+			detail += `; "Other" is always offered and does not count`
+		}
+		bad.add(at+"/options", detail, `"options": [{"label": "A"}, {"label": "B"}]`)
 	}
 	return kept
 }
@@ -248,11 +250,11 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	text(bad, at+"/description", c.Description, MaxQuestion)
 	text(bad, at+"/input_preview", c.InputPreview, MaxPreview)
 	text(bad, at+"/context", c.Context, MaxContext)
-	c.Input = bytes.Clone(bytes.TrimSpace(c.Input))
-	if len(c.Input) == 0 {
-		c.Input = json.RawMessage("{}")
+	var ok bool
+	if c.Input, ok = compact(c.Input); len(c.Input) == 0 {
+		c.Input, ok = json.RawMessage("{}"), true
 	}
-	if !json.Valid(c.Input) || c.Input[0] != '{' {
+	if !ok || c.Input[0] != '{' {
 		bad.add(at+"/input", "the arguments of a tool are an object", `"input": {}`)
 	}
 	if len(c.Input) > MaxInput {
@@ -309,8 +311,9 @@ func CheckReason(reason string) error {
 
 func tooLong(n, limit int) string { return fmt.Sprintf("%d characters; at most %d", n, limit) }
 
-// cut keeps the first n grapheme clusters.
+// cut keeps the first n grapheme clusters, without space around them.
 func cut(s string, n int) string {
+	s = strings.TrimSpace(s)
 	rest, state := s, -1
 	for range n {
 		if rest == "" {
@@ -319,6 +322,16 @@ func cut(s string, n int) string {
 		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 	}
 	return strings.TrimSpace(strings.TrimSuffix(s, rest))
+}
+
+// compact returns JSON without the white space between its tokens, as it is
+// stored and sent, and whether it is JSON in UTF-8.
+func compact(raw json.RawMessage) (json.RawMessage, bool) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil || !utf8.Valid(raw) {
+		return bytes.Clone(bytes.TrimSpace(raw)), false
+	}
+	return b.Bytes(), true
 }
 
 // quote shows at most 40 characters of text in a message.

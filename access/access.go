@@ -2,7 +2,11 @@
 // relations, and nothing else.
 package access
 
-import "github.com/askback/askback"
+import (
+	"slices"
+
+	"github.com/askback/askback"
+)
 
 // anyone is a rule's word for every relation.
 var (
@@ -32,26 +36,28 @@ var table = []rule{
 	{askback.Responder, askback.ActAnswer, people},
 	{askback.Responder, askback.ActDecline, people},
 	{askback.Responder, askback.ActClaim, people},
+	{askback.Responder, askback.ActDraft, people},
+	{askback.Responder, askback.ActLogin, owner},
+
+	{askback.Operator, askback.ActLogin, owner},
+
+	{askback.Admin, askback.ActTokens, anyone},
+	{askback.Admin, askback.ActYield, anyone},
 }
 
 // Allowed says whether a principal of this kind may do this action when it
 // stands in this relation to what it acts on. An admin may do what a responder
 // and an operator may.
 func Allowed(kind askback.Kind, action askback.Action, relation askback.Relation) bool {
-	if kind == askback.Admin {
-		return Allowed(askback.Responder, action, relation) || Allowed(askback.Operator, action, relation)
-	}
-	for _, r := range table {
-		if r.kind != kind || r.action != action {
-			continue
-		}
-		for _, in := range r.in {
-			if in == relation {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(table, func(r rule) bool {
+		return speaksFor(r.kind, kind) && r.action == action && slices.Contains(r.in, relation)
+	})
+}
+
+// speaksFor says whether a rule for one kind holds for another: an admin is
+// also a responder and an operator, and never an agent.
+func speaksFor(rule, kind askback.Kind) bool {
+	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
 // Ever says whether a principal of this kind may do this action in some

@@ -25,6 +25,19 @@ responder list addressed
 responder answer addressed
 responder decline addressed
 responder claim addressed
+responder draft addressed
+responder login own
+operator login own
+admin draft addressed
+admin login own
+admin tokens own
+admin tokens addressed
+admin tokens bystander
+admin tokens starter
+admin yield own
+admin yield addressed
+admin yield bystander
+admin yield starter
 admin get addressed
 admin list addressed
 admin answer addressed
@@ -60,7 +73,7 @@ func TestEveryCellOfTheTable(t *testing.T) {
 }
 
 func TestAnAgentNeverAnswers(t *testing.T) {
-	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim} {
+	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
 		}

@@ -37,6 +37,18 @@ func (s seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	if err != nil {
 		return askback.Ask{}, err
 	}
+	if a.late != nil {
+		if found, err := s.repeated(ctx, a); !errors.Is(err, askback.ErrNotFound) {
+			return found, err
+		}
+		return askback.Ask{}, a.late
+	}
+	if err := s.engine.admit(ctx, s.who.Name); err != nil {
+		if found, err := s.repeated(ctx, a); err == nil {
+			return found, nil
+		}
+		return askback.Ask{}, fmt.Errorf("ask: %w", mine(err))
+	}
 	for range askTries {
 		made, err := s.open(ctx, a)
 		if err == nil {
@@ -59,6 +71,7 @@ type asking struct {
 	key        string // unique among all asks; "" is none
 	sessionKey string
 	sessionID  string // named by the asker
+	late       error  // why it can only be a repeat: its deadline is past
 }
 
 // prepare makes an ask of a request, and reads nothing.
@@ -92,8 +105,8 @@ func (s seat) prepare(r askback.Request) (asking, error) {
 			return asking{}, err
 		}
 	}
-	out.asked.Ask.Deadline, err = deadline(r, now)
-	return out, err
+	out.asked.Ask.Deadline, out.late = deadline(r, now)
+	return out, nil
 }
 
 // owned puts the asker's name before a key of its own choosing: keys of
@@ -105,11 +118,14 @@ func (s seat) owned(key string) string {
 // sealed gives a confirmation the digest of what it confirms (F7).
 func sealed(agent string, c askback.Confirmation) (*askback.Confirmation, error) {
 	digest, err := canon.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
-	var where *canon.SyntaxError
-	if errors.As(err, &where) {
-		return nil, askback.Invalid{{
-			Pointer: "/confirmation/input" + where.Pointer, Detail: where.Detail, Fix: "send plain JSON, and large numbers as strings",
-		}}
+	const at, fix = "/confirmation/input", "send plain JSON, and large numbers as strings"
+	var syntax *canon.SyntaxError
+	var number *canon.NumberError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, askback.Invalid{{Pointer: at + syntax.Pointer, Detail: syntax.Detail, Fix: fix}}
+	case errors.As(err, &number):
+		return nil, askback.Invalid{{Pointer: at + number.Pointer, Detail: number.Detail, Fix: fix}}
 	}
 	c.Digest = digest
 	return &c, err
@@ -131,7 +147,7 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 func deadline(r askback.Request, now time.Time) (time.Time, error) {
 	switch {
 	case r.Timeout != 0:
-		return now.Add(r.Timeout), nil
+		return now.Add(r.Timeout).Truncate(time.Millisecond), nil // as it is kept
 	case r.Deadline.IsZero() || r.Deadline.After(now):
 		return r.Deadline.UTC().Truncate(time.Millisecond), nil
 	}
@@ -146,6 +162,13 @@ func (s seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 		return askback.Ask{}, err
 	}
 	a.asked.Ask.ID = id
+	// Whoever finds the ask in a list steps it when this is done: what is cached
+	// and told here would be old otherwise.
+	leave, err := e.turns.enter(ctx, id)
+	if err != nil {
+		return askback.Ask{}, err
+	}
+	defer leave()
 	session, err := s.session(ctx, &a)
 	if err != nil {
 		return askback.Ask{}, err
@@ -174,6 +197,7 @@ func (s seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 	}
 	e.keep(r, state, len(r.Fixed))
 	e.due.set(r.Due)
+	e.quota.opened(r.Owner, 1)
 	e.publish(state.Ask, history)
 	return state.Ask.Clone(), nil
 }

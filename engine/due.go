@@ -118,11 +118,29 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record) error {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			_, errs[i] = e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
-				return lifecycle.Due{At: now}, nil
-			})
+			errs[i] = e.stepOne(ctx, r)
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
+}
+
+func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
+	if r.Kind != kindAsk {
+		return e.forget(ctx, r)
+	}
+	_, err := e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
+		return lifecycle.Due{At: now}, nil
+	})
+	return err
+}
+
+// forget deletes a record without a machine whose time is over. If it changed
+// meanwhile, its time was put off.
+func (e *Engine) forget(ctx context.Context, r store.Record) error {
+	_, err := e.store.Commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return mine(err)
 }

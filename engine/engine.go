@@ -11,12 +11,14 @@ import (
 	"context"
 	crypto "crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/access"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -42,6 +44,10 @@ type Options struct {
 	Observer Observer         // nil: nobody is told
 	// CacheBytes bounds the memory that asks read before may hold; 0 is 32 MB.
 	CacheBytes int
+	// MaxOpen and MaxWaiters bound the open asks of one agent and the calls of
+	// one principal that wait; 0 is no bound.
+	MaxOpen    int
+	MaxWaiters int
 }
 
 // An Engine moves asks through their lives. Make one with [New].
@@ -55,6 +61,8 @@ type Engine struct {
 	cache    *cache
 	hub      hub
 	due      alarm
+	keys     keys
+	quota    quota
 }
 
 // New returns an engine on a store that nobody else writes to. It starts
@@ -79,11 +87,21 @@ func New(s Store, o *Options) *Engine {
 	}
 	e.cache = newCache(size)
 	e.due.rang = make(chan struct{}, 1)
+	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	return e
 }
 
 // As returns the seat of a principal. Whoever calls it vouches for who that is.
 func (e *Engine) As(p askback.Principal) askback.Seat { return seat{e, p} }
+
+// May says whether a principal of this kind may ever do an action, or
+// [askback.ErrForbidden]. Seats ask for themselves.
+func (e *Engine) May(p askback.Principal, action askback.Action) error {
+	if !access.Ever(p.Kind, action) {
+		return fmt.Errorf("%s: %w", action, askback.ErrForbidden)
+	}
+	return nil
+}
 
 // clock returns the time in the form in which it is kept.
 func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
@@ -220,6 +238,9 @@ func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now tim
 	if err := e.commit(ctx, store.Change{Put: []store.Record{r}, Events: events}); err != nil {
 		return k, err
 	}
+	if k.record.Open && !r.Open {
+		e.quota.opened(r.Owner, -1)
+	}
 	k = e.keep(r, next, k.fixed)
 	e.publish(next.Ask, history)
 	return k, nil
@@ -234,6 +255,8 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	}
 	want := c.Put[0]
 	e.cache.drop(want.ID)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
+	defer cancel()
 	got, readErr := e.store.Read(ctx, want.Kind, want.ID)
 	if readErr == nil && got.Version == want.Version+1 && string(got.State) == string(want.State) {
 		return nil

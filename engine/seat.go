@@ -121,10 +121,15 @@ func (s seat) Get(ctx context.Context, id string) (askback.Ask, error) {
 
 // Wait implements [askback.Asker].
 func (s seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	free, err := s.engine.quota.join(s.who)
+	if err != nil {
+		return askback.Ask{}, fmt.Errorf("wait %s: %w", id, err)
+	}
+	defer free()
 	w := s.engine.hub.join(id)
 	defer s.engine.hub.leave(id, w)
 	a, err := s.Get(ctx, id)
-	if err != nil || a.Settled() {
+	if err != nil && ctx.Err() == nil || a.Settled() {
 		return a, err
 	}
 	a = askback.Ask{} // nothing of the ask is held while it waits

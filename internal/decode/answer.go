@@ -86,3 +86,49 @@ func Reason(raw []byte) (string, error) {
 	r.fields(n, `{"reason": "…"}`, map[string]func(node){"reason": r.text(&reason)})
 	return reason, r.err()
 }
+
+// Nothing reads the body of a request that says all by its path: none, or {}.
+func Nothing(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	r, n, err := parse(raw)
+	if err != nil {
+		return err
+	}
+	r.fields(n, "{}", nil)
+	return r.err()
+}
+
+// Digest reads the body of consume: {"digest"}.
+func Digest(raw []byte) (string, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return "", err
+	}
+	var digest string
+	r.fields(n, `{"digest": "sha256:…"}`, map[string]func(node){"digest": r.text(&digest)})
+	if digest == "" && r.err() == nil {
+		r.wrong("/digest", "which arguments are about to run?", `"digest": "sha256:…"`)
+	}
+	return digest, r.err()
+}
+
+// TokenRequest reads the body of POST /tokens: {"kind", "name", "expires_in"}.
+func TokenRequest(raw []byte) (askback.TokenRequest, error) {
+	r, n, err := parse(raw)
+	if err != nil {
+		return askback.TokenRequest{}, err
+	}
+	var (
+		out  askback.TokenRequest
+		kind string
+	)
+	r.fields(n, `{"kind": "agent", "name": "deploy-bot"}`, map[string]func(node){
+		"kind":       r.text(&kind),
+		"name":       r.text(&out.Name),
+		"expires_in": r.duration(&out.ExpiresIn),
+	})
+	out.Kind = askback.Kind(kind)
+	return out, r.err()
+}

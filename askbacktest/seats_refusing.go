@@ -1,0 +1,249 @@
+package askbacktest
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+var refusing = []fact{
+	{"NoAgentEverAnswers", agentsNeverAnswer},                          // design.md: an agent can never answer
+	{"EachKindDoesWhatItMay", eachKind},                                // access
+	{"WhatIsNotYoursDoesNotExist", notYours},                           // wire.md §3: the same answer
+	{"RequestsThatBreakTheRulesAreExplained", badRequests},             // F15
+	{"AnswersThatBreakTheRulesAreExplainedAndLeaveTheAsk", badAnswers}, // F15
+}
+
+// act is something a principal can do to an ask.
+type act struct {
+	name string
+	do   func(room, askback.Seat, askback.Ask) (askback.Ask, error)
+}
+
+var inboxActs = []act{
+	{"answer", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) {
+		return s.Answer(r.ctx(), a.ID, askback.Choose("SQLite"))
+	}},
+	{"decline", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Decline(r.ctx(), a.ID, "") }},
+	{"claim", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Claim(r.ctx(), a.ID) }},
+}
+
+var askerActs = []act{
+	{"cancel", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Cancel(r.ctx(), a.ID, "") }},
+	{"consume", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) {
+		return s.Consume(r.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
+	}},
+}
+
+var readActs = []act{
+	{"get", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Get(r.ctx(), a.ID) }},
+	{"wait", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Wait(r.ctx(), a.ID) }},
+}
+
+// refused expects an error, and nothing with it.
+func (r room) refused(who string, a act, got askback.Ask, err, want error) {
+	r.Helper()
+	if !errors.Is(err, want) {
+		r.Errorf("%s: %s: got error %v, want %v", who, a.name, err, want)
+	}
+	if got.ID != "" {
+		r.Errorf("%s: %s: got ask %s together with error %v, want none", who, a.name, got.ID, err)
+	}
+}
+
+func agentsNeverAnswer(r room) {
+	agent := r.agent()
+	q := database()
+	q.To = []string{"judge", "deploybot", "ana"} // its own name does not help
+	a := r.must(agent, q)
+	for _, name := range []string{"deploybot", "ana", "judge", "otherbot"} {
+		for _, act := range inboxActs {
+			got, err := act.do(r, r.as(askback.Agent, name), a)
+			r.refused("agent "+name, act, got, err, askback.ErrForbidden)
+			got, err = act.do(r, r.as(askback.Agent, name), askback.Ask{ID: unknown})
+			r.refused("agent "+name, act, got, err, askback.ErrForbidden)
+		}
+	}
+	r.pending(a)
+}
+
+func eachKind(r room) {
+	a := r.must(r.agent(), database())
+	for _, kind := range []askback.Kind{askback.Responder, askback.Operator, askback.Admin} {
+		seat := r.as(kind, "deploybot") // the asker's name does not help
+		if _, err := seat.Ask(r.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
+			r.Errorf("%s: ask: got error %v, want %v", kind, err, askback.ErrForbidden)
+		}
+		for _, act := range askerActs {
+			got, err := act.do(r, seat, a)
+			r.refused(string(kind), act, got, err, askback.ErrForbidden)
+		}
+	}
+	operator := r.as(askback.Operator, "ops")
+	for _, act := range append(inboxActs, readActs...) {
+		got, err := act.do(r, operator, a)
+		r.refused("operator", act, got, err, askback.ErrForbidden)
+	}
+	_, err := operator.List(r.ctx(), askback.Query{})
+	r.want(err, askback.ErrForbidden)
+	r.pending(a)
+
+	root := r.as(askback.Admin, "root") // does what a responder does
+	r.same(r.done(root.Get(r.ctx(), a.ID)), a)
+	got := r.done(root.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+	if got.Outcome.By != (askback.By{Kind: askback.ByPerson, Name: "root"}) {
+		r.Errorf("got an outcome by %s, want the person root", text(got.Outcome.By))
+	}
+}
+
+func notYours(r room) {
+	q := database()
+	q.To = []string{"ana", "judge"}
+	a := r.must(r.agent(), q)
+	stranger, ben := r.as(askback.Agent, "otherbot"), r.person("ben")
+	show := func(who string, seat askback.Seat, acts []act) {
+		for _, act := range acts {
+			got, err := act.do(r, seat, a)
+			r.refused(who, act, got, err, askback.ErrNotFound)
+			_, none := act.do(r, seat, askback.Ask{ID: unknown})
+			r.want(none, askback.ErrNotFound)
+			if err == nil || none == nil {
+				continue
+			}
+			if said, want := strings.ReplaceAll(err.Error(), a.ID, unknown), none.Error(); said != want {
+				r.Errorf("%s: %s: got %q for what is another's and %q for what is not, want the same", who, act.name, said, want)
+			}
+		}
+	}
+	show("another agent", stranger, append(askerActs, readActs...))
+	show("somebody who is not asked", ben, append(inboxActs, readActs...))
+	show("an admin who is not asked", r.as(askback.Admin, "root"), append(inboxActs, readActs...))
+	show("a responder with the asker's name", r.person("deploybot"), readActs)
+	r.pending(a)
+	won := r.done(r.person("ana").Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+	show("another agent, after the end", stranger, append(askerActs, readActs...))
+	show("somebody who is not asked, after the end", ben, append(inboxActs, readActs...))
+	r.same(r.done(r.person("judge").Get(r.ctx(), a.ID)), won)
+}
+
+func badRequests(r room) {
+	ask := func(change func(*askback.Request)) askback.Request {
+		q := database()
+		change(&q)
+		return q
+	}
+	confirm := func(change func(*askback.Request)) askback.Request {
+		q := removal()
+		change(&q)
+		return q
+	}
+	for _, c := range []struct {
+		name     string
+		ask      askback.Request
+		pointers []string
+	}{
+		{"nothing", askback.Request{}, []string{"/questions"}},
+		{"five questions", ask(func(q *askback.Request) {
+			for _, text := range []string{"2", "3", "4", "5"} {
+				q.Questions = append(q.Questions, askback.Question{Text: text})
+			}
+		}), []string{"/questions"}},
+		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = removal().Confirmation }), []string{"/confirmation"}},
+		{"blank question", ask(func(q *askback.Request) { q.Questions[0].Text = " \n" }), []string{"/questions/0/question"}},
+		{"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", askback.MaxQuestion+1) }),
+			[]string{"/questions/0/question"}},
+		{"one option", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A") }), []string{"/questions/0/options"}},
+		{"a label twice", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A", "B", "A") }),
+			[]string{"/questions/0/options/2/label"}},
+		{"two faults", ask(func(q *askback.Request) {
+			q.Questions = append(q.Questions, askback.Question{Text: "Really?", Options: askback.Options("Yes", "")})
+			q.To = []string{"ana", ""}
+		}), []string{"/questions/1/options/1/label", "/to/1"}},
+		{"an impossible default", ask(func(q *askback.Request) { q.Questions[0].NoOther, q.Questions[0].Default = true, []string{"C"} }),
+			[]string{"/questions/0/default"}},
+		{"two sessions", ask(func(q *askback.Request) { q.SessionID, q.SessionKey = "ses_1", "run" }), []string{"/session_key"}},
+		{"a number as context", ask(func(q *askback.Request) { q.Context = json.RawMessage("7") }), []string{"/context"}},
+		{"an ending without deadline", ask(func(q *askback.Request) { q.OnTimeout = askback.OnTimeoutDecline }), []string{"/on_timeout"}},
+		{"silence without a default", ask(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			[]string{"/questions/0/default"}},
+		{"a deadline long past", ask(func(q *askback.Request) { q.Deadline = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }),
+			[]string{"/deadline"}},
+		{"no tool", confirm(func(q *askback.Request) { q.Confirmation.ToolName = "" }), []string{"/confirmation/tool_name"}},
+		{"arguments in a list", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage("[1]") }),
+			[]string{"/confirmation/input"}},
+		{"a number that is two numbers", confirm(func(q *askback.Request) {
+			q.Confirmation.Input = json.RawMessage(`{"row":{"ids":[1,9007199254740993]}}`)
+		}), []string{"/confirmation/input/row/ids/1"}},
+		{"a name twice", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage(`{"path":"/tmp","path":"/"}`) }),
+			[]string{"/confirmation/input/path"}},
+		{"an approval by silence", confirm(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			[]string{"/on_timeout"}},
+	} {
+		c.ask.Key = "k"
+		got, err := r.agent().Ask(r.ctx(), c.ask)
+		if got.ID != "" {
+			r.Errorf("%s: got ask %s, want none", c.name, got.ID)
+		}
+		r.Run(c.name, func(t *testing.T) { room{t, r.subject}.invalid(err, c.pointers...) })
+	}
+	page, err := r.person("judge").List(r.ctx(), askback.Query{Status: askback.AnyStatus})
+	if err != nil || len(page.Items) != 0 {
+		r.Errorf("got %d asks and error %v, want none of them kept", len(page.Items), err)
+	}
+	_, err = r.person("judge").List(r.ctx(), askback.Query{Status: "open", Limit: askback.MaxLimit + 1})
+	r.invalid(err, "/status", "/limit")
+	_, err = r.agent().List(r.ctx(), askback.Query{Limit: -1})
+	r.invalid(err, "/limit")
+}
+
+func badAnswers(r room) {
+	closed := database()
+	closed.Questions[0].NoOther = true
+	one := func(q askback.QuestionAnswer) askback.Answer { return answers(q) }
+	for _, c := range []struct {
+		name     string
+		ask      askback.Request
+		answer   askback.Answer
+		pointers []string
+	}{
+		{"nothing", database(), askback.Answer{}, []string{"/answers"}},
+		{"blank", database(), askback.Choose(" "), []string{"/answers/0"}},
+		{"blank other", database(), one(askback.QuestionAnswer{ID: "q1", Other: "\n"}), []string{"/answers/0"}},
+		{"notes alone", database(), one(askback.QuestionAnswer{ID: "q1", Notes: "hm"}), []string{"/answers/0"}},
+		{"two for one", database(), askback.Choose("SQLite", "PostgreSQL"), []string{"/answers/0/selected"}},
+		{"a label and text for one", database(), one(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Other: "or not"}),
+			[]string{"/answers/0/selected"}},
+		{"no option", closed, askback.Choose("MySQL"), []string{"/answers/0/selected"}},
+		{"no such question", database(), one(askback.QuestionAnswer{ID: "q2", Selected: []string{"SQLite"}}), []string{"/answers/0/id", "/answers"}},
+		{"no such text", database(), one(askback.QuestionAnswer{Question: "What?", Selected: []string{"SQLite"}}),
+			[]string{"/answers/0/question", "/answers"}},
+		{"one question twice", database(), answers(chosen("1", database(), "SQLite"), chosen("1", database(), "SQLite")), []string{"/answers/1"}},
+		{"a decision on questions", database(), askback.Answer{Answers: askback.Choose("SQLite").Answers, Decision: askback.Approve},
+			[]string{"/decision"}},
+		{"a long comment", database(), askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", askback.MaxText+1)},
+			[]string{"/comment"}},
+		{"no decision", removal(), askback.Answer{}, []string{"/decision"}},
+		{"another decision", removal(), askback.Decide("maybe", ""), []string{"/decision"}},
+		{"answers to a confirmation", removal(), askback.Answer{Answers: askback.Choose("yes").Answers, Decision: askback.Approve},
+			[]string{"/answers"}},
+	} {
+		a := r.must(r.agent(), c.ask)
+		got, err := r.person("ana").Answer(r.ctx(), a.ID, c.answer)
+		if got.ID != "" {
+			r.Errorf("%s: got ask %s, want none", c.name, got.ID)
+		}
+		r.Run(c.name, func(t *testing.T) { room{t, r.subject}.invalid(err, c.pointers...) })
+		r.pending(a)
+	}
+	a := r.must(r.agent(), database())
+	long := strings.Repeat("é", askback.MaxText+1)
+	_, err := r.person("ana").Decline(r.ctx(), a.ID, long)
+	r.invalid(err, "/reason")
+	_, err = r.agent().Cancel(r.ctx(), a.ID, long)
+	r.invalid(err, "/reason")
+	r.pending(a)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The test program is its own child, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == childWord {
+		if err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func TestEveryCaseWorks(t *testing.T) {
+	p := plan{duration: 50 * time.Millisecond, rounds: 2, runs: []int{1, 4}, pending: 10, dir: t.TempDir()}
+	r, err := measureCycles(t.Context(), p, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(r.keys(p)), len(p.runs)*len(contenders); got != want {
+		t.Errorf("got %d cases, want %d", got, want)
+	}
+	for k, rounds := range r {
+		for round, m := range rounds {
+			if m.PerSecond <= 0 || m.P50 <= 0 || m.P99 < m.P50 {
+				t.Errorf("%v, round %d: %+v", k, round, m)
+			}
+		}
+	}
+	left, err := os.ReadDir(p.dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestMemoryAndRecoveryWork(t *testing.T) {
+	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20}
+	all, err := measureMemory(t.Context(), p)
+	if err != nil || len(all) != 4 {
+		t.Errorf("memory: got %v, %v; want four footprints", all, err)
+	}
+	r, err := measureRecovery(t.Context(), p, 20)
+	if err != nil || r.Kills != 2 || r.First.Min <= 0 || r.Restart.Min < r.First.Min {
+		t.Errorf("recovery: got %+v, %v", r, err)
+	}
+}
+
+func TestEachCaseIsALineOfJSON(t *testing.T) {
+	var out, notes bytes.Buffer
+	args := "-dur 50ms -rounds 1 -c 2 -only cycle -json -dir " + t.TempDir()
+	if err := run(t.Context(), strings.Fields(args), &out, &notes); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for lines := json.NewDecoder(&out); ; {
+		var l line
+		if err := lines.Decode(&l); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, l.What)
+	}
+	if got, want := strings.Join(names, " "), "bare record askback"; got != want {
+		t.Errorf("got lines of %q, want %q", got, want)
+	}
+	if !strings.Contains(notes.String(), "cycles/s") {
+		t.Errorf("no table in %q", notes.String())
+	}
+}
+
+func TestUnknownPartIsRefused(t *testing.T) {
+	for _, args := range []string{"-only sandwich", "-c 0", "-c x", "-rounds 0", "stray"} {
+		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
+			t.Errorf("%s: no error", args)
+		}
+	}
+}
+
+// What record writes is held to be what Askback writes, table by table, column
+// by column, in bytes.
+func TestRecordWritesWhatAskbackWrites(t *testing.T) {
+	got, want := written(t, openRecord), written(t, openProduct)
+	if got != want {
+		t.Errorf("record wrote\n%s\nAskback wrote\n%s", got, want)
+	}
+	if !strings.Contains(want, "records 8 rows") || !strings.Contains(want, "history 13 rows") {
+		t.Errorf("Askback wrote\n%s\nwant 8 records and 13 lines of history", want)
+	}
+}
+
+// written lets a subject ask eight times and answer five, and weighs its tables.
+func written(t *testing.T, open func(context.Context, string) (subject, error)) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "written.db")
+	s, err := open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 8 {
+		id, err := s.ask(t.Context())
+		if err == nil && i < 5 {
+			err = s.answer(t.Context(), id)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.close(); err != nil {
+		t.Fatal(err)
+	}
+	return weigh(t, path)
+}
+
+func weigh(t *testing.T, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var out strings.Builder
+	for _, table := range list(t, db, `select name from sqlite_master where type = 'table' and name not glob 'goose*' and name not glob 'sqlite*' order by 1`) {
+		fmt.Fprintf(&out, "%s %s rows\n", table, list(t, db, `select count(*) from `+table)[0])
+		for _, column := range list(t, db, `select name from pragma_table_info('`+table+`')`) {
+			bytes := list(t, db, `select coalesce(sum(length(cast(`+column+` as blob))), 0) from `+table)[0]
+			fmt.Fprintf(&out, "  %s %s bytes\n", column, bytes)
+		}
+	}
+	return out.String()
+}
+
+func list(t *testing.T, db *sql.DB, query string) (values []string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, v)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return values
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// A plan says what is measured, and where.
+type plan struct {
+	duration time.Duration // of one case in one round
+	rounds   int
+	runs     []int // so many at once
+	pending  int   // asks that wait already
+	dir      string
+
+	memory   []int // pending asks at which memory is looked at
+	waiters  int   // of them, so many are waited for in process
+	recovery []int // pending asks at which the process is killed
+}
+
+// A key names a case.
+type key struct {
+	contender, place string
+	runs             int
+}
+
+// A report is all that was measured of the cycle: per case, by round.
+type report map[key]map[int]measurement
+
+// measureCycles measures every contender beside the others, round by round.
+// The order turns from round to round, so that none is always first.
+func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
+	all := report{}
+	for round := range p.rounds {
+		for _, runs := range p.runs {
+			for i := range contenders {
+				c := contenders[(i+round)%len(contenders)]
+				m, err := measure(ctx, c, p, runs)
+				if err != nil {
+					return nil, fmt.Errorf("%d runs at once, round %d: %w", runs, round+1, err)
+				}
+				k := key{c.name, c.place, runs}
+				if all[k] == nil {
+					all[k] = map[int]measurement{}
+				}
+				all[k][round] = m
+			}
+		}
+		fmt.Fprintf(progress, "bench: round %d of %d\n", round+1, p.rounds)
+	}
+	return all, nil
+}
+
+// A quantity is one number of a measurement.
+type quantity func(measurement) float64
+
+func perSecond(m measurement) float64 { return m.PerSecond }
+func p50(m measurement) float64       { return millis(m.P50) }
+func p99(m measurement) float64       { return millis(m.P99) }
+func others(m measurement) float64    { return m.Others }
+
+// of returns a quantity of a case by round.
+func (r report) of(k key, q quantity) map[int]float64 {
+	out := map[int]float64{}
+	for round, m := range r[k] {
+		out[round] = q(m)
+	}
+	return out
+}
+
+// spread returns a quantity of a case over all rounds.
+func (r report) spread(k key, q quantity) spread {
+	var values []float64
+	for _, v := range r.of(k, q) {
+		values = append(values, v)
+	}
+	return spreadOf(values)
+}
+
+// ratio compares a case with another contender in the same place: the median of
+// the ratios of each round.
+func (r report) ratio(k key, by string, q quantity) spread {
+	reference := k
+	reference.contender = by
+	return spreadOf(ratios(r.of(k, q), r.of(reference, q)))
+}
+
+// keys returns the cases as they are printed: by runs, then as contenders stand.
+func (r report) keys(p plan) []key {
+	var keys []key
+	for _, runs := range p.runs {
+		for _, c := range contenders {
+			if k := (key{c.name, c.place, runs}); r[k] != nil {
+				keys = append(keys, k)
+			}
+		}
+	}
+	return slices.Clip(keys)
+}

@@ -1,0 +1,72 @@
+package main
+
+import "slices"
+
+// A goal is a bound on a ratio. The gate must be held, the stretch is wished
+// for; the bounds are those of docs/design.md.
+type goal struct {
+	what          string
+	quantity      quantity
+	by            string // the reference, measured in the same round
+	runs          []int
+	place         string
+	gate, stretch float64
+	atMost        bool // else at least
+}
+
+var goals = []goal{
+	{"cycles/s", perSecond, "record", []int{1, 16, 64}, inProcess, 0.8, 0.9, false},
+	{"cycles/s", perSecond, "bare", []int{1}, inProcess, 0.7, 0.85, false},
+	{"cycles/s", perSecond, "bare", []int{16, 64}, inProcess, 0.55, 0.7, false},
+	{"p50", p50, "bare", []int{1}, inProcess, 1.5, 1.2, true},
+	{"p99", p99, "bare", []int{64}, inProcess, 2, 1.5, true},
+}
+
+// A verdict is a goal beside what was measured.
+type verdict struct {
+	goal
+	runs int
+	got  spread
+}
+
+// verdicts judges Askback by all goals that were measured.
+func (r report) verdicts() []verdict {
+	var out []verdict
+	for _, g := range goals {
+		for _, runs := range g.runs {
+			k := key{"askback", g.place, runs}
+			if r[k] != nil {
+				out = append(out, verdict{g, runs, r.ratio(k, g.by, g.quantity)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b verdict) int { return a.runs - b.runs })
+	return out
+}
+
+// held says whether a bound is held.
+func (v verdict) held(bound float64) bool {
+	if v.atMost {
+		return v.got.Median <= bound
+	}
+	return v.got.Median >= bound
+}
+
+// word is the verdict in a word.
+func (v verdict) word() string {
+	switch {
+	case v.held(v.stretch):
+		return "stretch held"
+	case v.held(v.gate):
+		return "held"
+	}
+	return "MISSED"
+}
+
+// sign stands before a bound.
+func (g goal) sign() string {
+	if g.atMost {
+		return "≤"
+	}
+	return "≥"
+}

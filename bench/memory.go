@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// A footprint is the memory of a process that holds so many pending asks, of
+// which so many are waited for.
+type footprint struct {
+	What     string `json:"what"`
+	Pending  int    `json:"pending"`
+	Waiters  int    `json:"waiters"`
+	Resident int64  `json:"resident"` // bytes
+}
+
+// measureMemory asks in a process of its own and looks at its size: first
+// empty, then at each number of pending asks, at last with waiters.
+func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
+	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c, err := start(ctx, "memory", filepath.Join(dir, "memory.db"), append([]int{p.waiters}, p.memory...)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.kill()) }()
+	for range len(p.memory) + 2 {
+		var f footprint
+		if err := c.read(&f); err != nil {
+			return all, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// memoryChild is told how many waiters there shall be, and then the numbers of
+// pending asks.
+func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
+	waiters, steps := numbers[0], numbers[1:]
+	p, err := openEngine(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if _, err := cycles(ctx, p, 16, 200*time.Millisecond); err != nil { // what is made once is made now
+		return err
+	}
+	tell := func(pending, waiting int) error {
+		return out.Encode(footprint{"memory", pending, waiting, settledMemory()})
+	}
+	if err := tell(0, 0); err != nil {
+		return err
+	}
+	asked := 0
+	for _, n := range steps {
+		if err := fill(ctx, p, n-asked); err != nil {
+			return err
+		}
+		asked = n
+		if err := tell(n, 0); err != nil {
+			return err
+		}
+	}
+	return withWaiters(ctx, p, waiters, func() error { return tell(asked, waiters) })
+}
+
+// settledMemory is what the process holds once nothing more can be given back.
+func settledMemory() int64 {
+	runtime.GC()
+	debug.FreeOSMemory()
+	return resident()
+}
+
+// withWaiters waits for the same asks from many goroutines, and calls do when
+// all of them sleep.
+func withWaiters(ctx context.Context, p *product, n int, do func() error) error {
+	pending, err := p.oldest(ctx, n)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer stop()
+	before := sleepers()
+	for _, id := range pending {
+		waiting.Go(func() { _ = p.wait(ctx, id) })
+	}
+	for limit := time.Now().Add(time.Minute); sleepers() < before+uint64(len(pending)); {
+		if time.Now().After(limit) {
+			return errors.New("the waiters do not come to rest")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return do()
+}
+
+// oldest returns the ids of the n asks that wait longest, or of all.
+func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
+	q := askback.Query{Limit: min(n, askback.MaxLimit)}
+	for {
+		page, err := p.person.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page.Items {
+			ids = append(ids, a.ID)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" || len(ids) >= n {
+			return ids[:min(n, len(ids))], nil
+		}
+	}
+}
+
+// sleepers is how many goroutines wait for something.
+func sleepers() uint64 {
+	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s[0].Value.Uint64()
+}
+
+// The goals for the memory of one waiting ask, in bytes.
+const (
+	goalAlone  = 300
+	goalWaiter = 4 << 10
+)
+
+// printMemory prints footprints and what one more ask or waiter takes.
+func printMemory(w io.Writer, all []footprint) error {
+	fmt.Fprintln(w, "\nMemory of the whole process (bounded caches filled on the way).")
+	t := newTable(w)
+	fmt.Fprintln(t, "pending\twaiters\tresident MB\tbytes each, since the line above\tgoal")
+	for i, f := range all {
+		each, bound := "", ""
+		if i > 0 {
+			last := all[i-1]
+			n, goal := f.Pending-last.Pending, goalAlone
+			if f.Waiters > 0 {
+				n, goal = f.Waiters, goalWaiter
+			}
+			each = short(float64(f.Resident-last.Resident) / float64(max(n, 1)))
+			bound = fmt.Sprintf("≤ %d", goal)
+		}
+		fmt.Fprintf(t, "%d\t%d\t%.1f\t%s\t%s\n", f.Pending, f.Waiters, float64(f.Resident)/1e6, each, bound)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A resumption is what a process found that was started after a kill -9.
+type resumption struct {
+	Open     float64 `json:"open_ms"`  // to open the database
+	First    float64 `json:"first_ms"` // and until a run that asked before the kill has its answer
+	Resident int64   `json:"resident"` // bytes then
+}
+
+// A recovery is how it went after so many kills with so many asks pending.
+// Restart is from the kill to the first resumed run, as the outside sees it.
+type recovery struct {
+	What     string `json:"what"`
+	Pending  int    `json:"pending"`
+	Kills    int    `json:"kills"`
+	Restart  spread `json:"restart_ms"`
+	Open     spread `json:"open_ms"`
+	First    spread `json:"first_ms"`
+	Resident spread `json:"resident"`
+}
+
+// measureRecovery kills a process that holds n pending asks, and its successors.
+func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error) {
+	dir, err := os.MkdirTemp(p.dir, ".bench-recovery-*")
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "recovery.db")
+	c, err := start(ctx, "load", path, n)
+	if err != nil {
+		return r, err
+	}
+	var ready int
+	if err := c.read(&ready); err != nil {
+		return r, errors.Join(err, c.kill())
+	}
+	var restart, open, first, size []float64
+	for range p.rounds {
+		killed := time.Now()
+		var found resumption
+		if c, err = succeed(ctx, c, path, &found); err != nil {
+			return r, err
+		}
+		restart = append(restart, millis(time.Since(killed)))
+		open, first = append(open, found.Open), append(first, found.First)
+		size = append(size, float64(found.Resident))
+	}
+	return recovery{"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size)}, c.kill()
+}
+
+// succeed kills a process and starts another in its place.
+func succeed(ctx context.Context, c *process, path string, found *resumption) (*process, error) {
+	if err := c.kill(); err != nil {
+		return nil, err
+	}
+	next, err := start(ctx, "resume", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := next.read(found); err != nil {
+		return nil, errors.Join(err, next.kill())
+	}
+	return next, nil
+}
+
+// loadChild asks so many questions and waits to be killed.
+func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
+	p, err := openEngine(ctx, path)
+	if err != nil {
+		return err
+	}
+	if err := fill(ctx, p, numbers[0]); err != nil {
+		return err
+	}
+	if err := out.Encode(numbers[0]); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return p.close()
+}
+
+// resumeChild opens the database, waits for the oldest ask and answers it, and
+// waits to be killed.
+func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) error {
+	began := time.Now()
+	p, err := openEngine(ctx, path)
+	if err != nil {
+		return err
+	}
+	opened := time.Since(began)
+	ids, err := p.oldest(ctx, 1)
+	if err != nil || len(ids) == 0 {
+		return errors.Join(err, errors.New("no ask is left to resume"))
+	}
+	has := make(chan error, 1)
+	go func() { has <- p.wait(ctx, ids[0]) }()
+	if err := errors.Join(p.answer(ctx, ids[0]), <-has); err != nil {
+		return err
+	}
+	if err := out.Encode(resumption{millis(opened), millis(time.Since(began)), resident()}); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return p.close()
+}
+
+// The goal from kill -9 to the first resumed run: this long, and a microsecond
+// for each pending ask.
+const goalRestart = 150 * time.Millisecond
+
+func printRecovery(w io.Writer, all []recovery) error {
+	fmt.Fprintln(w, "\nkill -9, then the same database in a new process: median [min..max] in ms. None may grow with what is pending.")
+	t := newTable(w)
+	fmt.Fprintln(t, "pending\tkills\tkill to first resumed run\tgate\topen\topen to first resumed run\tresident MB")
+	for _, r := range all {
+		gate := goalRestart + time.Duration(r.Pending)*time.Microsecond
+		fmt.Fprintf(t, "%d\t%d\t%s\t≤ %s\t%s\t%s\t%.1f\n",
+			r.Pending, r.Kills, r.Restart, short(millis(gate)), r.Open, r.First, r.Resident.Median/1e6)
+	}
+	if err := t.Flush(); err != nil || len(all) < 2 {
+		return err
+	}
+	first, last := all[0], all[len(all)-1]
+	per := (last.Resident.Median - first.Resident.Median) / float64(last.Pending-first.Pending)
+	_, err := fmt.Fprintf(w, "A pending ask nobody waits for takes %s bytes of the new process (goal ≤ %d).\n", short(per), goalAlone)
+	return err
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// A spread is the middle of several measurements, and how far they lie apart.
+type spread struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+}
+
+// spreadOf returns the spread of values; of none it is zero.
+func spreadOf(values []float64) spread {
+	if len(values) == 0 {
+		return spread{}
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	median := sorted[middle]
+	if len(sorted)%2 == 0 {
+		median = (sorted[middle-1] + sorted[middle]) / 2
+	}
+	return spread{median, sorted[0], sorted[len(sorted)-1]}
+}
+
+// String reads "17.9k [15.8k..19.0k]".
+func (s spread) String() string {
+	return fmt.Sprintf("%s [%s..%s]", short(s.Median), short(s.Min), short(s.Max))
+}
+
+// short writes a number with three digits.
+func short(v float64) string {
+	switch {
+	case v >= 99_950:
+		return fmt.Sprintf("%.0fk", v/1000)
+	case v >= 9_995:
+		return fmt.Sprintf("%.1fk", v/1000)
+	case v >= 100 || v == 0:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// percentile returns the smallest of the values that p (0 to 1) of them do not
+// exceed; of none it is zero.
+func percentile[T cmp.Ordered](sorted []T, p float64) T {
+	if len(sorted) == 0 {
+		var none T
+		return none
+	}
+	rank := int(p*float64(len(sorted))+0.999999) - 1 // nearest rank, with room for rounding
+	return sorted[min(max(rank, 0), len(sorted)-1)]
+}
+
+// ratios divides what one case measured by what another did in the same round.
+// A round that lacks either, or in which the other is zero, is left out.
+func ratios(of, by map[int]float64) []float64 {
+	var out []float64
+	for _, round := range slices.Sorted(maps.Keys(of)) {
+		if b := by[round]; b != 0 {
+			out = append(out, of[round]/b)
+		}
+	}
+	return out
+}
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+type answerCommand struct {
+	ID      string   `arg:"" name:"ask" help:"Its id."`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label, number or text; with several questions q1=…"`
+	Other   string   `help:"Text of your own."`
+	Notes   string   `help:"Notes on your answer."`
+	Comment string   `help:"Remarks on the whole."`
+	Approve bool     `xor:"decision" help:"Approve what is to be confirmed."`
+	Deny    bool     `xor:"decision" help:"Deny it."`
+	Reason  string   `help:"Why."`
+}
+
+// Run answers an ask.
+func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
+	return all.with(ctx, serving{}, func(d *desk) error {
+		ask, err := d.user.Get(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		answer, err := c.answer(ask)
+		if err != nil {
+			return err
+		}
+		ask, err = d.user.Answer(ctx, c.ID, answer)
+		return told(io, ask, err)
+	})
+}
+
+// told says how an ask ended to somebody who wanted to end it.
+func told(io streams, ask askback.Ask, err error) error {
+	if errors.Is(err, askback.ErrSettled) {
+		return ended{exitRefused, "too late: " + view.Of(ask).Standing().String()}
+	}
+	if err == nil {
+		say(io.err, view.Of(ask).Standing().String())
+	}
+	return err
+}
+
+func (c *answerCommand) answer(ask askback.Ask) (askback.Answer, error) {
+	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
+	if ask.Kind == askback.Confirm {
+		if len(c.Answers) > 0 || c.Other != "" || c.Approve == c.Deny {
+			return out, usage("this is a confirmation: use --approve or --deny")
+		}
+		out.Decision = askback.Deny
+		if c.Approve {
+			out.Decision = askback.Approve
+		}
+		return out, nil
+	}
+	if c.Approve || c.Deny {
+		return out, usage("these are questions: give the answer itself")
+	}
+	given := make([]askback.QuestionAnswer, len(ask.Questions))
+	for i, q := range ask.Questions {
+		given[i].ID = q.ID
+	}
+	questions := view.Of(ask).Questions
+	for _, text := range c.Answers {
+		i, value, err := place(ask, text)
+		if err != nil {
+			return out, err
+		}
+		if value, err = choice(questions[i], value); err != nil {
+			return out, err
+		}
+		given[i].Selected = append(given[i].Selected, value)
+	}
+	if (c.Other != "" || c.Notes != "") && len(given) > 1 {
+		return out, usage("several questions: put text of your own after q1=, and notes into --comment")
+	}
+	given[0].Other, given[0].Notes = c.Other, c.Notes
+	for _, g := range given {
+		if len(g.Selected) > 0 || g.Other != "" || g.Notes != "" {
+			out.Answers = append(out.Answers, g)
+		}
+	}
+	return out, nil
+}
+
+var numbered = regexp.MustCompile(`(?s)^q([1-4])=(.*)$`)
+
+// place finds the question that a word of the command line answers.
+func place(ask askback.Ask, text string) (int, string, error) {
+	if len(ask.Questions) == 1 {
+		return 0, text, nil
+	}
+	m := numbered.FindStringSubmatch(text)
+	if m == nil {
+		return 0, "", usage(fmt.Sprintf("this ask has %d questions: say which one, as in q1=%s", len(ask.Questions), text))
+	}
+	i, _ := strconv.Atoi(m[1])
+	if i > len(ask.Questions) {
+		return 0, "", usage(fmt.Sprintf("this ask has %d questions, no q%d", len(ask.Questions), i))
+	}
+	return i - 1, m[2], nil
+}
+
+// choice reads a label, the key of an option, or text, as the prompt does.
+func choice(q view.Question, typed string) (string, error) {
+	switch found := q.Match(typed); {
+	case len(found) > 1:
+		return "", usage(fmt.Sprintf("%q can mean several options: use a key, %s", typed, q.Keys()))
+	case len(found) == 1 && found[0] < len(q.Choices):
+		return q.Pick(found, "").Selected[0], nil
+	case len(found) == 1:
+		return "", usage("say what else, with --other TEXT")
+	case q.LooksLikeKey(typed):
+		return "", usage(fmt.Sprintf("there is no option %s: use %s, a label, or --other TEXT", typed, q.Keys()))
+	}
+	return typed, nil
+}
+
+type declineCommand struct {
+	ID     string `arg:"" name:"ask" help:"Its id."`
+	Reason string `help:"Why."`
+}
+
+// Run declines an ask.
+func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
+	return all.with(ctx, serving{}, func(d *desk) error {
+		ask, err := d.user.Decline(ctx, c.ID, c.Reason)
+		return told(io, ask, err)
+	})
+}
+
+type cancelCommand struct {
+	ID     string `arg:"" name:"ask" help:"Its id."`
+	Reason string `help:"Why."`
+}
+
+// Run withdraws an ask.
+func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
+	return all.with(ctx, serving{}, func(d *desk) error {
+		ask, err := d.agent.Cancel(ctx, c.ID, c.Reason)
+		return told(io, ask, err)
+	})
+}

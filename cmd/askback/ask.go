@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/view"
+)
+
+// placing are the flags of everything that asks.
+type placing struct {
+	To      []string `sep:"none" placeholder:"NAME" help:"Who may answer; everybody if not given."`
+	Agent   string   `placeholder:"NAME" help:"Who asks, for people to read."`
+	Session string   `placeholder:"KEY" help:"Your own name for the run this belongs to."`
+	Key     string   `placeholder:"KEY" help:"Makes it safe to ask again: the same key is the same ask."`
+	Timeout string   `placeholder:"TIME" help:"How long to wait: 90s, 10m, 2h, 7d."`
+	JSON    bool     `name:"json" help:"Print the whole outcome."`
+}
+
+func (p placing) on(r *askback.Request) error {
+	r.To, r.Agent, r.SessionKey, r.Key = p.To, p.Agent, p.Session, p.Key
+	if p.Timeout == "" {
+		return nil
+	}
+	d, err := askback.ParseDuration(p.Timeout)
+	if err != nil || d == 0 {
+		return usage(fmt.Sprintf("--timeout %s: write 90s, 10m, 2h or 7d", p.Timeout))
+	}
+	r.Timeout = d
+	return nil
+}
+
+type askCommand struct {
+	Question    string   `arg:"" optional:"" help:"What to ask."`
+	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Answers to choose from; none for free text."`
+	Header      string   `help:"A label of at most 12 characters."`
+	Description []string `sep:"none" placeholder:"TEXT" help:"What an option means; once for each, in order."`
+	Multi       bool     `help:"Several options may be chosen."`
+	NoOther     bool     `help:"Only the options count."`
+	Default     []string `sep:"none" placeholder:"ANSWER" help:"What Enter means; with --on-timeout default, what silence means."`
+	OnTimeout   string   `placeholder:"WHAT" help:"What the end of --timeout means: fail, default, decline or wait."`
+	Context     string   `placeholder:"TEXT" help:"What the person should know."`
+	File        string   `placeholder:"FILE" help:"The ask as JSON, as in POST /asks; - is standard input."`
+	placing
+}
+
+// Run asks and waits.
+func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
+	r, err := c.request(io.in)
+	if err != nil {
+		return err
+	}
+	return all.with(ctx, waiting, func(d *desk) error {
+		if c.File == "-" {
+			io.in = nil // it was read to its end
+		}
+		return askAndWait(ctx, d, io, r, c.JSON, false)
+	})
+}
+
+func (c *askCommand) request(in io.Reader) (askback.Request, error) {
+	if c.File != "" {
+		if c.Question != "" {
+			return askback.Request{}, usage("--file has the question already")
+		}
+		return readRequest(c.File, in)
+	}
+	switch n := len(c.Description); {
+	case c.Question == "":
+		return askback.Request{}, usage(`ask what? askback ask "Which database?" PostgreSQL SQLite`)
+	case n > 0 && n != len(c.Options):
+		return askback.Request{}, usage(fmt.Sprintf("%d descriptions for %d options: describe each, in order", n, len(c.Options)))
+	}
+	q := askback.Question{
+		Text: c.Question, Header: c.Header, MultiSelect: c.Multi, Options: askback.Options(c.Options...),
+		NoOther: c.NoOther, Default: c.Default,
+	}
+	for i, d := range c.Description {
+		q.Options[i].Description = d
+	}
+	r := askback.Request{Questions: []askback.Question{q}, OnTimeout: askback.OnTimeout(c.OnTimeout)}
+	if c.Context != "" {
+		r.Context, _ = json.Marshal(c.Context)
+	}
+	return r, c.on(&r)
+}
+
+func readRequest(path string, in io.Reader) (askback.Request, error) {
+	raw, err := readFile(path, in)
+	if err != nil {
+		return askback.Request{}, usage(err.Error())
+	}
+	r, err := decode.Request(raw)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return r, err
+}
+
+func readFile(path string, in io.Reader) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(in)
+	}
+	return os.ReadFile(path)
+}
+
+type confirmCommand struct {
+	Action  string `arg:"" help:"What is about to be done."`
+	Details string `help:"More about it."`
+	Default string `enum:"yes,no" default:"no" help:"Which answer is suggested (${enum}); neither is ever given for you."`
+	placing
+}
+
+// Run asks for approval and waits.
+func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) error {
+	input := struct {
+		Action  string `json:"action"`
+		Details string `json:"details,omitempty"`
+	}{c.Action, c.Details}
+	raw, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	r := askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "confirm_action", Description: c.Action, Context: c.Details, Input: raw,
+	}}
+	if err := c.on(&r); err != nil {
+		return err
+	}
+	return all.with(ctx, waiting, func(d *desk) error {
+		return askAndWait(ctx, d, io, r, c.JSON, c.Default == "yes")
+	})
+}
+
+// askAndWait asks, lets whoever sits here answer, and waits for whoever is
+// first.
+func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJSON, suggestYes bool) error {
+	_, notes, err := r.Normalize()
+	if err != nil {
+		return err
+	}
+	for _, n := range notes {
+		say(io.err, askback.Invalid{n}.Error())
+	}
+	ask, err := d.agent.Ask(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !ask.Settled() {
+		if ask, err = wait(ctx, d, io, ask, suggestYes); err != nil {
+			return err
+		}
+	}
+	return report(io, ask, asJSON)
+}
+
+// wait returns the ask once it is settled, by the prompt or elsewhere.
+func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
+	if page := d.page(ask.ID); page != "" {
+		say(io.err, "answer here, or at "+page)
+	}
+	prompting, stop := context.WithCancel(ctx)
+	door := make(chan struct{})
+	go func() {
+		defer close(door)
+		prompt(prompting, d, io, ask, suggestYes)
+	}()
+	settled, err := d.agent.Wait(ctx, ask.ID)
+	stop()
+	<-door
+	if errors.Is(err, context.Canceled) {
+		return ask, ended{exitInterrupted, fmt.Sprintf("%s still waits for an answer; to withdraw it: askback cancel %s", ask.ID, ask.ID)}
+	}
+	return settled, err
+}
+
+// report prints the answer, or says why there is none.
+func report(io streams, ask askback.Ask, asJSON bool) error {
+	o := ask.Outcome
+	if asJSON {
+		if err := printJSON(io.out, o); err != nil {
+			return err
+		}
+	}
+	standing := view.Of(ask).Standing().String()
+	switch {
+	case o.Status == askback.Declined:
+		return ended{exitNo, because(standing, o.Reason)}
+	case o.Status == askback.Cancelled:
+		return ended{exitCancelled, because(standing, o.Reason)}
+	case o.Status == askback.Expired && !o.Defaulted:
+		return ended{exitExpired, standing}
+	case ask.Kind == askback.Confirm && !o.Approved():
+		return ended{exitNo, because(standing, o.Reason)}
+	case o.Defaulted:
+		say(io.err, standing)
+	}
+	if asJSON || ask.Kind == askback.Confirm {
+		return nil
+	}
+	return printAnswers(io.out, o.Answers, ask.Questions)
+}
+
+func because(what, why string) string {
+	if why == "" {
+		return what
+	}
+	return what + ": " + why
+}
+
+// elapsed is how long ago something was, for lists.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}

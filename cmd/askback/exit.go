@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// The exit codes of wire.md §9.
+const (
+	exitDone        = 0
+	exitNo          = 1 // declined or denied
+	exitUsage       = 2 // bad usage or input
+	exitExpired     = 3
+	exitCancelled   = 4
+	exitRefused     = 5 // out of reach, or refused
+	exitInterrupted = 130
+)
+
+// ended says how an ask ended, where that is no answer.
+type ended struct {
+	code int
+	why  string
+}
+
+func (e ended) Error() string { return e.why }
+
+// usage is a mistake in what was typed.
+type usage string
+
+func (u usage) Error() string { return string(u) }
+
+// code says on w what went wrong, and returns the exit code.
+func code(w io.Writer, err error) int {
+	var (
+		end     ended
+		typed   usage
+		invalid askback.Invalid
+		syntax  *canon.SyntaxError
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &end):
+		say(w, end.why)
+		return end.code
+	case errors.As(err, &invalid):
+		for _, p := range invalid {
+			say(w, askback.Invalid{p}.Error())
+		}
+		return exitUsage
+	case errors.As(err, &typed), errors.As(err, &syntax):
+		say(w, err.Error())
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	say(w, err.Error())
+	return exitRefused
+}
+
+// say writes a note for a person. What it quotes may come from an agent.
+func say(w io.Writer, note string) {
+	if note != "" {
+		fmt.Fprintf(w, "askback: %s\n", safetext.Block(note))
+	}
+}

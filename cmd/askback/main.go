@@ -1,0 +1,63 @@
+// Command askback asks people for agents, and answers them: one binary for
+// both, and for the server in between. Its manual are the scripts in
+// testdata/script.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// streams are what a command reads and writes. Answers go to out and nothing
+// else does; prompts, links and notes go to the terminal or to err.
+type streams struct {
+	in  *os.File
+	out io.Writer
+	err io.Writer
+}
+
+// commands is the command line (wire.md §9).
+type commands struct {
+	DB string `help:"Database file." env:"ASKBACK_DB" placeholder:"FILE"`
+
+	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
+	Confirm confirmCommand `cmd:"" help:"Ask whether something may be done; exit 0 is yes, 1 is no."`
+	Answer  answerCommand  `cmd:"" help:"Answer an ask."`
+	Decline declineCommand `cmd:"" help:"Say that you will not answer an ask."`
+	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
+	List    listCommand    `cmd:"" help:"List asks, pending ones unless told otherwise."`
+	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
+	Serve   serveCommand   `cmd:"" help:"Serve asks over HTTP and on pages, until it is stopped."`
+	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
+	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// run is the whole program but for its process. Asking for help ends it.
+func run(ctx context.Context, args []string, io streams) (exit int) {
+	var all commands
+	parser := kong.Must(&all,
+		kong.Name("askback"),
+		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
+		kong.Writers(io.out, io.err),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return code(io.err, usage(err.Error()+"; askback --help shows how"))
+	}
+	return code(io.err, parsed.Run(io, &all))
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// defaultListen is where the local server is found (wire.md §9).
+const defaultListen = "127.0.0.1:7575"
+
+// The limits of design "Running it".
+const (
+	maxOpen    = 1000 // asks of one agent that wait
+	maxWaiters = 200  // calls of one agent that wait
+	stopTime   = 10 * time.Second
+)
+
+// serving says what this process does when it holds the database: nothing but
+// its own errand, or serve others beside it.
+type serving struct {
+	kind      string // "" serves nobody; else local.KindAsk or local.KindServe
+	listen    string
+	publicURL string
+	log       *slog.Logger
+	gone      func(error) // called when a server ends by itself
+}
+
+// holder is the process that holds the database.
+type holder struct {
+	desk    *desk
+	lock    *local.Lock
+	db      *sqlite.Store
+	engine  *engine.Engine
+	stopRun context.CancelFunc
+	ran     chan error
+	api     *httpapi.Handler
+	http    *http.Server
+	at      *connection
+	ended   chan struct{}
+	once    chan struct{} // holds one: the right to end
+}
+
+// hold opens the database and, if that is the errand, serves it.
+func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) {
+	db, err := sqlite.Open(d.place.Database, &sqlite.Options{Log: d.serve.log})
+	if err != nil {
+		return nil, err
+	}
+	e := engine.New(db, &engine.Options{Log: d.serve.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters})
+	h := &holder{desk: d, lock: lock, db: db, engine: e, ran: make(chan error, 1), ended: make(chan struct{}), once: make(chan struct{}, 1)}
+	h.once <- struct{}{}
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return h.at, nil
+}
+
+func (h *holder) open(ctx context.Context) error {
+	if err := h.desk.tokens.fill(ctx, h.engine); err != nil {
+		return err
+	}
+	agent := askback.Principal{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}
+	user := askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}
+	if given := h.desk.tokens.given; given != "" {
+		who, err := h.engine.Authenticate(ctx, given)
+		if err != nil {
+			return fmt.Errorf("ASKBACK_TOKEN: %w", err)
+		}
+		agent, user = who, who
+	}
+	h.at = newConnection(h.engine.As(agent), h.engine.As(user), "")
+	h.at.close = h.end
+	if h.desk.serve.kind != "" {
+		if err := h.listen(); err != nil {
+			return err
+		}
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h.stopRun = stop
+	go func() { h.ran <- h.engine.Run(running) }()
+	return nil
+}
+
+// listen serves the database, on the port of whoever served it last if that is
+// free. Who only asks takes any port; who serves insists.
+func (h *holder) listen() error {
+	serve := h.desk.serve
+	ln, err := h.port()
+	if err != nil {
+		return err
+	}
+	url := "http://" + ln.Addr().String()
+	public := serve.publicURL
+	if public == "" {
+		public = url
+	}
+	secret, err := h.engine.NewSecret()
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	h.serveOn(ln, public, secret)
+	h.at.pages = public
+	return h.desk.place.Announce(local.Server{
+		Instance: rand.Text(), URL: url, PID: os.Getpid(), Kind: serve.kind, Version: version(),
+		Schema: sqlite.SchemaVersion, Secret: secret,
+	})
+}
+
+func (h *holder) port() (net.Listener, error) {
+	serve := h.desk.serve
+	if serve.kind == local.KindServe {
+		return net.Listen("tcp", serve.listen)
+	}
+	tries := []string{serve.listen, "127.0.0.1:0"}
+	if last, ok := h.desk.place.Last(); ok {
+		if at, isHTTP := strings.CutPrefix(last.URL, "http://"); isHTTP && isLoopback(at) {
+			tries = append([]string{at}, tries...)
+		}
+	}
+	var errs []error
+	for _, at := range tries {
+		ln, err := net.Listen("tcp", at)
+		if err == nil {
+			return ln, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (h *holder) serveOn(ln net.Listener, public, secret string) {
+	o := &httpapi.Options{
+		PublicURL: public, Log: h.desk.serve.log,
+		Proof: func(nonce string) string { return local.Proof(secret, nonce) },
+	}
+	if h.desk.serve.kind == local.KindAsk {
+		o.Yield = h.yield
+	}
+	h.api = httpapi.NewHandler(h.engine, o)
+	h.http = &http.Server{
+		Handler: h.doors(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logHandler(h.desk.serve.log), slog.LevelDebug),
+	}
+	go func() {
+		if err := h.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) && h.desk.serve.gone != nil {
+			h.desk.serve.gone(err)
+		}
+	}()
+}
+
+// doors are all the ways in: the wire, and the pages.
+func (h *holder) doors() http.Handler {
+	mux := http.NewServeMux()
+	for _, path := range []string{"/api/", "/healthz", "/readyz"} {
+		mux.Handle(path, h.api)
+	}
+	return mux
+}
+
+// yield hands the database over to whoever asks for it, and lets this process
+// go on as a guest there. It answers before it happens.
+func (h *holder) yield() error {
+	d := h.desk
+	d.mu.Lock()
+	d.yielded = true
+	d.mu.Unlock()
+	go func() {
+		d.lose(h.at)
+		if err := h.end(); err != nil && d.serve.log != nil {
+			d.serve.log.Error("the database was not closed well", "error", err)
+		}
+	}()
+	return nil
+}
+
+// end stops in the order of design "The local server": nobody waits here any
+// more, what is under way is finished, the database is closed, server.json goes,
+// the lock is released. It happens once; who comes later waits for it.
+func (h *holder) end() error {
+	select {
+	case <-h.once:
+	case <-h.ended:
+		return nil
+	}
+	defer close(h.ended)
+	h.at.end()
+	var errs []error
+	if h.http != nil {
+		h.api.Stop()
+		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+		defer cancel()
+		if err := h.http.Shutdown(ctx); err != nil {
+			errs = append(errs, h.http.Close())
+		}
+	}
+	h.stopRun()
+	errs = append(errs, <-h.ran, h.db.Close())
+	if h.http != nil {
+		errs = append(errs, h.desk.place.Retract())
+	}
+	return errors.Join(append(errs, h.lock.Release())...)
+}
+
+func logHandler(l *slog.Logger) slog.Handler {
+	if l == nil {
+		return slog.DiscardHandler
+	}
+	return l.Handler()
+}
+
+// isLoopback says whether an address is reached from this machine alone.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+type tokenCommand struct {
+	Create tokenCreate `cmd:"" help:"Make a token and print it, once."`
+	List   tokenList   `cmd:"" help:"List tokens."`
+	Revoke tokenRevoke `cmd:"" help:"End a token at once."`
+}
+
+type tokenCreate struct {
+	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"What its holder may do: ${enum}."`
+	Name    string `required:"" help:"Who its holder is."`
+	Expires string `placeholder:"TIME" help:"When it ends: 30d; never if not given."`
+}
+
+// Run makes a token.
+func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error {
+	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name}
+	if c.Expires != "" {
+		d, err := askback.ParseDuration(c.Expires)
+		if err != nil || d == 0 {
+			return usage(fmt.Sprintf("--expires %s: write 12h or 30d", c.Expires))
+		}
+		r.ExpiresIn = d
+	}
+	return all.with(ctx, serving{}, func(d *desk) error {
+		t, secret, err := d.user.CreateToken(ctx, r)
+		if err != nil {
+			return err
+		}
+		say(io.err, fmt.Sprintf("%s for %s %s; it is shown this once:", t.ID, t.Kind, t.Name))
+		_, err = fmt.Fprintln(io.out, secret)
+		return err
+	})
+}
+
+type tokenList struct {
+	JSON bool `name:"json" help:"Print what the API gives."`
+}
+
+// Run lists tokens.
+func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
+	return all.with(ctx, serving{}, func(d *desk) error {
+		tokens, err := d.user.Tokens(ctx)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(io.out, struct {
+				Items []askback.Token `json:"items"`
+			}{append([]askback.Token{}, tokens...)})
+		}
+		for _, t := range tokens {
+			fmt.Fprintf(io.out, "%s  %-9s  %s  %s\n", t.ID, t.Kind, safetext.Line(t.Name), lasting(t, time.Now()))
+		}
+		return nil
+	})
+}
+
+// lasting says how long a token is good.
+func lasting(t askback.Token, now time.Time) string {
+	switch {
+	case !t.RevokedAt.IsZero():
+		return "revoked"
+	case t.ExpiresAt.IsZero():
+		return "for good"
+	case now.Before(t.ExpiresAt):
+		return "until " + t.ExpiresAt.Local().Format(time.DateTime)
+	}
+	return "expired"
+}
+
+type tokenRevoke struct {
+	ID string `arg:"" help:"Its id, as token list shows it."`
+}
+
+// Run revokes a token.
+func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
+	return all.with(ctx, serving{}, func(d *desk) error {
+		_, err := d.user.RevokeToken(ctx, c.ID)
+		return err
+	})
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/store"
+)
+
+// draftTime is how long a draft nobody goes on with is kept. Settling the ask
+// ends it at once for everybody; the record goes when it is due.
+const draftTime = 30 * 24 * time.Hour
+
+// draftID is the id of what one person typed for one ask.
+func (s seat) draftID(id string) string { return id + "/" + s.who.Name }
+
+// Draft implements [askback.Drafts].
+func (s seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+	if err := s.typing(ctx, id); err != nil {
+		if errors.Is(err, askback.ErrSettled) {
+			err = nil
+		}
+		return nil, err
+	}
+	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	return r.State, mine(err)
+}
+
+// SaveDraft implements [askback.Drafts].
+func (s seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+	if err := s.typing(ctx, id); err != nil {
+		return err
+	}
+	if v, err := canon.Parse(draft); err != nil || v.Kind != canon.Object || len(draft) > askback.MaxDraft {
+		return askback.Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", askback.MaxDraft), Fix: `{"answers": []}`}}
+	}
+	leave, err := s.engine.turns.enter(ctx, s.draftID(id))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	now := s.engine.clock()
+	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
+	if errors.Is(err, store.ErrNotFound) {
+		r, err = store.Record{Kind: kindDraft, ID: s.draftID(id), Owner: s.who.Name, Created: now, Fixed: []byte(`{"v":1}`)}, nil
+	} else {
+		r.Fixed = nil
+	}
+	if err != nil {
+		return mine(err)
+	}
+	r.State, r.Updated, r.Due = draft, now, now.Add(draftTime)
+	return mine(s.engine.commit(ctx, store.Change{Put: []store.Record{r}}))
+}
+
+// typing says whether this person may type an answer to this ask, and whether
+// it is too late.
+func (s seat) typing(ctx context.Context, id string) error {
+	if err := s.mayEver(askback.ActDraft); err != nil {
+		return err
+	}
+	k, err := s.engine.read(ctx, id)
+	if err == nil {
+		err = s.may(askback.ActDraft, k.state)
+	}
+	if err == nil && k.state.Ask.Settled() {
+		err = askback.ErrSettled
+	}
+	if err != nil {
+		return fmt.Errorf("draft %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// Row F5.
+func TestDeadlinesPassOnTheMillisecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		defer p.run()()
+		for _, on := range []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
+			a := p.ask(limited(10*time.Minute, on))
+			w := p.wait(context.Background(), a.ID)
+			<-time.After(10*time.Minute - time.Millisecond)
+			synctest.Wait()
+			wantStatus(t, p.get(a.ID), askback.Pending)
+			<-time.After(time.Millisecond)
+			synctest.Wait()
+			if on == askback.OnTimeoutWait {
+				wantStatus(t, p.get(a.ID), askback.Pending)
+				if w.ended() {
+					t.Errorf("on_timeout wait: the wait ended with %s and error %v", w.ask.Status, w.err)
+				}
+				if _, err := p.agent.Cancel(context.Background(), a.ID, ""); err != nil {
+					t.Error(err)
+				}
+				<-w.done
+				continue
+			}
+			if !w.ended() {
+				t.Fatalf("on_timeout %s: the wait goes on past the deadline", on)
+			}
+			wantStatus(t, w.ask, askback.Expired)
+			if o := w.ask.Outcome; !o.At.Equal(a.Deadline) || o.By.Kind != askback.ByTimer || o.Via != "" {
+				t.Errorf("on_timeout %s: got outcome %+v, want one of a timer at %v", on, o, a.Deadline)
+			}
+			if o := w.ask.Outcome; o.Defaulted != (on == askback.OnTimeoutDefault) || o.Defaulted && o.Answers[0].String() != "SQLite" {
+				t.Errorf("on_timeout %s: got outcome %+v", on, o)
+			}
+		}
+	})
+}
+
+// Row F5: a claim holds the deadline until five minutes after it.
+func TestAClaimMovesTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		defer p.run()()
+		a := p.ask(limited(10*time.Minute, askback.OnTimeoutFail))
+		<-time.After(9 * time.Minute)
+		if _, err := p.ana.Claim(t.Context(), a.ID); err != nil {
+			t.Fatal(err)
+		}
+		w := p.wait(context.Background(), a.ID)
+		<-w.done
+		if held := w.ask.Outcome.At.Sub(a.CreatedAt); held != 14*time.Minute {
+			t.Errorf("it expired after %v, want 14m", held)
+		}
+		if got, want := p.history(a), []string{"question_pending", "question_claimed", "question_expired"}; !slices.Equal(got, want) {
+			t.Errorf("got history %q, want %q", got, want)
+		}
+	})
+}
+
+// Issue 2: no timer objects; one timer is set for whatever comes first.
+func TestRunWakesForASoonerDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		defer p.run()()
+		begin := time.Now()
+		took := make(map[time.Duration]time.Duration)
+		waits := map[time.Duration]*waiter{}
+		for _, limit := range []time.Duration{3 * time.Hour, 50 * time.Second, 20 * time.Second, 45 * time.Second, 10 * time.Second} {
+			synctest.Wait() // Run has set its timer for the ones before
+			waits[limit] = p.wait(context.Background(), p.ask(limited(limit, askback.OnTimeoutFail)).ID)
+		}
+		for limit, w := range waits {
+			<-w.done
+			took[limit] = w.ask.Outcome.At.Sub(begin.UTC())
+		}
+		for limit, after := range took {
+			if after != limit {
+				t.Errorf("a deadline of %v passed after %v", limit, after)
+			}
+		}
+	})
+}
+
+// What is kept is whole milliseconds; a deadline between two of them must not
+// keep Run busy until the next.
+func TestADeadlineBetweenMillisecondsPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		defer p.run()()
+		for _, limit := range []time.Duration{1, 1500 * time.Microsecond, 2*time.Millisecond - 1} {
+			a := p.ask(limited(limit, askback.OnTimeoutFail))
+			if !a.Deadline.Equal(a.Deadline.Truncate(time.Millisecond)) {
+				t.Errorf("got deadline %v, want whole milliseconds", a.Deadline)
+			}
+			got, err := p.agent.Wait(t.Context(), a.ID)
+			if err != nil {
+				t.Error(err)
+			}
+			wantStatus(t, got, askback.Expired)
+		}
+	})
+}
+
+// A restart: nothing expires while no process runs, and all of it afterwards.
+func TestRunFiresThousandsThatAreOverdue(t *testing.T) {
+	const asks = 3000
+	synctest.Test(t, func(t *testing.T) {
+		kept := memstore.New()
+		before := start(t, kept, nil)
+		for range asks {
+			before.ask(limited(time.Hour, askback.OnTimeoutFail))
+		}
+		later := before.ask(limited(48*time.Hour, askback.OnTimeoutFail))
+		<-time.After(24 * time.Hour)
+		page, err := before.agent.List(t.Context(), askback.Query{Status: askback.Expired})
+		if err != nil || len(page.Items) != 0 {
+			t.Fatalf("got %d expired asks and error %v, want none before Run", len(page.Items), err)
+		}
+		after := start(t, kept, nil)
+		stop := after.run()
+		synctest.Wait()
+		stop()
+		expired := 0
+		for cursor := ""; ; {
+			page, err := after.agent.List(t.Context(), askback.Query{Status: askback.Expired, Limit: askback.MaxLimit, Cursor: cursor})
+			if err != nil {
+				t.Fatal(err)
+			}
+			expired += len(page.Items)
+			if cursor = page.NextCursor; cursor == "" {
+				break
+			}
+		}
+		if expired != asks {
+			t.Errorf("%d asks expired, want %d", expired, asks)
+		}
+		wantStatus(t, after.get(later.ID), askback.Pending)
+	})
+}
+
+// Rows E7, F6: what is past is past, whether or not anybody had time to notice.
+func TestAnOverdueAskExpiresBeforeALateAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := memstore.New()
+		before := start(t, kept, nil)
+		a := before.ask(limited(time.Hour, askback.OnTimeoutDefault))
+		claimed := before.ask(limited(time.Hour, askback.OnTimeoutFail))
+		cancelled := before.ask(limited(time.Hour, askback.OnTimeoutFail))
+		<-time.After(2 * time.Hour)
+		p := start(t, kept, nil)
+		w := before.wait(context.Background(), a.ID) // of the process before, still there
+		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("PostgreSQL"))
+		wantError(t, err, askback.ErrSettled)
+		wantStatus(t, got, askback.Expired)
+		if got.Outcome == nil || !got.Outcome.Defaulted || got.Outcome.By.Kind != askback.ByTimer {
+			t.Errorf("got outcome %+v, want the default, by a timer", got.Outcome)
+		}
+		if got, want := p.history(a), []string{"question_pending", "question_expired", "answer_refused"}; !slices.Equal(got, want) {
+			t.Errorf("got history %q, want %q", got, want)
+		}
+		got, err = p.ana.Claim(t.Context(), claimed.ID)
+		wantError(t, err, askback.ErrSettled)
+		wantStatus(t, got, askback.Expired)
+		got, err = p.agent.Cancel(t.Context(), cancelled.ID, "")
+		wantError(t, err, askback.ErrSettled)
+		wantStatus(t, got, askback.Expired)
+
+		if _, err := before.ben.Answer(t.Context(), a.ID, askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
+			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
+		}
+		<-w.done // a refused answer tells them, too
+		wantStatus(t, w.ask, askback.Expired)
+	})
+}
+
+func TestRunGoesOnAfterAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		broken := p.ask(limited(time.Minute, askback.OnTimeoutFail))
+		fine := p.ask(limited(time.Minute, askback.OnTimeoutFail))
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			if c.Put[0].ID == broken.ID {
+				return 0, errors.New("the disk is full")
+			}
+			return next(ctx, c)
+		})
+		looks := 0
+		p.store.due = func() error {
+			if looks++; looks == 1 {
+				return errors.New("the disk is away")
+			}
+			return nil
+		}
+		defer p.run()()
+		w := p.wait(context.Background(), fine.ID)
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if !w.ended() || w.ask.Status != askback.Expired {
+			t.Errorf("got %s and error %v, want what can expire expired", w.ask.Status, w.err)
+		}
+		wantStatus(t, p.get(broken.ID), askback.Pending)
+		if looks > 200 {
+			t.Errorf("the store was asked %d times in two minutes", looks)
+		}
+		p.store.onCommit(nil)
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		wantStatus(t, p.get(broken.ID), askback.Expired)
+		<-w.done
+	})
+}

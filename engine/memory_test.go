@@ -1,0 +1,151 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// Row B3: a waiting ask holds no goroutine, whether or not it has a deadline.
+func TestAWaitingAskHoldsNoGoroutine(t *testing.T) {
+	p := start(t, memstore.New(), nil)
+	defer p.run()()
+	p.ask(limited(time.Hour, askback.OnTimeoutFail))
+	before := runtime.NumGoroutine()
+	for i := range 10_000 {
+		r := question()
+		if i%2 == 0 {
+			r = limited(time.Hour+time.Duration(i)*time.Second, askback.OnTimeoutFail)
+		}
+		p.ask(r)
+	}
+	if after := runtime.NumGoroutine(); after > before+2 { // the runtime may start its own
+		t.Errorf("got %d goroutines with 10 000 asks waiting, want the %d from before", after, before)
+	}
+}
+
+// Row B3: nor a timer. Where nobody calls Run, no time ever does anything.
+func TestAWaitingAskHoldsNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		var commits atomic.Int64
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			commits.Add(1)
+			return next(ctx, c)
+		})
+		for range 100 {
+			p.ask(limited(time.Hour, askback.OnTimeoutFail))
+		}
+		<-time.After(365 * 24 * time.Hour)
+		synctest.Wait()
+		if n := commits.Load(); n != 100 {
+			t.Errorf("got %d commits, want those of the 100 asks", n)
+		}
+	})
+}
+
+// hole is a store that keeps nothing, so that all memory is the engine's.
+type hole struct{ engine.Store }
+
+func (hole) Commit(context.Context, store.Change) (int64, error) { return 1, nil }
+
+// The cache holds at most what it was given, however asks are made up.
+func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
+	const limit = 8 << 20
+	options := func(n int, text string) []askback.Option {
+		list := make([]askback.Option, n)
+		for i := range list {
+			list[i] = askback.Option{Label: fmt.Sprint(i), Description: text}
+		}
+		return list
+	}
+	for name, make := range map[string]func() askback.Request{
+		"small": question,
+		"long": func() askback.Request {
+			r := question()
+			r.Questions[0].Text = strings.Repeat("why ", 2000)
+			return r
+		},
+		"many options": func() askback.Request {
+			r := askback.Request{}
+			for i := range 4 {
+				r.Questions = append(r.Questions, askback.Question{Text: fmt.Sprint("Which ", i), Options: options(50, "")})
+			}
+			return r
+		},
+		"many people": func() askback.Request {
+			r := question()
+			for i := range 100 {
+				r.To, r.Tags = append(r.To, fmt.Sprint("p", i)), append(r.Tags, fmt.Sprint("t", i))
+			}
+			return r
+		},
+		"a confirmation": func() askback.Request {
+			r := confirmation()
+			r.Confirmation.Input = fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("x", 5000))
+			return r
+		},
+	} {
+		p := start(t, hole{memstore.New()}, &engine.Options{CacheBytes: limit})
+		before := heap()
+		for range 20_000 {
+			p.ask(make())
+		}
+		used := heap() - before
+		t.Logf("%s: %.1f MB", name, float64(used)/(1<<20))
+		if used > limit {
+			t.Errorf("%s: 20 000 asks hold %d bytes, want at most %d", name, used, limit)
+		}
+		runtime.KeepAlive(p)
+	}
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// What was used last is remembered, what was used before is read again.
+func TestTheCacheForgetsTheOldest(t *testing.T) {
+	const asks = 1000
+	p := start(t, memstore.New(), &engine.Options{CacheBytes: 200_000})
+	reads := 0
+	p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
+		reads++
+		return p.store.Store.Read(ctx, kind, id)
+	})
+	all := make([]askback.Ask, asks)
+	for i := range all {
+		all[i] = p.ask(question())
+		p.get(all[0].ID) // used all the time
+	}
+	if reads != 0 {
+		t.Errorf("an ask that is used all the time was read %d times, want never", reads)
+	}
+	for _, a := range all {
+		p.get(a.ID)
+	}
+	remembered := asks - reads
+	if remembered < 20 || remembered > asks/2 {
+		t.Errorf("%d of %d asks are remembered in 200 kB", remembered, asks)
+	}
+	reads = 0
+	for _, a := range all[asks-remembered+1:] {
+		p.get(a.ID)
+	}
+	if reads != 0 {
+		t.Errorf("%d of the %d asks used last were read again, want none", reads, remembered-1)
+	}
+}

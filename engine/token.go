@@ -1,0 +1,345 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// Records without a machine: their Due is when they end.
+const (
+	kindToken = "token"
+	kindLogin = "login"
+	kindDraft = "draft"
+)
+
+// secretPrefix lets leak scanners know a secret of ours (wire.md §1).
+const secretPrefix = "askback_"
+
+// tokenFixed is what is stored of a token, or of a log-in that will make one.
+type tokenFixed struct {
+	Format  int          `json:"v"`
+	Kind    askback.Kind `json:"kind"`
+	Name    string       `json:"name"`
+	Via     askback.Via  `json:"via"`
+	Created int64        `json:"created"`
+	Expires int64        `json:"expires,omitempty"`
+}
+
+type tokenState struct {
+	Format  int   `json:"v"`
+	Revoked int64 `json:"revoked,omitempty"`
+}
+
+// newSecret returns a secret of 256 bits.
+func (e *Engine) newSecret() (string, error) {
+	var b [32]byte
+	if _, err := io.ReadFull(e.rand, b[:]); err != nil {
+		return "", fmt.Errorf("make a secret: %w", err)
+	}
+	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
+// hash is what is kept of a secret. With 256 random bits a plain SHA-256 cannot
+// be searched, so nothing slower is needed.
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Authenticate returns whose secret this is, or [askback.ErrUnauthorized].
+func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	key := hash(secret)
+	now := e.clock()
+	known, round, ok := e.keys.get(key)
+	if !ok {
+		r, err := e.store.ReadKey(ctx, kindToken, key)
+		if errors.Is(err, store.ErrNotFound) {
+			return askback.Principal{}, askback.ErrUnauthorized
+		}
+		if err != nil {
+			return askback.Principal{}, mine(err)
+		}
+		if known, err = readToken(r); err != nil {
+			return askback.Principal{}, err
+		}
+		e.keys.put(key, known, round)
+	}
+	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) {
+		return askback.Principal{}, askback.ErrUnauthorized
+	}
+	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via}, nil
+}
+
+// keys remembers tokens by the hash of their secret. A revocation begins a new
+// round: what was read in the round before is not remembered any more.
+type keys struct {
+	mu    sync.Mutex
+	round int
+	known map[string]askback.Token
+}
+
+// maxKeys is how many tokens are remembered; past it, all are forgotten.
+const maxKeys = 4096
+
+func (k *keys) get(key string) (t askback.Token, round int, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok = k.known[key]
+	return t, k.round, ok
+}
+
+func (k *keys) put(key string, t askback.Token, round int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if round != k.round {
+		return
+	}
+	if k.known == nil || len(k.known) >= maxKeys {
+		k.known = map[string]askback.Token{}
+	}
+	k.known[key] = t
+}
+
+func (k *keys) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.round++
+	clear(k.known)
+}
+
+func readToken(r store.Record) (askback.Token, error) {
+	var f tokenFixed
+	var s tokenState
+	if err := errors.Join(json.Unmarshal(r.Fixed, &f), json.Unmarshal(r.State, &s)); err != nil {
+		return askback.Token{}, fmt.Errorf("read token %s: %v", r.ID, err)
+	}
+	return askback.Token{
+		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
+		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
+	}, nil
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// tokenRecord makes a token and the secret that goes with it.
+func (e *Engine) tokenRecord(r askback.TokenRequest) (store.Record, askback.Token, string, error) {
+	secret, err := e.newSecret()
+	if err != nil {
+		return store.Record{}, askback.Token{}, "", err
+	}
+	record, t, err := e.tokenOf(r, secret)
+	return record, t, secret, err
+}
+
+// tokenOf makes a token for a secret.
+func (e *Engine) tokenOf(r askback.TokenRequest, secret string) (store.Record, askback.Token, error) {
+	now := e.clock()
+	t := askback.Token{Kind: r.Kind, Name: r.Name, Via: r.Via, CreatedAt: now}
+	if t.Via == "" {
+		t.Via = askback.ViaAPI
+	}
+	if r.ExpiresIn > 0 {
+		t.ExpiresAt = now.Add(r.ExpiresIn)
+	}
+	var err error
+	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
+		return store.Record{}, t, err
+	}
+	record, err := credential(kindToken, t, secret)
+	return record, t, err
+}
+
+// NewSecret returns a secret for [Engine.Adopt].
+func (e *Engine) NewSecret() (string, error) { return e.newSecret() }
+
+// Adopt makes a token of a secret that exists already, such as the one in a
+// user's state directory, for a database that does not know it. A secret that
+// is known is left as it is, revoked ones too.
+func (e *Engine) Adopt(ctx context.Context, r askback.TokenRequest, secret string) error {
+	if err := r.Check(); err != nil {
+		return err
+	}
+	_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
+	if !errors.Is(err, store.ErrNotFound) {
+		return mine(err)
+	}
+	record, _, err := e.tokenOf(r, secret)
+	if err != nil {
+		return err
+	}
+	return mine(e.commit(ctx, store.Change{Put: []store.Record{record}}))
+}
+
+// credential is the record of a token or a log-in.
+func credential(kind string, t askback.Token, secret string) (store.Record, error) {
+	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt)})
+	return store.Record{
+		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
+		Created: t.CreatedAt, Updated: t.CreatedAt, Due: t.ExpiresAt, Fixed: fixed, State: []byte(`{"v":1}`),
+	}, err
+}
+
+// CreateToken implements [askback.Keyring].
+func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+	if err := s.mayEver(askback.ActTokens); err != nil {
+		return askback.Token{}, "", err
+	}
+	if err := r.Check(); err != nil {
+		return askback.Token{}, "", err
+	}
+	record, t, secret, err := s.engine.tokenRecord(r)
+	if err != nil {
+		return askback.Token{}, "", err
+	}
+	if err := s.engine.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
+		return askback.Token{}, "", fmt.Errorf("create a token: %w", mine(err))
+	}
+	s.engine.due.set(record.Due)
+	return t, secret, nil
+}
+
+// mayEver is for actions that are about no ask.
+func (s seat) mayEver(action askback.Action) error { return s.engine.May(s.who, action) }
+
+// Tokens implements [askback.Keyring].
+func (s seat) Tokens(ctx context.Context) ([]askback.Token, error) {
+	if err := s.mayEver(askback.ActTokens); err != nil {
+		return nil, err
+	}
+	var tokens []askback.Token
+	q := store.Query{Kind: kindToken, Limit: store.MaxList}
+	for {
+		records, err := s.engine.store.List(ctx, q)
+		if err != nil {
+			return nil, mine(err)
+		}
+		for _, r := range records {
+			t, err := readToken(r)
+			if err != nil {
+				return nil, err
+			}
+			tokens, q.After = append(tokens, t), r.ID
+		}
+		if len(records) < q.Limit {
+			return tokens, nil
+		}
+	}
+}
+
+// RevokeToken implements [askback.Keyring].
+func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+	if err := s.mayEver(askback.ActTokens); err != nil {
+		return askback.Token{}, err
+	}
+	leave, err := s.engine.turns.enter(ctx, id)
+	if err != nil {
+		return askback.Token{}, err
+	}
+	defer leave()
+	r, err := s.engine.store.Read(ctx, kindToken, id)
+	if err != nil {
+		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+	}
+	t, err := readToken(r)
+	if err != nil || !t.RevokedAt.IsZero() {
+		return t, err
+	}
+	t.RevokedAt = s.engine.after(r)
+	r.Open, r.Status, r.Updated, r.Fixed = false, "revoked", t.RevokedAt, nil
+	if r.State, err = json.Marshal(tokenState{1, millis(t.RevokedAt)}); err != nil {
+		return t, err
+	}
+	if err := s.engine.commit(ctx, store.Change{Put: []store.Record{r}}); err != nil {
+		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+	}
+	s.engine.keys.forget()
+	return t, nil
+}
+
+// LoginSecret implements [askback.Keyring].
+func (s seat) LoginSecret(ctx context.Context) (string, error) {
+	if err := s.mayEver(askback.ActLogin); err != nil {
+		return "", err
+	}
+	e := s.engine
+	now := e.clock()
+	secret, err := e.newSecret()
+	if err != nil {
+		return "", err
+	}
+	t := askback.Token{Kind: s.who.Kind, Name: s.who.Name, Via: askback.ViaWeb, CreatedAt: now, ExpiresAt: now.Add(askback.LoginTime)}
+	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
+		return "", err
+	}
+	record, err := credential(kindLogin, t, secret)
+	if err != nil {
+		return "", err
+	}
+	if err := e.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
+		return "", fmt.Errorf("make a log-in link: %w", mine(err))
+	}
+	e.due.set(record.Due)
+	return secret, nil
+}
+
+// Login spends the secret of a log-in link and returns that of a browser, which
+// is good for [askback.BrowserTime]. Spent, expired or never made:
+// [askback.ErrUnauthorized].
+func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
+	link, err := e.store.ReadKey(ctx, kindLogin, hash(secret))
+	if errors.Is(err, store.ErrNotFound) {
+		return "", askback.ErrUnauthorized
+	}
+	if err != nil {
+		return "", mine(err)
+	}
+	who, err := readToken(link)
+	if err != nil {
+		return "", err
+	}
+	if !e.clock().Before(who.ExpiresAt) {
+		return "", askback.ErrUnauthorized
+	}
+	record, _, browser, err := e.tokenRecord(askback.TokenRequest{
+		Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, ExpiresIn: askback.BrowserTime,
+	})
+	if err != nil {
+		return "", err
+	}
+	_, err = e.store.Commit(ctx, store.Change{
+		Put:    []store.Record{record},
+		Delete: []store.Ref{{Kind: link.Kind, ID: link.ID, Version: link.Version}},
+	})
+	if errors.Is(err, store.ErrConflict) {
+		return "", askback.ErrUnauthorized
+	}
+	if err != nil {
+		return "", fmt.Errorf("log in: %w", mine(err))
+	}
+	e.due.set(record.Due)
+	return browser, nil
+}

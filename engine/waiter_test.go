@@ -1,0 +1,317 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// Row F2: nothing is published before its commit.
+func TestNobodyIsToldBeforeTheCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &log{}
+		p := start(t, memstore.New(), &engine.Options{Observer: log})
+		a := p.ask(question())
+		log.wait(t, "question_pending pending")
+		w := p.wait(context.Background(), a.ID)
+		held := make(chan struct{})
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			first, err := next(ctx, c) // it is on the disk, and nobody has heard
+			<-held
+			return first, err
+		})
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := p.ana.Answer(context.Background(), a.ID, askback.Choose("SQLite")); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if w.ended() {
+			t.Errorf("the wait ended with %s before the commit returned", w.ask.Status)
+		}
+		log.wait(t)
+		wantStatus(t, p.get(a.ID), askback.Pending)
+		close(held)
+		group.Wait()
+		<-w.done
+		wantStatus(t, w.ask, askback.Answered)
+		log.wait(t, "question_answered answered")
+	})
+}
+
+func TestNobodyIsToldOfACommitThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &log{}
+		p := start(t, memstore.New(), &engine.Options{Observer: log})
+		a := p.ask(limited(time.Minute, askback.OnTimeoutFail))
+		log.wait(t, "question_pending pending")
+		ctx, cancel := context.WithCancel(context.Background())
+		w := p.wait(ctx, a.ID)
+		fault := errors.New("the disk is full")
+		p.store.onCommit(func(context.Context, store.Change, committer) (int64, error) { return 0, fault })
+		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite"))
+		if err == nil || got.ID != "" {
+			t.Errorf("got ask %q and error %v, want an error alone", got.ID, err)
+		}
+		stop := p.run()
+		<-time.After(2 * time.Minute)
+		stop()
+		synctest.Wait()
+		if w.ended() {
+			t.Errorf("the wait ended with %s and error %v", w.ask.Status, w.err)
+		}
+		log.wait(t)
+		cancel()
+		<-w.done
+		wantError(t, w.err, context.Canceled)
+		wantStatus(t, w.ask, askback.Pending)
+	})
+}
+
+// log is an observer that writes down what it is told.
+type log struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *log) Committed(event string, a askback.Ask) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, event+" "+string(a.Status))
+}
+
+// wait expects these lines since the last time, once everything has come to
+// rest.
+func (l *log) wait(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Equal(l.lines, want) {
+		t.Errorf("the observer was told %q, want %q", l.lines, want)
+	}
+	l.lines = nil
+}
+
+func TestTheObserverIsToldOnceAndInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &log{}
+		p := start(t, memstore.New(), &engine.Options{Observer: log})
+		a := p.ask(confirmation())
+		for _, do := range []func() (askback.Ask, error){
+			func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
+			func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
+			func() (askback.Ask, error) { return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")) },
+			func() (askback.Ask, error) { return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")) },
+			func() (askback.Ask, error) { return p.ben.Decline(t.Context(), a.ID, "no") },
+			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
+			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
+		} {
+			_, _ = do() // what they return is shown elsewhere
+		}
+		log.wait(t, "question_pending pending", "question_claimed pending", "question_answered answered",
+			"answer_refused answered", "question_consumed answered")
+	})
+}
+
+// The reader read before the step and is done after it. If what it read was
+// remembered, a later Wait would sleep on an ask that is settled.
+func TestAReaderThatIsOvertakenLeavesNothingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := memstore.New()
+		a := start(t, kept, nil).ask(question())
+		p := start(t, kept, nil) // remembers nothing
+		held := make(chan struct{})
+		var once sync.Once
+		p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
+			r, err := kept.Read(ctx, kind, id)
+			once.Do(func() { <-held })
+			return r, err
+		})
+		overtaken := p.wait(context.Background(), a.ID)
+		synctest.Wait()
+		if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+			t.Fatal(err)
+		}
+		close(held)
+		synctest.Wait()
+		if !overtaken.ended() {
+			t.Error("who waited meanwhile was not told")
+		}
+		wantStatus(t, p.get(a.ID), askback.Answered)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		got, err := p.agent.Wait(ctx, a.ID)
+		if err != nil {
+			t.Errorf("got error %v, want none", err)
+		}
+		wantStatus(t, got, askback.Answered)
+		<-overtaken.done
+	})
+}
+
+// The asker is still on its way back from the commit while a person found the
+// ask in the list, answered it, and the answer was forgotten by a small cache.
+func TestAnAskerThatIsOvertakenLeavesNothingOld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &log{}
+		p := start(t, memstore.New(), &engine.Options{CacheBytes: 4000, Observer: log})
+		held := make(chan struct{})
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			first, err := next(ctx, c)
+			if c.Put[0].Version == 0 {
+				<-held
+			}
+			return first, err
+		})
+		var group sync.WaitGroup
+		group.Go(func() { p.ask(question()) })
+		synctest.Wait()
+		page, err := p.ana.List(t.Context(), askback.Query{})
+		if err != nil || len(page.Items) != 1 {
+			t.Fatalf("got %d asks and error %v, want one", len(page.Items), err)
+		}
+		id := page.Items[0].ID
+		group.Go(func() {
+			if _, err := p.ana.Answer(context.Background(), id, askback.Choose("SQLite")); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		p.store.onCommit(nil)
+		for range 10 {
+			other := p.ask(question())
+			if _, err := p.ana.Answer(t.Context(), other.ID, askback.Choose("SQLite")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		log.lines = nil
+		close(held)
+		group.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		got, err := p.agent.Wait(ctx, id)
+		if err != nil {
+			t.Errorf("got error %v, want none", err)
+		}
+		wantStatus(t, got, askback.Answered)
+		log.wait(t, "question_pending pending", "question_answered answered")
+	})
+}
+
+func TestWaitOnAContextThatIsOverReturnsTheAsk(t *testing.T) {
+	kept := memstore.New()
+	a := start(t, kept, nil).ask(question())
+	p := start(t, kept, nil) // remembers nothing
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got, err := p.agent.Wait(ctx, a.ID)
+	wantError(t, err, context.Canceled)
+	wantStatus(t, got, askback.Pending)
+	if got.ID != a.ID {
+		t.Errorf("got ask %q, want %q", got.ID, a.ID)
+	}
+	_, err = p.agent.Wait(ctx, "ask_00000000000000000000000000")
+	wantError(t, err, askback.ErrNotFound)
+}
+
+// Steps of one ask happen one after another; who gives up holds nobody up.
+func TestWhoGivesUpInTheQueueHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		a, other := p.ask(question()), p.ask(question())
+		held := make(chan struct{})
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			if c.Put[0].ID == a.ID {
+				<-held
+			}
+			return next(ctx, c)
+		})
+		var group sync.WaitGroup
+		claim := func(ctx context.Context, want error) {
+			group.Go(func() {
+				if _, err := p.ana.Claim(ctx, a.ID); !errors.Is(err, want) {
+					t.Errorf("got error %v, want %v", err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		claim(context.Background(), nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		claim(ctx, context.Canceled)
+		claim(context.Background(), nil)
+		claim(ctx, context.Canceled)
+		claim(context.Background(), nil)
+		cancel()
+		synctest.Wait()
+		claim(ctx, context.Canceled)
+		if _, err := p.ben.Answer(t.Context(), other.ID, askback.Choose("SQLite")); err != nil {
+			t.Errorf("another ask is held up: %v", err)
+		}
+		close(held)
+		group.Wait()
+		synctest.Wait()
+		if _, err := p.ben.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+			t.Errorf("got error %v, want none", err)
+		}
+	})
+}
+
+// Readers and writers that are slow at random, and a cache that forgets. Run
+// with -race.
+func TestNobodyWhoWaitsMissesTheOutcome(t *testing.T) {
+	const rounds, waiters = 300, 8
+	p := start(t, memstore.New(), &engine.Options{CacheBytes: 20_000})
+	linger := func() {
+		for range rand.N(20) {
+			runtime.Gosched()
+		}
+	}
+	p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
+		linger()
+		r, err := p.store.Store.Read(ctx, kind, id)
+		linger()
+		return r, err
+	})
+	p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+		linger()
+		first, err := next(ctx, c)
+		linger()
+		return first, err
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var group sync.WaitGroup
+	for range rounds {
+		a := p.ask(question())
+		for range waiters {
+			group.Go(func() {
+				linger()
+				if got, err := p.agent.Wait(ctx, a.ID); err != nil || !got.Settled() {
+					t.Errorf("got %s and error %v, want the outcome", got.Status, err)
+				}
+			})
+		}
+		group.Go(func() {
+			linger()
+			_, _ = p.ana.Claim(ctx, a.ID)
+			if _, err := p.ana.Answer(ctx, a.ID, askback.Choose("SQLite")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}

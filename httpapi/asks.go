@@ -1,0 +1,205 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+)
+
+// maxWait is the longest time one request waits; a client asks again.
+const maxWait = 60 * time.Second
+
+// show replies with an ask as this server's people find it.
+func (c *call) show(status int, a askback.Ask) error {
+	return c.reply(status, c.linked(a))
+}
+
+// linked adds the address of the page of an ask: made when it is read, never
+// stored, because servers move.
+func (c *call) linked(a askback.Ask) askback.Ask {
+	if c.h.options.PublicURL != "" {
+		a.PageURL = c.h.options.PublicURL + "/asks/" + a.ID
+	}
+	return a
+}
+
+// settled replies with an ask, or with the problem and the ask beside it.
+func (c *call) settled(a askback.Ask, err error) error {
+	if !errors.Is(err, askback.ErrSettled) {
+		if err != nil {
+			return err
+		}
+		return c.show(http.StatusOK, a)
+	}
+	a = c.linked(a)
+	p := describe(err)
+	p.AskID, p.Outcome, p.Ask = a.ID, a.Outcome, &a
+	return p
+}
+
+func (c *call) id() string { return c.r.PathValue("id") }
+
+// wait returns how long this request may wait.
+func (c *call) wait() (time.Duration, error) {
+	s := c.r.URL.Query().Get("wait")
+	if s == "" {
+		return 0, nil
+	}
+	d, err := askback.ParseDuration(s)
+	if err != nil {
+		return 0, askback.Invalid{{Pointer: "?wait", Detail: err.Error(), Fix: "wait=30s"}}
+	}
+	return min(d, maxWait), nil
+}
+
+// until waits for an ask, no longer than d, and not when this server stops.
+// Whoever waited in vain gets the ask as it is.
+func (c *call) until(id string, d time.Duration) (askback.Ask, error) {
+	if d == 0 {
+		return c.seat.Get(c.r.Context(), id)
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), d)
+	defer cancel()
+	defer context.AfterFunc(c.h.stopping, cancel)()
+	a, err := c.seat.Wait(ctx, id)
+	if err != nil && ctx.Err() != nil && c.r.Context().Err() == nil && a.ID != "" {
+		return a, nil
+	}
+	return a, err
+}
+
+func (c *call) ask() error {
+	wait, err := c.wait()
+	if err != nil {
+		return err
+	}
+	r, err := decode.Request(c.body)
+	if err != nil {
+		return err
+	}
+	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
+		if r.Key != "" && r.Key != header {
+			return askback.Invalid{{Pointer: "/key", Detail: "the key and the Idempotency-Key header differ", Fix: "send one of them"}}
+		}
+		r.Key = header
+	}
+	a, err := c.seat.Ask(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	status := http.StatusCreated
+	if a.Repeated {
+		status = http.StatusOK
+	}
+	c.body, r = nil, askback.Request{} // nothing of it is held while it waits
+	if wait > 0 && !a.Settled() {
+		if a, err = c.until(a.ID, wait); err != nil {
+			return err
+		}
+	}
+	c.w.Header().Set("Location", base+"/asks/"+a.ID)
+	return c.show(status, a)
+}
+
+func (c *call) get() error {
+	wait, err := c.wait()
+	if err != nil {
+		return err
+	}
+	a, err := c.until(c.id(), wait)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, a)
+}
+
+func (c *call) list() error {
+	in := c.r.URL.Query()
+	q := askback.Query{
+		Status: askback.Status(in.Get("status")), Agent: in.Get("agent"), SessionID: in.Get("session_id"),
+		To: in.Get("to"), Cursor: in.Get("cursor"),
+	}
+	if limit := in.Get("limit"); limit != "" {
+		n, err := strconv.Atoi(limit)
+		if err != nil || n < 1 || n > askback.MaxLimit {
+			return askback.Invalid{{Pointer: "?limit", Detail: "a limit is 1 to 200", Fix: "limit=50"}}
+		}
+		q.Limit = n
+	}
+	page, err := c.seat.List(c.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	for i, a := range page.Items {
+		page.Items[i] = c.linked(a)
+	}
+	return c.reply(http.StatusOK, page)
+}
+
+func (c *call) answer() error {
+	answer, err := decode.Answer(c.body)
+	if err != nil {
+		return err
+	}
+	return c.settled(c.seat.Answer(c.r.Context(), c.id(), answer))
+}
+
+func (c *call) decline() error {
+	reason, err := decode.Reason(c.body)
+	if err != nil {
+		return err
+	}
+	return c.settled(c.seat.Decline(c.r.Context(), c.id(), reason))
+}
+
+func (c *call) cancel() error {
+	reason, err := decode.Reason(c.body)
+	if err != nil {
+		return err
+	}
+	return c.settled(c.seat.Cancel(c.r.Context(), c.id(), reason))
+}
+
+func (c *call) claim() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	return c.settled(c.seat.Claim(c.r.Context(), c.id()))
+}
+
+func (c *call) consume() error {
+	digest, err := decode.Digest(c.body)
+	if err != nil {
+		return err
+	}
+	a, err := c.seat.Consume(c.r.Context(), c.id(), digest)
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, a)
+}
+
+func (c *call) draft() error {
+	draft, err := c.seat.Draft(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	if draft == nil {
+		draft = json.RawMessage("{}")
+	}
+	return c.reply(http.StatusOK, draft)
+}
+
+func (c *call) saveDraft() error {
+	if err := c.seat.SaveDraft(c.r.Context(), c.id(), c.body); err != nil {
+		return err
+	}
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}

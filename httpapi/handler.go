@@ -1,0 +1,200 @@
+// Package httpapi is both ends of one wire: [Handler] serves asks over HTTP and
+// [Client] is a seat at a server.
+//
+// One table holds every route with its action. Bodies are read strictly and
+// whole before anything is done; what is refused changed nothing. The
+// Authorization header, or the browser's cookie, says who asks.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
+)
+
+// A Gate lets principals in.
+type Gate interface {
+	// Authenticate returns whose secret this is, or [askback.ErrUnauthorized].
+	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
+	// As returns the seat of a principal.
+	As(askback.Principal) askback.Seat
+	// May says whether a principal of this kind may ever do an action, or
+	// [askback.ErrForbidden]. The seat asks again, for the very ask.
+	May(askback.Principal, askback.Action) error
+}
+
+// Options are what a handler can be given; the zero value is good.
+type Options struct {
+	// PublicURL is where people reach this server, without a slash at the end.
+	// Links to pages begin with it; without it there are none.
+	PublicURL string
+	// Proof answers a nonce, so that a client knows this server before it
+	// shows a token (design: the local server). Nil: it proves nothing.
+	Proof func(nonce string) string
+	// Yield asks the holder of the local database to hand it over. Nil: this
+	// server does not yield.
+	Yield func() error
+	Log   *slog.Logger // nil: nothing is logged
+}
+
+// A Handler serves the routes of this package. Make one with [NewHandler].
+type Handler struct {
+	gate    Gate
+	options Options
+	log     *slog.Logger
+	mux     *http.ServeMux
+	cross   *http.CrossOriginProtection
+	// stopping ends when Stop is called: then nothing waits any more.
+	stopping context.Context
+	stop     context.CancelFunc
+}
+
+// NewHandler returns a handler. It starts nothing.
+func NewHandler(g Gate, o *Options) *Handler {
+	if o == nil {
+		o = &Options{}
+	}
+	h := &Handler{gate: g, options: *o, log: o.Log, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	h.stopping, h.stop = context.WithCancel(context.Background())
+	h.mount()
+	return h
+}
+
+// Stop makes those who wait get their asks as they are, and refuses what comes
+// later with 503. What is under way goes on.
+func (h *Handler) Stop() { h.stop() }
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	h.mux.ServeHTTP(w, r)
+}
+
+// A call is one request on its way through a route.
+type call struct {
+	h    *Handler
+	w    http.ResponseWriter
+	r    *http.Request
+	seat askback.Seat
+	body []byte
+}
+
+// guard is what every request passes before its route: who is it, may it come
+// from there, is the body whole.
+func (h *Handler) guard(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := &call{h: h, w: w, r: r}
+		err := c.admit(rt)
+		if err == nil {
+			err = rt.serve(c)
+		}
+		if err == nil {
+			return
+		}
+		p := describe(err)
+		if p.Status == http.StatusInternalServerError {
+			h.log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
+		}
+		h.refuse(w, p)
+	})
+}
+
+func (c *call) admit(rt route) error {
+	if err := c.known(rt.query); err != nil || rt.open {
+		return err
+	}
+	if c.h.stopping.Err() != nil {
+		c.w.Header().Set("Connection", "close")
+		return askback.ErrStopping
+	}
+	if err := c.h.cross.Check(c.r); err != nil {
+		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin may not do that"}
+	}
+	who, err := c.h.gate.Authenticate(c.r.Context(), secret(c.r))
+	if err != nil {
+		return err
+	}
+	if err := c.h.gate.May(who, rt.action); err != nil {
+		return err
+	}
+	c.seat = c.h.gate.As(who)
+	return c.read(rt.limit)
+}
+
+// secret returns what a request shows: a bearer token, or the cookie of a
+// browser that logged in.
+func secret(r *http.Request) string {
+	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	if ok && strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return login.Secret(r)
+}
+
+// known refuses query keys that mean nothing here: a misspelt filter must not
+// select everything.
+func (c *call) known(keys []string) error {
+	var bad askback.Invalid
+	for key, values := range c.r.URL.Query() {
+		if !slices.Contains(keys, key) {
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + strings.Join(keys, ", ")})
+		} else if len(values) > 1 {
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key stands twice", Fix: "send it once"})
+		}
+	}
+	if len(bad) > 0 {
+		return bad
+	}
+	return nil
+}
+
+// read takes the whole body. An empty one needs no type.
+func (c *call) read(limit int64) error {
+	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large) && limit == 0:
+		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "this request has no body"}
+	case errors.As(err, &large):
+		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: large.Error()}
+	case err != nil:
+		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "the body did not come whole"}
+	}
+	c.body = raw
+	if len(raw) == 0 {
+		return nil
+	}
+	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return problem{Status: http.StatusUnsupportedMediaType, Type: "media-type", Detail: "send Content-Type: application/json"}
+	}
+	return nil
+}
+
+// reply writes a value.
+func (c *call) reply(status int, v any) error {
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(status)
+	if err := encode(c.w, v); err != nil {
+		c.h.log.Debug("a reply did not arrive", "error", err)
+	}
+	return nil
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}

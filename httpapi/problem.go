@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+)
+
+// A problem is an error on the wire (RFC 9457). Its type is about: and a word
+// of the table below, which docs/problems.md explains.
+type problem struct {
+	Type    string            `json:"type"`
+	Title   string            `json:"title"`
+	Status  int               `json:"status"`
+	Detail  string            `json:"detail,omitempty"`
+	Errors  []askback.Problem `json:"errors,omitempty"`
+	AskID   string            `json:"ask_id,omitempty"`
+	Outcome *askback.Outcome  `json:"outcome,omitempty"`
+	Ask     *askback.Ask      `json:"ask,omitempty"`
+}
+
+const (
+	typePrefix  = "urn:askback:problem:"
+	typeInvalid = "invalid"
+	typeSyntax  = "not-json"
+)
+
+// sentinels is the one table between errors and problems, read in both
+// directions: errors.Is holds on either side of the wire.
+var sentinels = []struct {
+	err    error
+	status int
+	word   string
+}{
+	{askback.ErrUnauthorized, http.StatusUnauthorized, "unauthorized"},
+	{askback.ErrForbidden, http.StatusForbidden, "forbidden"},
+	{askback.ErrNotFound, http.StatusNotFound, "not-found"},
+	{askback.ErrSettled, http.StatusConflict, "settled"},
+	{askback.ErrConsumed, http.StatusConflict, "consumed"},
+	{askback.ErrNotApproved, http.StatusConflict, "not-approved"},
+	{askback.ErrDigest, http.StatusUnprocessableEntity, "digest"},
+	{askback.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused"},
+	{askback.ErrTooMany, http.StatusTooManyRequests, "too-many"},
+	{askback.ErrBusy, http.StatusServiceUnavailable, "busy"},
+	{askback.ErrFull, http.StatusServiceUnavailable, "full"},
+	{askback.ErrStopping, http.StatusServiceUnavailable, "stopping"},
+}
+
+// describe makes a problem of an error; of one that is none of ours it says
+// nothing but that it happened.
+func describe(err error) problem {
+	var (
+		invalid askback.Invalid
+		syntax  *canon.SyntaxError
+		given   problem
+	)
+	switch {
+	case errors.As(err, &given):
+		return given
+	case errors.As(err, &invalid):
+		return problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: invalid.Error(), Errors: invalid}
+	case errors.As(err, &syntax):
+		return problem{Status: http.StatusBadRequest, Type: typeSyntax, Detail: syntax.Error(), Errors: []askback.Problem{
+			{Pointer: syntax.Pointer, Detail: syntax.Detail, Fix: "send strict JSON (RFC 8259), UTF-8, each key once"},
+		}}
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			return problem{Status: s.status, Type: s.word, Detail: s.err.Error()}
+		}
+	}
+	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "something went wrong here; it is in the log"}
+}
+
+// Error lets a handler return a problem of its own.
+func (p problem) Error() string { return p.Detail }
+
+// refuse writes a problem.
+func (h *Handler) refuse(w http.ResponseWriter, p problem) {
+	p.Title = http.StatusText(p.Status)
+	if p.Type == "" {
+		p.Type = "http"
+	}
+	p.Type = typePrefix + p.Type
+	switch p.Status {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="askback"`)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_ = encode(w, p)
+}
+
+// read makes an error of a problem that came over the wire. The ask that came
+// with it stands beside it.
+func (p problem) read() (askback.Ask, error) {
+	var ask askback.Ask
+	if p.Ask != nil {
+		ask = *p.Ask
+	}
+	if len(p.Errors) > 0 {
+		return ask, askback.Invalid(p.Errors)
+	}
+	for _, s := range sentinels {
+		if p.Type == typePrefix+s.word {
+			return ask, s.err
+		}
+	}
+	return ask, p
+}
+
+// parseProblem reads a problem, or makes one of whatever else was answered.
+func parseProblem(status int, body []byte) problem {
+	var p problem
+	if json.Unmarshal(body, &p) != nil || p.Type == "" {
+		p = problem{Type: "http", Detail: "the server answered " + http.StatusText(status)}
+	}
+	p.Status = status
+	return p
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+)
+
+// createdToken is a token with its secret, which is shown this once.
+type createdToken struct {
+	Token  askback.Token `json:"token"`
+	Secret string        `json:"secret"`
+}
+
+type tokenList struct {
+	Items      []askback.Token `json:"items"`
+	NextCursor *string         `json:"next_cursor"`
+}
+
+func (c *call) tokens() error {
+	tokens, err := c.seat.Tokens(c.r.Context())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, tokenList{Items: append([]askback.Token{}, tokens...)})
+}
+
+func (c *call) createToken() error {
+	r, err := decode.TokenRequest(c.body)
+	if err != nil {
+		return err
+	}
+	t, secret, err := c.seat.CreateToken(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusCreated, createdToken{t, secret})
+}
+
+func (c *call) revokeToken() error {
+	t, err := c.seat.RevokeToken(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, t)
+}
+
+type loginLink struct {
+	Secret string `json:"secret"`
+	URL    string `json:"url,omitempty"`
+}
+
+func (c *call) login() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	secret, err := c.seat.LoginSecret(c.r.Context())
+	if err != nil {
+		return err
+	}
+	link := loginLink{Secret: secret}
+	if c.h.options.PublicURL != "" {
+		link.URL = c.h.options.PublicURL + "/login?code=" + secret
+	}
+	return c.reply(http.StatusCreated, link)
+}
+
+// yield hands the local database over, if this server does that.
+func (c *call) yield() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	if c.h.options.Yield == nil {
+		return problem{Status: http.StatusConflict, Type: "not-yielding", Detail: "this server keeps its database"}
+	}
+	if err := c.h.options.Yield(); err != nil {
+		return err
+	}
+	return c.reply(http.StatusAccepted, map[string]string{"status": "yielding"})
+}
+
+type health struct {
+	Status string `json:"status"`
+	Proof  string `json:"proof,omitempty"`
+}
+
+// healthz says that this process lives, and proves which one it is. A nonce
+// has a length, so that nobody makes a signature of something else.
+func (c *call) healthz() error {
+	out := health{Status: "ok"}
+	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {
+		if len(nonce) < 16 || len(nonce) > 128 {
+			return askback.Invalid{{Pointer: "?nonce", Detail: "a nonce has 16 to 128 characters", Fix: "nonce=…"}}
+		}
+		out.Proof = c.h.options.Proof(nonce)
+	}
+	return c.reply(http.StatusOK, out)
+}
+
+func (c *call) readyz() error {
+	if c.h.stopping.Err() != nil {
+		return askback.ErrStopping
+	}
+	return c.reply(http.StatusOK, health{Status: "ready"})
+}

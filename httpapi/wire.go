@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// What the client sends, in the words of wire.md §2. The handler reads it with
+// package decode; a test holds the two together.
+type wireAsk struct {
+	Questions    []wireQuestion    `json:"questions,omitempty"`
+	Confirmation *wireConfirm      `json:"confirmation,omitempty"`
+	SessionID    string            `json:"session_id,omitempty"`
+	SessionKey   string            `json:"session_key,omitempty"`
+	Agent        string            `json:"agent,omitempty"`
+	Title        string            `json:"title,omitempty"`
+	Context      json.RawMessage   `json:"context,omitempty"`
+	To           []string          `json:"to,omitempty"`
+	Tags         []string          `json:"tags,omitempty"`
+	Timeout      string            `json:"timeout,omitempty"`
+	Deadline     string            `json:"deadline,omitempty"`
+	OnTimeout    askback.OnTimeout `json:"on_timeout,omitempty"`
+}
+
+type wireQuestion struct {
+	Question    string           `json:"question"`
+	Header      string           `json:"header,omitempty"`
+	Options     []askback.Option `json:"options,omitempty"`
+	MultiSelect bool             `json:"multiSelect,omitempty"`
+	AllowCustom bool             `json:"allow_custom"`
+	Required    bool             `json:"required"`
+	Default     []string         `json:"default,omitempty"`
+}
+
+type wireConfirm struct {
+	ToolName     string          `json:"tool_name"`
+	Server       string          `json:"server,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	Input        json.RawMessage `json:"input"`
+	InputPreview string          `json:"input_preview,omitempty"`
+	Dangerous    bool            `json:"dangerous,omitempty"`
+	Context      string          `json:"context,omitempty"`
+}
+
+// wireRequest is a normal request as it is sent. Its key goes into a header.
+func wireRequest(r askback.Request) wireAsk {
+	out := wireAsk{
+		SessionID: r.SessionID, SessionKey: r.SessionKey, Agent: r.Agent, Title: r.Title, Context: r.Context,
+		To: r.To, Tags: r.Tags, Timeout: wireDuration(r.Timeout), OnTimeout: r.OnTimeout,
+	}
+	if !r.Deadline.IsZero() {
+		out.Deadline = r.Deadline.UTC().Format(time.RFC3339Nano)
+	}
+	for _, q := range r.Questions {
+		out.Questions = append(out.Questions, wireQuestion{
+			q.Text, q.Header, q.Options, q.MultiSelect, !q.NoOther, !q.Optional, q.Default,
+		})
+	}
+	if c := r.Confirmation; c != nil {
+		out.Confirmation = &wireConfirm{c.ToolName, c.Server, c.Description, c.Input, c.InputPreview, c.Dangerous, c.Context}
+	}
+	return out
+}
+
+// wireDuration writes whole seconds, rounded up: nobody is given less time than
+// was asked for.
+func wireDuration(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return time.Duration(math.Ceil(d.Seconds()) * float64(time.Second)).String()
+}
+
+type wireAnswered struct {
+	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
+	Comment  string                   `json:"comment,omitempty"`
+	Decision askback.Decision         `json:"decision,omitempty"`
+	Input    json.RawMessage          `json:"input,omitempty"`
+	Reason   string                   `json:"reason,omitempty"`
+}
+
+func wireAnswer(a askback.Answer) wireAnswered { return wireAnswered(a) }
+
+type wireReason struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+type wireDigest struct {
+	Digest string `json:"digest"`
+}
+
+type wireToken struct {
+	Kind      askback.Kind `json:"kind"`
+	Name      string       `json:"name"`
+	ExpiresIn string       `json:"expires_in,omitempty"`
+}

@@ -1,0 +1,246 @@
+package safetext
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+const (
+	esc          = '\x1b'
+	escapeMark   = '␛'
+	dottedCircle = '◌'
+
+	// maxMarks is how many combining marks one character may carry. Written languages
+	// need four or five; more are there to cover the lines around.
+	maxMarks = 8
+)
+
+// cleaner reads src rune by rune. Whether a rune is kept depends on what was written
+// before it and on whether the next rune is a letter or a mark, and those are never
+// replaced. That is why cleaning twice is the same as cleaning once.
+type cleaner struct {
+	src    string
+	out    []byte
+	mode   mode
+	marked bool // something was shown with a mark
+
+	prev   rune // written last
+	base   rune // written last that is neither mark, joiner nor selector
+	joined bool // base is a pictograph with nothing but selectors and skin tones since
+	marks  int  // combining marks since base
+}
+
+func (c *cleaner) step() {
+	r, size := utf8.DecodeRuneInString(c.src)
+	c.src = c.src[size:]
+	switch {
+	case r >= ' ' && r <= '~':
+		c.put(r)
+	case isControl(r):
+		c.control(r)
+	case c.mode == code:
+		c.exact(r)
+	case isVisibleFormat(r):
+		c.put(r)
+	case isJoiner(r) && c.joins(r), isSelector(r) && c.selects(r):
+		c.keep(r)
+	case r == tagFirst && c.base == blackFlag && c.prev == blackFlag && c.flag():
+	case isInvisible(r):
+		c.show(r)
+	default:
+		c.visible(r)
+	}
+}
+
+// exact is for code: what cannot be seen, or not told from a space, is shown.
+func (c *cleaner) exact(r rune) {
+	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
+	switch {
+	case isInvisible(r), isVisibleFormat(r), unicode.Is(unicode.Zs, r), r == brailleBlank, loose && unicode.In(r, unicode.M):
+		c.show(r)
+	default:
+		c.visible(r)
+	}
+}
+
+// visible writes a letter, a symbol or a combining mark.
+func (c *cleaner) visible(r rune) {
+	if unicode.In(r, unicode.M) {
+		switch {
+		case c.prev == 0 || c.prev == '\n':
+			c.put(dottedCircle) // or it would join what is drawn before the text
+		case c.marks == maxMarks:
+			c.cutMarks()
+			return
+		}
+	}
+	c.put(r)
+}
+
+// cutMarks replaces all further marks of one character by their number.
+func (c *cleaner) cutMarks() {
+	rest := strings.TrimLeftFunc(c.src, func(r rune) bool {
+		return unicode.In(r, unicode.M) && !isInvisible(r)
+	})
+	n := 1 + utf8.RuneCountInString(c.src[:len(c.src)-len(rest)])
+	c.src = rest
+	c.mark("⟨+" + strconv.Itoa(n) + " marks⟩")
+}
+
+func (c *cleaner) control(r rune) {
+	next, rest := byte(0), c.src
+	if rest != "" {
+		next = rest[0]
+	}
+	switch {
+	case r == '\n' && c.mode != line:
+		c.put(r)
+	case r == '\n':
+		c.put(' ')
+	case r == '\t' && c.mode == line:
+		c.put(' ')
+	case r == '\t':
+		for range tabWidth {
+			c.put(' ')
+		}
+	case r == '\r' && next == '\n' && c.mode != code: // the line feed stands for both
+	case c.mode == code:
+		c.show(r)
+	case r == esc:
+		c.put(escapeMark)
+		c.marked = true
+		c.src = c.src[sequence(c.src):]
+	case r == csi:
+		c.put(escapeMark)
+		c.marked = true
+		c.src = c.src[controlSequence(c.src):]
+	case r == st:
+		c.put(escapeMark)
+		c.marked = true
+	default:
+		c.show(r)
+	}
+}
+
+// show writes a mark for r.
+func (c *cleaner) show(r rune) {
+	switch {
+	case r < ' ':
+		c.mark(string('␀' + r))
+	case r == 0x7f:
+		c.mark("␡")
+	default:
+		c.mark(fmt.Sprintf("⟨U+%04X⟩", r))
+	}
+}
+
+func (c *cleaner) mark(s string) {
+	c.marked = true
+	for _, r := range s {
+		c.put(r)
+	}
+}
+
+// put writes r and remembers what the runes behind it need to know.
+func (c *cleaner) put(r rune) {
+	c.out = utf8.AppendRune(c.out, r)
+	c.prev = r
+	switch {
+	case r < 0x300:
+		c.base, c.marks, c.joined = r, 0, false
+	case unicode.In(r, unicode.M):
+		c.marks++
+		c.joined = false
+	case isSkinTone(r) && c.joined: // stays one picture
+	default:
+		c.base, c.marks, c.joined = r, 0, true // whether it is a pictograph is asked when a joiner comes
+	}
+}
+
+// keep writes a joiner or a selector. Neither starts a new character.
+func (c *cleaner) keep(r rune) {
+	c.out = utf8.AppendRune(c.out, r)
+	c.prev = r
+}
+
+// joins reports whether a joiner does something for the reader here: between the
+// letters of scripts that need it, or inside an emoji.
+func (c *cleaner) joins(r rune) bool {
+	next, _ := utf8.DecodeRuneInString(c.src)
+	if isInvisible(next) {
+		return false // it will be a mark
+	}
+	if r == mongolianSeparator {
+		return unicode.Is(unicode.Mongolian, c.prev) && unicode.IsLetter(c.prev) &&
+			unicode.Is(unicode.Mongolian, next) && unicode.IsLetter(next)
+	}
+	if r == zwj && c.joined && isPictograph(c.base) && isPictograph(next) {
+		return true
+	}
+	letter := unicode.IsLetter(c.prev) || unicode.IsDigit(c.prev)
+	mark := unicode.In(c.prev, unicode.M) && !isSelector(c.prev)
+	if !letter && !mark {
+		return false
+	}
+	if needsJoiners(c.base) {
+		room := unicode.In(next, unicode.M) && c.marks < maxMarks
+		return r == zwj || mark || room || unicode.IsLetter(next) || unicode.IsDigit(next)
+	}
+	return r == zwnj && letter && unicode.IsLetter(next) && needsJoiners(next)
+}
+
+// selects reports whether a variation selector may stay: one, behind something that
+// can have variants. Most letters have none, so there it could only carry a message.
+func (c *cleaner) selects(r rune) bool {
+	base := c.base
+	switch {
+	case c.prev != base:
+		return false
+	case isMongolianSelector(r):
+		return unicode.Is(unicode.Mongolian, base)
+	case r >= 0xE0100:
+		return unicode.Is(unicode.Han, base)
+	case base < 0x80: // keycaps, and the slashed zero
+		return base >= '0' && base <= '9' || base == '#' || base == '*'
+	case unicode.IsLetter(base):
+		return isPictograph(base) || unicode.In(base, unicode.Han, unicode.Myanmar, unicode.Phags_Pa, unicode.Egyptian_Hieroglyphs)
+	}
+	return !unicode.Is(unicode.Z, base)
+}
+
+// flag keeps the flags of England, Scotland and Wales: a black flag and six tags. Any
+// other tags would be drawn as nothing and could carry a message.
+func (c *cleaner) flag() bool {
+	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
+		var tags strings.Builder
+		for _, letter := range region[1:] {
+			tags.WriteRune(tagSpace - ' ' + letter)
+		}
+		tags.WriteRune(tagEnd)
+		if rest, ok := strings.CutPrefix(c.src, tags.String()); ok {
+			c.keep(tagFirst)
+			for _, r := range tags.String() {
+				c.keep(r)
+			}
+			c.src = rest
+			return true
+		}
+	}
+	return false
+}
+
+// isPictograph asks the grapheme rules (UAX #29, GB11): only behind a pictograph does
+// a joiner hold on to the pictograph that follows.
+func isPictograph(r rune) bool {
+	if r < 0xA9 {
+		return false
+	}
+	pair := string(r) + "\u200d😀"
+	first, _, _, _ := uniseg.FirstGraphemeClusterInString(pair, -1)
+	return first == pair
+}

@@ -1,0 +1,95 @@
+package safetext_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+func rows(texts []safetext.Text) []string {
+	var s []string
+	for _, t := range texts {
+		s = append(s, t.String())
+	}
+	return s
+}
+
+func TestWrapBreaksWhereAReaderWould(t *testing.T) {
+	tests := []struct {
+		in    string
+		width int
+		want  []string
+	}{
+		{"", 10, []string{""}},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"four to be", 5, []string{"four", "to be"}},
+		{"one   two", 5, []string{"one", "two"}},
+		{"a\n\nb", 5, []string{"a", "", "b"}},
+		{"  indented text", 10, []string{"  indented", "text"}},
+		{"abcdefgh ij", 3, []string{"abc", "def", "gh", "ij"}},
+		{"well-known", 6, []string{"well-", "known"}},
+		{"数据库数据库", 5, []string{"数据", "库数", "据库"}},
+		{"👩\u200d👧👩\u200d👧 🇩🇪🇫🇷", 2, []string{"👩\u200d👧", "👩\u200d👧", "🇩🇪", "🇫🇷"}},
+		{"e\u0301e\u0301e\u0301", 2, []string{"e\u0301e\u0301", "e\u0301"}},
+		{"宽", 1, []string{"宽"}},
+		{"ab", 0, []string{"a", "b"}},
+		{"end   ", 4, []string{"end "}},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, rows(safetext.Wrap(safetext.Block(tt.in), tt.width))); diff != "" {
+			t.Errorf("%q at %d: -want +got\n%s", tt.in, tt.width, diff)
+		}
+	}
+}
+
+func TestWidthIsCountedInCells(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "abc": 3, "数据": 4, "👩\u200d👧": 2, "e\u0301": 1, "a\nlonger\nb": 6, "\x1b[31m": 1, "\u202e": 8} {
+		if got := safetext.Width(safetext.Block(s)); got != want {
+			t.Errorf("%q: got %d, want %d", s, got, want)
+		}
+	}
+}
+
+// checkWrap: no row is too wide, no character is torn, and nothing but spaces and line
+// feeds is lost.
+func checkWrap(t failer, text safetext.Text, width int) {
+	wrapped := safetext.Wrap(text, width)
+	var all strings.Builder
+	whole := map[string]bool{}
+	for g := uniseg.NewGraphemes(text.String()); g.Next(); {
+		whole[g.Str()] = true
+	}
+	for _, row := range wrapped {
+		all.WriteString(row.String())
+		if strings.Contains(row.String(), "\n") {
+			t.Errorf("%+q at %d: got a line feed in %+q", text, width, row)
+		}
+		if safetext.Width(row) > max(width, 1) && uniseg.GraphemeClusterCount(strings.Trim(row.String(), " ")) > 1 {
+			t.Errorf("%+q at %d: got a row of %d cells, %+q", text, width, safetext.Width(row), row)
+		}
+		for g := uniseg.NewGraphemes(row.String()); g.Next(); {
+			if !whole[g.Str()] && !whole[g.Str()+" "] {
+				t.Errorf("%+q at %d: %+q was torn", text, width, g.Str())
+			}
+		}
+	}
+	ink := strings.NewReplacer(" ", "", "\n", "")
+	if got, want := ink.Replace(all.String()), ink.Replace(text.String()); got != want {
+		t.Errorf("%+q at %d: got %+q", text, width, got)
+	}
+	if got, least := len(wrapped), strings.Count(text.String(), "\n")+1; got < least {
+		t.Errorf("%+q at %d: got %d rows, want at least %d", text, width, got, least)
+	}
+}
+
+func TestWrapLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		checkWrap(t, safetext.Block(hostile().Draw(t, "text")), rapid.IntRange(-1, 20).Draw(t, "width"))
+	})
+}

@@ -1,0 +1,84 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/askback/askback"
+)
+
+// An alphabet is a way to make keys: "" counts 1, 2, 3; "a" counts a, b, c; and one of
+// marks counts #1, #2, #3.
+type alphabet string
+
+const letters alphabet = "a"
+
+// keysFor takes numbers, or letters when a label is a number (wire.md section 9). Where
+// a label is such a letter too, marks stand before the numbers until no label looks
+// like a key: what a person types must never mean two things.
+func keysFor(q askback.Question) alphabet {
+	for keys := alphabet(""); ; keys = keys.next() {
+		if !keys.clashes(q) {
+			return keys
+		}
+	}
+}
+
+func (k alphabet) next() alphabet {
+	switch k {
+	case "":
+		return letters
+	case letters:
+		return "#"
+	}
+	return k + "#"
+}
+
+func (k alphabet) clashes(q askback.Question) bool {
+	for _, o := range q.Options {
+		label := strings.TrimSpace(o.Label)
+		if k.has(label) || k == "" && isNumber(label) {
+			return true
+		}
+		for i := range len(q.Options) + 1 {
+			if strings.EqualFold(label, k.key(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isNumber holds for 8080, -1, 2.5, 1,000 and 2026-01-31.
+func isNumber(s string) bool {
+	digits := false
+	for _, r := range s {
+		digits = digits || unicode.IsDigit(r)
+		if !unicode.IsDigit(r) && !strings.ContainsRune("+-.,_ ", r) {
+			return false
+		}
+	}
+	return digits
+}
+
+// key returns the i-th key, from 0.
+func (k alphabet) key(i int) string {
+	if k != letters {
+		return string(k) + strconv.Itoa(i+1)
+	}
+	if i < 26 {
+		return string(rune('a' + i))
+	}
+	return string(rune('a'+i/26-1)) + string(rune('a'+i%26))
+}
+
+// has says whether s has the shape of a key.
+func (k alphabet) has(s string) bool {
+	if k == letters {
+		return len(s) == 1 && unicode.IsLetter(rune(s[0]))
+	}
+	digits, ok := strings.CutPrefix(s, string(k))
+	_, err := strconv.ParseUint(digits, 10, 64)
+	return ok && err == nil
+}

@@ -1,0 +1,218 @@
+package view_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func of(q askback.Question) view.Question {
+	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
+}
+
+// wire.md section 9: numbers, or letters where a label is a number. No key looks like a
+// label.
+func TestKeysAreNotLabels(t *testing.T) {
+	for _, c := range []struct {
+		labels []string
+		want   string
+	}{
+		{[]string{"A", "B"}, "1-3"},
+		{[]string{"8080", "3000"}, "a-c"},
+		{[]string{"2026-01-31", "later"}, "a-c"},
+		{[]string{"1,000", "more"}, "a-c"},
+		{[]string{"2 cores", "4 cores"}, "1-3"},
+		{[]string{"1", "a"}, "#1-#3"},
+		{[]string{"1", "Z"}, "#1-#3"},
+		{[]string{"1", "a", "#2"}, "##1-##4"},
+		{[]string{" 7 ", "x y"}, "a-c"},
+	} {
+		q := of(askback.Question{ID: "q1", Options: askback.Options(c.labels...)})
+		if got := q.Keys(); got != c.want {
+			t.Errorf("%q: got keys %s, want %s", c.labels, got, c.want)
+		}
+	}
+	var many []string
+	for i := range 50 {
+		many = append(many, fmt.Sprint(i))
+	}
+	if got, want := of(askback.Question{Options: askback.Options(many...)}).Keys(), "a-ay"; got != want {
+		t.Errorf("fifty numbers: got keys %s, want %s", got, want)
+	}
+}
+
+func TestWhatIsTypedFindsItsChoice(t *testing.T) {
+	words := askback.Question{Options: askback.Options("Yes", "No, never", "yes", "a\tb", "a b", "Kiel")}
+	numbers := askback.Question{Options: askback.Options("2", "1", "ten")}
+	hidden := askback.Question{Options: askback.Options("pay\u202eal", "other"), NoOther: true}
+	for _, c := range []struct {
+		name  string
+		q     askback.Question
+		typed string
+		want  []int
+	}{
+		{"a label", words, "No, never", []int{1}},
+		{"a label in its own capitals", words, "yes", []int{2}},
+		{"a label in other capitals", words, "kiel", []int{5}},
+		{"in other capitals it may be two", words, "YES", []int{0, 2}},
+		{"spaces around it", words, "  Kiel ", []int{5}},
+		{"a label that looks like another", words, "a b", []int{4}},
+		{"a key", words, "4", []int{3}},
+		{"the key of Other", words, "7", []int{6}},
+		{"the word Other", words, "Other…", []int{6}},
+		{"a label before a key", numbers, "1", []int{1}},
+		{"a letter", numbers, "A", []int{0}},
+		{"a label as it is drawn", hidden, "pay⟨U+202E⟩al", []int{0}},
+		{"Other as a label", hidden, "Other", []int{1}},
+		{"nothing", words, "Bonn", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, of(c.q).Match(c.typed)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What a person picks is answered in the agent's own words, hidden characters and all.
+func TestPicksAreTheAgentsWords(t *testing.T) {
+	q := of(askback.Question{
+		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},
+	})
+	got := q.Pick([]int{1, 0, 1}, "mine")
+	want := askback.QuestionAnswer{ID: "q1", Question: "Which?", Selected: []string{"c", "a\u200bb"}, Other: "mine"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	want = askback.QuestionAnswer{ID: "q1", Question: "Which?", Selected: []string{"c"}, Other: "and d, e"}
+	if diff := cmp.Diff(want, q.Standard()); diff != "" {
+		t.Error(diff)
+	}
+	if q.Choices[0].Default || !q.Choices[1].Default || q.Default.String() != "and d, e" {
+		t.Errorf("got defaults %v, %v, %q", q.Choices[0].Default, q.Choices[1].Default, q.Default)
+	}
+}
+
+// F4: who, how and where; silence is never a person.
+func TestOutcomesInWords(t *testing.T) {
+	ana := askback.By{Kind: askback.ByPerson, Name: "ana"}
+	timer := askback.By{Kind: askback.ByTimer}
+	for want, o := range map[string]askback.Outcome{
+		"answered by ana in the terminal":                     {Status: askback.Answered, By: ana, Via: askback.ViaTerminal},
+		"answered by ana in the browser":                      {Status: askback.Answered, By: ana, Via: askback.ViaWeb},
+		"approved by ana in Slack":                            {Status: askback.Answered, Decision: askback.Approve, By: ana, Via: askback.ViaSlack},
+		"denied by ana by e-mail":                             {Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaEmail},
+		"approved, this and all like it, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, By: ana, Via: askback.ViaAPI},
+		"approved by policy grt_1":                            {Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPolicy, Name: "grt_1"}},
+		"declined by ana from a notification":                 {Status: askback.Declined, By: ana, Via: askback.ViaPush},
+		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, By: askback.By{Kind: askback.ByOperator, Name: "joe"}, Via: askback.ViaMCP},
+		"withdrawn by the agent":                              {Status: askback.Cancelled, By: askback.By{Kind: askback.ByAgent, Name: "bot"}, Via: askback.ViaAPI},
+		"a timer applied the default: nobody answered":        {Status: askback.Expired, Defaulted: true, By: timer},
+		"a timer ended it: nobody answered":                   {Status: askback.Expired, By: timer},
+		"answered by a⟨U+202E⟩b through a hook":               {Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "a\u202eb"}, Via: askback.ViaHook},
+	} {
+		v := view.Of(askback.Ask{Outcome: &o})
+		if got := v.Outcome.Sentence.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := v.Standing(); got != v.Outcome.Sentence {
+			t.Errorf("it stands at %q", got)
+		}
+		if got, want := v.Outcome.Timer, o.By.Kind == askback.ByTimer; got != want {
+			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
+		}
+	}
+}
+
+// F5: what the end of the deadline means.
+func TestSilenceInWords(t *testing.T) {
+	berlin := time.FixedZone("CET", 3600)
+	for means, want := range map[askback.OnTimeout]string{
+		askback.OnTimeoutFail:    "this expires and the session fails.",
+		askback.OnTimeoutDefault: "a timer applies the defaults.",
+		askback.OnTimeoutDecline: "the agent is told that nobody answered, and goes on.",
+		askback.OnTimeoutWait:    "it keeps waiting.",
+	} {
+		a := askback.Ask{Deadline: noon, OnTimeout: means}
+		want = "If nobody answers by 2 March 2026, 13:00 CET, " + want
+		if got := view.Of(a).Silence(berlin); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		a.Outcome = &askback.Outcome{}
+		if got := view.Of(a).Silence(berlin); got != "" {
+			t.Errorf("settled: got %q, want nothing", got)
+		}
+	}
+	if got := view.Of(askback.Ask{}).Silence(nil); got != "" {
+		t.Errorf("no deadline: got %q, want nothing", got)
+	}
+}
+
+func TestStandingInWords(t *testing.T) {
+	claims := []askback.Claim{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}}
+	for n, want := range []string{
+		"waiting for an answer",
+		"waiting for an answer; ana is looking at it",
+		"waiting for an answer; ana and ben are looking at it",
+		"waiting for an answer; ana, ben and cem are looking at it",
+	} {
+		if got := view.Of(askback.Ask{Claims: claims[:n]}).Standing().String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	question := []askback.Question{{Text: "Which\none?"}}
+	for want, a := range map[string]askback.Ask{
+		"Before I start": {Title: "Before I start", Questions: question},
+		"Which one?":     {Questions: question},
+		"run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
+		"ask_1":          {ID: "ask_1"},
+	} {
+		if got := view.Of(a).Headline().String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// T9: one hidden character anywhere in what the agent wrote raises the badge.
+func TestHiddenCharactersAnywhereAreNoticed(t *testing.T) {
+	const trick = "a\u200bb"
+	quoted, _ := json.Marshal(trick)
+	question := func(q askback.Question) askback.Ask { return askback.Ask{Questions: []askback.Question{q}} }
+	call := func(c askback.Confirmation) askback.Ask { return askback.Ask{Confirmation: &c} }
+	for where, a := range map[string]askback.Ask{
+		"agent": {Agent: trick}, "path": {Path: []string{trick}}, "to": {To: []string{trick}},
+		"tags": {Tags: []string{trick}}, "title": {Title: trick}, "context": {Context: quoted},
+		"context object": {Context: []byte(`{"a":"\u200b"}`)},
+		"question":       question(askback.Question{Text: trick}),
+		"header":         question(askback.Question{Header: trick}),
+		"label":          question(askback.Question{Options: []askback.Option{{Label: trick}}}),
+		"description":    question(askback.Question{Options: []askback.Option{{Description: trick}}}),
+		"preview":        question(askback.Question{Options: []askback.Option{{Preview: trick}}}),
+		"default":        question(askback.Question{Default: []string{trick}}),
+		"tool":           call(askback.Confirmation{ToolName: trick}),
+		"server":         call(askback.Confirmation{Server: trick}),
+		"says":           call(askback.Confirmation{Description: trick}),
+		"shows":          call(askback.Confirmation{InputPreview: trick}),
+		"about":          call(askback.Confirmation{Context: trick}),
+		"arguments":      call(askback.Confirmation{Input: []byte(`{"a":"\u200b"}`)}),
+	} {
+		if !view.Of(a).Hidden {
+			t.Errorf("%s: the hidden character was not noticed", where)
+		}
+	}
+	plain := askback.Ask{Agent: "bot", Context: []byte(`"tab\tand line\n"`), Questions: []askback.Question{{Text: "سلام 👩‍👩‍👧\n?"}}}
+	if view.Of(plain).Hidden {
+		t.Error("honest text got the badge")
+	}
+}

@@ -1,0 +1,166 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// Text is text that was made safe, by the name that pages use.
+type Text = safetext.Text
+
+// Typed is what a person put into a field. It goes back into that field, unchanged
+// and to that person alone; anywhere else its [Typed.Text] is drawn.
+type Typed string
+
+// Text returns what was typed, safe to draw outside a field.
+func (t Typed) Text() Text { return safetext.Block(string(t)) }
+
+// A Form is what one person has filled in, and what is wrong with it.
+type Form struct {
+	Entries  []Entry // one per question
+	Comment  Typed
+	Reason   Typed
+	Decision askback.Decision // of a confirmation
+	Problems []Problem
+}
+
+// An Entry is what was filled in for one question.
+type Entry struct {
+	Picks []int // choices, by index
+	Own   bool  // "Other" was chosen
+	Other Typed
+	Notes Typed
+}
+
+// A Problem stands beside the field it is about.
+type Problem struct {
+	Field string // q1, q1-other, q1-notes, comment, reason; "" is the whole form
+	Text  Text
+}
+
+// NewForm returns the empty form of an ask.
+func NewForm(a Ask) Form { return Form{Entries: make([]Entry, len(a.Questions))} }
+
+// Blank says whether nothing was filled in.
+func (f Form) Blank() bool {
+	for _, e := range f.Entries {
+		if len(e.Picks) > 0 || e.Own || e.Other != "" || e.Notes != "" {
+			return false
+		}
+	}
+	return f.Comment == "" && f.Reason == "" && f.Decision == ""
+}
+
+// Answer returns what was filled in, with the labels in the agent's own words.
+func (f Form) Answer(a Ask) askback.Answer {
+	if a.Confirmation != nil {
+		return askback.Decide(f.Decision, string(f.Reason))
+	}
+	out := askback.Answer{Comment: string(f.Comment)}
+	for i, q := range a.Questions {
+		given := q.Pick(f.Entries[i].Picks, string(f.Entries[i].Other))
+		given.Notes = string(f.Entries[i].Notes)
+		out.Answers = append(out.Answers, given)
+	}
+	return out
+}
+
+// Check notes what is wrong: what the root package found in the answer, in words for
+// whoever filled it in, and "Other" chosen without a word.
+func (f *Form) Check(a Ask, found askback.Invalid) {
+	for i, e := range f.Entries {
+		if q := a.Questions[i]; q.Optional && e.Own && strings.TrimSpace(string(e.Other)) == "" {
+			f.Complain(q.ID.String()+"-other", "Write your own answer here, or choose another.")
+		}
+	}
+	for _, p := range found {
+		f.Complain(f.place(a, p))
+	}
+}
+
+// Complain notes a problem with a field.
+func (f *Form) Complain(field, sentence string) {
+	f.Problems = append(f.Problems, Problem{field, safetext.Line(sentence)})
+}
+
+// Problem returns what is wrong with a field, or nothing.
+func (f Form) Problem(field string) Text {
+	for _, p := range f.Problems {
+		if p.Field == field {
+			return p.Text
+		}
+	}
+	return Text{}
+}
+
+// place finds the field a problem is about, and the words for it.
+func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
+	sentence = strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + "."
+	steps := strings.Split(p.Pointer, "/")
+	if len(steps) < 3 || steps[1] != "answers" {
+		return steps[len(steps)-1], sentence
+	}
+	i, err := strconv.Atoi(steps[2])
+	if err != nil || i >= len(a.Questions) {
+		return "", sentence
+	}
+	q, id := a.Questions[i], a.Questions[i].ID.String()
+	switch {
+	case len(steps) == 3:
+		return f.unanswered(i, q, id)
+	case steps[3] == "selected" && f.Entries[i].Other != "":
+		return id, "There is room for one answer here. To give your own, choose Other; to keep your choice, empty the text field."
+	case steps[3] == "selected":
+		return id, sentence
+	}
+	return id + "-" + steps[3], sentence
+}
+
+func (f Form) unanswered(i int, q Question, id string) (field, sentence string) {
+	switch {
+	case len(q.Choices) == 0:
+		return id + "-other", "Please write an answer."
+	case f.Entries[i].Own:
+		return id + "-other", "Write your own answer here, or choose another."
+	case q.Free():
+		return id, "Please choose an answer, or write your own."
+	}
+	return id, "Please choose an answer."
+}
+
+// Overtaken says to somebody whose answer came too late who was quicker (E10, F6).
+func Overtaken(o askback.Outcome, me string) Text {
+	who := o.By.String()
+	if o.By.Kind == askback.ByPerson && o.By.Name == me {
+		who = "you"
+	}
+	switch {
+	case o.By.Kind == askback.ByTimer:
+		return safetext.Line("The time was over before your answer came")
+	case o.By.Kind == askback.ByAgent:
+		return safetext.Line("The agent withdrew this before your answer came")
+	case o.Status == askback.Answered && o.Approved():
+		return safetext.Line(who + " approved first")
+	case o.Status == askback.Answered && o.Decision != "":
+		return safetext.Line(who + " denied first")
+	}
+	return safetext.Line(who + " " + string(o.Status) + " first")
+}
+
+// Brief makes an ask safe for a list: without the parts that only its page shows, so
+// that fifty large ones cost no more than fifty small ones.
+func Brief(a askback.Ask) Ask {
+	a.Context = nil
+	questions := a.Questions
+	a.Questions = nil
+	for _, q := range questions {
+		a.Questions = append(a.Questions, askback.Question{ID: q.ID, Text: q.Text, Header: q.Header})
+	}
+	if c := a.Confirmation; c != nil {
+		a.Confirmation = &askback.Confirmation{ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous}
+	}
+	return Of(a)
+}

@@ -1,0 +1,225 @@
+package lifecycle_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+//go:generate go test -run ^TestTheDiagramIsTheMachine$ . -update
+
+const diagram = "../docs/lifecycle.md"
+
+// happening is a sample of an event, in words.
+type happening struct {
+	name  string
+	event lifecycle.Event
+}
+
+// statuses are the columns. "" is an ask that is not asked yet.
+var statuses = []askback.Status{"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}
+
+// openings are asks of every kind and every end of a deadline.
+func openings() []happening {
+	var out []happening
+	for _, onTimeout := range []askback.OnTimeout{askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline} {
+		a := askback.Ask{ID: "ask_1", Kind: askback.Questions, Quorum: 1, OnTimeout: onTimeout, Deadline: nine.Add(time.Hour)}
+		a.Questions = []askback.Question{{ID: "q1", Text: "Which?", Options: askback.Options("A", "B"), Default: []string{"A"}}}
+		out = append(out, happening{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
+		if onTimeout == askback.OnTimeoutDefault {
+			continue
+		}
+		a.Kind, a.Questions = askback.Confirm, nil
+		a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`), Tier: "confirm", Digest: "sha256:00"}
+		out = append(out, happening{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
+	}
+	return out
+}
+
+// happenings are what may follow.
+func happenings() []happening {
+	soon, late := nine.Add(time.Minute), nine.Add(2*time.Hour)
+	answered := func(by string, a askback.Answer) lifecycle.Event {
+		return lifecycle.Answered{By: by, Via: askback.ViaWeb, Answer: a, At: soon}
+	}
+	return []happening{
+		{"`Answered`, with a label", answered("ana", askback.Choose("A"))},
+		{"`Answered`, with two labels for one", answered("ana", askback.Choose("A", "B"))},
+		{"`Answered`, approved", answered("ana", askback.Decide(askback.Approve, ""))},
+		{"`Answered`, denied", answered("ana", askback.Decide(askback.Deny, ""))},
+		{"`Answered` by somebody else", answered("ben", askback.Choose("B"))},
+		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ViaWeb, At: soon}},
+		{"`Cancelled`", lifecycle.Cancelled{By: askback.By{Kind: askback.ByAgent, Name: "bot"}, Via: askback.ViaAPI, At: soon}},
+		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},
+		{"`Due`, before the deadline", lifecycle.Due{At: soon}},
+		{"`Due`, after it", lifecycle.Due{At: late}},
+		{"`Refused`", lifecycle.Refused{By: "ben", Via: askback.ViaWeb, Answer: askback.Choose("B"), Why: "too late", At: soon}},
+		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
+		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
+	}
+}
+
+// A walk is what was seen of the machine.
+type walk struct {
+	rows  []string               // names, in order
+	cells map[[2]string][]string // name and status: what happens
+	edges []string               // from, to and why, for the diagram
+}
+
+// explore steps every state that can be reached within five events.
+func explore() walk {
+	w := walk{cells: map[[2]string][]string{}}
+	level := []lifecycle.State{{}}
+	for range 5 {
+		var next []lifecycle.State
+		seen := map[string]bool{}
+		for _, s := range level {
+			for _, h := range slices.Concat(openings(), happenings()) {
+				after, history, err := lifecycle.Step(s, h.event)
+				w.note(h, s.Ask.Status, after.Ask.Status, history, err)
+				fixed, _ := lifecycle.EncodeFixed(after)
+				moving, _ := lifecycle.Encode(after)
+				if key := string(fixed) + string(moving); len(history) > 0 && !seen[key] {
+					seen[key] = true
+					next = append(next, after)
+				}
+			}
+		}
+		level = next
+	}
+	return w
+}
+
+func (w *walk) note(h happening, from, to askback.Status, history []lifecycle.Entry, err error) {
+	if !slices.Contains(w.rows, h.name) {
+		w.rows = append(w.rows, h.name)
+	}
+	cell := [2]string{h.name, string(from)}
+	if what := outcome(from, to, history, err); !slices.Contains(w.cells[cell], what) {
+		w.cells[cell] = append(w.cells[cell], what)
+	}
+	if len(history) == 0 {
+		return
+	}
+	event, _, _ := strings.Cut(strings.Trim(h.name, "`"), "`")
+	edge := fmt.Sprintf("    %s --> %s: %s", node(from), node(to), event)
+	if !slices.Contains(w.edges, edge) {
+		w.edges = append(w.edges, edge)
+	}
+}
+
+func node(s askback.Status) string {
+	if s == "" {
+		return "[*]"
+	}
+	return string(s)
+}
+
+// outcome says what became of one event.
+func outcome(from, to askback.Status, history []lifecycle.Entry, err error) string {
+	var invalid askback.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return "*refused: `Invalid`*"
+	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved):
+		return "*refused: " + err.Error() + "*"
+	case err != nil:
+		return "*an error*"
+	case len(history) == 0:
+		return "–"
+	case from == to:
+		return "kept: `" + history[0].Type + "`"
+	}
+	return "**" + string(to) + "**"
+}
+
+// page draws what was seen.
+func (w *walk) page() string {
+	var b strings.Builder
+	b.WriteString(`# How an ask lives
+
+*Generated from the machine, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
+` + "`go test ./lifecycle -run TestTheDiagramIsTheMachine -update`" + `; the same test fails while this page and the machine differ.*
+
+The outcome is final, the ask is not frozen: what comes late is still recorded.
+
+` + "```mermaid\nstateDiagram-v2\n")
+	slices.SortStableFunc(w.edges, func(a, c string) int { return rank(a) - rank(c) })
+	b.WriteString(strings.Join(w.edges, "\n"))
+	b.WriteString("\n```\n\n" + `What happens, for every event in every status. Where a cell says several things, it depends on the ask: its
+kind, the end of its deadline, who answered before. "–" is no change, no history and no error.
+
+| |`)
+	for _, s := range statuses {
+		b.WriteString(" " + cmp.Or(string(s), "not asked") + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(statuses)) + "\n")
+	for _, row := range w.rows {
+		b.WriteString("| " + row + " |")
+		for _, s := range statuses {
+			what := slices.Sorted(slices.Values(w.cells[[2]string{row, string(s)}]))
+			b.WriteString(" " + strings.Join(what, "; ") + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// rank orders the lines of the diagram by where they begin.
+func rank(edge string) int {
+	from := strings.Fields(edge)[0]
+	return slices.IndexFunc(statuses, func(s askback.Status) bool { return node(s) == from })
+}
+
+func TestTheDiagramIsTheMachine(t *testing.T) {
+	w := explore()
+	got := w.page()
+	if *update {
+		if err := os.WriteFile(diagram, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(diagram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is out of date; run make generate.\n--- got\n%s--- want\n%s", diagram, got, want)
+	}
+}
+
+// The walk reaches every status, and every event does something somewhere: a
+// page that left one out would still agree with itself.
+func TestTheWalkMeetsEveryStatusAndEvent(t *testing.T) {
+	w := explore()
+	for _, s := range statuses {
+		if len(w.cells[[2]string{w.rows[0], string(s)}]) == 0 {
+			t.Errorf("the walk never reaches %q", s)
+		}
+	}
+	for _, ev := range []lifecycle.Event{
+		lifecycle.Asked{},
+		lifecycle.Answered{},
+		lifecycle.Declined{},
+		lifecycle.Cancelled{},
+		lifecycle.Claimed{},
+		lifecycle.Due{},
+		lifecycle.Refused{},
+		lifecycle.Consumed{},
+	} {
+		name := strings.TrimPrefix(fmt.Sprintf("%T", ev), "lifecycle.")
+		if !slices.ContainsFunc(w.edges, func(e string) bool { return strings.HasSuffix(e, ": "+name) }) {
+			t.Errorf("%s changes nothing anywhere", name)
+		}
+	}
+}

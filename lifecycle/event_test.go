@@ -1,0 +1,193 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+// What happens to an ask in the laws. Names, words and times are few, so that
+// they meet: the same answer twice, two people at once, the very second of the
+// deadline.
+var (
+	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
+	vias    = rapid.SampledFrom([]askback.Via{askback.ViaWeb, askback.ViaSlack, askback.ViaTerminal})
+	texts   = rapid.SampledFrom([]string{"", "A", "B", "own <b>", "two\nlines"})
+	digests = rapid.SampledFrom([]string{"sha256:00", "sha256:01", ""})
+)
+
+// anyAsked opens an ask of any kind, in its normal form.
+func anyAsked() *rapid.Generator[lifecycle.Asked] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.Asked {
+		ev := lifecycle.Asked{At: nine, Owner: "deploy-bot", Request: texts.Draw(t, "request")}
+		r := askback.Request{Title: texts.Draw(t, "title")}
+		if rapid.Bool().Draw(t, "detail") {
+			r.Context, r.To, r.Tags = json.RawMessage(`{"why":"<b>"}`), []string{"ana", "ben"}, []string{"prod"}
+		}
+		if rapid.Bool().Draw(t, "limited") {
+			r.Timeout = rapid.SampledFrom([]time.Duration{time.Millisecond, time.Minute, time.Hour}).Draw(t, "timeout")
+			r.OnTimeout = rapid.SampledFrom([]askback.OnTimeout{
+				askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline,
+			}).Draw(t, "on_timeout")
+		}
+		if rapid.Bool().Draw(t, "confirmation") {
+			r.Confirmation = &askback.Confirmation{ToolName: "drop_table", Input: json.RawMessage(`{"n":1.0}`)}
+			if r.OnTimeout == askback.OnTimeoutDefault {
+				r.OnTimeout = askback.OnTimeoutDecline
+			}
+		} else {
+			for i := range rapid.IntRange(1, 3).Draw(t, "questions") {
+				r.Questions = append(r.Questions, anyQuestion(i, r.OnTimeout).Draw(t, "question"))
+			}
+		}
+		r, _, err := r.Normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ev.Ask = askback.Ask{
+			ID: "ask_1", SessionID: "ses_1", Agent: "the deployer", Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+			Confirmation: r.Confirmation, Context: r.Context, To: r.To, Quorum: r.Quorum, Tags: r.Tags, OnTimeout: r.OnTimeout,
+		}
+		if r.Confirmation != nil {
+			ev.Ask.Kind, ev.Ask.Confirmation.Digest = askback.Confirm, "sha256:00"
+		}
+		if r.Timeout > 0 {
+			ev.Ask.Deadline = nine.Add(r.Timeout)
+		}
+		return ev
+	})
+}
+
+func anyQuestion(i int, onTimeout askback.OnTimeout) *rapid.Generator[askback.Question] {
+	return rapid.Custom(func(t *rapid.T) askback.Question {
+		q := askback.Question{Text: fmt.Sprintf("Question %d?", i+1), Optional: rapid.Bool().Draw(t, "optional")}
+		if rapid.Bool().Draw(t, "options") {
+			q.Options = askback.Options("A", "B", "C")
+			q.MultiSelect, q.NoOther = rapid.Bool().Draw(t, "multi"), rapid.Bool().Draw(t, "no other")
+		}
+		if onTimeout == askback.OnTimeoutDefault && !q.Optional || rapid.Bool().Draw(t, "default") {
+			q.Default = []string{"A"}
+		}
+		return q
+	})
+}
+
+// anyAnswer is right more often than not.
+func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
+	return rapid.Custom(func(t *rapid.T) askback.Answer {
+		out := askback.Answer{Comment: texts.Draw(t, "comment")}
+		if (a.Kind == askback.Confirm) != (rapid.IntRange(0, 9).Draw(t, "wrong kind") == 0) {
+			out.Decision = rapid.SampledFrom([]askback.Decision{askback.Approve, askback.Deny, askback.ApproveAll}).Draw(t, "decision")
+			out.Reason = texts.Draw(t, "reason")
+			return out
+		}
+		for i := range a.Questions {
+			q := askback.QuestionAnswer{ID: fmt.Sprintf("q%d", i+1), Selected: []string{"A"}}
+			if rapid.Bool().Draw(t, "differs") {
+				q.Selected, q.Other, q.Notes = rapid.SliceOfN(texts, 0, 2).Draw(t, "selected"), texts.Draw(t, "other"), texts.Draw(t, "notes")
+			}
+			out.Answers = append(out.Answers, q)
+		}
+		return out
+	})
+}
+
+// anyTime is often about when something is due.
+func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
+	at := []time.Time{
+		now, now.Add(time.Second), now.Add(29 * time.Second), now.Add(30 * time.Second), now.Add(time.Minute), now.Add(5 * time.Minute), now.Add(20 * time.Minute),
+		now.Add(-time.Second), // clocks of replicas differ
+	}
+	if !a.Deadline.IsZero() {
+		for _, hold := range []time.Duration{0, askback.ClaimHold, askback.MaxClaimHold} {
+			due := a.Deadline.Add(hold)
+			at = append(at, due.Add(-time.Millisecond), due, due.Add(time.Millisecond))
+		}
+	}
+	return rapid.SampledFrom(at)
+}
+
+// anyEvent is what may come next, sense or not.
+func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.Event {
+		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
+		switch rapid.IntRange(0, 11).Draw(t, "event") {
+		case 0, 1:
+			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), At: at}
+		case 2:
+			return lifecycle.Declined{By: by, Via: via, Reason: texts.Draw(t, "reason"), At: at}
+		case 3:
+			kind := rapid.SampledFrom([]askback.ByKind{askback.ByAgent, askback.ByOperator}).Draw(t, "kind")
+			return lifecycle.Cancelled{By: askback.By{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at}
+		case 4, 5, 6:
+			return lifecycle.Claimed{By: by, At: at}
+		case 7, 8:
+			return lifecycle.Due{At: at}
+		case 9:
+			return lifecycle.Refused{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Why: "answered", At: at}
+		case 10:
+			return lifecycle.Consumed{Digest: digests.Draw(t, "digest"), At: at}
+		}
+		return lifecycle.Asked{Ask: a, Owner: by, At: at}
+	})
+}
+
+// A moment is one step of a life.
+type moment struct {
+	before, after lifecycle.State
+	event         lifecycle.Event
+	history       []lifecycle.Entry
+	err           error
+}
+
+// anyLife asks, and lets things happen. Mostly time goes on; an ending comes
+// early or late, so that both sides of it are long.
+func anyLife(t *rapid.T) []moment {
+	asked := anyAsked().Draw(t, "asked")
+	var (
+		life []moment
+		s    lifecycle.State
+		now  = nine
+		wait = rapid.IntRange(0, 10).Draw(t, "moments before it may end")
+	)
+	happen := func(ev lifecycle.Event) {
+		next, history, err := lifecycle.Step(s, ev)
+		life = append(life, moment{s, next, ev, history, err})
+		s = next
+	}
+	happen(asked)
+	for i := range rapid.IntRange(1, 30).Draw(t, "moments") {
+		at := anyTime(asked.Ask, now).Draw(t, "at")
+		if at.After(now) && at.Sub(now) < 2*time.Hour && rapid.IntRange(0, 3).Draw(t, "time goes on") > 0 {
+			now = at
+		}
+		ev := anyEvent(asked.Ask, at).Draw(t, "event")
+		if _, ends := ev.(lifecycle.Answered); ends && i < wait {
+			ev = lifecycle.Claimed{By: "ana", At: at}
+		}
+		happen(ev)
+	}
+	return life
+}
+
+// eachMoment holds a law against every moment of many lives.
+func eachMoment(t *testing.T, law func(t *rapid.T, m moment)) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		for _, m := range anyLife(t) {
+			law(t, m)
+		}
+	})
+}
+
+// copied shares nothing with s.
+func copied(s lifecycle.State) lifecycle.State {
+	s.Ask = s.Ask.Clone()
+	return s
+}

@@ -1,0 +1,473 @@
+package lifecycle_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+var nine = morning.Add(9 * time.Hour)
+
+// E10, F4: whatever follows, the outcome is what it was.
+func TestSettledIsFinal(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		if !m.before.Ask.Settled() {
+			return
+		}
+		if diff := cmp.Diff(m.before.Ask, m.after.Ask); diff != "" {
+			t.Errorf("%T changed a settled ask; before -, after +:\n%s", m.event, diff)
+		}
+	})
+}
+
+func TestRefusedIsUnchanged(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		if m.err == nil {
+			return
+		}
+		if diff := cmp.Diff(m.before, m.after); diff != "" || len(m.history) > 0 {
+			t.Errorf("%T was refused (%v), with history %v; before -, after +:\n%s", m.event, m.err, m.history, diff)
+		}
+	})
+}
+
+func TestOnlyAndEveryChangeHasHistory(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		diff := cmp.Diff(m.before, m.after)
+		if (diff != "") != (len(m.history) > 0) {
+			t.Errorf("%T: got history %v, and before -, after +:\n%s", m.event, m.history, diff)
+		}
+	})
+}
+
+// Store, wire and waiters hang on this: a pending ask has no outcome, a settled
+// one has, and both say the same.
+func TestStatusAndOutcomeAgree(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		a := m.after.Ask
+		if a.Settled() != (a.Status != askback.Pending) {
+			t.Errorf("got status %s with outcome %+v", a.Status, a.Outcome)
+		}
+		if a.Settled() && (a.Outcome.Status != a.Status || a.Outcome.At.IsZero() || a.Outcome.By.Kind == "") {
+			t.Errorf("status %s: got outcome %+v, want the same status, a time and by whom", a.Status, a.Outcome)
+		}
+	})
+}
+
+func TestAnAskEndsOnceInItsHistory(t *testing.T) {
+	ends := []string{"question_answered", "question_declined", "question_cancelled", "question_expired"}
+	rapid.Check(t, func(t *rapid.T) {
+		life := anyLife(t)
+		got := 0
+		for _, m := range life {
+			for _, h := range m.history {
+				if slices.Contains(ends, h.Type) {
+					got++
+				}
+			}
+		}
+		want := 0
+		if life[len(life)-1].after.Ask.Settled() {
+			want = 1
+		}
+		if got != want {
+			t.Errorf("got %d endings in the history, want %d", got, want)
+		}
+	})
+}
+
+// C3, F4, F7: only a person's own answer approves; and then the outcome names
+// that person.
+func TestOnlyAPersonApproves(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
+			return
+		}
+		ev, ok := m.event.(lifecycle.Answered)
+		if !ok || ev.Answer.Decision != askback.Approve {
+			t.Fatalf("%T %+v approved", m.event, m.event)
+		}
+		if want := (askback.By{Kind: askback.ByPerson, Name: ev.By}); m.after.Ask.Outcome.By != want {
+			t.Errorf("got approved by %+v, want %+v", m.after.Ask.Outcome.By, want)
+		}
+	})
+}
+
+func TestATimerNeverApproves(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		ev, ok := m.event.(lifecycle.Due)
+		if !ok || len(m.history) == 0 {
+			return
+		}
+		o := m.after.Ask.Outcome
+		want := askback.By{Kind: askback.ByTimer}
+		if o.Approved() || o.Decision != "" || o.Status != askback.Expired || o.By != want || o.Via != "" {
+			t.Errorf("%+v: got %+v, want expired by a timer, without a decision", ev, o)
+		}
+		asked := m.before.Ask.OnTimeout == askback.OnTimeoutDefault
+		if o.Defaulted != asked || len(o.Answers) > 0 != asked {
+			t.Errorf("on timeout %s: got defaults applied %v, %d answers", m.before.Ask.OnTimeout, o.Defaulted, len(o.Answers))
+		}
+	})
+}
+
+// F5: Due ends an ask at the time the ask says, not before; and then it does.
+func TestDueEndsWhenTheAskSaysSo(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		ev, ok := m.event.(lifecycle.Due)
+		if !ok {
+			return
+		}
+		due := m.before.Due()
+		want := !due.IsZero() && !ev.At.Before(due)
+		if got := len(m.history) > 0; got != want || m.err != nil {
+			t.Errorf("looked at %v, due %v: got an end %v, error %v, want %v", ev.At, due, got, m.err, want)
+		}
+	})
+}
+
+// F5: the deadline, at most half an hour later, and only for a look less than
+// five minutes old.
+func TestDueIsNearTheDeadline(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		a, due := m.after.Ask, m.after.Due()
+		if ends := !a.Settled() && !a.Deadline.IsZero() && a.OnTimeout != askback.OnTimeoutWait; due.IsZero() == ends {
+			t.Fatalf("%s, deadline %v, then %s: got due %v", a.Status, a.Deadline, a.OnTimeout, due)
+		}
+		if due.IsZero() {
+			return
+		}
+		if due.Before(a.Deadline) || due.After(a.Deadline.Add(30*time.Minute)) {
+			t.Errorf("deadline %v: got due %v, want at most 30 minutes later", a.Deadline, due)
+		}
+		last := a.Deadline
+		for _, c := range a.Claims {
+			if held := c.At.Add(5 * time.Minute); held.After(last) {
+				last = held
+			}
+		}
+		if due.After(last) || due.Before(last) && due.Before(a.Deadline.Add(30*time.Minute)) {
+			t.Errorf("deadline %v, claims %v: got due %v, want %v or half an hour past the deadline", a.Deadline, a.Claims, due, last)
+		}
+	})
+}
+
+// F7.
+func TestAnApprovalIsConsumedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spent := 0
+		for _, m := range anyLife(t) {
+			ev, ok := m.event.(lifecycle.Consumed)
+			if !ok {
+				continue
+			}
+			approved, fits := m.before.Ask.Outcome.Approved(), ev.Digest == "sha256:00"
+			var want error
+			switch {
+			case !approved:
+				want = askback.ErrNotApproved
+			case !fits:
+				want = askback.ErrDigest
+			case spent > 0:
+				want = askback.ErrConsumed
+			}
+			if !errors.Is(m.err, want) {
+				t.Errorf("approved %v, digest %q, spent before %d times: got %v, want %v", approved, ev.Digest, spent, m.err, want)
+			}
+			if m.err == nil {
+				spent++
+			}
+			if want := m.err == nil; want != (m.after.Consumed != m.before.Consumed) {
+				t.Errorf("got consumed at %v after %v, error %v", m.after.Consumed, m.before.Consumed, m.err)
+			}
+		}
+		if spent > 1 {
+			t.Errorf("got %d times consumed, want at most once", spent)
+		}
+	})
+}
+
+// What comes after the end is an error with a name, or a repeat and nothing.
+func TestLateIsErrSettled(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		if !m.before.Ask.Settled() {
+			return
+		}
+		o := m.before.Ask.Outcome
+		repeat := false
+		switch ev := m.event.(type) {
+		case lifecycle.Answered:
+			again, err := ev.Answer.Normalize(m.before.Ask)
+			repeat = err == nil && o.Status == askback.Answered && o.By.Name == ev.By && o.Comment == again.Comment &&
+				o.Decision == again.Decision && o.Reason == again.Reason && fmt.Sprintf("%q", o.Answers) == fmt.Sprintf("%q", again.Answers)
+		case lifecycle.Declined:
+			repeat = o.Status == askback.Declined && o.By.Name == ev.By && o.Reason == ev.Reason
+		case lifecycle.Cancelled:
+			repeat = o.Status == askback.Cancelled
+		case lifecycle.Claimed:
+		default:
+			return
+		}
+		if got := errors.Is(m.err, askback.ErrSettled); got == repeat {
+			t.Errorf("%T %+v after %+v: got %v, want ErrSettled %v", m.event, m.event, o, m.err, !repeat)
+		}
+	})
+}
+
+// While it is pending, what is wrong with an answer is said and nothing is
+// settled by it.
+func TestABrokenAnswerEndsNothing(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		ev, ok := m.event.(lifecycle.Answered)
+		if !ok || m.before.Ask.Settled() {
+			return
+		}
+		_, want := ev.Answer.Normalize(m.before.Ask)
+		var invalid askback.Invalid
+		if (want != nil) != errors.As(m.err, &invalid) || m.after.Ask.Settled() != (want == nil) {
+			t.Errorf("%+v: got %v and status %s, want %v", ev.Answer, m.err, m.after.Ask.Status, want)
+		}
+	})
+}
+
+func TestAnAskIsAskedOnceFirstOfAll(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		_, asked := m.event.(lifecycle.Asked)
+		if first := m.before.Ask.ID == ""; asked && !first && m.err == nil {
+			t.Errorf("asked twice: got no error")
+		}
+		if got, _, err := lifecycle.Step(lifecycle.State{}, m.event); !asked && (err == nil || cmp.Diff(lifecycle.State{}, got) != "") {
+			t.Errorf("%T before it was asked: got %+v, %v, want an error", m.event, got, err)
+		}
+	})
+}
+
+func TestTheHistoryOfLateAnswersIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyLife(t)[0].after
+		kept := 0
+		for range rapid.IntRange(0, 250).Draw(t, "late answers") {
+			next, history, err := lifecycle.Step(s, lifecycle.Refused{By: "ben", Answer: askback.Choose("A"), Why: "answered", At: nine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, kept = next, kept+len(history)
+		}
+		if kept != s.Refused || kept > 100 {
+			t.Errorf("got %d lines of history and counted %d, want the same and at most 100", kept, s.Refused)
+		}
+	})
+}
+
+// F6: what a late person wanted is in the history as it was said.
+func TestALateAnswerIsKeptWhole(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		ev, ok := m.event.(lifecycle.Refused)
+		if !ok {
+			return
+		}
+		a := ev.Answer
+		want := []lifecycle.Entry{{
+			Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
+			Answers: a.Answers, Comment: a.Comment, Decision: a.Decision, Reason: a.Reason,
+		}}
+		if diff := cmp.Diff(want, m.history); diff != "" {
+			t.Errorf("want -, got +:\n%s", diff)
+		}
+	})
+}
+
+// At most twenty people are shown to be looking: each once, the latest last.
+func TestClaimsAreFewAndDistinct(t *testing.T) {
+	s := anyAsked().Example(1)
+	state, _, err := lifecycle.Step(lifecycle.State{}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		at := nine.Add(time.Duration(i) * time.Minute)
+		if state, _, err = lifecycle.Step(state, lifecycle.Claimed{By: fmt.Sprintf("p%d", i*7%30), At: at}); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, c := range state.Ask.Claims {
+			if slices.Contains(names, c.Name) || len(names) > 0 && c.At.After(at) {
+				t.Fatalf("got claims %v", state.Ask.Claims)
+			}
+			names = append(names, c.Name)
+		}
+		if last := state.Ask.Claims[len(state.Ask.Claims)-1]; last.At != at || len(names) > 20 {
+			t.Fatalf("got %d claims, the last %v, want at most 20, the last at %v", len(names), last, at)
+		}
+	}
+}
+
+// F2: replaying what happened gives the state that was.
+func TestTheSameEventsMakeTheSameEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s lifecycle.State
+		for _, m := range anyLife(t) {
+			next, history, err := lifecycle.Step(s, m.event)
+			if diff := cmp.Diff(m.after, next) + cmp.Diff(m.history, history) + cmp.Diff(fmt.Sprint(m.err), fmt.Sprint(err)); diff != "" {
+				t.Fatalf("%T: first -, again +:\n%s", m.event, diff)
+			}
+			s = next
+		}
+	})
+}
+
+// A state in the hands of two goroutines, a cache and a waiter say, must not
+// change under them. Every state of a life is stepped once more, another way,
+// and none of them differs from what it was.
+func TestStepLeavesItsArgumentsAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		life := anyLife(t)
+		want := make([]lifecycle.State, len(life))
+		said := make([]string, len(life))
+		for i, m := range life {
+			want[i], said[i] = copied(m.after), fmt.Sprintf("%+q", m.event)
+		}
+		for _, m := range life {
+			ev := anyEvent(m.after.Ask, nine.Add(40*time.Minute)).Draw(t, "another way")
+			_, _, _ = lifecycle.Step(m.after, ev)
+			_, _, _ = lifecycle.Step(m.after, m.event)
+		}
+		for i, m := range life {
+			if diff := cmp.Diff(want[i], m.after); diff != "" {
+				t.Fatalf("a state changed; before -, after +:\n%s", diff)
+			}
+			if got := fmt.Sprintf("%+q", m.event); got != said[i] {
+				t.Fatalf("an event was %s and became %s", said[i], got)
+			}
+		}
+	})
+}
+
+// What is stored is the whole state: reading it back after any step changes
+// nothing that follows.
+func TestEncodeAndDecodeAreInverse(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		got := stored(t, m.after)
+		if diff := cmp.Diff(m.after, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("after %T; want -, got +:\n%s", m.event, diff)
+		}
+	})
+}
+
+// The fixed part is written once: no step may change it.
+func TestTheFixedPartIsFixed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var first string
+		for _, m := range anyLife(t) {
+			raw, err := lifecycle.EncodeFixed(m.after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = string(raw)
+			}
+			if string(raw) != first || strings.Contains(string(raw), "\n") {
+				t.Fatalf("after %T: got %s, want %s", m.event, raw, first)
+			}
+		}
+	})
+}
+
+func stored(t rapid.TB, s lifecycle.State) lifecycle.State {
+	t.Helper()
+	fixed, err := lifecycle.EncodeFixed(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving, err := lifecycle.Encode(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := lifecycle.Decode(fixed, moving)
+	if err != nil {
+		t.Fatalf("%v, reading %s and %s", err, fixed, moving)
+	}
+	return out
+}
+
+// A law that never meets its case says nothing. Among some hundred lives there
+// are all of these.
+func TestLivesReachEveryCase(t *testing.T) {
+	left := []string{
+		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults", "expired, a look held it",
+		"held as long as may be", "a look soon after another", "too early", "consumed", "spent before", "other digest", "not approved",
+		"late", "a repeat", "a broken answer",
+	}
+	for seed := range 2000 {
+		for _, m := range rapid.Custom(anyLife).Example(seed) {
+			left = slices.DeleteFunc(left, func(name string) bool { return name == caseOf(m) })
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("no life had %q", left)
+	}
+}
+
+// caseOf names a moment as the laws see it.
+func caseOf(m moment) string {
+	var invalid askback.Invalid
+	a, o, due := m.before.Ask, m.after.Ask.Outcome, m.before.Due()
+	news := len(m.history) > 0
+	switch ev := m.event.(type) {
+	case lifecycle.Due:
+		switch {
+		case !news && !due.IsZero():
+			return "too early"
+		case !news:
+			return ""
+		case due.Equal(a.Deadline.Add(askback.MaxClaimHold)):
+			return "held as long as may be"
+		case due.After(a.Deadline):
+			return "expired, a look held it"
+		case o.Defaulted:
+			return "expired with defaults"
+		}
+		return "expired"
+	case lifecycle.Consumed:
+		switch {
+		case news:
+			return "consumed"
+		case errors.Is(m.err, askback.ErrConsumed):
+			return "spent before"
+		case errors.Is(m.err, askback.ErrDigest):
+			return "other digest"
+		}
+		return "not approved"
+	case lifecycle.Claimed:
+		if !news && m.err == nil {
+			return "a look soon after another"
+		}
+		return ""
+	case lifecycle.Answered:
+		switch {
+		case errors.As(m.err, &invalid):
+			return "a broken answer"
+		case errors.Is(m.err, askback.ErrSettled):
+			return "late"
+		case !news:
+			return "a repeat"
+		case ev.Answer.Decision != "":
+			return string(ev.Answer.Decision)
+		}
+		return "answered"
+	}
+	if news && !a.Settled() && o != nil {
+		return string(o.Status)
+	}
+	return ""
+}

@@ -1,0 +1,208 @@
+package lifecycle_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+// samples lists what earlier releases stored: testdata/states/vN/NAME.fixed.json
+// and NAME.moving.json, frozen at their release and read for ever. NAME.want.json
+// says what they mean; -update writes that one and never touches the others.
+func samples(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/states/v*/*.fixed.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	for i := range paths {
+		paths[i] = strings.TrimSuffix(paths[i], ".fixed.json")
+	}
+	return paths
+}
+
+// sample reads both parts of a stored state.
+func sample(t testing.TB, path string) (fixed, moving []byte) {
+	t.Helper()
+	read := func(suffix string) []byte {
+		raw, err := os.ReadFile(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.TrimSpace(raw)
+	}
+	return read(".fixed.json"), read(".moving.json")
+}
+
+func TestStatesOfEveryReleaseAreRead(t *testing.T) {
+	for _, path := range samples(t) {
+		t.Run(filepath.ToSlash(path), func(t *testing.T) {
+			s, err := lifecycle.Decode(sample(t, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := meaning(t, s)
+			if *update {
+				if err := os.WriteFile(path+".want.json", got, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(path + ".want.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("want -, got +:\n%s", diff)
+			}
+		})
+	}
+}
+
+// meaning is all of a state, in the words of the wire.
+func meaning(t *testing.T, s lifecycle.State) []byte {
+	t.Helper()
+	raw, err := json.MarshalIndent(struct {
+		Ask      askback.Ask `json:"ask"`
+		Owner    string      `json:"owner"`
+		Request  string      `json:"request"`
+		Refused  int         `json:"refused"`
+		Consumed time.Time   `json:"consumed"`
+		Due      time.Time   `json:"due"`
+		Approved bool        `json:"approved"`
+	}{s.Ask, s.Owner, s.Request, s.Refused, s.Consumed, s.Due(), s.Ask.Outcome.Approved()}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(raw, '\n')
+}
+
+// What this release writes is what its samples say: whoever changes the stored
+// form sees it here, and raises [lifecycle.Format].
+func TestTheStoredFormIsTheFrozenOne(t *testing.T) {
+	current := 0
+	for _, path := range samples(t) {
+		if filepath.Base(filepath.Dir(path)) != fmt.Sprintf("v%d", lifecycle.Format) {
+			continue
+		}
+		current++
+		fixed, moving := sample(t, path)
+		s, err := lifecycle.Decode(fixed, moving)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lifecycle.EncodeFixed(s)
+		if err != nil || string(got) != string(fixed) {
+			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, fixed)
+		}
+		if got, err = lifecycle.Encode(s); err != nil || string(got) != string(moving) {
+			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, moving)
+		}
+	}
+	if current == 0 {
+		t.Errorf("no samples of format %d: add what this release writes to testdata/states/v%d", lifecycle.Format, lifecycle.Format)
+	}
+}
+
+const (
+	someFixed  = `{"v":1,"id":"ask_1","session":"ses_1","owner":"bot","agent":"bot","kind":"questions","questions":[{"id":"q1","text":"Why?"}],"quorum":1,"created":1767344400000,"on_timeout":"wait"}`
+	someMoving = `{"v":1,"status":"pending"}`
+)
+
+// A newer release may have changed anything but the number; the sentence names
+// the ask and what to do.
+func TestANewerFormatIsRefusedWithASentence(t *testing.T) {
+	const want = "ask ask_1 is stored in format 2, and this release reads up to 1: use a newer release"
+	for _, c := range []struct{ fixed, moving string }{
+		{strings.Replace(someFixed, `"v":1`, `"v":2`, 1), someMoving},
+		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":2`, 1)},
+		{someFixed, `{"v":2,"status":{"name":"pending"},"more":[1]}`},
+		{`{"v":2,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":2}`},
+	} {
+		s, err := lifecycle.Decode([]byte(c.fixed), []byte(c.moving))
+		if err == nil || err.Error() != want || s.Ask.ID != "" {
+			t.Errorf("%s, %s: got %+v, %v, want %s", c.fixed, c.moving, s, err, want)
+		}
+	}
+}
+
+func TestBrokenStatesAreErrors(t *testing.T) {
+	const confirm = `{"v":1,"id":"ask_1","kind":"confirmation"}`
+	for name, c := range map[string]struct{ fixed, moving string }{
+		"nothing":                     {"", ""},
+		"no fixed part":               {"", someMoving},
+		"no moving part":              {someFixed, ""},
+		"cut":                         {someFixed[:len(someFixed)-1], someMoving},
+		"more behind it":              {someFixed + "}", someMoving},
+		"null":                        {"null", "null"},
+		"a list":                      {"[]", someMoving},
+		"another type":                {strings.Replace(someFixed, `"ask_1"`, `1`, 1), someMoving},
+		"no format":                   {strings.Replace(someFixed, `"v":1,`, ``, 1), someMoving},
+		"a format below the first":    {someFixed, strings.Replace(someMoving, `"v":1`, `"v":-1`, 1)},
+		"no id":                       {strings.Replace(someFixed, `"ask_1"`, `""`, 1), someMoving},
+		"no status":                   {someFixed, `{"v":1}`},
+		"settled without an outcome":  {someFixed, `{"v":1,"status":"answered"}`},
+		"pending with an outcome":     {someFixed, `{"v":1,"status":"pending","outcome":{"by":"timer","at":1}}`},
+		"more answers than questions": {someFixed, `{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`},
+		"nothing to confirm":          {confirm, someMoving},
+	} {
+		if s, err := lifecycle.Decode([]byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
+			t.Errorf("%s: got %+v, %v, want an error and nothing", name, s, err)
+		}
+	}
+	if _, err := lifecycle.Decode([]byte(someFixed), []byte(someMoving)); err != nil {
+		t.Errorf("the whole one: %v", err)
+	}
+}
+
+// Fields that a later release of the same format adds are passed over.
+func TestUnknownFieldsAreNoError(t *testing.T) {
+	fixed := strings.Replace(someFixed, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
+	if s, err := lifecycle.Decode([]byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
+		t.Errorf("got %+v, %v, want ask_1", s, err)
+	}
+}
+
+// What a database gives back may be anything. Decode says so or makes a state
+// that can be stepped and stored.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(someFixed), []byte(someMoving))
+	f.Add([]byte(`{"v":1,"id":"a","kind":"confirmation"}`), []byte(`{"v":1,"status":"answered","outcome":{"decision":"approved","by":"person","at":1}}`))
+	f.Add([]byte(someFixed), []byte(`{"v":1,"status":"answered","outcome":{"answers":[{},{}],"by":"person","at":1}}`))
+	for _, path := range samples(f) {
+		fixed, moving := sample(f, path)
+		f.Add(fixed, moving)
+	}
+	f.Fuzz(func(t *testing.T, fixed, moving []byte) {
+		s, err := lifecycle.Decode(fixed, moving)
+		if err != nil {
+			return
+		}
+		for _, ev := range []lifecycle.Event{
+			lifecycle.Answered{By: "ana", Answer: askback.Choose("A"), At: nine},
+			lifecycle.Answered{By: "ana", Answer: askback.Decide(askback.Approve, ""), At: nine},
+			lifecycle.Declined{By: "ana", At: nine},
+			lifecycle.Cancelled{At: nine},
+			lifecycle.Claimed{By: "ana", At: nine},
+			lifecycle.Due{At: nine},
+			lifecycle.Refused{By: "ana", At: nine},
+			lifecycle.Consumed{At: nine},
+		} {
+			next, _, _ := lifecycle.Step(s, ev)
+			again := stored(t, next)
+			if got, want := again.Ask.Status, next.Ask.Status; got != want || again.Refused != next.Refused {
+				t.Errorf("after %T: got %s, %d refused, want %s, %d", ev, got, again.Refused, want, next.Refused)
+			}
+		}
+	})
+}

@@ -1,0 +1,396 @@
+package lifecycle_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecycle.md with what happens now")
+
+// A transcript is a story: lines that say what happened, ----, and what the
+// machine made of it. Stories are read by people first; keep them short. How
+// they are written:
+//
+//	09:00 deploy-bot asks                          no deadline
+//	09:00 deploy-bot asks, until 10:00, then fail  or decline, default, wait
+//	  Which extras? (several, optional, only these, default TLS) = TLS / Backups
+//	  What name?                                   no options: free text
+//	09:00 deploy-bot wants drop_table {"table": "users"}, until …
+//	09:05 ana answers: SQLite                      labels or text, apart by " / "
+//	09:05 ana answers by slack                     several questions
+//	  q1: SQLite / notes: because
+//	  comment: thanks
+//	09:05 ana approves: reason                     also denies, approves everything
+//	09:05 ana declines: reason
+//	09:05 ana looks at it
+//	09:05 deploy-bot withdraws: reason
+//	09:05 deploy-bot runs drop_table {"table": "users"}
+//	09:05 the clock is looked at
+//	09:05 what ana wanted is kept: SQLite          "is kept 200 times"
+func TestTranscripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".txt")
+		t.Run(name, func(t *testing.T) { runTranscript(t, path) })
+	}
+}
+
+func runTranscript(t *testing.T, path string) {
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var (
+		got   strings.Builder
+		state lifecycle.State
+	)
+	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
+		said, _, _ := strings.Cut(stanza, "\n----")
+		got.WriteString(said + "\n----\n")
+		happened := paragraphs(said)
+		for _, paragraph := range happened {
+			if len(happened) > 1 {
+				at, _, _ := strings.Cut(paragraph[0], " ")
+				got.WriteString(at + " ")
+			}
+			events := parse(t, state, paragraph)
+			for i, ev := range events {
+				next, history, err := lifecycle.Step(state, ev)
+				if i == len(events)-1 {
+					got.WriteString(describe(state, next, history, err))
+				}
+				state = next
+			}
+		}
+		got.WriteString("\n")
+	}
+	text := strings.TrimSpace(got.String()) + "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text != string(want) {
+		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
+	}
+}
+
+// paragraphs are lines with the indented ones below them, without comments.
+func paragraphs(said string) [][]string {
+	var out [][]string
+	for line := range strings.SplitSeq(said, "\n") {
+		switch {
+		case strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "  ") && len(out) > 0:
+			out[len(out)-1] = append(out[len(out)-1], strings.TrimSpace(line))
+		default:
+			out = append(out, []string{line})
+		}
+	}
+	return out
+}
+
+var morning = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+
+// clock reads 09:05 or 09:05:30 of the one day that stories have.
+func clock(t *testing.T, s string) time.Time {
+	t.Helper()
+	for _, form := range []string{"15:04", "15:04:05"} {
+		if at, err := time.Parse(form, s); err == nil {
+			return morning.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute + time.Duration(at.Second())*time.Second)
+		}
+	}
+	t.Fatalf("%q is no time", s)
+	return time.Time{}
+}
+
+func readTime(at time.Time) string {
+	if at.Second() == 0 {
+		return at.Format("15:04")
+	}
+	return at.Format("15:04:05")
+}
+
+// parse reads one paragraph. "is kept 200 times" is many events, else it is one.
+func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
+	t.Helper()
+	first, rest, _ := strings.Cut(lines[0], " ")
+	at := clock(t, first)
+	if rest == "the clock is looked at" {
+		return []lifecycle.Event{lifecycle.Due{At: at}}
+	}
+	if who, what, ok := strings.Cut(strings.TrimPrefix(rest, "what "), " wanted is kept"); ok {
+		return kept(t, at, who, what)
+	}
+	who, did, _ := strings.Cut(rest, " ")
+	did, said, _ := strings.Cut(did, ": ")
+	verb, how, _ := strings.Cut(did, " ")
+	via := askback.ViaWeb
+	if name, ok := strings.CutPrefix(how, "by "); ok {
+		via = askback.Via(name)
+	}
+	switch verb {
+	case "asks,", "asks":
+		return []lifecycle.Event{questions(t, at, who, how, lines[1:])}
+	case "wants":
+		return []lifecycle.Event{confirmation(t, at, who, strings.TrimPrefix(rest, who+" wants "))}
+	case "answers":
+		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
+	case "approves":
+		d := askback.Approve
+		if how == "everything" {
+			d = askback.ApproveAll
+		}
+		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(d, said), At: at}}
+	case "denies":
+		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
+	case "declines":
+		return []lifecycle.Event{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
+	case "looks":
+		return []lifecycle.Event{lifecycle.Claimed{By: who, At: at}}
+	case "withdraws":
+		return []lifecycle.Event{lifecycle.Cancelled{By: askback.By{Kind: askback.ByAgent, Name: who}, Via: askback.ViaAPI, Reason: said, At: at}}
+	case "runs":
+		return []lifecycle.Event{lifecycle.Consumed{Digest: digest(t, strings.TrimPrefix(rest, who+" runs ")), At: at}}
+	}
+	t.Fatalf("cannot read %q", lines[0])
+	return nil
+}
+
+func kept(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
+	often, said, _ := strings.Cut(what, ": ")
+	n := 1
+	if often != "" {
+		var err error
+		if n, err = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(often), " times")); err != nil {
+			t.Fatalf("cannot read %q: %v", what, err)
+		}
+	}
+	events := make([]lifecycle.Event, n)
+	for i := range events {
+		events[i] = lifecycle.Refused{By: who, Via: askback.ViaWeb, Answer: askback.Choose(said), Why: "too late", At: at}
+	}
+	return events
+}
+
+// limit reads ", until 10:00, then fail".
+func limit(t *testing.T, how string, a *askback.Ask) {
+	a.OnTimeout = askback.OnTimeoutWait
+	for part := range strings.SplitSeq(how, ", ") {
+		if until, ok := strings.CutPrefix(part, "until "); ok {
+			a.Deadline, a.OnTimeout = clock(t, until), askback.OnTimeoutFail
+		}
+		if then, ok := strings.CutPrefix(part, "then "); ok {
+			a.OnTimeout = askback.OnTimeout(then)
+		}
+	}
+}
+
+func questions(t *testing.T, at time.Time, who, how string, lines []string) lifecycle.Event {
+	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Questions, Quorum: 1}
+	limit(t, how, &a)
+	var r askback.Request
+	for _, line := range lines {
+		var q askback.Question
+		text, options, _ := strings.Cut(line, " = ")
+		text, marks, _ := strings.Cut(strings.TrimSuffix(text, ")"), " (")
+		q.Text = text
+		if options != "" {
+			q.Options = askback.Options(strings.Split(options, " / ")...)
+		}
+		for mark := range strings.SplitSeq(marks, ", ") {
+			d, isDefault := strings.CutPrefix(mark, "default ")
+			switch {
+			case isDefault:
+				q.Default = append(q.Default, d)
+			case mark == "several":
+				q.MultiSelect = true
+			case mark == "optional":
+				q.Optional = true
+			case mark == "only these":
+				q.NoOther = true
+			case mark != "":
+				t.Fatalf("cannot read %q in %q", mark, line)
+			}
+		}
+		r.Questions = append(r.Questions, q)
+	}
+	r, _, err := r.Normalize()
+	if err != nil {
+		t.Fatalf("%q: %v", lines, err)
+	}
+	a.Questions = r.Questions
+	return lifecycle.Asked{Ask: a, Owner: who, At: at}
+}
+
+func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Event {
+	what, how, _ := strings.Cut(what, ", until ")
+	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Confirm, Quorum: 1}
+	if how != "" {
+		how = "until " + how
+	}
+	limit(t, how, &a)
+	tool, input, _ := strings.Cut(what, " ")
+	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what)}
+	return lifecycle.Asked{Ask: a, Owner: who, At: at}
+}
+
+// digest of a story says what it stands for: the real one is made elsewhere.
+func digest(t *testing.T, what string) string {
+	tool, input, _ := strings.Cut(what, " ")
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(input)); err != nil {
+		t.Fatalf("%q: %v", what, err)
+	}
+	return tool + " " + b.String()
+}
+
+func answer(t *testing.T, said string, lines []string) askback.Answer {
+	var a askback.Answer
+	if said != "" {
+		lines = append([]string{"q1: " + said}, lines...)
+	}
+	for _, line := range lines {
+		what, said, ok := strings.Cut(line, ": ")
+		if !ok {
+			t.Fatalf("cannot read %q", line)
+		}
+		if what == "comment" {
+			a.Comment = said
+			continue
+		}
+		q := askback.QuestionAnswer{ID: what}
+		for value := range strings.SplitSeq(said, " / ") {
+			if notes, ok := strings.CutPrefix(value, "notes: "); ok {
+				q.Notes = notes
+			} else if value == "(blank)" {
+				q.Selected = append(q.Selected, " \n")
+			} else {
+				q.Selected = append(q.Selected, value)
+			}
+		}
+		a.Answers = append(a.Answers, q)
+	}
+	return a
+}
+
+func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) string {
+	var invalid askback.Invalid
+	switch {
+	case errors.Is(err, askback.ErrSettled):
+		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.By)
+	case errors.As(err, &invalid):
+		var b strings.Builder
+		b.WriteString("refused:\n")
+		for _, p := range invalid {
+			fmt.Fprintf(&b, "  %s %s; %s\n", p.Pointer, p.Detail, p.Fix)
+		}
+		return b.String()
+	case err != nil:
+		return fmt.Sprintf("refused: %v\n", err)
+	}
+	if len(history) == 0 {
+		return "nothing changes\n"
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, s.Ask.Status)
+	switch due := s.Due(); {
+	case s.Ask.Settled():
+	case due.IsZero():
+		b.WriteString(", never due")
+	default:
+		fmt.Fprintf(&b, ", due %s", readTime(due))
+	}
+	b.WriteString("\n")
+	if s.Ask.Settled() && !before.Ask.Settled() {
+		describeOutcome(&b, s.Ask)
+	}
+	if s.Consumed != before.Consumed {
+		fmt.Fprintf(&b, "  the approval was spent at %s\n", readTime(s.Consumed))
+	}
+	if s.Refused != before.Refused {
+		fmt.Fprintf(&b, "  came late so far: %d\n", s.Refused)
+	}
+	for _, h := range history {
+		b.WriteString("  history: " + line(h) + "\n")
+	}
+	return b.String()
+}
+
+// line reads a line of history aloud.
+func line(h lifecycle.Entry) string {
+	s := h.Type
+	for _, part := range []struct{ before, text string }{
+		{" by ", h.By},
+		{" on ", string(h.Via)},
+		{", ", h.Why},
+		{", decision ", string(h.Decision)},
+		{", reason ", h.Reason},
+		{", comment ", h.Comment},
+		{", for ", h.Digest},
+	} {
+		if part.text != "" {
+			s += part.before + part.text
+		}
+	}
+	for _, a := range h.Answers {
+		s += fmt.Sprintf(", %s %q", a.ID, a.String())
+	}
+	return s
+}
+
+func describeOutcome(b *strings.Builder, a askback.Ask) {
+	o := a.Outcome
+	fmt.Fprintf(b, "  by %s", o.By)
+	if o.Via != "" {
+		fmt.Fprintf(b, " on %s", o.Via)
+	}
+	fmt.Fprintf(b, " at %s\n", readTime(o.At))
+	if o.Decision != "" {
+		fmt.Fprintf(b, "  decision: %s\n", o.Decision)
+	}
+	if a.Kind == askback.Confirm {
+		fmt.Fprintf(b, "  may it run: %v\n", o.Approved())
+	}
+	if o.Defaulted {
+		b.WriteString("  these are the asker's defaults:\n")
+	}
+	for _, q := range o.Answers {
+		fmt.Fprintf(b, "  %s", q.Question)
+		for i, label := range q.Selected {
+			fmt.Fprintf(b, " %s%q", strings.Repeat("+ ", min(i, 1)), label)
+		}
+		if q.Other != "" {
+			fmt.Fprintf(b, " in own words %q", q.Other)
+		}
+		if len(q.Values()) == 0 {
+			b.WriteString(" (left open)")
+		}
+		if q.Notes != "" {
+			fmt.Fprintf(b, ", notes %q", q.Notes)
+		}
+		b.WriteString("\n")
+	}
+	if o.Comment != "" {
+		fmt.Fprintf(b, "  comment: %s\n", o.Comment)
+	}
+	if o.Reason != "" {
+		fmt.Fprintf(b, "  reason: %s\n", o.Reason)
+	}
+}

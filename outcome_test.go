@@ -1,0 +1,141 @@
+package askback_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+var statuses = []askback.Status{
+	askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired, askback.AnyStatus, "", "approved",
+}
+
+// C3, F4, F7: nothing but an answer that says so approves, whoever gave it and
+// whatever else stands beside it.
+func TestOnlyAnAnswerThatSaysSoApproves(t *testing.T) {
+	var none *askback.Outcome
+	if none.Approved() {
+		t.Error("no outcome: got approved, want not")
+	}
+	for _, status := range statuses {
+		for _, decision := range []askback.Decision{askback.Approve, askback.ApproveAll, askback.Deny, "", "yes", "Approved"} {
+			for _, defaulted := range []bool{false, true} {
+				o := askback.Outcome{Status: status, Decision: decision, Defaulted: defaulted, Reason: "approved"}
+				want := status == askback.Answered && (decision == "approved" || decision == "approve_all")
+				if got := o.Approved(); got != want {
+					t.Errorf("%+v: got %v, want %v", o, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A repeat is the same answer, whoever gave it, where and when (E10).
+func TestSameLooksAtTheAnswerAlone(t *testing.T) {
+	base := func() askback.Outcome {
+		return askback.Outcome{
+			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`), Via: askback.ViaWeb,
+			Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"A"}, Other: "o", Notes: "n"}},
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(o *askback.Outcome)
+		want   bool
+	}{
+		"nothing":  {func(o *askback.Outcome) {}, true},
+		"by":       {func(o *askback.Outcome) { o.By.Name = "ben" }, true},
+		"via":      {func(o *askback.Outcome) { o.Via = askback.ViaSlack }, true},
+		"at":       {func(o *askback.Outcome) { o.At = o.At.AddDate(1, 0, 0) }, true},
+		"status":   {func(o *askback.Outcome) { o.Status = askback.Declined }, false},
+		"comment":  {func(o *askback.Outcome) { o.Comment = "" }, false},
+		"decision": {func(o *askback.Outcome) { o.Decision = askback.Approve }, false},
+		"reason":   {func(o *askback.Outcome) { o.Reason = "s" }, false},
+		"input":    {func(o *askback.Outcome) { o.Input = nil }, false},
+		"id":       {func(o *askback.Outcome) { o.Answers[0].ID = "q2" }, false},
+		"selected": {func(o *askback.Outcome) { o.Answers[0].Selected = []string{"B"} }, false},
+		"other":    {func(o *askback.Outcome) { o.Answers[0].Other = "" }, false},
+		"notes":    {func(o *askback.Outcome) { o.Answers[0].Notes = "" }, false},
+		"fewer":    {func(o *askback.Outcome) { o.Answers = nil }, false},
+	} {
+		a, b := base(), base()
+		c.change(&b)
+		if got := a.Same(&b); got != c.want {
+			t.Errorf("another %s: got %v, want %v", name, got, c.want)
+		}
+		if got := b.Same(&a); got != c.want {
+			t.Errorf("another %s, the other way: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestWhoEndedAnAskIsReadAloud(t *testing.T) {
+	for _, c := range []struct {
+		by   askback.By
+		want string
+	}{
+		{askback.By{Kind: askback.ByPerson, Name: "ana"}, "ana"},
+		{askback.By{Kind: askback.ByTimer}, "a timer"},
+		{askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, "agent deploy-bot"},
+		{askback.By{Kind: askback.ByPolicy, Name: "no deploys on Friday"}, "policy no deploys on Friday"},
+	} {
+		if got := c.by.String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestInvalidSaysEveryProblem(t *testing.T) {
+	for _, c := range []struct {
+		v    askback.Invalid
+		want string
+	}{
+		{askback.Invalid{{Pointer: "/title", Detail: "is blank", Fix: "write something"}}, "/title: is blank (write something)"},
+		{askback.Invalid{{Pointer: "/a", Detail: "one"}, {Detail: "two", Fix: "three"}}, "/a: one; two (three)"},
+		{askback.Invalid{{Detail: "alone"}}, "alone"},
+	} {
+		if got := c.v.Error(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		var back askback.Invalid
+		if err := fmt.Errorf("ask: %w", c.v); !errors.As(err, &back) || len(back) != len(c.v) {
+			t.Errorf("%v: got %v from the chain, want %v", err, back, c.v)
+		}
+	}
+}
+
+// The sentinels are told apart by identity, never by text, and each says
+// something of its own.
+func TestSentinelsDiffer(t *testing.T) {
+	all := []error{
+		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
+		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping,
+	}
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if errors.Is(a, b) || a.Error() == b.Error() {
+				t.Errorf("%v and %v are the same", a, b)
+			}
+		}
+	}
+}
+
+func TestQueriesHaveBounds(t *testing.T) {
+	for _, c := range []struct {
+		q    askback.Query
+		want []string
+	}{
+		{askback.Query{}, nil},
+		{askback.Query{Status: askback.AnyStatus, Limit: 200}, nil},
+		{askback.Query{Status: askback.Expired, Limit: 1}, nil},
+		{askback.Query{Limit: 201}, []string{"/limit"}},
+		{askback.Query{Limit: -1}, []string{"/limit"}},
+		{askback.Query{Status: "open", Limit: -1}, []string{"/status", "/limit"}},
+	} {
+		if got := pointers(t, c.q.Check()); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%+v: got problems at %q, want %q", c.q, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The test program is its own child, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == childWord {
+		if err := loadChild(context.Background(), os.Args[2], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// proves runs the program and returns what it printed, after it has seen that
+// nothing was left behind.
+func proves(t *testing.T, ctx context.Context, args string) (string, error) {
+	t.Helper()
+	scratch := t.TempDir()
+	t.Setenv("TMPDIR", scratch)
+	var out bytes.Buffer
+	err := run(ctx, strings.Fields(args), &out)
+	left, readErr := os.ReadDir(scratch)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	left = slices.DeleteFunc(left, func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), "askback-") })
+	if len(left) > 0 {
+		t.Errorf("%s was left behind", left[0].Name())
+	}
+	return out.String(), err
+}
+
+func TestAFewKillsLoseNothing(t *testing.T) {
+	if out, err := proves(t, t.Context(), "-n 8 -binary 4"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestPlantedLossIsReported(t *testing.T) {
+	out, err := proves(t, t.Context(), "-n 40 -plant "+ackBeforeCommit)
+	if !errors.Is(err, errViolated) || !strings.Contains(out, "prove: lost: ") {
+		t.Errorf("got error %v, want %v, and a loss in\n%s", err, errViolated, out)
+	}
+}
+
+func TestPlantThatDoesNothingIsReported(t *testing.T) {
+	if _, err := proves(t, t.Context(), "-n 0 -plant "+ackBeforeCommit); !errors.Is(err, errMissed) {
+		t.Errorf("got %v, want %v", err, errMissed)
+	}
+}
+
+func TestInterruptedProverCleansUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := proves(t, ctx, "-n 5"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,164 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// Commit keeps a change whole, or nothing of it and returns why.
+//
+// Deletions come first, then the records in their order: a key must be free
+// when the turn of its record comes.
+func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
+	if err := check(c); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return 0, err
+	}
+	if !s.fits(c) {
+		return 0, store.ErrConflict
+	}
+	for _, d := range c.Delete {
+		s.replace(s.records[name{d.Kind, d.ID}], nil)
+	}
+	for _, r := range c.Put {
+		old := s.records[name{r.Kind, r.ID}]
+		s.replace(old, kept(r, old))
+	}
+	for _, e := range c.Events {
+		seq := s.append(e)
+		if first == 0 {
+			first = seq
+		}
+	}
+	return first, nil
+}
+
+// fits says whether every version is as expected and every key is free.
+func (s *Store) fits(c store.Change) bool {
+	holder := map[name]*store.Record{} // the keys that the change itself moves
+	free := func(r *store.Record) {
+		if r != nil && r.Key != "" {
+			holder[name{r.Kind, r.Key}] = nil
+		}
+	}
+	for _, d := range c.Delete {
+		old := s.records[name{d.Kind, d.ID}]
+		if version(old) != d.Version || old == nil {
+			return false
+		}
+		free(old)
+	}
+	for i, r := range c.Put {
+		old := s.records[name{r.Kind, r.ID}]
+		if version(old) != r.Version {
+			return false
+		}
+		free(old)
+		if r.Key == "" {
+			continue
+		}
+		key := name{r.Kind, r.Key}
+		other, moved := holder[key]
+		if !moved {
+			other = s.keys[key]
+		}
+		if other != nil {
+			return false
+		}
+		holder[key] = &c.Put[i]
+	}
+	return true
+}
+
+func version(r *store.Record) int64 {
+	if r == nil {
+		return 0
+	}
+	return r.Version
+}
+
+// kept is what is kept of a record that was put in the place of old.
+func kept(r store.Record, old *store.Record) *store.Record {
+	r = clone(r)
+	if r.Fixed == nil && old != nil {
+		r.Fixed = old.Fixed
+	}
+	r.Version++
+	r.Created, r.Updated, r.Due = milliseconds(r.Created), milliseconds(r.Updated), milliseconds(r.Due)
+	return &r
+}
+
+// replace takes old out of every order and puts r in; either may be nil.
+func (s *Store) replace(old, r *store.Record) {
+	if old != nil {
+		delete(s.records, name{old.Kind, old.ID})
+		if at := (name{old.Kind, old.Key}); s.keys[at] == old {
+			delete(s.keys, at)
+		}
+		for _, o := range s.orders(old) {
+			o.remove(old)
+		}
+	}
+	if r != nil {
+		s.records[name{r.Kind, r.ID}] = r
+		if r.Key != "" {
+			s.keys[name{r.Kind, r.Key}] = r
+		}
+		for _, o := range s.orders(r) {
+			o.insert(r)
+		}
+	}
+}
+
+// orders returns those in which a record stands.
+func (s *Store) orders(r *store.Record) []*sorted {
+	orders := append(make([]*sorted, 0, 5), s.all)
+	if r.Open {
+		orders = append(orders, s.open, s.owned)
+	}
+	if r.Stream != "" {
+		orders = append(orders, s.streamed)
+	}
+	if !r.Due.IsZero() {
+		orders = append(orders, s.due)
+	}
+	return orders
+}
+
+func (s *Store) append(e store.Event) (seq int64) {
+	e = cloneEvent(e)
+	e.At = milliseconds(e.At)
+	e.Seq = int64(len(s.events)) + 1
+	e.StreamSeq = int64(len(s.streams[e.Stream])) + 1
+	s.events = append(s.events, e)
+	s.streams[e.Stream] = append(s.streams[e.Stream], e.Seq)
+	return e.Seq
+}
+
+func clone(r store.Record) store.Record {
+	r.To, r.Fixed, r.State = own(r.To), own(r.Fixed), own(r.State)
+	return r
+}
+
+func cloneEvent(e store.Event) store.Event {
+	e.Data = own(e.Data)
+	return e
+}
+
+// own copies a slice; an empty one becomes nil, as a database returns it.
+func own[S ~[]E, E any](s S) S {
+	if len(s) == 0 {
+		return nil
+	}
+	return slices.Clone(s)
+}
+
+// milliseconds makes a time what a database would return.
+func milliseconds(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

@@ -1,0 +1,145 @@
+package memstore
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/askback/askback/store"
+)
+
+// chunk is how many records stand in one slice: few enough that moving them
+// is quick, many enough that a million records make few slices.
+const chunk = 512
+
+// sorted keeps records in an order, as slices of at most chunk records each,
+// none of them empty.
+type sorted struct {
+	compare func(a, b *store.Record) int
+	chunks  [][]*store.Record
+}
+
+// place returns where the first record stands that is not before r.
+func (s *sorted) place(r *store.Record) (c, i int) {
+	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*store.Record, r *store.Record) int {
+		return s.compare(c[len(c)-1], r)
+	})
+	if c == len(s.chunks) {
+		return c, 0
+	}
+	i, _ = slices.BinarySearchFunc(s.chunks[c], r, s.compare)
+	return c, i
+}
+
+func (s *sorted) insert(r *store.Record) {
+	c, i := s.place(r)
+	if c == len(s.chunks) {
+		if c == 0 {
+			s.chunks = append(s.chunks, []*store.Record{r})
+			return
+		}
+		c, i = c-1, len(s.chunks[c-1])
+	}
+	full := slices.Insert(s.chunks[c], i, r)
+	s.chunks[c] = full
+	if len(full) <= chunk {
+		return
+	}
+	half := len(full) / 2
+	if i == len(full)-1 {
+		half = i // ids grow with time: a full slice that is left behind stays full
+	}
+	s.chunks[c] = slices.Clip(full[:half])
+	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(full[half:]))
+}
+
+func (s *sorted) remove(r *store.Record) {
+	c, i := s.place(r)
+	if c == len(s.chunks) || s.compare(s.chunks[c][i], r) != 0 {
+		return
+	}
+	s.chunks[c] = slices.Delete(s.chunks[c], i, i+1)
+	if len(s.chunks[c]) == 0 {
+		s.chunks = slices.Delete(s.chunks, c, c+1)
+	}
+}
+
+// ascend yields every record in order.
+func (s *sorted) ascend() iter.Seq[*store.Record] { return s.walk(0, 0) }
+
+// after yields the records behind r, which need not be there itself.
+func (s *sorted) after(r *store.Record) iter.Seq[*store.Record] {
+	c, i := s.place(r)
+	if c < len(s.chunks) && s.compare(s.chunks[c][i], r) == 0 {
+		i++
+	}
+	return s.walk(c, i)
+}
+
+func (s *sorted) walk(c, i int) iter.Seq[*store.Record] {
+	return func(yield func(*store.Record) bool) {
+		for ; c < len(s.chunks); c, i = c+1, 0 {
+			for _, r := range s.chunks[c][i:] {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// before yields the records in front of r, the nearest first; with last, those
+// from the last one of the part that same describes and r begins.
+func (s *sorted) before(r *store.Record, last bool, same func(*store.Record) bool) iter.Seq[*store.Record] {
+	c, i := s.place(r)
+	if last {
+		c, i = s.end(c, i, same)
+	}
+	return func(yield func(*store.Record) bool) {
+		for {
+			for ; i > 0; i-- {
+				if !yield(s.chunks[c][i-1]) {
+					return
+				}
+			}
+			if c--; c < 0 {
+				return
+			}
+			i = len(s.chunks[c])
+		}
+	}
+}
+
+// end returns the place behind the part that begins at c, i.
+func (s *sorted) end(c, i int, same func(*store.Record) bool) (int, int) {
+	if c == len(s.chunks) {
+		return c, i
+	}
+	out := func(r *store.Record) bool { return !same(r) }
+	last := func(c []*store.Record) *store.Record { return c[len(c)-1] }
+	if !out(last(s.chunks[c])) {
+		i = 0
+		c += sort.Search(len(s.chunks)-c, func(n int) bool { return out(last(s.chunks[c+n])) })
+	}
+	if c < len(s.chunks) {
+		i += sort.Search(len(s.chunks[c])-i, func(n int) bool { return out(s.chunks[c][i+n]) })
+	}
+	return c, i
+}
+
+func byID(a, b *store.Record) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+}
+
+func byOwner(a, b *store.Record) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID))
+}
+
+func byStream(a, b *store.Record) int {
+	return cmp.Or(cmp.Compare(a.Stream, b.Stream), byID(a, b))
+}
+
+func byDue(a, b *store.Record) int {
+	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/askback/askback/store"
+)
+
+// columns of records, in the order of the parameters of every statement that
+// writes one; ?3 is the version the record was read with.
+const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed`
+
+const (
+	insertRecord = `insert into records (` + columns + `)
+		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`
+
+	// SQLite writes an index again when a column of it is set, be it to the
+	// same value. So an update first supposes that nothing indexed has changed,
+	// which costs another look-up when it has and saves three to six pages
+	// when not; then that only open and due have, as an answer does.
+	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
+		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
+		and open = ?6 and due is ?13`
+	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, ` + unindexed + `
+		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
+	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13,
+		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
+		where kind = ?1 and id = ?2 and version = ?3`
+	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
+		fixed = coalesce(?15, fixed)`
+
+	deleteRecord = `delete from records indexed by records_id where kind = ?1 and id = ?2 and version = ?3`
+
+	insertEvent = `insert into history (seq, stream, n, subject, type, at, data) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	selectHead  = `select n from history where stream = ?1 order by seq desc limit 1`
+	selectSeq   = `select coalesce(max(seq), 0) from history`
+)
+
+// writes are the statements of the writer, prepared once.
+type writes struct {
+	begin, commit, rollback  *sql.Stmt
+	savepoint, undo, release *sql.Stmt
+
+	insert, drop, event, head, seq *sql.Stmt
+	update                         [3]*sql.Stmt // from few columns to all
+}
+
+func (s *writes) prepare(conn *sql.Conn) error {
+	all := []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&s.begin, "begin immediate"},
+		{&s.commit, "commit"},
+		{&s.rollback, "rollback"},
+		{&s.savepoint, "savepoint one"},
+		{&s.undo, "rollback to one"},
+		{&s.release, "release one"},
+		{&s.insert, insertRecord},
+		{&s.update[0], updateSame},
+		{&s.update[1], updateState},
+		{&s.update[2], updateAll},
+		{&s.drop, deleteRecord},
+		{&s.event, insertEvent},
+		{&s.head, selectHead},
+		{&s.seq, selectSeq},
+	}
+	for _, p := range all {
+		var err error
+		if *p.stmt, err = conn.PrepareContext(context.Background(), p.text); err != nil {
+			return fmt.Errorf("prepare %q: %w", p.text, err)
+		}
+	}
+	return nil
+}
+
+func run(s *sql.Stmt, args ...any) error {
+	_, err := s.ExecContext(context.Background(), args...)
+	return err
+}
+
+// one runs a statement that must change one row, or it is a conflict.
+func one(s *sql.Stmt, args ...any) error {
+	done, err := s.ExecContext(context.Background(), args...)
+	if isTaken(err) {
+		return store.ErrConflict
+	}
+	if err != nil {
+		return err
+	}
+	n, err := done.RowsAffected()
+	if err == nil && n == 0 {
+		return store.ErrConflict
+	}
+	return err
+}
+
+// isTaken says that an id or a key belongs to another record. SQLite looks at
+// every index before it writes a row, so nothing was written.
+func isTaken(err error) bool {
+	e := (*driver.Error)(nil)
+	return errors.As(err, &e) && e.Code() == codes.SQLITE_CONSTRAINT_UNIQUE
+}
+
+// apply writes a change into the open transaction. written says whether
+// something of it was written before an error.
+func (w *writer) apply(r *request) (written bool, err error) {
+	for _, d := range r.drop {
+		if err := one(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
+			return written, err
+		}
+		written = true
+	}
+	for i := range r.put {
+		if err := w.put(&r.put[i]); err != nil {
+			return written, err
+		}
+		written = true
+	}
+	for i := range r.events {
+		if err := w.append(&r.events[i]); err != nil {
+			return written, err
+		}
+		if i == 0 {
+			r.first = w.seq
+		}
+		written = true
+	}
+	return written, nil
+}
+
+func (w *writer) put(r *row) error {
+	if r.isNew {
+		return one(w.stmt.insert, r.args[:]...)
+	}
+	tries := w.stmt.update[:]
+	if !r.open {
+		tries = tries[1:] // it has most likely just been closed
+	}
+	for _, update := range tries {
+		if err := one(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return store.ErrConflict
+}
+
+func (w *writer) append(e *store.Event) error {
+	if w.seq == unknown {
+		if err := w.stmt.seq.QueryRow().Scan(&w.seq); err != nil {
+			return err
+		}
+	}
+	n, err := w.headOf(e.Stream)
+	if err != nil {
+		return err
+	}
+	if err := run(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, e.At.UnixMilli(), e.Data); err != nil {
+		return err
+	}
+	w.seq++
+	w.heads[e.Stream] = n + 1
+	return nil
+}
+
+// headOf returns the StreamSeq of the newest event of a stream.
+func (w *writer) headOf(stream string) (n int64, err error) {
+	if n, ok := w.heads[stream]; ok {
+		return n, nil
+	}
+	err = w.stmt.head.QueryRow(stream).Scan(&n)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if len(w.heads) >= headsKept {
+		for some := range w.heads {
+			delete(w.heads, some)
+			break
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// applicationID marks our files, "AskB" (sqlite.org/fileformat.html §1.3.13).
+const applicationID = 0x41736b42
+
+var (
+	errForeign = errors.New("this file belongs to another program and is left alone; give Askback a file of its own")
+	errNewer   = errors.New("it was written by a newer version of Askback; install that version, or restore a backup made before it")
+)
+
+// settings hold on every connection: SQLite keeps most of them per connection,
+// so one set by hand would miss the rest of a pool.
+var settings = []string{
+	// A backup or a shell may hold the lock for a moment; our own writer is
+	// alone.
+	"busy_timeout(10000)",
+	"journal_mode(WAL)",
+	// An acknowledged change survives a power cut only with FULL; NORMAL syncs
+	// at checkpoints. (mission F2)
+	"synchronous(FULL)",
+	// On macOS fsync does not reach the disk; elsewhere these do nothing.
+	"fullfsync(1)",
+	"checkpoint_fullfsync(1)",
+	// The default, said so that nobody tunes it: 16 000 was a fifth slower.
+	"wal_autocheckpoint(1000)",
+	"foreign_keys(1)",
+	"trusted_schema(0)",
+}
+
+// connect returns a pool whose connections all have our settings: one
+// connection to write with, or several that cannot write.
+func connect(path string, readOnly bool) (*sql.DB, error) {
+	size, own := 1, []string{"cache_size(-65536)"} // 64 MB of pages for the writer
+	if readOnly {
+		size, own = readers, []string{"cache_size(-8192)", "query_only(1)"}
+	}
+	db, err := sql.Open("sqlite", dsn(path, append(own, settings...)...))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	if err := db.Ping(); err != nil {
+		_ = db.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return db, nil
+}
+
+func dsn(path string, pragmas ...string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	return u.String()
+}
+
+// claim makes a new file ours and refuses one that is not. It reads the header
+// itself, because already opening a database in WAL mode may change it.
+func claim(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return plain(err)
+	}
+	defer f.Close()
+	var header [100]byte
+	switch _, err := io.ReadFull(f, header[:]); {
+	case err == io.EOF:
+		return stamp(path)
+	case err != nil && err != io.ErrUnexpectedEOF:
+		return plain(err)
+	}
+	if string(header[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(header[68:]) != applicationID {
+		return errForeign
+	}
+	return nil
+}
+
+// plain drops the path from an error; Open names it.
+func plain(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// stamp writes the mark in the old journal mode: in WAL mode it could stand in
+// the other file only when the process is killed.
+func stamp(path string) error {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(fmt.Sprintf("pragma application_id = %d", applicationID))
+	return errors.Join(err, db.Close())
+}
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	if err != nil {
+		return err
+	}
+	have, want, err := p.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the version of its schema: %w", err)
+	case have > want:
+		return fmt.Errorf("its schema is version %d and this program knows %d: %w", have, want, errNewer)
+	case have == want:
+		return nil
+	}
+	done, err := p.Up(ctx)
+	for _, m := range done {
+		log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
+	}
+	if err != nil {
+		return fmt.Errorf("bring its schema up to date: %w", err)
+	}
+	return nil
+}

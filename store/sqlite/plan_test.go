@@ -1,0 +1,78 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// Nothing that is asked for walks a whole table, and only a list sorts, and
+// that only what is due at the same millisecond.
+func TestEveryStatementUsesAnIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	openAt(t, path)
+	db := plainly(t, path)
+	yes, no := true, false
+	plans := map[string]string{}
+	explain := func(text string, args ...any) {
+		rows, err := db.Query("explain query plan "+text, args...)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, parent, unused int
+			var step string
+			if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+				t.Fatal(err)
+			}
+			plans[text] += step + "; "
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range append(sqlite.Writes, sqlite.Reads...) {
+		explain(text, make([]any, 15)[:strings.Count(text, "?")-repeats(text)]...)
+	}
+	for _, open := range []*bool{nil, &yes, &no} {
+		for bits := range 1 << 7 {
+			q := store.Query{Kind: "ask", Open: open, Newest: bits&64 != 0}
+			for i, field := range []*string{&q.Status, &q.Stream, &q.Owner, &q.Agent, &q.For, &q.After} {
+				if bits&(1<<i) != 0 {
+					*field = "x"
+				}
+			}
+			text, args := sqlite.ListSQL(q)
+			explain(text, args...)
+		}
+	}
+	for text, plan := range plans {
+		last := "USE TEMP B-TREE FOR LAST TERM OF ORDER BY; "
+		if strings.Contains(text, "order by due") {
+			plan = strings.TrimSuffix(plan, last)
+		}
+		if text == "select coalesce(max(seq), 0) from history" {
+			continue // the end of a table, which SQLite calls a search
+		}
+		if strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "SEARCH") {
+			t.Errorf("%s\n\tgot the plan %s", text, plan)
+		}
+	}
+}
+
+// repeats is how many parameters of a statement are named more than once.
+func repeats(text string) int {
+	n, seen := 0, map[string]bool{}
+	for _, part := range strings.Split(text, "?")[1:] {
+		end := strings.IndexFunc(part+" ", func(r rune) bool { return r < '0' || r > '9' })
+		if seen[part[:end]] {
+			n++
+		}
+		seen[part[:end]] = true
+	}
+	return n
+}

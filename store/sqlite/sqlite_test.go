@@ -1,0 +1,321 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/store/sqlite"
+	"github.com/askback/askback/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childEnv); path != "" {
+		child(path)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func openAt(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatalf("Open: got %v, want no error", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: got %v, want no error", err)
+		}
+	})
+	return s
+}
+
+func subject(t *testing.T) storetest.Subject {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	return storetest.Subject{
+		Store: openAt(t, path),
+		Reopen: func(t *testing.T, closed bool) storetest.Store {
+			if !closed {
+				path = copyAside(t, path)
+			} else if wal, err := os.Stat(path + "-wal"); err == nil {
+				t.Errorf("after Close: a log of %d bytes stands beside the database, want none", wal.Size())
+			}
+			return openAt(t, path)
+		},
+		Stall: func(t *testing.T) func() { return lock(t, path) },
+	}
+}
+
+// copyAside copies what a killed process would leave behind. Nothing may be
+// written meanwhile.
+func copyAside(t *testing.T, path string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "askback.db")
+	for _, end := range []string{"", "-wal"} { // -shm is made again
+		b, err := os.ReadFile(path + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to+end, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
+}
+
+// lock holds the database as another program could, so that the writer waits.
+func lock(t *testing.T, path string) (release func()) {
+	t.Helper()
+	db := plainly(t, path)
+	if _, err := db.Exec("begin immediate"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := db.Exec("rollback"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// plainly opens a file as any other program would, with one connection.
+func plainly(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, text string) {
+	t.Helper()
+	if _, err := db.Exec(text); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+func TestSQLite(t *testing.T) { storetest.Run(t, subject) }
+
+func TestSQLiteDoesAsMemory(t *testing.T) {
+	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
+	storetest.Walk(t, memory, subject)
+}
+
+// A setting made on one connection of a pool misses the others. (mission F2)
+func TestEveryConnectionHasTheSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	openAt(t, path)
+	write, read, err := sqlite.Connections(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	defer read.Close()
+	for _, pool := range []struct {
+		name      string
+		db        *sql.DB
+		size      int
+		queryOnly string
+	}{{"writer", write, 1, "0"}, {"reader", read, sqlite.Readers, "1"}} {
+		if got := pool.db.Stats().MaxOpenConnections; got != pool.size {
+			t.Errorf("%s: got %d connections, want %d", pool.name, got, pool.size)
+		}
+		for n := range pool.size { // each held, so that the next is another
+			conn, err := pool.db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			for pragma, want := range map[string]string{
+				"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "fullfsync": "1",
+				"checkpoint_fullfsync": "1", "wal_autocheckpoint": "1000", "trusted_schema": "0", "query_only": pool.queryOnly,
+			} {
+				var got string
+				if err := conn.QueryRowContext(t.Context(), "pragma "+pragma).Scan(&got); err != nil || got != want {
+					t.Errorf("%s %d: %s: got %q and %v, want %q", pool.name, n, pragma, got, err, want)
+				}
+			}
+		}
+	}
+	if _, err := read.Exec("delete from records"); err == nil {
+		t.Error("a reader wrote")
+	}
+}
+
+func TestOtherFilesAreLeftAlone(t *testing.T) {
+	foreign := filepath.Join(t.TempDir(), "photos.db")
+	execute(t, plainly(t, foreign), "create table photos (id integer)")
+	text := filepath.Join(t.TempDir(), "letter.txt")
+	if err := os.WriteFile(text, []byte("Dear Ann"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{foreign, text} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = sqlite.Open(path, nil)
+		if err == nil || !strings.Contains(err.Error(), "belongs to another program") || !strings.Contains(err.Error(), path) {
+			t.Errorf("Open %s: got %v, want a refusal that names it", path, err)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("Open %s changed it (%v)", path, err)
+		}
+	}
+	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such.db"), nil); !strings.HasSuffix(fmt.Sprint(err), "such.db: no such file or directory") {
+		t.Errorf("Open in no directory: got %v", err)
+	}
+	if _, err := sqlite.Open(t.TempDir(), nil); err == nil {
+		t.Error("Open of a directory: got no error")
+	}
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	openAt(t, path).Close()
+	db := plainly(t, path)
+	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
+	_, err := sqlite.Open(path, nil)
+	if err == nil || !strings.Contains(err.Error(), "version 99 and this program knows 1") || !strings.Contains(err.Error(), "install that version") {
+		t.Errorf("Open: got %v, want a sentence that says what to do", err)
+	}
+	execute(t, db, "delete from goose_db_version where version_id = 99")
+	openAt(t, path)
+}
+
+// Awkward paths are paths, and only the owner reads what is in them.
+func TestFilesArePrivate(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a?b#c%20d é.db")
+	s := openAt(t, path)
+	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: got mode %v, want 0600", p, info.Mode())
+		}
+		files = append(files, strings.TrimPrefix(p, path))
+		return err
+	})
+	if got, want := strings.Join(files, " "), " -shm -wal"; got != want || err != nil {
+		t.Errorf("files beside the database: got %q and %v, want %q", got, err, want)
+	}
+}
+
+func record(n int) store.Record {
+	at := time.UnixMilli(1_795_000_000_000 + int64(n)).UTC()
+	return store.Record{
+		Kind: "ask", ID: fmt.Sprintf("ask_%026d", n), Stream: fmt.Sprintf("ses_%026d", n%1000), Key: fmt.Sprintf("key_%026d", n),
+		Open: true, Owner: "agent-1", Agent: "Claude", Status: "pending", Created: at, Updated: at, Due: at.Add(time.Hour),
+		Fixed: bytes.Repeat([]byte("f"), 700), State: bytes.Repeat([]byte("s"), 300),
+	}
+}
+
+func event(r store.Record, what string) store.Event {
+	return store.Event{Stream: r.Stream, Subject: r.ID, Type: what, At: r.Updated, Data: bytes.Repeat([]byte("d"), 120)}
+}
+
+// Those who wait together share a commit, and each is counted.
+func TestWaitingChangesShareACommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	s := openAt(t, path)
+	release := lock(t, path)
+	const many = 400
+	results := make(chan error, many)
+	for n := range many {
+		go func() {
+			_, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(n)}})
+			results <- err
+		}()
+	}
+	for s.Waiting() < many-256 {
+		select {
+		case err := <-results:
+			t.Fatalf("answered while nothing could be written: %v", err)
+		default:
+		}
+	}
+	release()
+	for range many {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	if got := s.Stats(); got.Changes != many || got.Commits < 2 || got.Commits > 5 || got.Reruns != 0 {
+		t.Errorf("Stats: got %+v, want %d changes in 2 to 5 commits without a rerun", got, many)
+	}
+}
+
+// A change that fails in a way nobody foresaw is lost alone, with an error
+// that says so; the others of its batch are kept.
+func TestChangeThatFailsInTheDatabaseIsLostAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	var log bytes.Buffer
+	s, err := sqlite.Open(path, &sqlite.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db := plainly(t, path)
+	execute(t, db, `create trigger poison before insert on history when new.type = 'poison' begin select raise(abort, 'poisoned'); end`)
+	release := lock(t, path)
+	results := make(chan error, 90)
+	for n := range 90 {
+		go func() {
+			r := record(n)
+			c := store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "asked")}}
+			if n%30 == 7 {
+				c.Events = append(c.Events, event(r, "poison"))
+			}
+			_, err := s.Commit(t.Context(), c)
+			results <- err
+		}()
+	}
+	for s.Waiting() < 60 {
+	}
+	release()
+	failed := 0
+	for range 90 {
+		if err := <-results; err != nil {
+			failed++
+			if !strings.Contains(err.Error(), "poisoned") || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) {
+				t.Errorf("Commit: got %v, want the database's own word", err)
+			}
+		}
+	}
+	records, err := s.List(t.Context(), store.Query{Kind: "ask"})
+	if failed != 3 || len(records) != 87 || err != nil {
+		t.Errorf("got %d failures, %d records and %v, want 3 and 87", failed, len(records), err)
+	}
+	events, err := s.History(t.Context(), "", 0, 0)
+	if err != nil || len(events) != 87 || events[86].Seq != 87 {
+		t.Errorf("got %d events and %v, want 87 without a gap", len(events), err)
+	}
+	if got := s.Stats(); got.Reruns == 0 || got.Changes != 87 {
+		t.Errorf("Stats: got %+v, want 87 changes after at least one rerun", got)
+	}
+	if !strings.Contains(log.String(), "poisoned") {
+		t.Errorf("log: got %q, want the failure in it", log.String())
+	}
+}

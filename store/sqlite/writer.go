@@ -1,0 +1,245 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/askback/askback/store"
+)
+
+const (
+	// A batch ends at so many changes or bytes: enough to share one fsync
+	// well, few enough that its first caller does not wait for its last.
+	batchLength = 256
+	batchBytes  = 4 << 20
+)
+
+var (
+	// errSpoiled says that something of a change was written before it failed,
+	// so the transaction cannot go on without a savepoint.
+	errSpoiled = errors.New("a change of the batch failed half-way")
+	errBroken  = errors.New("the database failed and takes nothing more until Askback is started again")
+)
+
+// A writer owns the one connection that writes. Nothing but run uses it.
+type writer struct {
+	log    *slog.Logger
+	db     *sql.DB
+	conn   *sql.Conn
+	stmt   writes
+	count  counters
+	broken atomic.Pointer[error]
+
+	seq   int64            // of the newest event, or unknown
+	heads map[string]int64 // StreamSeq of the newest event of some streams
+}
+
+const unknown = -1
+
+// headsKept bounds the memory for streams: about 1 MB.
+const headsKept = 8192
+
+func newWriter(db *sql.DB, log *slog.Logger) (*writer, error) {
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{log: log, db: db, conn: conn}
+	w.forget()
+	if err := w.stmt.prepare(conn); err != nil {
+		_ = conn.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return w, nil
+}
+
+// forget drops the numbers that a rollback may have made wrong.
+func (w *writer) forget() {
+	w.seq = unknown
+	w.heads = map[string]int64{}
+}
+
+// run writes what comes until the queue is closed and empty.
+func (w *writer) run(queue <-chan *request) {
+	for r := range queue {
+		batch := gather(r, queue)
+		if len(batch) > 0 {
+			w.write(batch)
+		}
+		for _, r := range batch {
+			close(r.done)
+		}
+	}
+}
+
+// gather takes all that wait, as far as a batch may go.
+func gather(r *request, queue <-chan *request) (batch []*request) {
+	for size := 0; ; {
+		if r.take() {
+			batch = append(batch, r)
+			size += r.size
+		}
+		if len(batch) == batchLength || size >= batchBytes {
+			return batch
+		}
+		var open bool
+		select {
+		case r, open = <-queue:
+			if !open {
+				return batch
+			}
+		default:
+			return batch
+		}
+	}
+}
+
+// write keeps a batch in one transaction. A change that conflicts with its
+// first statement has written nothing and is simply left out. One that fails
+// later spoils the transaction, which is then begun again with a savepoint
+// around each change, so that only the one that fails is lost.
+func (w *writer) write(batch []*request) {
+	err := w.failure()
+	if err == nil {
+		err = w.transaction(batch, w.plainly)
+	}
+	if errors.Is(err, errSpoiled) {
+		w.count.reruns.Add(1)
+		err = w.transaction(batch, w.apart)
+	}
+	if err != nil {
+		for _, r := range batch {
+			r.first, r.err = 0, err
+		}
+	}
+}
+
+// transaction keeps all of a batch that each can keep, and leaves in a request
+// what became of it. An error is the end of every change in the batch.
+func (w *writer) transaction(batch []*request, each func(*request) error) (err error) {
+	if err := run(w.stmt.begin); err != nil {
+		return w.fail("begin", err)
+	}
+	kept := int64(0)
+	for _, r := range batch {
+		r.first, r.err = 0, nil
+		if err := each(r); err != nil {
+			w.rollback()
+			return err
+		}
+		if r.err == nil {
+			kept++
+		}
+	}
+	if err := run(w.stmt.commit); err != nil {
+		w.rollback()
+		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
+	}
+	if kept > 0 {
+		w.count.commits.Add(1)
+		w.count.changes.Add(kept)
+	}
+	return nil
+}
+
+// plainly writes a change without a savepoint.
+func (w *writer) plainly(r *request) error {
+	written, err := w.apply(r)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrConflict) && !written:
+		r.err = err
+		return nil
+	case isDisk(err):
+		return w.fail("write", err)
+	}
+	return errSpoiled
+}
+
+// apart writes a change inside a savepoint.
+func (w *writer) apart(r *request) error {
+	if err := run(w.stmt.savepoint); err != nil {
+		return w.fail("write", err)
+	}
+	_, err := w.apply(r)
+	if err == nil {
+		return w.mark(run(w.stmt.release))
+	}
+	if isDisk(err) {
+		return w.fail("write", err)
+	}
+	if !errors.Is(err, store.ErrConflict) {
+		w.log.Error("a change could not be written", "err", err)
+		err = fmt.Errorf("write a change: %v", err)
+	}
+	r.first, r.err = 0, err
+	w.forget()
+	return w.mark(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
+}
+
+func (w *writer) mark(err error) error {
+	if err != nil {
+		return w.fail("savepoint", err)
+	}
+	return nil
+}
+
+func (w *writer) rollback() {
+	w.forget()
+	// SQLite has already rolled back by itself after the worst errors, and
+	// then there is nothing left to do here.
+	_ = run(w.stmt.rollback)
+}
+
+// fail returns an error for all callers of a batch. After a failed disk the
+// store takes nothing more, not even reads: the kernel may forget a page whose
+// fsync failed, and what is in the file then differs from what a restart
+// finds. A full disk or a lock held by somebody else is no such failure.
+func (w *writer) fail(doing string, err error) error {
+	if !isDisk(err) {
+		return fmt.Errorf("%s: %v", doing, err)
+	}
+	err = fmt.Errorf("%w: %s: %v", errBroken, doing, err)
+	w.broken.Store(&err)
+	w.log.Error("the database failed", "err", err)
+	return err
+}
+
+// isDisk says whether what is in the file can no longer be relied on.
+func isDisk(err error) bool {
+	e := (*driver.Error)(nil)
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff { // the rest says more about the same
+	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// close moves what is in the write-ahead log into the database and closes it.
+// A broken one is left as it is, for the recovery at the next start.
+func (w *writer) close() error {
+	var err error
+	if w.failure() == nil {
+		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
+	}
+	return errors.Join(err, w.conn.Close(), w.db.Close())
+}
+
+// failure is why the store takes nothing more, or nil.
+func (w *writer) failure() error {
+	if err := w.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

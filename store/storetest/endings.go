@@ -1,0 +1,99 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/askback/askback/store"
+)
+
+// reads are the errors of everything that reads.
+func reads(ctx context.Context, s Store) map[string]error {
+	errs := map[string]error{}
+	_, errs["Read"] = s.Read(ctx, "ask", "ask_1")
+	_, errs["ReadKey"] = s.ReadKey(ctx, "ask", "k")
+	_, errs["List"] = s.List(ctx, store.Query{Kind: "ask"})
+	_, errs["History"] = s.History(ctx, "", 0, 1)
+	_, errs["Due"] = s.Due(ctx, noon, 1)
+	return errs
+}
+
+func closedRefuses(t *testing.T, sub Subject) {
+	s := sub.Store
+	keep(t, s, put(record("ask", "ask_1")))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatalf("Close: got %v, want no error", err)
+		}
+	}
+	errs := reads(t.Context(), s)
+	_, errs["Commit"] = s.Commit(t.Context(), put(record("ask", "ask_2")))
+	for name, err := range errs {
+		if !errors.Is(err, store.ErrClosed) {
+			t.Errorf("%s after Close: got %v, want ErrClosed", name, err)
+		}
+	}
+}
+
+func closingWhileBusy(t *testing.T, sub Subject) {
+	s := sub.Store
+	const many = 200
+	results := make(chan outcome, many)
+	for n := range many {
+		start(t.Context(), s, id(n), results)
+		if n == many/2 {
+			go func() {
+				if err := s.Close(); err != nil {
+					t.Errorf("Close: got %v, want no error", err)
+				}
+				results <- outcome{}
+			}()
+		}
+	}
+	var told []outcome
+	for range many + 1 {
+		if o := <-results; o.id != "" {
+			told = append(told, o)
+		}
+	}
+	for _, o := range told {
+		if o.err != nil && !errors.Is(o.err, store.ErrClosed) {
+			t.Errorf("Commit: got %v, want nil or ErrClosed", o.err)
+		}
+	}
+	if sub.Reopen != nil {
+		honest(t, sub.Reopen(t, true), told, store.ErrClosed)
+	}
+}
+
+func reopening(t *testing.T, sub Subject) { outlives(t, sub, true) }
+func killing(t *testing.T, sub Subject)   { outlives(t, sub, false) }
+
+// outlives: what was acknowledged is there after a restart, and the numbers go
+// on where they stood. (mission F2)
+func outlives(t *testing.T, sub Subject, closed bool) {
+	if sub.Reopen == nil {
+		t.Skip("nothing outlives the process")
+	}
+	s := sub.Store
+	for n := range 20 {
+		r := record("ask", id(n))
+		r.Key, r.Stream, r.Owner, r.To, r.Due = id(n), "ses_1", "agent-1", []string{"ann"}, noon
+		keep(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event(fmt.Sprint("ses_", n%3), "asked")}})
+	}
+	keep(t, s, store.Change{Delete: []store.Ref{{Kind: "ask", ID: id(3), Version: 1}}})
+	records, events := list(t, s, store.Query{Kind: "ask"}), history(t, s, "")
+
+	s = sub.Reopen(t, closed)
+	same(t, "records after the restart", list(t, s, store.Query{Kind: "ask"}), records)
+	same(t, "history after the restart", history(t, s, ""), events)
+	holds(t, s, "ask", id(4), id(4))
+	conflict(t, s, put(record("ask", id(4))))
+	conflict(t, s, put(keyed("ask", "ask_new", id(4))))
+	r := get(t, s, "ask", id(4))
+	first := keep(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", "answered"), event("ses_new", "started")}})
+	same(t, "the next number", first, int64(21))
+	gapless(t, history(t, s, ""))
+}

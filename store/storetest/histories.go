@@ -1,0 +1,142 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/askback/askback/store"
+)
+
+// Many write at once; the numbers have no gap and each change's events stand
+// together. (mission F2)
+func numbering(t *testing.T, sub Subject) {
+	s := sub.Store
+	type done struct {
+		first  int64
+		events []store.Event
+	}
+	var mu sync.Mutex
+	var all []done
+	parallel(8, func(worker int) {
+		last := int64(0)
+		for n := range 25 {
+			c := put(record("ask", fmt.Sprintf("ask_%d_%d", worker, n)))
+			for k := range 1 + (worker+n)%3 {
+				c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", (worker+k)%3), fmt.Sprintf("%d/%d/%d", worker, n, k)))
+			}
+			first, err := s.Commit(t.Context(), c)
+			if err != nil {
+				t.Errorf("Commit: got %v, want no error", err)
+				return
+			}
+			if first <= last {
+				t.Errorf("a later change was numbered %d after %d", first, last)
+			}
+			last = first
+			mu.Lock()
+			all = append(all, done{first, c.Events})
+			mu.Unlock()
+		}
+	})
+	events := history(t, s, "")
+	gapless(t, events)
+	total := 0
+	for _, d := range all {
+		for i, e := range d.events {
+			if at := int(d.first) - 1 + i; at >= len(events) || events[at].Type != e.Type {
+				t.Fatalf("event %s is not where Commit said, at %d", e.Type, d.first+int64(i))
+			}
+			total++
+		}
+	}
+	same(t, "events in all", len(events), total)
+}
+
+func paging(t *testing.T, sub Subject) {
+	s := sub.Store
+	var c store.Change
+	for n := range 30 {
+		c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", n%3), fmt.Sprint(n)))
+	}
+	keep(t, s, c)
+	page := func(stream string, after int64, limit int) []int64 {
+		t.Helper()
+		events, err := s.History(t.Context(), stream, after, limit)
+		if err != nil {
+			t.Fatalf("History: got %v, want no error", err)
+		}
+		seqs := []int64{}
+		for _, e := range events {
+			seqs = append(seqs, e.Seq)
+		}
+		return seqs
+	}
+	same(t, "all, from a number", page("", 27, 10), []int64{28, 29, 30})
+	same(t, "all, a few", page("", 0, 3), []int64{1, 2, 3})
+	same(t, "one stream", page("ses_1", 0, 3), []int64{2, 5, 8})
+	same(t, "one stream, on from its own", page("ses_1", 8, 2), []int64{11, 14})
+	same(t, "one stream, on from another's", page("ses_1", 9, 2), []int64{11, 14})
+	same(t, "after the end", page("ses_1", 29, 2), []int64{})
+	same(t, "far after the end", page("", 1<<60, 2), []int64{})
+	same(t, "before the beginning", page("", -5, 2), []int64{1, 2})
+	same(t, "a stream that is not", page("ses_7", 0, 2), []int64{})
+}
+
+// More streams than any store would keep in memory.
+func manyStreams(t *testing.T, sub Subject) {
+	s := sub.Store
+	var c store.Change
+	for n := range 10_000 {
+		c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", n), "started"))
+	}
+	keep(t, s, c)
+	keep(t, s, c)
+	gapless(t, history(t, s, ""))
+}
+
+// Who follows the history never sees a number before a smaller one is there.
+func tailing(t *testing.T, sub Subject) {
+	s := sub.Store
+	const writers, each = 6, 25
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		last := int64(0)
+		for last < writers*each {
+			events, err := s.History(t.Context(), "", last, 7)
+			if err != nil {
+				t.Errorf("History: got %v, want no error", err)
+				return
+			}
+			for _, e := range events {
+				if e.Seq != last+1 {
+					t.Errorf("followed: got %d after %d", e.Seq, last)
+					return
+				}
+				last = e.Seq
+			}
+		}
+	})
+	parallel(writers, func(worker int) {
+		for range each {
+			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{event("ses_1", "said")}}); err != nil {
+				t.Errorf("Commit: got %v, want no error", err)
+			}
+		}
+	})
+	wg.Wait()
+}
+
+// parallel runs n at the same time and waits for them.
+func parallel(n int, run func(worker int)) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for worker := range n {
+		wg.Go(func() {
+			<-start
+			run(worker)
+		})
+	}
+	close(start)
+	wg.Wait()
+}

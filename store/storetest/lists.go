@@ -1,0 +1,190 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// wanted is what List must return, by looking at every record.
+func wanted(all []store.Record, q store.Query) []store.Record {
+	var out []store.Record
+	for _, r := range all {
+		is := func(want, got string) bool { return want == "" || want == got }
+		if r.Kind == q.Kind && (q.Open == nil || *q.Open == r.Open) && is(q.Status, r.Status) && is(q.Stream, r.Stream) &&
+			is(q.Owner, r.Owner) && is(q.Agent, r.Agent) && (q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For)) &&
+			(q.After == "" || r.ID > q.After && !q.Newest || r.ID < q.After && q.Newest) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Record) int {
+		if a.ID < b.ID == q.Newest {
+			return 1
+		}
+		return -1
+	})
+	if q.Limit > 0 && len(out) > q.Limit {
+		out = out[:q.Limit]
+	}
+	return out
+}
+
+// queries are all filters and orders that make sense together, and some more.
+func queries(kinds, statuses, streams, owners, agents, names []string, afters []string) []store.Query {
+	yes, no := true, false
+	qs := []store.Query{{}}
+	times := func(n int, set func(q *store.Query, i int)) {
+		var more []store.Query
+		for _, q := range qs {
+			for i := range n {
+				set(&q, i)
+				more = append(more, q)
+			}
+		}
+		qs = more
+	}
+	times(len(kinds), func(q *store.Query, i int) { q.Kind = kinds[i] })
+	times(3, func(q *store.Query, i int) { q.Open = []*bool{nil, &yes, &no}[i] })
+	times(len(statuses), func(q *store.Query, i int) { q.Status = statuses[i] })
+	times(len(streams), func(q *store.Query, i int) { q.Stream = streams[i] })
+	times(len(owners), func(q *store.Query, i int) { q.Owner = owners[i] })
+	times(len(agents), func(q *store.Query, i int) { q.Agent = agents[i] })
+	times(len(names), func(q *store.Query, i int) { q.For = names[i] })
+	times(len(afters), func(q *store.Query, i int) { q.After = afters[i] })
+	times(2, func(q *store.Query, i int) { q.Newest = i == 1 })
+	times(2, func(q *store.Query, i int) { q.Limit = []int{0, 2}[i] })
+	return qs
+}
+
+func listing(t *testing.T, sub Subject) {
+	s := sub.Store
+	var c store.Change
+	for n := range 60 {
+		r := record([]string{"ask", "asks", "session"}[n%3], id(n*7919%60))
+		r.Open = n%2 == 0
+		r.Status = []string{"pending", "answered"}[n%5%2]
+		r.Stream = []string{"", "ses_1", "ses_2"}[n/3%3]
+		r.Owner = []string{"agent-1", "agent-2", ""}[n/4%3]
+		r.Agent = []string{"Claude", "Codex"}[n/5%2]
+		r.To = [][]string{nil, {"ann"}, {"bob", "ann"}, {"bob"}}[n/2%4]
+		c.Put = append(c.Put, r)
+	}
+	keep(t, s, c)
+	all := make([]store.Record, len(c.Put))
+	for i, r := range c.Put {
+		all[i] = kept(r)
+	}
+	qs := queries([]string{"ask", "session", "none"}, []string{"", "pending"}, []string{"", "ses_1"}, []string{"", "agent-2"},
+		[]string{"", "Codex"}, []string{"", "ann"}, []string{"", id(30), "zzz"})
+	for _, q := range qs {
+		same(t, fmt.Sprintf("List %+v", q), list(t, s, q), wanted(all, q))
+	}
+
+	// Page after page gives all of it once, in order.
+	for _, newest := range []bool{false, true} {
+		q := store.Query{Kind: "ask", Newest: newest}
+		want := ids(wanted(all, q))
+		got := []string{}
+		for q.Limit = 3; ; q.After = got[len(got)-1] {
+			page := list(t, s, q)
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, ids(page)...)
+		}
+		same(t, fmt.Sprintf("pages, newest %v", newest), got, want)
+	}
+}
+
+// A name is found as itself: not as a part of another, and not across two.
+func addressed(t *testing.T, sub Subject) {
+	s := sub.Store
+	var c store.Change
+	for n, name := range oddNames {
+		r := record("ask", id(n))
+		r.To = []string{"x", name, "y"}
+		c.Put = append(c.Put, r)
+	}
+	keep(t, s, c)
+	all := list(t, s, store.Query{Kind: "ask"})
+	for _, name := range append([]string{"x\ny", "n", "lines", "x", "long", "a", "b", "quoted", `\\n`, `\\`}, oddNames...) {
+		q := store.Query{Kind: "ask", For: name}
+		same(t, fmt.Sprintf("for %q", name), ids(list(t, s, q)), ids(wanted(all, q)))
+	}
+}
+
+func bounds(t *testing.T, sub Subject) {
+	s := sub.Store
+	var c store.Change
+	for n := range store.MaxList + 5 {
+		r := record("ask", id(n))
+		r.Due = noon
+		c.Put = append(c.Put, r)
+		c.Events = append(c.Events, event("ses_1", "asked"))
+	}
+	keep(t, s, c)
+	for limit, want := range map[int]int{0: store.MaxList, -1: store.MaxList, 1: 1, 999: 999, store.MaxList + 1: store.MaxList} {
+		due, err := s.Due(t.Context(), noon, limit)
+		if err != nil || len(due) != want {
+			t.Fatalf("Due of %d: got %d records and %v, want %d", limit, len(due), err, want)
+		}
+		for _, stream := range []string{"", "ses_1"} {
+			events, err := s.History(t.Context(), stream, 0, limit)
+			if err != nil || len(events) != want {
+				t.Fatalf("History of %d: got %d events and %v, want %d", limit, len(events), err, want)
+			}
+		}
+		for _, newest := range []bool{false, true} {
+			q := store.Query{Kind: "ask", Limit: limit, Newest: newest}
+			same(t, fmt.Sprintf("List of %d", limit), len(list(t, s, q)), want)
+		}
+	}
+}
+
+// A deadline comes in its turn, and a record never due never. (mission F5)
+func dueOrder(t *testing.T, sub Subject) {
+	s := sub.Store
+	at := func(kind, id string, ms int) store.Record {
+		r := record(kind, id)
+		r.Due = noon.Add(time.Duration(ms) * time.Millisecond)
+		return r
+	}
+	never := record("ask", "ask_never")
+	closed := at("ask", "ask_8", 3)
+	closed.Open = false // a token expires without ever being open
+	keep(t, s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
+		closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))
+	due := func(before time.Time, n int) []string {
+		t.Helper()
+		records, err := s.Due(t.Context(), before, n)
+		if err != nil {
+			t.Fatalf("Due: got %v, want no error", err)
+		}
+		names := []string{}
+		for _, r := range records {
+			same(t, "a due record", r, get(t, s, r.Kind, r.ID))
+			names = append(names, r.Kind+" "+r.ID)
+		}
+		return names
+	}
+	want := []string{"ask ask_9", "ask ask_8", "ask ask_1", "token ask_1", "ask ask_2", "token tok_1", "ask ask_3"}
+	ms := time.Millisecond
+	same(t, "long after", due(noon.Add(time.Hour), 0), want)
+	same(t, "before the first", due(noon, 0), []string{})
+	same(t, "at the first", due(noon.Add(ms), 0), want[:1])
+	same(t, "a moment before the fifth", due(noon.Add(5*ms-1), 0), want[:2])
+	same(t, "a moment after the fifth", due(noon.Add(5*ms+1), 0), want[:6])
+	same(t, "at most four", due(noon.Add(time.Hour), 4), want[:4])
+
+	// Stepping moves it; the next is first.
+	r := get(t, s, "ask", "ask_9")
+	r.Due = noon.Add(9 * ms)
+	keep(t, s, put(r))
+	r = get(t, s, "ask", "ask_8")
+	r.Due = time.Time{}
+	keep(t, s, put(r))
+	same(t, "after stepping", due(noon.Add(time.Hour), 0), append(want[2:], "ask ask_9"))
+}

@@ -1,0 +1,203 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback/store"
+)
+
+// Walk does the same random things to two fresh stores, compares every answer
+// and now and then the whole content. The model is the one that is trusted.
+func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
+	t.Helper()
+	pair := [2]Subject{model(t), subject(t)}
+	stores := [2]Store{pair[0].Store, pair[1].Store}
+	round := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		// One pair for all walks, because opening a file is slow: each walk
+		// begins without records and with streams of its own.
+		round++
+		w := &walk{T: rt, t: t, stores: stores, round: round}
+		w.begin()
+		rt.Repeat(map[string]func(*rapid.T){
+			"":        func(*rapid.T) {},
+			"commit":  w.commit,
+			"commit ": w.commit,
+			"list":    w.list,
+			"due":     w.due,
+			"history": w.history,
+			"look":    w.look,
+			"reopen": func(*rapid.T) {
+				for i, p := range pair {
+					if p.Reopen != nil && rapid.IntRange(0, 9).Draw(rt, "kill") == 0 {
+						stores[i] = p.Reopen(t, false)
+						w.stores = stores
+					}
+				}
+			},
+		})
+		w.compare()
+	})
+}
+
+type walk struct {
+	*rapid.T
+	t      *testing.T
+	stores [2]Store
+	round  int
+	since  int64 // Seq before this walk
+}
+
+var (
+	walkKinds = []string{"ask", "token"}
+	walkIDs   = []string{"a", "b", "c", "d", "e"}
+	walkKeys  = []string{"", "", "k", "l"}
+	walkNames = []string{"ann", "bob", "a\nb", `a\nb`, "nn"}
+	walkSome  = []string{"", "x", "y"}
+)
+
+func pick(rt *rapid.T, what string, from []string) string {
+	return rapid.SampledFrom(from).Draw(rt, what)
+}
+
+// begin takes what the last walk left behind out of each store.
+func (w *walk) begin() {
+	for _, s := range w.stores {
+		for _, kind := range walkKinds {
+			for _, r := range list(w.t, s, store.Query{Kind: kind}) {
+				keep(w.t, s, store.Change{Delete: []store.Ref{ref(r)}})
+			}
+		}
+	}
+	for _, e := range history(w.t, w.stores[0], "") {
+		w.since = e.Seq
+	}
+}
+
+func (w *walk) stream(rt *rapid.T) string {
+	if name := pick(rt, "stream", walkSome); name != "" {
+		return fmt.Sprint(name, w.round)
+	}
+	return ""
+}
+
+func (w *walk) at(rt *rapid.T, what string) time.Time {
+	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
+}
+
+// version is most often the one that is there.
+func (w *walk) version(rt *rapid.T, kind, id string) int64 {
+	r, err := w.stores[0].Read(w.t.Context(), kind, id)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		rt.Fatalf("Read: %v", err)
+	}
+	return r.Version + int64(rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 1, -1}).Draw(rt, "off"))
+}
+
+func (w *walk) record(rt *rapid.T) store.Record {
+	r := store.Record{Kind: pick(rt, "kind", walkKinds), ID: pick(rt, "id", walkIDs)}
+	r.Version = w.version(rt, r.Kind, r.ID)
+	r.Stream, r.Key, r.Open = w.stream(rt), pick(rt, "key", walkKeys), rapid.Bool().Draw(rt, "open")
+	r.Owner, r.Agent, r.Status = pick(rt, "owner", walkSome), pick(rt, "agent", walkSome), pick(rt, "status", walkSome)
+	r.To = rapid.SliceOfN(rapid.SampledFrom(walkNames), 0, 2).Draw(rt, "to")
+	r.Created, r.Updated = w.at(rt, "created"), w.at(rt, "updated")
+	if rapid.Bool().Draw(rt, "has due") {
+		r.Due = w.at(rt, "due")
+	}
+	if r.Version == 0 && rapid.IntRange(0, 9).Draw(rt, "forgotten") > 0 || rapid.Bool().Draw(rt, "has fixed") {
+		r.Fixed = rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "fixed")
+	}
+	r.State = rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "state")
+	return r
+}
+
+func (w *walk) change(rt *rapid.T) (c store.Change) {
+	for range rapid.IntRange(0, 3).Draw(rt, "puts") {
+		c.Put = append(c.Put, w.record(rt))
+	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "deletes") {
+		kind, id := pick(rt, "kind", walkKinds), pick(rt, "id", walkIDs)
+		c.Delete = append(c.Delete, store.Ref{Kind: kind, ID: id, Version: w.version(rt, kind, id)})
+	}
+	for range rapid.IntRange(0, 3).Draw(rt, "events") {
+		what := rapid.SampledFrom([]string{"asked", "asked", "asked", "answered", "answered", ""}).Draw(rt, "type")
+		c.Events = append(c.Events, store.Event{Stream: w.stream(rt), Subject: pick(rt, "subject", walkIDs), Type: what,
+			At: w.at(rt, "at"), Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data")})
+	}
+	return c
+}
+
+// answer is what a store said, in a form that can be compared.
+type saying struct {
+	Value any
+	Err   string
+}
+
+// both fails unless both stores say the same.
+func (w *walk) both(what string, ask func(Store) (any, error)) {
+	w.Helper()
+	var said [2]saying
+	for i, s := range w.stores {
+		v, err := ask(s)
+		said[i].Value = v
+		if err != nil {
+			said[i].Err = err.Error()
+		}
+	}
+	if diff := cmp.Diff(said[0], said[1]); diff != "" {
+		w.Fatalf("%s: model - subject +\n%s", what, diff)
+	}
+}
+
+func (w *walk) commit(rt *rapid.T) {
+	c := w.change(rt)
+	w.both("Commit", func(s Store) (any, error) { return s.Commit(w.t.Context(), c) })
+	for _, r := range c.Put {
+		w.both("Read", func(s Store) (any, error) { return s.Read(w.t.Context(), r.Kind, r.ID) })
+	}
+}
+
+func (w *walk) list(rt *rapid.T) {
+	q := store.Query{Kind: pick(rt, "kind", walkKinds), Stream: w.stream(rt)}
+	q.Status, q.Owner, q.Agent = pick(rt, "status", walkSome), pick(rt, "owner", walkSome), pick(rt, "agent", walkSome)
+	q.For = rapid.SampledFrom(append([]string{""}, walkNames...)).Draw(rt, "for")
+	q.After = rapid.SampledFrom(append([]string{""}, walkIDs...)).Draw(rt, "after")
+	q.Newest, q.Limit = rapid.Bool().Draw(rt, "newest"), rapid.IntRange(-1, 4).Draw(rt, "limit")
+	if rapid.Bool().Draw(rt, "by open") {
+		open := rapid.Bool().Draw(rt, "open")
+		q.Open = &open
+	}
+	w.both("List", func(s Store) (any, error) { return s.List(w.t.Context(), q) })
+}
+
+func (w *walk) due(rt *rapid.T) {
+	before, n := w.at(rt, "before"), rapid.IntRange(-1, 4).Draw(rt, "n")
+	w.both("Due", func(s Store) (any, error) { return s.Due(w.t.Context(), before, n) })
+}
+
+func (w *walk) history(rt *rapid.T) {
+	stream, limit := w.stream(rt), rapid.IntRange(-1, 4).Draw(rt, "limit")
+	after := w.since + int64(rapid.IntRange(0, 9).Draw(rt, "after"))
+	w.both("History", func(s Store) (any, error) { return s.History(w.t.Context(), stream, after, limit) })
+}
+
+func (w *walk) look(rt *rapid.T) {
+	kind, key, id := pick(rt, "kind", walkKinds), pick(rt, "key", walkKeys), pick(rt, "id", walkIDs)
+	w.both("Read", func(s Store) (any, error) { return s.Read(w.t.Context(), kind, id) })
+	w.both("ReadKey", func(s Store) (any, error) { return s.ReadKey(w.t.Context(), kind, key) })
+}
+
+// compare compares the whole content.
+func (w *walk) compare() {
+	for _, kind := range walkKinds {
+		w.both("all of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
+	}
+	w.both("all that is due", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
+	w.both("all that happened", func(s Store) (any, error) { return everything(w.t.Context(), s, "", w.since) })
+}

@@ -1,0 +1,213 @@
+package terminal_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hinshun/vt10x"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+const (
+	margin  = 7   // columns of ours before the gutter
+	sign    = 'Ж' // stands in every hostile text and in none of ours
+	columns = 60
+)
+
+// hostile draws what an agent would write to forge our part of the screen (T8 to T10).
+func hostile() *rapid.Generator[string] {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"\x1b[2J", "\x1b[H", "\x1b[1;1H", "\x1b[5A", "\x1b[3D", "\x1b]0;Ж owned\x07", "\x1b]2;Ж\x1b\\", "\x1b]52;c;0JY=\x07", "\x1b]8;;http://x\x07Ж\x1b]8;;\x07",
+			"\x1b[?1049h", "\x1b[?7l", "\x1b[31m", "\x1b[8m", "\x1b(0", "\x1bc", "\x1bM", "\x9b2J", "\u009b1;1HЖ", "\u009d0;Ж\u009c", "\x1bPЖ\x1b\\", "\x1b", "\x1b[",
+			"\r", "\rЖ", "\b\b\b\b\b\b\b\b\bЖ", "\n", "\n\n", "\r\n", "\v", "\f", "\t", "\x00", "\x0e", "\x7f", "\u0085Ж", "\u2028Ж", "\u202eЖ", "\u2066", "\u200b", "\ufeff",
+			"Approve? [y/N] y", "\n     9 │ Ж", "── Askback · approval ──", "\n tool │ ls", "│ Ж", "┊ ", "> ", "\nSettled: approved by admin in the browser",
+			"e\u0301", "日本語Ж", "👩‍👩‍👧", "ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ", "\xff", strings.Repeat("\n", 50), strings.Repeat(" ", 90), strings.Repeat("\u0301", 30),
+		}),
+		rapid.String(),
+	)
+	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(parts []string) string { return string(sign) + strings.Join(parts, "") + string(sign) })
+}
+
+func hostileAsk(t *rapid.T) askback.Ask {
+	word := func(name string) string { return hostile().Draw(t, name) }
+	a := askback.Ask{
+		ID: "ask_1", Agent: word("agent"), Path: []string{word("path")}, To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"),
+		Deadline: noon, OnTimeout: askback.OnTimeoutDecline,
+	}
+	a.Context, _ = json.Marshal(word("context"))
+	if rapid.Bool().Draw(t, "object") {
+		a.Context = []byte(`{"a":` + string(a.Context) + `}`)
+	}
+	if rapid.Bool().Draw(t, "confirmation") {
+		input, _ := json.Marshal(map[string]string{word("name"): word("value")})
+		a.Confirmation = &askback.Confirmation{
+			ToolName: word("tool"), Server: word("server"), Description: word("says"), InputPreview: word("shows"), Context: word("about"), Input: input,
+		}
+		return a
+	}
+	for range rapid.IntRange(1, 3).Draw(t, "questions") {
+		q := askback.Question{Text: word("question"), Header: word("header"), NoOther: rapid.Bool().Draw(t, "no other"), Default: []string{word("default")}}
+		for range rapid.IntRange(0, 3).Draw(t, "options") {
+			q.Options = append(q.Options, askback.Option{Label: word("label"), Description: word("description"), Preview: word("preview")})
+		}
+		a.Questions = append(a.Questions, q)
+	}
+	if rapid.Bool().Draw(t, "settled") {
+		a.Outcome = &askback.Outcome{Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: noon}
+		for _, q := range a.Questions {
+			a.Outcome.Answers = append(a.Outcome.Answers, askback.QuestionAnswer{Question: q.Text, Selected: []string{word("said")}, Notes: word("notes")})
+		}
+	}
+	return a
+}
+
+// draw draws everything we would of an ask.
+func draw(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
+	var out bytes.Buffer
+	v := view.Of(a)
+	options := &terminal.Options{Human: true, Style: style, Width: func() int { return columns }, Zone: time.UTC}
+	if err := terminal.Show(&out, v, options); err != nil {
+		t.Fatal(err)
+	}
+	if a.Outcome == nil {
+		typist := &typist{":skip\n:decline\n", &out}
+		if _, err := terminal.New(typist, &out, options).Ask(context.Background(), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+var (
+	ourLooks = regexp.MustCompile("\x1b\\[[012]m|\r\x1b\\[K")
+	inMargin = regexp.MustCompile(`^ *(agent|for|tags|title|about|asks|shows|tool|server|with|says|asked|said|note|remark|reason|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
+)
+
+// T8, T10: right of the gutter is the agent, and it is nowhere else: on a real screen no
+// other cell holds anything of it, nothing of ours is gone, and the title is unchanged.
+func TestAnAgentStaysInsideTheFrame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := hostileAsk(t)
+		drawn := draw(t, a, true)
+		rows := strings.Split(ourLooks.ReplaceAllString(drawn, ""), "\n")
+		screen := vt10x.New(vt10x.WithSize(20*columns, len(rows)+2)) // as wide as no row is, however it counts cells
+		const title = "bash"
+		screen.Write([]byte("\x1b]0;" + title + "\x07"))
+		if _, err := io.WriteString(screen, strings.ReplaceAll(drawn, "\n", "\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		if screen.Title() != title {
+			t.Fatalf("the title is %q", screen.Title())
+		}
+		for y, row := range rows {
+			checkRow(t, row)
+			for x, want := range []rune(row) {
+				if got := screen.Cell(x, y).Char; got != want && (want != ' ' || got != 0) {
+					t.Fatalf("row %d, column %d: got %q, want %q of %q", y, x, got, want, row)
+				}
+			}
+		}
+	})
+}
+
+func checkRow(t *rapid.T, row string) {
+	if strings.ContainsFunc(row, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
+		t.Fatalf("a control in %q", row)
+	}
+	cells := []rune(row)
+	behind := len(cells) > margin && (cells[margin] == '│' || cells[margin] == '┊')
+	if behind && !inMargin.MatchString(string(cells[:margin])) {
+		t.Fatalf("not our margin: %q", row)
+	}
+	ours := row
+	if behind {
+		ours = string(cells[:margin])
+	}
+	if strings.HasPrefix(row, "Settled: ") {
+		ours, _, _ = strings.Cut(row, "│")
+	}
+	if strings.ContainsRune(ours, sign) {
+		t.Fatalf("the agent stands outside of its frame: %q", row)
+	}
+	if got := safetext.Width(safetext.Block(row)); got > columns {
+		t.Fatalf("%d cells wide: %q", got, row)
+	}
+}
+
+// F3, T3: everything is there. What an honest agent wrote can be read back from behind
+// the gutter, arguments with every space.
+func TestNothingIsTruncated(t *testing.T) {
+	long := strings.Repeat("word and  word,", 7_000)
+	a := deletion()
+	a.Confirmation.Input, _ = json.Marshal(map[string]string{"script": long})
+	a.Confirmation.Description = strings.Repeat("prose ", 5_000) + "end of prose"
+	a.Confirmation.InputPreview, a.Confirmation.Context = "", ""
+	_, drawn, err := ask(a, true, "n\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, prose, _ := strings.Cut(drawn, "what the agent says")
+	if got := behind(exact, ""); !strings.Contains(got, `"script": "`+long+`"`) {
+		t.Error("the arguments are not all there")
+	}
+	if got := behind(prose, " "); strings.Count(got, "prose") != 5_001 {
+		t.Errorf("got %d words of prose, want 5001", strings.Count(got, "prose"))
+	}
+	if _, after, _ := strings.Cut(prose, "end of prose"); !strings.Contains(after, "delete_files") {
+		t.Errorf("the tool is not named again below: %q", after)
+	}
+}
+
+// behind gives what stands right of the gutter; rows joined that go on.
+func behind(drawn, between string) string {
+	var b strings.Builder
+	for row := range strings.SplitSeq(drawn, "\n") {
+		if cells := []rune(row); len(cells) > margin && cells[margin] == '│' {
+			b.WriteString(between + string(cells[min(margin+2, len(cells)):]))
+		} else if len(cells) > margin && cells[margin] == '┊' {
+			b.WriteString(string(cells[margin+2:]))
+		}
+	}
+	return b.String()
+}
+
+// T3: ten thousand empty rows push nothing off the screen, and are not hidden either.
+func TestPaddingIsCounted(t *testing.T) {
+	a := deletion()
+	a.Confirmation.Description = "Fine." + strings.Repeat("\n \u2800", 10_000) + strings.Repeat("\n", 10_000) + "Really."
+	_, drawn, err := ask(a, true, "n\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(drawn, "(19999 empty rows)") || strings.Count(drawn, "\n") > 40 {
+		t.Errorf("got %d rows, and of the empty ones: %v", strings.Count(drawn, "\n"), strings.Contains(drawn, "empty rows"))
+	}
+}
+
+// A megabyte is drawn in a moment, in any alphabet.
+func TestLargeArgumentsAreDrawn(t *testing.T) {
+	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
+		a := deletion()
+		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)
+		began := time.Now()
+		if _, _, err := ask(a, true, "n\n"); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%q: took %v", letter, took)
+		}
+		t.Logf("%q: %v", letter, time.Since(began))
+	}
+}

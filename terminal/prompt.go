@@ -1,0 +1,260 @@
+// Package terminal asks a person at a terminal, or whoever feeds a pipe, line by line.
+//
+// The rules of this door:
+//
+//   - The end of input is no answer, and neither is half a line: it is [ErrNoInput] and
+//     nothing else. So is nothing at all where there is no default.
+//   - A confirmation is approved by y, yes, approve or approved, typed at a terminal
+//     after it was shown; what was typed before is thrown away. Everything else denies
+//     it or is asked about again. A pipe may deny, never approve. A default approves
+//     nothing.
+//   - What stands right of the gutter (│) came from the agent, and stands nowhere else.
+//     What stands left of it, or on a row without one, is ours. An approval shows the
+//     tool and its exact arguments first and the agent's words below.
+//   - All of it is shown. Rows are wrapped to the width and never cut; arguments are
+//     wrapped without losing a space, and ┊ marks the rows that go on. Only more than
+//     two empty rows in a row are counted instead of drawn.
+//   - One goroutine reads the input, one line at a time, and not a byte beyond its end:
+//     the next program in the shell finds the rest. Whoever asks is handed that line. An
+//     ask that ends elsewhere leaves the reader waiting; the next ask takes it over and
+//     throws away a line that was begun before it was shown.
+//   - A line that begins with a colon is a command (:help lists them); two colons are
+//     text that begins with one.
+//   - What cannot be shown cannot be answered: an error of the output ends the ask.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// ErrNoInput says that the input ended before the ask was answered. It wraps [io.EOF].
+// This door is closed for this ask, and the ask still waits for the others.
+var ErrNoInput = fmt.Errorf("the input ended, and that is no answer: %w", io.EOF)
+
+// Options say what the terminal can do. The zero value is a pipe.
+type Options struct {
+	Human bool           // a person sits there: only then can a confirmation be approved
+	Width func() int     // how many columns there are now; nil is 80
+	Style bool           // it understands colours and erasing; see [TTY.Style]
+	Zone  *time.Location // for times; nil is the local one
+}
+
+func (o Options) width() int {
+	if o.Width == nil {
+		return 80
+	}
+	return o.Width()
+}
+
+func (o Options) zone() *time.Location {
+	if o.Zone == nil {
+		return time.Local
+	}
+	return o.Zone
+}
+
+// A Prompt asks, one ask at a time. It owns its input from the first Ask on: nobody
+// else may read from it.
+type Prompt struct {
+	lines   *lines
+	out     io.Writer
+	options Options
+
+	left bool // the last ask ended without an answer of ours
+	open bool // the cursor stands behind a prompt
+}
+
+// New returns a prompt. Where in can discard what was typed ahead (a [TTY] can), it is
+// asked to do so before a confirmation and after an ask that ended elsewhere.
+func New(in io.Reader, out io.Writer, o *Options) *Prompt {
+	p := &Prompt{lines: newLines(in), out: out}
+	if o != nil {
+		p.options = *o
+	}
+	return p
+}
+
+// A Result is what a person did about an ask: [Given] or [Declined].
+type Result interface{ result() }
+
+// Given is an answer.
+type Given struct{ Answer askback.Answer }
+
+// Declined says that this person will not answer.
+type Declined struct{ Reason string }
+
+func (Given) result()    {}
+func (Declined) result() {}
+
+// declined travels from a command to Ask.
+type declined struct{ reason string }
+
+func (declined) Error() string { return "declined" }
+
+// Ask shows an ask and returns what the person did about it. It writes nothing to the
+// ask itself. The errors are [ErrNoInput], that of ctx as soon as it ends, that of the
+// output, and [askback.ErrSettled] for an ask that is.
+func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
+	if a.Outcome != nil {
+		return nil, askback.ErrSettled
+	}
+	if err := p.fresh(a.Confirmation != nil); err != nil {
+		return nil, err
+	}
+	t := &talk{Prompt: p, ctx: ctx, ask: a}
+	answer, err := t.run()
+	p.left = err != nil
+	var no declined
+	switch {
+	case errors.As(err, &no):
+		p.left = false
+		return Declined{no.reason}, nil
+	case err != nil:
+		return nil, err
+	}
+	return Given{answer}, nil
+}
+
+// fresh makes sure that nothing typed for an earlier ask, or before a confirmation was
+// seen, is taken for an answer.
+func (p *Prompt) fresh(confirmation bool) error {
+	p.lines.fresh()
+	tty, ok := p.lines.in.(interface{ Discard() error })
+	if !ok || !p.left && !(confirmation && p.options.Human) {
+		return nil
+	}
+	return tty.Discard()
+}
+
+// Settled replaces an open prompt by how the ask ended: who answered, where and with
+// what.
+func (p *Prompt) Settled(a view.Ask) error {
+	f := newFrame(p.options)
+	if p.open {
+		f.erase()
+	}
+	p.open = false
+	if a.Outcome != nil {
+		f.settled(a.Outcome)
+	}
+	return f.writeTo(p.out)
+}
+
+// Show draws an ask without asking, and its outcome if there is one.
+func Show(out io.Writer, a view.Ask, o *Options) error {
+	if o == nil {
+		o = &Options{}
+	}
+	f := newFrame(*o)
+	f.head(a)
+	if a.Confirmation != nil {
+		f.call(a)
+	}
+	for i, q := range a.Questions {
+		f.question(a, i, q)
+	}
+	f.rule("")
+	if a.Outcome == nil {
+		f.say("It is " + a.Standing().String() + ".")
+		f.say(a.Silence(f.zone))
+	} else {
+		f.outcome(a.Outcome)
+	}
+	return f.writeTo(out)
+}
+
+// talk is one ask being answered.
+type talk struct {
+	*Prompt
+	ctx context.Context
+	ask view.Ask
+
+	notes   []string // on the question, or the reason of a decision
+	comment []string // on the whole form
+}
+
+func (t *talk) run() (askback.Answer, error) {
+	f := newFrame(t.options)
+	f.head(t.ask)
+	if t.ask.Confirmation != nil {
+		return t.confirm(f)
+	}
+	var answer askback.Answer
+	for i, q := range t.ask.Questions {
+		t.notes = nil
+		f.question(t.ask, i, q)
+		f.rule("")
+		if i == 0 {
+			f.say(t.ask.Silence(f.zone))
+		}
+		f.say(hint(q))
+		if err := f.writeTo(t.out); err != nil {
+			return askback.Answer{}, err
+		}
+		given, err := t.question(q)
+		if err != nil {
+			return askback.Answer{}, err
+		}
+		given.Notes = strings.Join(t.notes, "\n")
+		answer.Answers = append(answer.Answers, given)
+		f = newFrame(t.options)
+	}
+	answer.Comment = strings.Join(t.comment, "\n")
+	return answer, nil
+}
+
+// question asks until there is an answer.
+func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
+	for {
+		line, err := t.hear("> ")
+		if err != nil {
+			return askback.QuestionAnswer{}, err
+		}
+		r := read(q, line)
+		if r.problem == "" && r.wantsOwn {
+			if r.own, err = t.own(); err != nil {
+				return askback.QuestionAnswer{}, err
+			}
+			if r.own == "" {
+				r.problem = "Nothing written. " + hint(q)
+			}
+		}
+		if r.problem == "" {
+			return r.answer(q), nil
+		}
+		if err := t.say(r.problem); err != nil {
+			return askback.QuestionAnswer{}, err
+		}
+	}
+}
+
+// own asks for the words behind "Other".
+func (t *talk) own() (string, error) {
+	line, err := t.hear("Your own words: ")
+	return line.text, err
+}
+
+// say writes sentences of ours.
+func (t *talk) say(sentences ...string) error {
+	f := newFrame(t.options)
+	for _, words := range sentences {
+		f.say(words)
+	}
+	return f.writeTo(t.out)
+}
+
+// prompt writes a prompt and leaves the cursor behind it.
+func (p *Prompt) prompt(words string) error {
+	f := newFrame(p.options)
+	f.prompt(words)
+	p.open = true
+	return f.writeTo(p.out)
+}

@@ -1,0 +1,339 @@
+package terminal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+// ask answers an ask with a script and gives what came of it and what was drawn.
+func ask(a askback.Ask, human bool, script string) (terminal.Result, string, error) {
+	var out bytes.Buffer
+	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: human})
+	r, err := p.Ask(context.Background(), view.Of(a))
+	return r, out.String(), err
+}
+
+func one(q askback.Question) askback.Ask {
+	q.ID, q.Text = "q1", "Which?"
+	return askback.Ask{Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{q}}
+}
+
+func call() askback.Ask {
+	return askback.Ask{Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}}
+}
+
+// C1, C5: numbers, labels, other words, defaults.
+func TestLinesAreAnswers(t *testing.T) {
+	colours := askback.Question{Options: askback.Options("red", "green", "blue")}
+	fixed, standard, optional := colours, colours, colours
+	fixed.NoOther, standard.Default, optional.Optional = true, []string{"green"}, true
+	own := colours
+	own.Default = []string{"ultraviolet"}
+	many := askback.Question{MultiSelect: true, Options: askback.Options("Yes, please", "No", "a b", "Yes", "x, y, z")}
+	manyFixed, manyOptional, manyStandard := many, many, many
+	manyFixed.NoOther, manyOptional.Optional, manyStandard.Default = true, true, []string{"No", "Yes", "or so"}
+	ports := askback.Question{Options: askback.Options("8080", "3000")}
+	manyPorts := ports
+	manyPorts.MultiSelect = true
+	free := askback.Question{}
+	freeStandard := askback.Question{Default: []string{"main"}}
+	commands := askback.Question{Options: askback.Options(":decline", "B")}
+
+	for _, c := range []struct {
+		name     string
+		q        askback.Question
+		script   string
+		selected []string
+		other    string
+		said     string // what the prompt had to say, if anything
+	}{
+		{"a number", colours, "2\n", []string{"green"}, "", ""},
+		{"a number among spaces, from Windows", colours, "  2 \r\n", []string{"green"}, "", ""},
+		{"a label", colours, "blue\n", []string{"blue"}, "", ""},
+		{"a label in capitals", colours, "BLUE\n", []string{"blue"}, "", ""},
+		{"other words", colours, "dark red\n", nil, "dark red", ""},
+		{"other words behind Other", colours, "4\n4\n", nil, "4", "Your own words:"},
+		{"a label behind Other stays text", colours, "other\nred\n", nil, "red", "Your own words:"},
+		{"nothing behind Other asks again", colours, "4\n\n1\n", []string{"red"}, "", "Nothing written."},
+		{"no such number", colours, "7\n0\n1\n", []string{"red"}, "", "There is no choice 7."},
+		{"two numbers for one answer", colours, "1,3\n1 3\n1\n", []string{"red"}, "", "This question has one answer."},
+		{"words where only choices count", fixed, "pink\n4\nother\n1\n", []string{"red"}, "", "That is none of the choices."},
+		{"nothing is no answer", colours, "\n  \n1\n", []string{"red"}, "", "Nothing is no answer here."},
+		{"nothing is the default", standard, "\n", []string{"green"}, "", ""},
+		{"nothing is a default in words", own, "\n", nil, "ultraviolet", ""},
+		{"nothing skips", optional, "\n", nil, "", ""},
+		{"skip skips", optional, ":skip\n", nil, "", ""},
+		{"skip skips only what is optional", colours, ":skip\n1\n", []string{"red"}, "", "cannot be skipped"},
+		{"an exact label wins over a number", ports, "3000\n", []string{"3000"}, "", ""},
+		{"numbers as labels are picked by letters", ports, "b\n", []string{"3000"}, "", ""},
+		{"a number is then other words", ports, "1\n", nil, "1", ""},
+		{"a letter beyond", ports, "x\na\n", []string{"8080"}, "", "There is no choice x."},
+		{"several numbers", many, "1,3\n", []string{"Yes, please", "a b"}, "", ""},
+		{"several numbers with spaces", many, " 3 , 1,\n", []string{"a b", "Yes, please"}, "", ""},
+		{"several numbers without commas", many, "3 1\n", []string{"a b", "Yes, please"}, "", ""},
+		{"the same twice", many, "2,No,2\n", []string{"No"}, "", ""},
+		{"a label with a comma", many, "Yes, please\n", []string{"Yes, please"}, "", ""},
+		{"labels with commas", many, "No, x, y, z, Yes, please\n", []string{"No", "x, y, z", "Yes, please"}, "", ""},
+		{"the short label before the comma", many, "Yes, No\n", []string{"Yes", "No"}, "", ""},
+		{"labels and other words", many, "No, about 1,5 more, a b, thanks\n", []string{"No", "a b"}, "about 1,5 more, thanks", ""},
+		{"a number among other words", many, "No, 7, more\nNo, a b\n", []string{"No", "a b"}, "", "There is no choice 7."},
+		{"labels and words with a comma", many, "No, as soon, as cheap, a b, thanks\n", []string{"No", "a b"}, "as soon, as cheap, thanks", ""},
+		{"other words only", many, "neither, nor\n", nil, "neither, nor", ""},
+		{"a number and Other", many, "2,6\nand this, too\n", []string{"No"}, "and this, too", ""},
+		{"Other and words at once", many, "6, words\n2\n", []string{"No"}, "", "Write your own words once"},
+		{"several, one wrong", many, "1,9\n1\n", []string{"Yes, please"}, "", "There is no choice 9."},
+		{"several, words where only choices count", manyFixed, "1,maybe\n1\n", []string{"Yes, please"}, "", "none of the choices"},
+		{"commas are nothing", many, ",,\n2\n", []string{"No"}, "", "Nothing is no answer here."},
+		{"several, skipped", manyOptional, "\n", nil, "", ""},
+		{"several defaults", manyStandard, "\n", []string{"No", "Yes"}, "or so", ""},
+		{"several letters", manyPorts, "b,a\n", []string{"3000", "8080"}, "", ""},
+		{"free text", free, "whatever it takes, 1, 2\n", nil, "whatever it takes, 1, 2", ""},
+		{"free text, nothing", free, "\nx\n", nil, "x", "Nothing is no answer here."},
+		{"free text, its default", freeStandard, "\n", nil, "main", ""},
+		{"text that starts with a colon", free, "::help\n", nil, ":help", ""},
+		{"a command before a label", commands, "::decline\n", []string{":decline"}, "", ""},
+		{"no such command", free, ":wq\nx\n", nil, "x", "That is no command"},
+		{"arrows are no text", free, "ab\x1b[D\nab\n", nil, "ab", "such as arrows"},
+		{"no UTF-8", free, "a\xffb\nab\n", nil, "ab", "not UTF-8"},
+		{"too long", free, strings.Repeat("ü", 20_001) + "\nab\n", nil, "ab", "longer than 20000"},
+		{"much too long, and blank at first", freeStandard, strings.Repeat(" ", 1<<20) + "x\nab\n", nil, "ab", "longer than 20000"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := terminal.Given{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
+				{ID: "q1", Question: "Which?", Selected: c.selected, Other: c.other},
+			}}}
+			got, drawn, err := ask(one(c.q), false, c.script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(terminal.Result(want), got); diff != "" {
+				t.Error(diff)
+			}
+			if _, talk, _ := strings.Cut(drawn, "shows more."); !strings.Contains(strings.Join(strings.Fields(talk), " "), c.said) {
+				t.Errorf("got %q, want %q in it", talk, c.said)
+			}
+			if c.said == "" && strings.Count(drawn, "> ") != 1 && !strings.Contains(drawn, "own words: ") {
+				t.Errorf("asked more than once:\n%s", drawn)
+			}
+			if _, err := got.(terminal.Given).Answer.Normalize(one(c.q)); err != nil {
+				t.Errorf("the root package refuses it: %v", err)
+			}
+		})
+	}
+}
+
+func TestNotesAndRemarksGoWithTheAnswer(t *testing.T) {
+	script := ":note\n:note first\n1\n:note second\n:note and third\n:comment thanks\na\n:comment bye\nx\n"
+	got, _, err := ask(several(), true, script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := terminal.Given{Answer: askback.Answer{Comment: "thanks\nbye", Answers: []askback.QuestionAnswer{
+		{ID: "q1", Question: "Which features?", Selected: []string{"API docs"}, Notes: "first"},
+		{ID: "q2", Question: "Which port?", Selected: []string{"8080"}, Notes: "second\nand third"},
+		{ID: "q3", Question: "What is it called?", Other: "x"},
+	}}}
+	if diff := cmp.Diff(terminal.Result(want), got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPersonMayDecline(t *testing.T) {
+	for script, want := range map[string]terminal.Result{
+		":decline\n":                     terminal.Declined{},
+		"7\n:DECLINE  not mine, sorry\n": terminal.Declined{Reason: "not mine, sorry"},
+		"other\n:decline\n":              terminal.Declined{},
+	} {
+		got, _, err := ask(one(askback.Question{Options: askback.Options("a", "b")}), false, script)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v\n%s", script, err, diff)
+		}
+	}
+	got, _, err := ask(call(), false, ":decline no idea\n")
+	if diff := cmp.Diff(terminal.Result(terminal.Declined{Reason: "no idea"}), got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// libraries.md 2.5: whatever is cut off a script, even half a line, what is left is no
+// answer. On a terminal and on a pipe, with and without defaults.
+func TestTheEndOfInputIsNoAnswer(t *testing.T) {
+	yes := deletion()
+	scripts := []struct {
+		ask    askback.Ask
+		script string
+	}{
+		{database(), "1\n"}, {database(), "\n"}, {database(), "my own\r\n"}, {database(), "7\nother\n:note x\nwords\n"},
+		{several(), "1,2\n:note y\na\n\n"}, {several(), "4\nown\nb\n:skip\n"}, {several(), "1\n:help\na\n:decline because\n"},
+		{yes, "n\n"}, {yes, "\n"}, {yes, ":note why\nno\n"}, {yes, "maybe\n:decline x\n"},
+	}
+	for _, s := range scripts {
+		for _, human := range []bool{true, false} {
+			for n := range s.script {
+				got, _, err := ask(s.ask, human, s.script[:n])
+				if !errors.Is(err, terminal.ErrNoInput) || !errors.Is(err, io.EOF) || got != nil {
+					t.Errorf("%q and then the end: got %v, %v", s.script[:n], got, err)
+				}
+			}
+			if _, _, err := ask(s.ask, human, s.script); err != nil {
+				t.Errorf("%q: got %v", s.script, err)
+			}
+		}
+	}
+}
+
+// The same for asks and scripts by chance: an answer never needs less than all of what
+// led to it.
+func TestNoPrefixIsAnAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.SampledFrom([]askback.Ask{database(), several(), deletion(), call()}).Draw(t, "ask")
+		script := strings.Join(rapid.SliceOfN(typed(), 1, 8).Draw(t, "lines"), "")
+		in := strings.NewReader(script)
+		r, err := terminal.New(in, io.Discard, nil).Ask(context.Background(), view.Of(a))
+		if (r == nil) == (err == nil) {
+			t.Fatalf("%q: got %v and %v", script, r, err)
+		}
+		if r == nil {
+			return
+		}
+		used := script[:len(script)-in.Len()]
+		if !strings.HasSuffix(used, "\n") {
+			t.Fatalf("%q was an answer", used)
+		}
+		for n := range used {
+			if r, _, err := ask(a, false, used[:n]); r != nil || !errors.Is(err, terminal.ErrNoInput) {
+				t.Fatalf("%q of %q: got %v, %v", used[:n], used, r, err)
+			}
+		}
+	})
+}
+
+// typed draws a line as people, scripts and monkeys type it.
+func typed() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{
+			"y\n", "yes\n", "Y\n", "approve\n", "approved\n", " YES \n", "\n", "n\n", "no\n", "1\n", "2,1\n", "a\n", "true\n", "ok\n", "ja\n",
+			":note y\n", ":help\n", ":decline y\n", ":approve\n", "::y\n", "y", "\r\n", "y\r\n", "y\x00\n", "\x1b[Ay\n", "all\n", "approve all\n", "ｙ\n",
+		}),
+		rapid.Map(rapid.String(), func(s string) string { return s + "\n" }),
+	)
+}
+
+// C3, wire.md section 1 and 9: a pipe, a default or the end of input approves nothing,
+// whatever comes through it.
+func TestAPipeNeverApproves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		script := strings.Join(rapid.SliceOf(typed()).Draw(t, "lines"), "")
+		neverApproved(t, script, rapid.Bool().Draw(t, "suggested"))
+	})
+}
+
+func FuzzAPipeNeverApproves(f *testing.F) {
+	for _, seed := range []string{"y\n", "yes\ny\n", "\n", "approved\n", "n\n", "y", ":note\ny\n"} {
+		f.Add(seed, true)
+	}
+	f.Fuzz(func(t *testing.T, script string, suggested bool) { neverApproved(t, script, suggested) })
+}
+
+func neverApproved(t interface{ Fatalf(string, ...any) }, script string, suggested bool) {
+	v := view.Of(call())
+	v.Confirmation.SuggestYes = suggested
+	r, err := terminal.New(strings.NewReader(script), io.Discard, nil).Ask(context.Background(), v)
+	if given, ok := r.(terminal.Given); ok && given.Answer.Decision != askback.Deny {
+		t.Fatalf("%q: got %q", script, given.Answer.Decision)
+	}
+	if r == nil && !errors.Is(err, terminal.ErrNoInput) {
+		t.Fatalf("%q: got %v", script, err)
+	}
+}
+
+func TestAPipeIsToldWhyItCannotApprove(t *testing.T) {
+	r, drawn, err := ask(call(), false, "y\nn\n")
+	if diff := cmp.Diff(terminal.Result(terminal.Given{Answer: askback.Decide(askback.Deny, "")}), r); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if !strings.Contains(drawn, "It still waits.") {
+		t.Errorf("got\n%s", drawn)
+	}
+}
+
+// C3: at a terminal only the words of the package comment approve; the rest denies or
+// is asked about again. A suggested yes takes the meaning from Enter.
+func TestOnlyTheListedWordsApprove(t *testing.T) {
+	approves := map[string]bool{"y": true, "yes": true, "approve": true, "approved": true}
+	denies := map[string]bool{"n": true, "no": true, "deny": true, "denied": true}
+	check := func(t interface{ Fatalf(string, ...any) }, line string, suggested bool) {
+		v := view.Of(call())
+		v.Confirmation.SuggestYes = suggested
+		r, err := terminal.New(strings.NewReader(line), io.Discard, &terminal.Options{Human: true}).Ask(context.Background(), v)
+		given, ok := r.(terminal.Given)
+		word := strings.ToLower(strings.TrimSpace(line))
+		whole := strings.HasSuffix(line, "\n") && !strings.Contains(strings.TrimSuffix(line, "\n"), "\n")
+		if got := ok && given.Answer.Decision == askback.Approve; whole && got != approves[word] {
+			t.Fatalf("%q: approved: got %v, want %v", line, got, approves[word])
+		}
+		want := denies[word] || word == "" && !suggested
+		if got := ok && given.Answer.Decision == askback.Deny; whole && got != want {
+			t.Fatalf("%q: denied: got %v, want %v", line, got, want)
+		}
+		if !ok && !errors.Is(err, terminal.ErrNoInput) && r == nil {
+			t.Fatalf("%q: got %v", line, err)
+		}
+	}
+	for _, suggested := range []bool{true, false} {
+		for _, line := range []string{"y\n", "Yes\n", " approve \n", "APPROVED\r\n", "\n", "n\n", "No\n", "deny\n", "denied\n", "yy\n", "yes!\n", "y n\n", "1\n", "ye\n"} {
+			check(t, line, suggested)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) { check(t, typed().Draw(t, "line"), rapid.Bool().Draw(t, "suggested")) })
+}
+
+func TestANoteIsTheReasonOfADecision(t *testing.T) {
+	r, _, err := ask(call(), true, ":comment x\n:note I checked\nYES\n")
+	want := terminal.Given{Answer: askback.Decide(askback.Approve, "I checked")}
+	if diff := cmp.Diff(terminal.Result(want), r); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestASettledAskIsNotAsked(t *testing.T) {
+	a := database()
+	a.Outcome = &endings()[0]
+	r, drawn, err := ask(a, true, "1\n")
+	if !errors.Is(err, askback.ErrSettled) || r != nil || drawn != "" {
+		t.Errorf("got %v, %v, %q", r, err, drawn)
+	}
+}
+
+// broken is a terminal that was closed, after so many writes.
+type broken struct{ after int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.after--; b.after < 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return len(p), nil
+}
+
+// What nobody could see is answered by nobody.
+func TestWhatCannotBeShownIsNotAnswered(t *testing.T) {
+	for _, a := range []askback.Ask{database(), call()} {
+		for n := range 2 {
+			p := terminal.New(strings.NewReader("n\n1\n"), &broken{n}, &terminal.Options{Human: true})
+			if r, err := p.Ask(context.Background(), view.Of(a)); r != nil || !errors.Is(err, io.ErrClosedPipe) {
+				t.Errorf("after %d writes: got %v, %v", n, r, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package terminal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+var update = flag.Bool("update", false, "write the screens in testdata anew")
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+// typist types a script and is echoed on the screen, as a terminal does.
+type typist struct {
+	script string
+	screen io.Writer
+}
+
+func (t *typist) Read(p []byte) (int, error) {
+	if t.script == "" {
+		return 0, io.EOF
+	}
+	n := copy(p, t.script)
+	t.script = t.script[n:]
+	_, err := t.screen.Write(p[:n])
+	return n, err
+}
+
+// at draws an ask for a person at a terminal that is so wide, and types the script.
+func at(t *testing.T, width int, ask askback.Ask, script string) string {
+	t.Helper()
+	var screen bytes.Buffer
+	options := &terminal.Options{Human: true, Width: func() int { return width }, Zone: time.UTC}
+	p := terminal.New(&typist{script, &screen}, &screen, options)
+	if _, err := p.Ask(context.Background(), view.Of(ask)); err != nil && !errors.Is(err, terminal.ErrNoInput) {
+		t.Fatal(err)
+	}
+	return screen.String()
+}
+
+func database() askback.Ask {
+	return askback.Ask{
+		ID: "ask_1", Agent: "deploy-bot", Path: []string{"release", "night run"}, Kind: askback.Questions,
+		To: []string{"ana", "ben"}, Status: askback.Pending, CreatedAt: noon, Deadline: noon.Add(2 * time.Hour),
+		OnTimeout: askback.OnTimeoutDefault,
+		Questions: []askback.Question{{
+			ID: "q1", Text: "Which database should we use?\nIt must be up before the demo on Friday, and whoever picks it runs it.", Header: "Database",
+			Options: []askback.Option{
+				{Label: "PostgreSQL", Description: "What the other teams run. Needs a server, and somebody who looks after it at night."},
+				{Label: "SQLite", Description: "One file.", Preview: "db, err := sql.Open(\"sqlite\", \"app.db\")\nif err != nil {\n\treturn err\n}"},
+			},
+			Default: []string{"PostgreSQL"},
+		}},
+	}
+}
+
+func several() askback.Ask {
+	return askback.Ask{
+		ID: "ask_2", Agent: "planner", Kind: askback.Questions, Title: "Before I start", Status: askback.Pending, CreatedAt: noon,
+		Context: []byte(`{"branch":"main","dirty":false,"files":[1,2]}`),
+		Questions: []askback.Question{
+			{ID: "q1", Text: "Which features?", MultiSelect: true, Options: askback.Options("API docs", "Testing, unit and end to end", "Docker")},
+			{ID: "q2", Text: "Which port?", Options: askback.Options("8080", "3000"), NoOther: true},
+			{ID: "q3", Text: "What is it called?", Optional: true},
+		},
+	}
+}
+
+func deletion() askback.Ask {
+	return askback.Ask{
+		ID: "ask_3", Agent: "cleaner", Kind: askback.Confirm, Status: askback.Pending, CreatedAt: noon, Title: "Tidy up",
+		Confirmation: &askback.Confirmation{
+			ToolName: "delete_files", Server: "files", Tier: "confirm", Dangerous: true,
+			Description:  "I only remove 23 unused test files. Nothing that matters.",
+			InputPreview: "rm old/*", Context: "The build is green.",
+			Input: []byte(`{"path":"/srv/work","globs":["old/*","\u002a\u002a/*.go"],"script":"set -e\ncd /srv/work   && rm -rf --one-file-system  ./old ./older ./oldest    /var/lib/postgresql ./tmp\n","max":1e3,"note":"a\u202eb"}`),
+		},
+	}
+}
+
+// The screens in testdata are what people see at two widths (C1, C3, C5, F3, F5, T3).
+func TestScreens(t *testing.T) {
+	screens := []struct {
+		name   string
+		ask    askback.Ask
+		script string
+	}{
+		{"one_question", database(), "7\n:help\n:note cheap is fine\n2\n"},
+		{"three_questions", several(), "3, Testing, unit and end to end, fast please\n8080\n\n"},
+		{"approval", deletion(), "sure\ny\n"},
+	}
+	for _, s := range screens {
+		for width, suffix := range map[int]string{80: "_80", 40: "_40"} {
+			t.Run(s.name+suffix, func(t *testing.T) {
+				golden(t, s.name+suffix+".txt", at(t, width, s.ask, s.script))
+			})
+		}
+	}
+}
+
+// How it ended is shown with who and where (F4); a timer's ending as a timer's.
+func TestScreensOfTheSettled(t *testing.T) {
+	var b strings.Builder
+	for _, width := range []int{80, 40} {
+		for _, o := range endings() {
+			ask := database()
+			ask.Status, ask.Outcome = o.Status, &o
+			var out bytes.Buffer
+			options := &terminal.Options{Width: func() int { return width }, Zone: time.UTC}
+			if err := terminal.New(strings.NewReader(""), &out, options).Settled(view.Of(ask)); err != nil {
+				t.Fatal(err)
+			}
+			b.WriteString(out.String())
+		}
+		b.WriteString("\n")
+	}
+	ask := several()
+	ask.Outcome = &endings()[0]
+	if err := terminal.Show(&b, view.Of(ask), &terminal.Options{Zone: time.UTC}); err != nil {
+		t.Fatal(err)
+	}
+	ask = deletion()
+	ask.Claims = []askback.Claim{{Name: "ana", At: noon}, {Name: "ben", At: noon}}
+	if err := terminal.Show(&b, view.Of(ask), nil); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "settled.txt", b.String())
+}
+
+func endings() []askback.Outcome {
+	ana := askback.By{Kind: askback.ByPerson, Name: "ana"}
+	answer := func(label, other, notes string) []askback.QuestionAnswer {
+		a := askback.QuestionAnswer{ID: "q1", Question: "Which database should we use?", Other: other, Notes: notes}
+		if label != "" {
+			a.Selected = []string{label}
+		}
+		return []askback.QuestionAnswer{a}
+	}
+	return []askback.Outcome{
+		{Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", By: ana, Via: askback.ViaWeb, At: noon},
+		{Status: askback.Answered, Answers: answer("", "The one that is on the old server in the cellar, if it still runs at all", ""), By: ana, Via: askback.ViaSlack, At: noon},
+		{Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""), By: askback.By{Kind: askback.ByTimer}, At: noon},
+		{Status: askback.Expired, By: askback.By{Kind: askback.ByTimer}, At: noon},
+		{Status: askback.Declined, Reason: "not mine", By: ana, Via: askback.ViaEmail, At: noon},
+		{Status: askback.Cancelled, By: askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, At: noon},
+		{Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaTerminal, At: noon},
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got), -update writes it anew:\n%s", name, diff)
+	}
+}

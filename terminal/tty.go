@@ -1,0 +1,81 @@
+package terminal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// ErrNoTerminal says that this process has no terminal.
+var ErrNoTerminal = errors.New("there is no terminal")
+
+// A TTY is the terminal of this process, /dev/tty, whatever stdin and stdout are. It is
+// in and out of a [Prompt].
+type TTY struct {
+	file  *os.File
+	state *term.State
+}
+
+// Open opens the terminal. The error is [ErrNoTerminal] where there is none.
+func Open() (*TTY, error) {
+	file, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrNoTerminal, err)
+	}
+	t := &TTY{file: file}
+	if err := t.control(func(fd int) (err error) { t.state, err = term.GetState(fd); return err }); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %v", ErrNoTerminal, err), file.Close())
+	}
+	return t, nil
+}
+
+// control calls do with the descriptor. File.Fd would make reads block Close.
+func (t *TTY) control(do func(fd int) error) error {
+	raw, err := t.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var done error
+	if err := raw.Control(func(fd uintptr) { done = do(int(fd)) }); err != nil {
+		return err
+	}
+	return done
+}
+
+// Read reads what is typed, once Enter is pressed.
+func (t *TTY) Read(p []byte) (int, error) { return t.file.Read(p) }
+
+// Write writes on the screen.
+func (t *TTY) Write(p []byte) (int, error) { return t.file.Write(p) }
+
+// Width returns how many columns there are now, 80 where the terminal does not say.
+func (t *TTY) Width() int {
+	width := 0
+	err := t.control(func(fd int) (err error) { width, _, err = term.GetSize(fd); return err })
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
+// Style says whether to use colours: not where NO_COLOR is set, and not on a terminal
+// that is dumb.
+func (t *TTY) Style() bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
+}
+
+// Discard throws away what was typed and not read yet, half a line too.
+func (t *TTY) Discard() error { return t.control(discard) }
+
+// Options are those of a person at this terminal.
+func (t *TTY) Options() *Options {
+	return &Options{Human: true, Width: t.Width, Style: t.Style()}
+}
+
+// Close puts the terminal back into the state it was opened in, and ends a Read.
+func (t *TTY) Close() error {
+	err := t.control(func(fd int) error { return term.Restore(fd, t.state) })
+	return errors.Join(err, t.file.Close())
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// list shows what waits for this person, oldest first.
+func (s *site) list(w http.ResponseWriter, v visit) error {
+	page, err := v.seat.List(v.Context(), askback.Query{Cursor: v.URL.Query().Get("cursor")})
+	if err != nil {
+		return err
+	}
+	asks := make([]view.Ask, len(page.Items))
+	for i, a := range page.Items {
+		asks[i] = view.Brief(a)
+	}
+	return s.draw(w, v.Request, http.StatusOK, pages.List(v.frame, asks, page.NextCursor))
+}
+
+// ask shows one ask, to be answered or as it ended.
+func (s *site) ask(w http.ResponseWriter, v visit) error {
+	a, err := v.seat.Get(v.Context(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	drawn := view.Of(a)
+	if a.Settled() {
+		return s.draw(w, v.Request, http.StatusOK, pages.Settled(v.frame, drawn))
+	}
+	return s.draw(w, v.Request, http.StatusOK, pages.Ask(v.frame, drawn, view.NewForm(drawn)))
+}
+
+// settle takes the form of an ask. What cannot be taken comes back as it was filled in,
+// with the reason; whoever came too late sees who was quicker.
+func (s *site) settle(w http.ResponseWriter, v visit) error {
+	a, err := v.seat.Get(v.Context(), v.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	drawn := view.Of(a)
+	sent, err := readForm(w, v.Request, drawn)
+	if err != nil {
+		return err
+	}
+	after, err := sent.send(v, a, drawn)
+	switch {
+	case err == nil && len(sent.form.Problems) == 0:
+		http.Redirect(w, v.Request, "/asks/"+url.PathEscape(a.ID), http.StatusSeeOther)
+		return nil
+	case errors.Is(err, askback.ErrSettled) && after.Settled():
+		winner := view.Overtaken(*after.Outcome, v.who.Name)
+		return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(after), winner, sent.form))
+	case err == nil:
+		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
+	}
+	return s.retry(w, v, drawn, sent.form, err)
+}
+
+// retry shows the form again after an error that is not in it, for another try.
+func (s *site) retry(w http.ResponseWriter, v visit, a view.Ask, form view.Form, err error) error {
+	f := failureOf(err)
+	if f.status != http.StatusServiceUnavailable && f.status != http.StatusInternalServerError {
+		return err
+	}
+	s.log.Error("an answer was not taken", "ask", a.ID.String(), "error", err)
+	form.Complain("", "The server could not take it just now. Send it again in a moment.")
+	w.Header().Set("Retry-After", "1")
+	return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
+}

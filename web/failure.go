@@ -1,0 +1,83 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/web/pages"
+)
+
+// A failure is an error as a person sees it.
+type failure struct {
+	status int
+	pages.Notice
+}
+
+// failures has a row for each error that a person can do something about. None says
+// anything about an ask: unknown and not yours are the same page (T20).
+var failures = []struct {
+	err error
+	failure
+}{
+	{askback.ErrUnauthorized, failure{http.StatusUnauthorized, pages.Notice{
+		Heading: "Log in first",
+		Body:    []string{"This browser is not logged in, or no longer. In a terminal on the machine where Askback runs, type this and open the link it prints:"},
+		Command: "askback login",
+	}}},
+	{errClear, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Not over this connection",
+		Body: []string{
+			"You came over plain http from another machine. A log-in would travel in the clear, for everybody on the way to read, so this server makes none here.",
+			"Use https, or open the page on the machine itself under http://127.0.0.1.",
+		},
+	}}},
+	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Not with this token",
+		Body:    []string{"This browser is logged in with a token that may not read or answer asks: an agent's or an operator's. Log in as a person:"},
+		Command: "askback login",
+	}}},
+	{errCrossSite, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Not from another site",
+		Body:    []string{"This form was sent from somewhere else than this server's own pages. Nothing has changed."},
+		Home:    true,
+	}}},
+	{askback.ErrNotFound, failure{http.StatusNotFound, pages.Notice{
+		Heading: "Not found",
+		Body:    []string{"There is no such page, or it is not for you."},
+		Home:    true,
+	}}},
+	{errForm, failure{http.StatusBadRequest, pages.Notice{
+		Heading: "This form was not understood",
+		Body:    []string{"Nothing has changed. Open the page again and answer there."},
+		Home:    true,
+	}}},
+	{errTooLarge, failure{http.StatusRequestEntityTooLarge, pages.Notice{
+		Heading: "Too much text",
+		Body:    []string{"Nothing was sent. Go back in your browser: what you typed is still there, and shorten it."},
+	}}},
+	{askback.ErrFull, failure{http.StatusServiceUnavailable, busy}},
+	{askback.ErrBusy, failure{http.StatusServiceUnavailable, busy}},
+	{askback.ErrStopping, failure{http.StatusServiceUnavailable, busy}},
+	{context.Canceled, failure{http.StatusServiceUnavailable, busy}},
+	{context.DeadlineExceeded, failure{http.StatusServiceUnavailable, busy}},
+}
+
+var busy = pages.Notice{
+	Heading: "Try again in a moment",
+	Body:    []string{"The server is busy or just stopping. Go back in your browser: what you typed is still there."},
+}
+
+func failureOf(err error) failure {
+	for _, f := range failures {
+		if errors.Is(err, f.err) {
+			return f.failure
+		}
+	}
+	return failure{http.StatusInternalServerError, pages.Notice{
+		Heading: "Something broke here",
+		Body:    []string{"It is not your fault, and it is in the log of the server. Go back in your browser: what you typed is still there."},
+		Home:    true,
+	}}
+}

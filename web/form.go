@@ -1,0 +1,137 @@
+package web
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/web/pages"
+)
+
+// maxForm is room for every field of four questions at its limit, percent-encoded.
+const maxForm = 4 << 20
+
+// readValues reads a form. Another type of body, which a page of ours never sends, is
+// none.
+func readValues(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/x-www-form-urlencoded" {
+		return nil, errForm
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	err = r.ParseForm()
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, errTooLarge
+	case err != nil:
+		return nil, errForm
+	}
+	return r.PostForm, nil
+}
+
+// sent is a form as it came: what was filled in, and which button was pressed.
+type sent struct {
+	action string
+	form   view.Form
+}
+
+// readForm reads the form of an ask. Fields are known by the ids of questions, choices
+// by their index: nothing the agent wrote names anything here.
+func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (sent, error) {
+	values, err := readValues(w, r)
+	if err != nil {
+		return sent{}, err
+	}
+	s := sent{action: values.Get("action"), form: view.NewForm(a)}
+	s.form.Comment, s.form.Reason = typed(values, "comment"), typed(values, "reason")
+	if !slices.Contains(buttons(a), s.action) {
+		return sent{}, errForm
+	}
+	switch s.action {
+	case pages.Approve:
+		s.form.Decision = askback.Approve
+	case pages.Deny:
+		s.form.Decision = askback.Deny
+	}
+	for i, q := range a.Questions {
+		if s.form.Entries[i], err = readEntry(values, q); err != nil {
+			return sent{}, err
+		}
+	}
+	return s, nil
+}
+
+// buttons are those that the page of an ask has.
+func buttons(a view.Ask) []string {
+	if a.Confirmation != nil {
+		return []string{pages.Approve, pages.Deny, pages.Decline}
+	}
+	return []string{pages.Answer, pages.Decline}
+}
+
+func readEntry(values url.Values, q view.Question) (view.Entry, error) {
+	id := q.ID.String()
+	e := view.Entry{Other: typed(values, id+"-other"), Notes: typed(values, id+"-notes")}
+	for _, value := range values[id] {
+		switch value {
+		case pages.Own:
+			e.Own = true
+		case pages.None:
+		default:
+			i, err := strconv.Atoi(value)
+			if err != nil || i < 0 || i >= len(q.Choices) {
+				return e, errForm
+			}
+			e.Picks = append(e.Picks, i)
+		}
+	}
+	return e, nil
+}
+
+// typed returns a text field with the line ends that everybody else uses.
+func typed(values url.Values, field string) view.Typed {
+	return view.Typed(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
+}
+
+// send gives the answer to the seat, unless something is wrong with it: that is then in
+// the form.
+func (s *sent) send(v visit, of askback.Ask, a view.Ask) (askback.Ask, error) {
+	if s.action == pages.Decline {
+		return s.decline(v, of, a)
+	}
+	answer := s.form.Answer(a)
+	_, err := answer.Normalize(of)
+	if s.complains(a, err) && !of.Settled() {
+		return of, nil
+	}
+	after, err := v.seat.Answer(v.Context(), of.ID, answer)
+	if s.complains(a, err) {
+		return of, nil
+	}
+	return after, err
+}
+
+func (s *sent) decline(v visit, of askback.Ask, a view.Ask) (askback.Ask, error) {
+	after, err := v.seat.Decline(v.Context(), of.ID, string(s.form.Reason))
+	var invalid askback.Invalid
+	if errors.As(err, &invalid) {
+		s.form.Check(a, invalid)
+		return of, nil
+	}
+	return after, err
+}
+
+// complains says whether the form has problems, after noting those of err.
+func (s *sent) complains(a view.Ask, err error) bool {
+	var invalid askback.Invalid
+	errors.As(err, &invalid)
+	s.form.Check(a, invalid)
+	return len(s.form.Problems) > 0
+}

@@ -1,0 +1,62 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/web/pages"
+)
+
+// loginPage shows a button. Opening the link spends nothing, so that whoever looks at
+// links before people do cannot use it up.
+func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if !login.Possible(r) {
+		return errClear
+	}
+	secret := r.URL.Query().Get("secret")
+	if secret == "" {
+		return askback.ErrUnauthorized
+	}
+	frame := s.frame()
+	if who, err := s.visitor(r); err == nil {
+		frame.Name = safetext.Line(who.Name)
+	}
+	return s.draw(w, r, http.StatusOK, pages.Login(frame, secret))
+}
+
+// login spends the link. Where no cookie can be kept the link stays good.
+func (s *site) login(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if !login.Possible(r) {
+		return errClear
+	}
+	values, err := readValues(w, r)
+	if err != nil {
+		return err
+	}
+	secret, err := s.gate.Login(r.Context(), values.Get("secret"))
+	if errors.Is(err, askback.ErrUnauthorized) {
+		return s.draw(w, r, http.StatusForbidden, pages.Say(s.frame(), pages.Notice{
+			Heading: "This link does not work any more",
+			Body:    []string{"It was used before, or it is too old. Type this for a new one:"},
+			Command: "askback login",
+		}))
+	}
+	if err != nil {
+		return err
+	}
+	login.Keep(w, r, secret, askback.BrowserTime)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}
+
+// logout makes this browser forget its secret.
+func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
+	login.End(w, r)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
+}

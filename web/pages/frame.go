@@ -1,0 +1,166 @@
+// Package pages is what a person sees in the browser.
+//
+// It draws values of internal/view and nothing else. Everything an agent wrote stands
+// inside a bounded block that says whose words they are; the frame around it is ours
+// (T10). Nothing runs in a page but our own script, and every page works without it.
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// A Frame is what stands around every page.
+type Frame struct {
+	Style, Script, Icon string    // addresses of our files
+	Name                view.Text // who is logged in; nobody where it is blank
+	Now                 time.Time
+	Zone                *time.Location // of the times on the page; nil is UTC
+}
+
+// A Notice is a page that says one thing.
+type Notice struct {
+	Heading string
+	Body    []string // paragraphs
+	Command string   // what to type in a terminal, if that helps
+	Home    bool     // there is a list to go back to
+}
+
+// The names of the buttons of a form; the field is called "action".
+const (
+	Answer  = "answer"
+	Decline = "decline"
+	Approve = "approve"
+	Deny    = "deny"
+)
+
+// Own and None are the values of a choice that is none of the agent's.
+const (
+	Own  = "own"
+	None = "none"
+)
+
+func (f Frame) when(t time.Time) string { return view.When(t, f.Zone) }
+
+// instant is a time for programs.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// ago says how long something has been, roughly.
+func (f Frame) ago(t time.Time) string {
+	if d := f.Now.Sub(t); d >= time.Minute {
+		return span(d) + " ago"
+	}
+	return "just now"
+}
+
+// left says how much time there is.
+func (f Frame) left(deadline time.Time) string {
+	switch d := deadline.Sub(f.Now); {
+	case d <= 0:
+		return "the time is over"
+	case d < time.Minute:
+		return "less than a minute left"
+	default:
+		return span(d) + " left"
+	}
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Hour:
+		return count(int(d/time.Minute), "minute")
+	case d < 48*time.Hour:
+		return count(int(d/time.Hour), "hour")
+	}
+	return count(int(d/(24*time.Hour)), "day")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// rows is about how many lines a text takes on the page.
+func rows(t view.Text) int {
+	n := 0
+	for line := range strings.SplitSeq(t.String(), "\n") {
+		n += 1 + len(line)/80
+	}
+	return n
+}
+
+// A text of more rows than these is folded when it is only background. Arguments of a
+// confirmation never are (T3).
+const (
+	longPreview = 14
+	longProse   = 40
+)
+
+func said(t view.Text) bool { return t.String() != "" }
+
+// heading says in our words what is asked.
+func heading(a view.Ask) string {
+	switch {
+	case a.Confirmation != nil && a.Confirmation.Dangerous:
+		return "Dangerous: approval needed"
+	case a.Confirmation != nil:
+		return "Approval needed"
+	case len(a.Questions) == 1:
+		return "A question for you"
+	}
+	return fmt.Sprintf("%d questions for you", len(a.Questions))
+}
+
+// title is what the browser shows in its tab: never a word of the agent's (T10).
+func title(a view.Ask) string {
+	switch {
+	case a.Outcome != nil:
+		return "Settled"
+	case a.Confirmation != nil:
+		return "Approval needed"
+	}
+	return "Question"
+}
+
+// problemID names the problem of a field for aria-describedby; "" where all is well.
+func problemID(f view.Form, field string) string {
+	if said(f.Problem(field)) {
+		return field + "-problem"
+	}
+	return ""
+}
+
+// describes lists the ids of what explains a field.
+func describes(ids ...string) string {
+	return strings.Join(strings.Fields(strings.Join(ids, " ")), " ")
+}
+
+func join(list []view.Text) string {
+	var names []string
+	for _, t := range list {
+		names = append(names, t.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// decided says in our words which button somebody pressed.
+func decided(f view.Form) string {
+	switch f.Decision {
+	case "approved":
+		return "You pressed Approve."
+	case "denied":
+		return "You pressed Deny."
+	}
+	return ""
+}
+
+// size says how much there is to read, so that a hidden end is missed.
+func size(t view.Text) string {
+	n := strings.Count(t.String(), "\n") + 1
+	return count(n, "line") + ", " + count(len([]rune(t.String())), "character")
+}
