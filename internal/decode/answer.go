@@ -107,8 +107,12 @@ func Digest(raw []byte) (string, error) {
 		return "", err
 	}
 	var digest string
-	r.fields(n, `{"digest": "sha256:…"}`, map[string]func(node){"digest": r.text(&digest)})
-	if digest == "" && r.err() == nil {
+	said := false
+	r.fields(n, `{"digest": "sha256:…"}`, map[string]func(node){"digest": func(n node) {
+		said = true
+		r.text(&digest)(n)
+	}})
+	if !said && r.err() == nil {
 		r.wrong("/digest", "which arguments are about to run?", `"digest": "sha256:…"`)
 	}
 	return digest, r.err()
