@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -89,10 +90,10 @@ func (r *Request) checkPlace(bad *problems) {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
 	}
 	text(bad, "/session_id", r.SessionID, MaxKey)
-	text(bad, "/session_key", r.SessionKey, MaxKey)
-	text(bad, "/agent", r.Agent, MaxName)
+	name(bad, "/session_key", r.SessionKey, MaxKey)
+	name(bad, "/agent", r.Agent, MaxName)
 	text(bad, "/title", r.Title, MaxName)
-	text(bad, "/key", r.Key, MaxKey)
+	name(bad, "/key", r.Key, MaxKey)
 	for i, name := range r.To {
 		if strings.HasPrefix(name, "@") {
 			bad.add(fmt.Sprintf("/to/%d", i), "this release knows no groups", "name the people")
@@ -277,10 +278,14 @@ func names(bad *problems, at string, list []string) []string {
 		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
 	}
 	var out []string
-	for i, name := range list {
-		required(bad, fmt.Sprintf("%s/%d", at, i), name, MaxName)
-		if !slices.Contains(out, name) {
-			out = append(out, name)
+	for i, one := range list {
+		at := fmt.Sprintf("%s/%d", at, i)
+		if strings.TrimSpace(one) == "" {
+			bad.add(at, "is blank", "name somebody, or leave it out")
+		}
+		name(bad, at, one, MaxName)
+		if !slices.Contains(out, one) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -289,6 +294,15 @@ func names(bad *problems, at string, list []string) []string {
 func required(bad *problems, at, s string, limit int) {
 	if strings.TrimSpace(s) == "" {
 		bad.add(at, "is blank", "write something")
+		return
+	}
+	text(bad, at, s, limit)
+}
+
+// name checks a text that stands for somebody or something: it is one line.
+func name(bad *problems, at, s string, limit int) {
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		bad.add(at, "a name has no control characters", "write it in one line")
 		return
 	}
 	text(bad, at, s, limit)

@@ -3,6 +3,7 @@ package askback
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -54,7 +55,10 @@ func (r TokenRequest) Check() error {
 	default:
 		bad.add("/kind", "a token is for an agent, a responder, an operator or an admin", `"kind": "responder"`)
 	}
-	required(&bad, "/name", r.Name, MaxName)
+	if strings.TrimSpace(r.Name) == "" {
+		bad.add("/name", "is blank", `"name": "ana"`)
+	}
+	name(&bad, "/name", r.Name, MaxName)
 	if r.ExpiresIn < 0 {
 		bad.add("/expires_in", "a token ends after it is made", `"expires_in": "30d"`)
 	}

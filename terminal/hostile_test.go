@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/hinshun/vt10x"
 	"pgregory.net/rapid"
@@ -167,6 +168,23 @@ func TestNothingIsTruncated(t *testing.T) {
 	}
 	if _, after, _ := strings.Cut(prose, "end of prose"); !strings.Contains(after, "delete_files") {
 		t.Errorf("the tool is not named again below: %q", after)
+	}
+}
+
+// A mark at the start of a row would be drawn onto the gutter.
+func TestRowsDoNotStartWithAMark(t *testing.T) {
+	for before := range 10 {
+		a := deletion()
+		a.Confirmation.Input, _ = json.Marshal(map[string]string{"a": strings.Repeat("x", before) + strings.Repeat("e\u0301\u0323", 500)})
+		_, drawn, err := ask(a, true, "n\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range strings.SplitSeq(drawn, "\n") {
+			if cells := []rune(row); len(cells) > margin+2 && unicode.Is(unicode.M, cells[margin+2]) {
+				t.Fatalf("got %q", row)
+			}
+		}
 	}
 }
 

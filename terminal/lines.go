@@ -94,7 +94,7 @@ func (l *lines) read() {
 			}
 		}
 		if err != nil {
-			l.got <- line{text: text.String()}
+			l.got <- line{err: noInput(err)}
 			return
 		}
 	}

@@ -40,6 +40,7 @@ func TestLinesAreAnswers(t *testing.T) {
 	fixed.NoOther, standard.Default, optional.Optional = true, []string{"green"}, true
 	own := colours
 	own.Default = []string{"ultraviolet"}
+	twins := askback.Question{Options: askback.Options("Yes", "yes")}
 	many := askback.Question{MultiSelect: true, Options: askback.Options("Yes, please", "No", "a b", "Yes", "x, y, z")}
 	manyFixed, manyOptional, manyStandard := many, many, many
 	manyFixed.NoOther, manyOptional.Optional, manyStandard.Default = true, true, []string{"No", "Yes", "or so"}
@@ -62,6 +63,7 @@ func TestLinesAreAnswers(t *testing.T) {
 		{"a number among spaces, from Windows", colours, "  2 \r\n", []string{"green"}, "", ""},
 		{"a label", colours, "blue\n", []string{"blue"}, "", ""},
 		{"a label in capitals", colours, "BLUE\n", []string{"blue"}, "", ""},
+		{"a label in capitals that two have", twins, "YES\nyes\n", []string{"yes"}, "", "More than one label"},
 		{"other words", colours, "dark red\n", nil, "dark red", ""},
 		{"other words behind Other", colours, "4\n4\n", nil, "4", "Your own words:"},
 		{"a label behind Other stays text", colours, "other\nred\n", nil, "red", "Your own words:"},

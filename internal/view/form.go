@@ -68,18 +68,24 @@ func (f Form) Answer(a Ask) askback.Answer {
 	return out
 }
 
-// Check notes what is wrong: what the root package found in the answer, in words for
-// whoever filled it in, and "Other" chosen without a word.
-func (f *Form) Check(a Ask, found askback.Invalid) {
+// Check notes where "Other" was chosen without a word. Where an answer is required, the
+// root package finds that too.
+func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.Own && strings.TrimSpace(string(e.Other)) == "" {
-			f.Complain(q.ID.String()+"-other", "Write your own answer here, or choose another.")
+			f.Complain(q.ID.String()+"-other", unwritten)
 		}
 	}
-	for _, p := range found {
+}
+
+// Refuse notes what the root package found wrong, in words for whoever filled it in.
+func (f *Form) Refuse(a Ask, why askback.Invalid) {
+	for _, p := range why {
 		f.Complain(f.place(a, p))
 	}
 }
+
+const unwritten = "Write your own answer here, or choose another."
 
 // Complain notes a problem with a field.
 func (f *Form) Complain(field, sentence string) {
@@ -124,7 +130,7 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 	case len(q.Choices) == 0:
 		return id + "-other", "Please write an answer."
 	case f.Entries[i].Own:
-		return id + "-other", "Write your own answer here, or choose another."
+		return id + "-other", unwritten
 	case q.Free():
 		return id, "Please choose an answer, or write your own."
 	}
