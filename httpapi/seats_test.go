@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,11 +23,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // token and a client of its own.
 type wire struct {
 	t       *testing.T
+	store   *memstore.Store
 	engine  *engine.Engine
 	handler *httpapi.Handler
 	server  *httptest.Server
 	client  *http.Client
-	tokens  map[askback.Principal]string
+
+	mu     sync.Mutex
+	tokens map[askback.Principal]string
 }
 
 // root is whoever makes the tokens of a test.
@@ -37,8 +41,9 @@ func newWire(t *testing.T, o *httpapi.Options) *wire {
 	if o == nil {
 		o = &httpapi.Options{}
 	}
-	e := engine.New(memstore.New(), &engine.Options{MaxOpen: 1000, MaxWaiters: 200})
-	w := &wire{t: t, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
+	db := memstore.New()
+	e := engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200})
+	w := &wire{t: t, store: db, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
 	w.server = httptest.NewServer(w.handler)
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	t.Cleanup(func() {
@@ -52,6 +57,8 @@ func newWire(t *testing.T, o *httpapi.Options) *wire {
 // token returns the secret of a principal, made when first asked for.
 func (w *wire) token(p askback.Principal) string {
 	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if secret, ok := w.tokens[p]; ok {
 		return secret
 	}

@@ -1,0 +1,34 @@
+package httpapi
+
+import "slices"
+
+// Routes returns the paths of the table by method.
+func Routes() map[string][]string {
+	out := map[string][]string{}
+	for _, rt := range routes {
+		out[rt.method] = append(out[rt.method], rt.path)
+	}
+	return out
+}
+
+// Paths returns every path of the table once.
+func Paths() []string {
+	var out []string
+	for _, rt := range routes {
+		if !slices.Contains(out, rt.path) {
+			out = append(out, rt.path)
+		}
+	}
+	return out
+}
+
+// Actionless returns the routes that name no action and are not open.
+func Actionless() []string {
+	var out []string
+	for _, rt := range routes {
+		if rt.open != (rt.action == "") {
+			out = append(out, rt.method+" "+rt.path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package httpapi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store"
+)
+
+// contents is all that the store keeps, as text.
+func (w *wire) contents() string {
+	w.t.Helper()
+	var b strings.Builder
+	ctx := context.Background()
+	for _, kind := range []string{"ask", "session", "token", "login", "draft"} {
+		records, err := w.store.List(ctx, store.Query{Kind: kind, Limit: store.MaxList})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, r := range records {
+			fmt.Fprintf(&b, "%s %s v%d %s %s %s\n", r.Kind, r.ID, r.Version, r.Status, r.Fixed, r.State)
+		}
+	}
+	events, err := w.store.History(ctx, "", 0, store.MaxList)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range events {
+		fmt.Fprintf(&b, "%d %s %s %s\n", e.Seq, e.Subject, e.Type, e.Data)
+	}
+	return b.String()
+}
+
+// everybody is a credential of each kind, and none.
+func (w *wire) everybody() map[string]string {
+	out := map[string]string{"nobody": ""}
+	for _, kind := range askback.Kinds {
+		out[string(kind)] = w.token(askback.Principal{Kind: kind, Name: "eve"})
+	}
+	out["the asker"] = w.token(bot)
+	return out
+}
+
+// GET, HEAD and OPTIONS change nothing, whoever sends them and as what (F4).
+func TestReadingChangesNothing(t *testing.T) {
+	w := newWire(t, nil)
+	ask := w.ask(databases)
+	who := w.everybody()
+	before := w.contents()
+	for _, path := range httpapi.Paths() {
+		path = strings.ReplaceAll(path, "{id}", ask.ID)
+		for name, secret := range who {
+			for _, method := range []string{"GET", "HEAD", "OPTIONS"} {
+				for _, header := range [][]string{{"Authorization", "Bearer " + secret}, {"Cookie", "askback=" + secret}} {
+					w.send(method, path, "", "", header...)
+					if after := w.contents(); after != before {
+						t.Fatalf("%s %s by %s changed the store:\n%s\nwas\n%s", method, path, name, after, before)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An agent's token does not answer, whatever it sends and wherever (F4, E10).
+func TestAnAgentCannotAnswerOverTheWire(t *testing.T) {
+	w := newWire(t, nil)
+	ask := w.ask(databases)
+	token := w.token(bot)
+	before := w.contents()
+	for _, action := range []string{"answer", "decline", "claim", "draft"} {
+		for _, body := range []string{`{"answer": "SQLite"}`, `{"decision": "approved"}`, `{}`, `{"by": "ana"}`, ""} {
+			for _, method := range []string{"POST", "PUT"} {
+				got := w.send(method, "/api/v1/asks/"+ask.ID+"/"+action, token, body)
+				if got.status != http.StatusForbidden && got.status != http.StatusMethodNotAllowed {
+					t.Errorf("%s %s %s: got %d %s, want 403", method, action, body, got.status, got.body)
+				}
+			}
+		}
+	}
+	if after := w.contents(); after != before {
+		t.Errorf("the store changed:\n%s\nwas\n%s", after, before)
+	}
+}
+
+// Every route needs a token, but for those said to be open.
+func TestEveryRouteNeedsAToken(t *testing.T) {
+	w := newWire(t, nil)
+	for method, paths := range httpapi.Routes() {
+		for _, path := range paths {
+			got := w.send(method, strings.ReplaceAll(path, "{id}", "x"), "", "")
+			open := path == "/healthz" || path == "/readyz"
+			if open != (got.status == 200) || !open && got.status != 401 {
+				t.Errorf("%s %s without a token: got %d", method, path, got.status)
+			}
+		}
+	}
+}
+
+// raw sends bytes on a connection of its own, closes it, and returns what came
+// back until then.
+func (w *wire) raw(request string, whole bool) string {
+	w.t.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, request); err != nil {
+		w.t.Fatal(err)
+	}
+	if !whole {
+		return ""
+	}
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	reply, _ := io.ReadAll(conn)
+	return string(reply)
+}
+
+// A connection that breaks after any byte of an answer leaves one outcome, and
+// the answer can be said again (D2, E10, F2).
+func TestACutAfterEveryByte(t *testing.T) {
+	w := newWire(t, nil)
+	answer := func(id string) string {
+		const body = `{"answer": "SQLite"}`
+		return fmt.Sprintf("POST /api/v1/asks/%s/answer HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			id, w.token(ana), len(body), body)
+	}
+	for n := range len(answer(w.ask(databases).ID)) + 1 {
+		ask := w.ask(databases)
+		request := answer(ask.ID)
+		w.raw(request[:n], false)
+		if again := w.raw(request, true); !strings.HasPrefix(again, "HTTP/1.1 200 ") {
+			t.Fatalf("cut after %d bytes, then said again: got %s", n, again)
+		}
+		w.settledOnce(ask)
+	}
+}
+
+// settledOnce checks that the history of an ask has one asking and one end.
+func (w *wire) settledOnce(ask askback.Ask) {
+	w.t.Helper()
+	events, err := w.store.History(context.Background(), ask.SessionID, 0, 10)
+	if err != nil || len(events) != 2 || events[0].Type != "question_pending" || events[1].Type != "question_answered" {
+		w.t.Fatalf("history of %s: got %v, %v; want one asking and one answer", ask.ID, events, err)
+	}
+}
+
+// An asking that breaks off after any byte and is made again with its key is
+// one ask.
+func TestACutAskIsOneAsk(t *testing.T) {
+	w := newWire(t, nil)
+	request := func(key string) string {
+		return fmt.Sprintf("POST /api/v1/asks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			key, w.token(bot), len(databases), databases)
+	}
+	total := len(request("key-000"))
+	for n := range total + 1 {
+		whole := request(fmt.Sprintf("key-%03d", n))
+		w.raw(whole[:n], false)
+		if again := w.raw(whole, true); !strings.HasPrefix(again, "HTTP/1.1 20") {
+			t.Fatalf("cut after %d bytes, then asked again: got %s", n, again)
+		}
+	}
+	seen := map[string]int{}
+	q := askback.Query{Limit: askback.MaxLimit}
+	for {
+		page, err := w.engine.As(ana).List(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range page.Items {
+			seen[a.ID]++
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			break
+		}
+	}
+	if len(seen) != total+1 {
+		t.Errorf("got %d asks for %d keys", len(seen), total+1)
+	}
+}
+
+// No route without an action.
+func TestEveryRouteHasAnAction(t *testing.T) {
+	for _, route := range httpapi.Actionless() {
+		t.Errorf("%s has no action", route)
+	}
+}
