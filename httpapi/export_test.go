@@ -2,6 +2,9 @@ package httpapi
 
 import "slices"
 
+// WireRequest is what the client sends.
+var WireRequest = wireRequest
+
 // Routes returns the paths of the table by method.
 func Routes() map[string][]string {
 	out := map[string][]string{}

@@ -61,7 +61,7 @@ func (c *call) login() error {
 	}
 	link := loginLink{Secret: secret}
 	if c.h.options.PublicURL != "" {
-		link.URL = c.h.options.PublicURL + "/login?code=" + secret
+		link.URL = c.h.options.PublicURL + "/login?secret=" + secret
 	}
 	return c.reply(http.StatusCreated, link)
 }

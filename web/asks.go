@@ -48,18 +48,26 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 	if err != nil {
 		return err
 	}
-	after, err := sent.send(v, a, drawn)
-	switch {
-	case err == nil && len(sent.form.Problems) == 0:
-		http.Redirect(w, v.Request, "/asks/"+url.PathEscape(a.ID), http.StatusSeeOther)
-		return nil
-	case errors.Is(err, askback.ErrSettled) && after.Settled():
-		winner := view.Overtaken(*after.Outcome, v.who.Name)
-		return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(after), winner, sent.form))
-	case err == nil:
+	switch wrong := sent.check(a, drawn); {
+	case wrong && a.Settled():
+		return s.overtaken(w, v, a, sent.form)
+	case wrong:
 		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
 	}
+	after, err := sent.give(v, drawn)
+	switch {
+	case err == nil:
+		http.Redirect(w, v.Request, "/asks/"+url.PathEscape(a.ID), http.StatusSeeOther)
+		return nil
+	case errors.Is(err, askback.ErrSettled):
+		return s.overtaken(w, v, after, sent.form)
+	}
 	return s.retry(w, v, drawn, sent.form, err)
+}
+
+func (s *site) overtaken(w http.ResponseWriter, v visit, a askback.Ask, form view.Form) error {
+	winner := view.Overtaken(*a.Outcome, v.who.Name)
+	return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(a), winner, form))
 }
 
 // retry shows the form again after an error that is not in it, for another try.

@@ -100,38 +100,25 @@ func typed(values url.Values, field string) view.Typed {
 	return view.Typed(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
 }
 
-// send gives the answer to the seat, unless something is wrong with it: that is then in
-// the form.
-func (s *sent) send(v visit, of askback.Ask, a view.Ask) (askback.Ask, error) {
+// check notes in the form what is wrong with it, and says whether anything is.
+func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
+	var err error
 	if s.action == pages.Decline {
-		return s.decline(v, of, a)
+		err = askback.CheckReason(string(s.form.Reason))
+	} else {
+		s.form.Check(a)
+		_, err = s.form.Answer(a).Normalize(of)
 	}
-	answer := s.form.Answer(a)
-	_, err := answer.Normalize(of)
-	if s.complains(a, err) && !of.Settled() {
-		return of, nil
-	}
-	after, err := v.seat.Answer(v.Context(), of.ID, answer)
-	if s.complains(a, err) {
-		return of, nil
-	}
-	return after, err
-}
-
-func (s *sent) decline(v visit, of askback.Ask, a view.Ask) (askback.Ask, error) {
-	after, err := v.seat.Decline(v.Context(), of.ID, string(s.form.Reason))
-	var invalid askback.Invalid
-	if errors.As(err, &invalid) {
-		s.form.Check(a, invalid)
-		return of, nil
-	}
-	return after, err
-}
-
-// complains says whether the form has problems, after noting those of err.
-func (s *sent) complains(a view.Ask, err error) bool {
 	var invalid askback.Invalid
 	errors.As(err, &invalid)
-	s.form.Check(a, invalid)
+	s.form.Refuse(a, invalid)
 	return len(s.form.Problems) > 0
+}
+
+// give hands the answer to the seat.
+func (s *sent) give(v visit, a view.Ask) (askback.Ask, error) {
+	if s.action == pages.Decline {
+		return v.seat.Decline(v.Context(), v.PathValue("id"), string(s.form.Reason))
+	}
+	return v.seat.Answer(v.Context(), v.PathValue("id"), s.form.Answer(a))
 }

@@ -62,7 +62,7 @@ func New(gate Gate, o *Options) http.Handler {
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
 	mux.Handle("POST /logout", s.handler(s.logout))
-	mux.Handle("GET /assets/", s.assets)
+	mux.Handle("GET /assets/", s.handler(s.assets.serve))
 	mux.Handle("/", s.handler(func(http.ResponseWriter, *http.Request) error { return askback.ErrNotFound }))
 	guard := http.NewCrossOriginProtection()
 	guard.SetDenyHandler(s.handler(func(http.ResponseWriter, *http.Request) error { return errCrossSite }))
@@ -174,10 +174,11 @@ func (s *site) draw(w http.ResponseWriter, r *http.Request, status int, page tem
 // fail tells a person what went wrong in our words, and the log the rest.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
-	if f.status >= http.StatusInternalServerError {
+	switch f.status {
+	case http.StatusInternalServerError:
 		s.log.Error("a page could not be made", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
-	if f.status == http.StatusServiceUnavailable {
+	case http.StatusServiceUnavailable:
+		s.log.Warn("a page could not be made now", "method", r.Method, "path", r.URL.Path, "error", err)
 		w.Header().Set("Retry-After", "1")
 	}
 	if err := s.draw(w, r, f.status, pages.Say(s.frame(), f.Notice)); err != nil {

@@ -141,7 +141,7 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 func Overtaken(o askback.Outcome, me string) Text {
 	who := o.By.String()
 	if o.By.Kind == askback.ByPerson && o.By.Name == me {
-		who = "you"
+		who = "You"
 	}
 	switch {
 	case o.By.Kind == askback.ByTimer:

@@ -72,6 +72,8 @@ func span(d time.Duration) string {
 	switch {
 	case d < time.Hour:
 		return count(int(d/time.Minute), "minute")
+	case d < 10*time.Hour && d%time.Hour >= time.Minute:
+		return count(int(d/time.Hour), "hour") + " " + count(int(d%time.Hour/time.Minute), "minute")
 	case d < 48*time.Hour:
 		return count(int(d/time.Hour), "hour")
 	}
@@ -131,6 +133,15 @@ func title(a view.Ask) string {
 func problemID(f view.Form, field string) string {
 	if said(f.Problem(field)) {
 		return field + "-problem"
+	}
+	return ""
+}
+
+// about says which question a field belongs to, where there are several.
+func about(form view.Form, field string) string {
+	id, _, _ := strings.Cut(field, "-")
+	if n, ok := strings.CutPrefix(id, "q"); ok && len(form.Entries) > 1 {
+		return "Question " + n + ": "
 	}
 	return ""
 }

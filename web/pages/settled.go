@@ -23,6 +23,14 @@ func refused(a view.Ask) bool {
 	return a.Confirmation != nil && !a.Outcome.Approved || len(a.Outcome.Answers) == 0 && !a.Outcome.Approved
 }
 
+// colon stands before the winner's answer where there is a single one.
+func colon(a view.Ask) string {
+	if len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) > 0 {
+		return ":"
+	}
+	return ""
+}
+
 func upper(t view.Text) string { return capital(t.String()) }
 
 func capital(s string) string {

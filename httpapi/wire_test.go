@@ -1,0 +1,130 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/decode"
+)
+
+// What the client sends is what the handler reads: all of a request arrives.
+func TestARequestSurvivesTheWire(t *testing.T) {
+	for name, want := range map[string]askback.Request{
+		"questions": {
+			Questions: []askback.Question{
+				{
+					Text: "Which?", Header: "Database", Options: []askback.Option{{Label: "a", Description: "<b>", Preview: "p & q"}, {Label: "b"}},
+					Default: []string{"b"},
+				},
+				{Text: "Which ones?", MultiSelect: true, NoOther: true, Optional: true, Options: askback.Options("x", "y"), Default: []string{"x", "y"}},
+				{Text: "Name?"},
+			},
+			SessionKey: "run 7", Agent: "bot", Title: "T", Context: json.RawMessage(`{"n":1}`), To: []string{"ana", "ben"},
+			Tags: []string{"prod"}, Timeout: 36*time.Hour + 90*time.Second, OnTimeout: askback.OnTimeoutDecline,
+		},
+		"confirmation": {
+			Confirmation: &askback.Confirmation{
+				ToolName: "rm", Server: "files", Description: "d", Input: json.RawMessage(`{"path":"a<b","n":1}`),
+				InputPreview: "p", Dangerous: true, Context: "c",
+			},
+			SessionID: "ses_1", Deadline: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC),
+		},
+	} {
+		want, _, err := want.Normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(httpapi.WireRequest(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decode.Request(raw)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", name, raw, err)
+		}
+		if got, _, err = got.Normalize(); err != nil {
+			t.Fatal(err)
+		}
+		if want.Confirmation != nil { // json.Marshal writes < as \u003c, which means the same
+			got.Confirmation.Input = json.RawMessage(`{"path":"a<b","n":1}`)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// Drafts are each person's own, and gone when the ask is settled.
+func TestDraftsOverTheWire(t *testing.T) {
+	w := newWire(t, nil)
+	ctx := context.Background()
+	ask := w.ask(databases)
+	one, other := w.As(ana), w.As(askback.Principal{Kind: askback.Responder, Name: "ben"})
+	if got, err := one.Draft(ctx, ask.ID); got != nil || err != nil {
+		t.Errorf("nothing typed: got %s, %v", got, err)
+	}
+	for _, draft := range []string{`{"answers":[{"id":"q1","other":"Maria"}]}`, `{"answers":[{"id":"q1","other":"MariaDB"}]}`} {
+		if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(draft)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := one.Draft(ctx, ask.ID); string(got) != draft || err != nil {
+			t.Errorf("got %s, %v; want %s", got, err, draft)
+		}
+	}
+	if got, err := other.Draft(ctx, ask.ID); got != nil || err != nil {
+		t.Errorf("somebody else sees %s, %v", got, err)
+	}
+	var invalid askback.Invalid
+	if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(`[1]`)); !errors.As(err, &invalid) {
+		t.Errorf("a list as a draft: got %v, want Invalid", err)
+	}
+	if _, err := other.Answer(ctx, ask.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := one.Draft(ctx, ask.ID); got != nil || err != nil {
+		t.Errorf("after the end: got %s, %v; want nothing", got, err)
+	}
+	if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(`{}`)); !errors.Is(err, askback.ErrSettled) {
+		t.Errorf("after the end: got %v, want %v", err, askback.ErrSettled)
+	}
+}
+
+// Who floods is told so, and a repeated ask still finds its ask.
+func TestAFloodIsRefused(t *testing.T) {
+	w := newWire(t, nil)
+	ctx := context.Background()
+	agent := w.engine.As(bot)
+	for range 1000 {
+		if _, err := agent.Ask(ctx, question("Again?")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remote := w.As(bot)
+	if _, err := remote.Ask(ctx, question("Once more?")); !errors.Is(err, askback.ErrTooMany) {
+		t.Errorf("got %v, want %v", err, askback.ErrTooMany)
+	}
+	got := w.send("POST", "/api/v1/asks", w.token(bot), databases)
+	if got.status != 429 || got.header.Get("Retry-After") == "" {
+		t.Errorf("got %d, Retry-After %q; want 429 with one", got.status, got.header.Get("Retry-After"))
+	}
+	if _, err := w.As(askback.Principal{Kind: askback.Agent, Name: "calm"}).Ask(ctx, question("Mine?")); err != nil {
+		t.Errorf("another agent: %v", err)
+	}
+	page, err := w.engine.As(ana).List(ctx, askback.Query{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.As(ana).Decline(ctx, page.Items[0].ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := remote.Ask(ctx, question("Now?")); err != nil {
+		t.Errorf("after one is settled: %v", err)
+	}
+}

@@ -1,0 +1,212 @@
+package decode_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/decode"
+)
+
+// What agents send, and the request it is (C1, C2, D1).
+func TestRequests(t *testing.T) {
+	labels := askback.Options("PostgreSQL", "SQLite")
+	for body, want := range map[string]askback.Request{
+		`{"question": "Name?"}`: {Questions: []askback.Question{{Text: "Name?"}}},
+		`{"question": "Which?", "options": ["PostgreSQL", "SQLite"], "default": 1}`: {
+			Questions: []askback.Question{{Text: "Which?", Options: labels, Default: []string{"SQLite"}}},
+		},
+		`{"question": "Which?", "options": ["PostgreSQL", "SQLite"], "default": [0, "SQLite"], "multi_select": true}`: {
+			Questions: []askback.Question{{Text: "Which?", Options: labels, MultiSelect: true, Default: []string{"PostgreSQL", "SQLite"}}},
+		},
+		`{"question": "Which?", "options": ["PostgreSQL", "SQLite"], "descriptions": ["a server", null], "allow_custom": false}`: {
+			Questions: []askback.Question{{Text: "Which?", NoOther: true, Options: []askback.Option{
+				{Label: "PostgreSQL", Description: "a server"}, {Label: "SQLite"},
+			}}},
+		},
+		`{"questions": [{"question": "A?", "header": "a", "multiSelect": true, "required": false, "options": [{"label": "x", "preview": "p"}, "y"]}, {"question": "B?"}]}`: {
+			Questions: []askback.Question{
+				{Text: "A?", Header: "a", MultiSelect: true, Optional: true, Options: []askback.Option{{Label: "x", Preview: "p"}, {Label: "y"}}},
+				{Text: "B?"},
+			},
+		},
+		`{"confirmation": {"tool_name": "rm", "server": "files", "input": {"b": 1, "a":  [2]}, "dangerous": true}}`: {
+			Confirmation: &askback.Confirmation{ToolName: "rm", Server: "files", Input: json.RawMessage(`{"b": 1, "a":  [2]}`), Dangerous: true},
+		},
+		`{"question": "A?", "session_key": "s", "agent": "bot", "title": "T", "context": {"n": 1}, "to": ["ana"], "tags": ["prod"], "timeout": "7d", "on_timeout": "decline", "key": "k"}`: {
+			Questions: []askback.Question{{Text: "A?"}}, SessionKey: "s", Agent: "bot", Title: "T", Context: json.RawMessage(`{"n": 1}`),
+			To: []string{"ana"}, Tags: []string{"prod"}, Timeout: 7 * 24 * time.Hour, OnTimeout: askback.OnTimeoutDecline, Key: "k",
+		},
+		`{"question": "A?", "timeout": 90, "title": null}`: {Questions: []askback.Question{{Text: "A?"}}, Timeout: 90 * time.Second},
+		`{"question": "A?", "deadline": "2026-01-31T18:00:00Z"}`: {
+			Questions: []askback.Question{{Text: "A?"}}, Deadline: time.Date(2026, 1, 31, 18, 0, 0, 0, time.UTC),
+		},
+	} {
+		got, err := decode.Request([]byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", body, diff)
+		}
+	}
+}
+
+// What is wrong is said with a pointer, and all of it at once (F15).
+func TestRequestsThatAreWrong(t *testing.T) {
+	for body, pointers := range map[string]string{
+		`[]`:                                  "",
+		`{"question": 1}`:                     "/question",
+		`{"Question": "A?"}`:                  "/Question",
+		`{"question": "A?", "colour": "red"}`: "/colour",
+		`{"question": "A?", "multi_select": "yes", "options": "x"}`:           "/multi_select /options",
+		`{"question": "A?", "options": [1, {"lable": "x"}]}`:                  "/options/0 /options/1/lable",
+		`{"question": "A?", "options": ["x", "y"], "default": 2}`:             "/default",
+		`{"question": "A?", "options": ["x", "y"], "default": -1}`:            "/default",
+		`{"question": "A?", "options": ["x", "y"], "descriptions": ["one"]}`:  "/descriptions",
+		`{"question": "A?", "timeout": "soon"}`:                               "/timeout",
+		`{"question": "A?", "timeout": 0}`:                                    "/timeout",
+		`{"question": "A?", "timeout": -5}`:                                   "/timeout",
+		`{"question": "A?", "timeout": 1.5}`:                                  "/timeout",
+		`{"question": "A?", "deadline": "tomorrow"}`:                          "/deadline",
+		`{"question": "A?", "quorum": 1e99}`:                                  "/quorum",
+		`{"question": "A?", "to": "ana"}`:                                     "/to",
+		`{"question": "A?", "context": 7}`:                                    "/context",
+		`{"question": "A?", "questions": [{"question": "B?"}]}`:               "/question",
+		`{"confirmation": {"tool_name": "x", "input": [1], "digest": "sha"}}`: "/confirmation/input /confirmation/digest",
+	} {
+		_, err := decode.Request([]byte(body))
+		var bad askback.Invalid
+		if !errors.As(err, &bad) {
+			t.Errorf("%s: got %v, want Invalid", body, err)
+			continue
+		}
+		var got []string
+		for _, p := range bad {
+			got = append(got, p.Pointer)
+			if p.Detail == "" || p.Fix == "" {
+				t.Errorf("%s: %+v does not say what is wrong and what instead", body, p)
+			}
+		}
+		if strings.Join(got, " ") != pointers {
+			t.Errorf("%s: got %q, want %q", body, strings.Join(got, " "), pointers)
+		}
+	}
+}
+
+// Bytes that are no JSON are told apart from JSON that is wrong.
+func TestWhatIsNoJSON(t *testing.T) {
+	for _, body := range []string{"", "question=A", `{"question": "A?", "question": "B?"}`, "{\"question\": \"\xff\"}", `{"a": "\ud800"}`, `{} {}`} {
+		_, err := decode.Request([]byte(body))
+		var syntax *canon.SyntaxError
+		if !errors.As(err, &syntax) {
+			t.Errorf("%q: got %v, want a syntax error", body, err)
+		}
+	}
+}
+
+// The ways to say an answer (wire.md §3), and what they are.
+func TestAnswers(t *testing.T) {
+	for body, want := range map[string]askback.Answer{
+		`{"answer": "SQLite"}`:   {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}},
+		`{"answer": ["a", "b"]}`: {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}}}},
+		`{"answers": {"q2": "x", "Which?": ["y"], "q9": "z"}}`: {Answers: []askback.QuestionAnswer{
+			{ID: "q2", Selected: []string{"x"}}, {Question: "Which?", Selected: []string{"y"}}, {Question: "q9", Selected: []string{"z"}},
+		}},
+		`{"answers": [{"id": "q1", "selected": ["x"], "other": null, "notes": "n"}], "comment": "c"}`: {
+			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"x"}, Notes: "n"}}, Comment: "c",
+		},
+		`{"decision": "denied", "reason": "no backup"}`: {Decision: askback.Deny, Reason: "no backup"},
+	} {
+		got, err := decode.Answer([]byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", body, diff)
+		}
+	}
+	for body, pointer := range map[string]string{
+		`{"answer": 1}`:                       "/answer",
+		`{"answers": {"q1": {"x": 1}}}`:       "/answers/q1",
+		`{"answers": {"a/b": 1}}`:             "/answers/a~1b",
+		`{"answer": "x", "answers": []}`:      "/answer",
+		`{"decision": true}`:                  "/decision",
+		`{"Decision": "approved"}`:            "/Decision",
+		`{"decision": "denied", "by": "ana"}`: "/by",
+	} {
+		_, err := decode.Answer([]byte(body))
+		var bad askback.Invalid
+		if !errors.As(err, &bad) || bad[0].Pointer != pointer {
+			t.Errorf("%s: got %v, want a problem at %s", body, err, pointer)
+		}
+	}
+}
+
+// Two decisions that differ by case are not one decision (T5).
+func TestADecisionIsSaidOnce(t *testing.T) {
+	for _, body := range []string{
+		`{"decision": "denied", "decision": "approved"}`, `{"decision": "denied", "Decision": "approved"}`,
+		`{"decision": "denied", "\u0064ecision": "approved"}`,
+	} {
+		if got, err := decode.Answer([]byte(body)); err == nil {
+			t.Errorf("%s was read as %+v", body, got)
+		}
+	}
+}
+
+// Small bodies.
+func TestSmallBodies(t *testing.T) {
+	if got, err := decode.Reason([]byte(`{"reason": "why"}`)); got != "why" || err != nil {
+		t.Errorf("reason: got %q, %v", got, err)
+	}
+	if got, err := decode.Reason(nil); got != "" || err != nil {
+		t.Errorf("no reason: got %q, %v", got, err)
+	}
+	if _, err := decode.Reason([]byte(`{"because": "x"}`)); err == nil {
+		t.Error("an unknown field in a reason")
+	}
+	if err := decode.Nothing([]byte(`{"x": 1}`)); err == nil {
+		t.Error("something in nothing")
+	}
+	if _, err := decode.Digest([]byte(`{}`)); err == nil {
+		t.Error("no digest")
+	}
+	got, err := decode.TokenRequest([]byte(`{"kind": "agent", "name": "bot", "expires_in": "30d"}`))
+	if want := (askback.TokenRequest{Kind: askback.Agent, Name: "bot", ExpiresIn: 720 * time.Hour}); got != want || err != nil {
+		t.Errorf("token: got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// Whatever is sent, decoding ends and does not panic, and what it takes is
+// normal or refused by the rules (F15).
+func FuzzRequest(f *testing.F) {
+	for _, seed := range []string{
+		`{"question": "A?", "options": ["x", "y"], "default": 1}`, `{"questions": [{"question": "A?"}]}`,
+		`{"confirmation": {"tool_name": "x", "input": {"a": 1e400}}}`, `{"question": "A?", "descriptions": [null]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r, err := decode.Request(body)
+		if err != nil {
+			return
+		}
+		normal, _, err := r.Normalize()
+		if err != nil {
+			return
+		}
+		again, _, err := normal.Normalize()
+		if diff := cmp.Diff(normal, again); err != nil || diff != "" {
+			t.Fatalf("normal is not normal: %v\n%s", err, diff)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package login_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/internal/login"
+)
+
+// The cookie has the name and the marks that fit how the browser came, and none
+// travels in the clear (T11).
+func TestTheCookieFitsHowTheBrowserCame(t *testing.T) {
+	for name, c := range map[string]struct {
+		host   string
+		tls    bool
+		header string
+		cookie string
+		secure bool
+	}{
+		"https":                   {host: "ask.example.com", tls: true, cookie: "__Host-askback", secure: true},
+		"https before a proxy":    {host: "ask.example.com", header: "https", cookie: "__Host-askback", secure: true},
+		"loopback":                {host: "127.0.0.1:7575", cookie: "askback"},
+		"another loopback":        {host: "127.8.8.8", cookie: "askback"},
+		"loopback by name":        {host: "localhost:7575", cookie: "askback"},
+		"loopback, IPv6":          {host: "[::1]:7575", cookie: "askback"},
+		"plain http elsewhere":    {host: "ask.example.com"},
+		"a private address":       {host: "192.168.1.5:7575"},
+		"a name that looks local": {host: "localhost.example.com"},
+	} {
+		r := httptest.NewRequest("POST", "http://x/login", nil)
+		r.Host = c.host
+		if c.tls {
+			r.TLS = &tls.ConnectionState{}
+		}
+		if c.header != "" {
+			r.Header.Set("X-Forwarded-Proto", c.header)
+		}
+		w := httptest.NewRecorder()
+		if kept := login.Keep(w, r, "secret", time.Hour); kept != (c.cookie != "") || kept != login.Possible(r) {
+			t.Errorf("%s: kept is %v", name, kept)
+		}
+		cookies := w.Result().Cookies()
+		if c.cookie == "" {
+			if len(cookies) != 0 {
+				t.Errorf("%s: got %v, want no cookie", name, cookies)
+			}
+			continue
+		}
+		got := cookies[0]
+		if got.Name != c.cookie || got.Secure != c.secure || !got.HttpOnly || got.SameSite != http.SameSiteLaxMode || got.Path != "/" || got.Domain != "" || got.MaxAge != 3600 {
+			t.Errorf("%s: got %v", name, got)
+		}
+		r.AddCookie(got)
+		if secret := login.Secret(r); secret != "secret" {
+			t.Errorf("%s: read %q back", name, secret)
+		}
+		out := httptest.NewRecorder()
+		login.End(out, r)
+		if end := out.Result().Cookies(); len(end) != 1 || end[0].MaxAge >= 0 {
+			t.Errorf("%s: logging out sets %v", name, end)
+		}
+	}
+}
+
+// A cookie for loopback is nothing to a server that is reached elsewhere.
+func TestACookieOfElsewhereIsNone(t *testing.T) {
+	r := httptest.NewRequest("GET", "http://ask.example.com/", nil)
+	r.AddCookie(&http.Cookie{Name: "askback", Value: "secret"})
+	if got := login.Secret(r); got != "" {
+		t.Errorf("got %q, want nothing", got)
+	}
+}

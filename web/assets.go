@@ -1,0 +1,63 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/askback/askback"
+)
+
+//go:embed assets
+var files embed.FS
+
+// assets are our own files, each under a name that changes with what is in it.
+type assets struct {
+	paths map[string]string // "page.css" is at "/assets/page.1f0c….css"
+	files map[string]asset
+}
+
+type asset struct {
+	kind string
+	body []byte
+}
+
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+func newAssets() assets {
+	a := assets{map[string]string{}, map[string]asset{}}
+	entries, err := files.ReadDir("assets")
+	if err != nil {
+		panic(err) // they are in the binary
+	}
+	for _, e := range entries {
+		body, err := files.ReadFile("assets/" + e.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(body)
+		end := path.Ext(e.Name())
+		at := "/assets/" + strings.TrimSuffix(e.Name(), end) + "." + hex.EncodeToString(sum[:8]) + end
+		a.paths[e.Name()], a.files[at] = at, asset{kinds[end], body}
+	}
+	return a
+}
+
+func (a assets) path(name string) string { return a.paths[name] }
+
+// serve sends a file of ours. Under its name it never changes.
+func (a assets) serve(w http.ResponseWriter, r *http.Request) error {
+	f, ok := a.files[r.URL.Path]
+	if !ok {
+		return askback.ErrNotFound
+	}
+	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(f.body)
+	return nil
+}

@@ -1,0 +1,287 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/askback/askback"
+)
+
+// Rows A6, C1, C3, issue 3: a real browser answers every shape, with and without our
+// script, at the width of a phone.
+func TestChromiumAnswers(t *testing.T) {
+	c := newChromium(t)
+	for name, l := range map[string]look{
+		"JavaScript": phone, "no JavaScript": {width: 360, height: 740, noJS: true},
+	} {
+		w := c.window(l)
+		w.login("ana")
+		for shape, s := range map[string]struct {
+			ask  askback.Request
+			fill func(w window)
+			want []askback.QuestionAnswer
+		}{
+			"single": {single, func(w window) { w.click("label:has(#q1-1)") }, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
+			"multi":  {multi, func(w window) { w.click("#q1-0", "label:has(#q1-2)") }, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
+			"other": {
+				single, func(w window) { w.click("#q1-own"); w.write("#q1-other", "MariaDB") },
+				[]askback.QuestionAnswer{{Other: "MariaDB"}},
+			},
+			"other, by typing": {single, func(w window) { w.write("#q1-other", "MariaDB") }, []askback.QuestionAnswer{{Other: "MariaDB"}}},
+			"notes": {single, func(w window) {
+				w.click("#q1-0", "#q1 details.more summary")
+				w.write("#q1-notes", "two\nlines")
+			}, []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
+			"free text": {free, func(w window) { w.write("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}}},
+			"several": {form, func(w window) {
+				w.click("#q1-2", "#q2-1", "#q4-0")
+				w.write("#q2-other", "fax")
+			}, []askback.QuestionAnswer{{Selected: []string{"None"}}, {Selected: []string{"E-mail"}, Other: "fax"}, {}, {Selected: []string{"Now"}}}},
+		} {
+			t.Run(name+"/"+shape, func(t *testing.T) {
+				a := c.ask(s.ask)
+				w.open("/asks/" + a.ID)
+				w.fits()
+				s.fill(w)
+				w.press("button[value=answer]")
+				w.see("Answered by ana in the browser")
+				w.fits()
+				got := c.outcome(a)
+				if d := cmp.Diff(s.want, got.Answers, cmpopts.IgnoreFields(askback.QuestionAnswer{}, "ID", "Question")); d != "" {
+					t.Error(d)
+				}
+				if got.Via != askback.ViaWeb || got.By.Name != "ana" {
+					t.Errorf("by %v via %s", got.By, got.Via)
+				}
+			})
+		}
+		for action, want := range map[string]askback.Decision{"approve": askback.Approve, "deny": askback.Deny, "decline": ""} {
+			t.Run(name+"/"+action, func(t *testing.T) {
+				a := c.ask(harmless)
+				w.open("/asks/" + a.ID)
+				w.fits()
+				w.write("#reason", "because")
+				if action == "decline" {
+					w.click(".decline summary")
+				}
+				w.press("button[value=" + action + "]")
+				w.see("because")
+				if got := c.outcome(a); got.Decision != want || got.Reason != "because" {
+					t.Errorf("got %+v", got)
+				}
+			})
+		}
+		t.Run(name+"/error", func(t *testing.T) {
+			a := c.ask(form)
+			w.open("/asks/" + a.ID)
+			w.click("#q1-1")
+			w.write("#comment", "a remark")
+			w.press("button[value=answer]")
+			w.see("Not sent yet.", "Question 2: Please choose an answer, or write your own.")
+			w.fits()
+			w.click("#q2-0")
+			w.press("button[value=answer]")
+			if got := c.outcome(a); got.Answers[0].Selected[0] != "SQLite" || got.Comment != "a remark" {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	c.quiet()
+}
+
+// fits holds that nothing has to be scrolled sideways.
+func (w window) fits() {
+	w.t.Helper()
+	var page, screen int64
+	w.run(chromedp.Evaluate("document.documentElement.scrollWidth", &page), chromedp.Evaluate("screen.width", &screen))
+	if page > screen {
+		w.t.Errorf("the page is %d px wide on a screen of %d", page, screen)
+	}
+}
+
+// Our script chooses Other for whoever writes there, over a choice made before.
+func TestChromiumWritingChoosesOther(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	a := c.ask(single)
+	w.open("/asks/" + a.ID)
+	w.click("#q1-0")
+	w.write("#q1-other", "MariaDB")
+	w.press("button[value=answer]")
+	if got := c.outcome(a).Answers[0].String(); got != "MariaDB" {
+		t.Errorf("got %s", got)
+	}
+	c.quiet()
+}
+
+// Row E10: two browsers race, one wins, the other sees who and keeps what it wrote.
+func TestChromiumRace(t *testing.T) {
+	c := newChromium(t)
+	ana, ben := c.window(phone), c.window(desktop)
+	ana.login("ana")
+	ben.login("ben")
+	for range 5 {
+		a := c.ask(single)
+		path := "/asks/" + a.ID
+		ana.open(path)
+		ben.open(path)
+		ana.click("#q1-1")
+		ben.write("#q1-other", "MariaDB")
+		var both sync.WaitGroup
+		for _, w := range []window{ana, ben} {
+			both.Go(func() { w.press("button[value=answer]") })
+		}
+		both.Wait()
+		switch c.outcome(a).By.Name {
+		case "ana":
+			ana.see("Answered by ana in the browser")
+			ben.see("ana answered first: SQLite", "What you had filled in", "MariaDB")
+		case "ben":
+			ben.see("Answered by ben in the browser")
+			ana.see("ben answered first: MariaDB", "What you had filled in", "SQLite")
+		}
+	}
+	c.quiet()
+}
+
+// C3, T3, T12: neither Enter nor a hurried click approves.
+func TestChromiumApprovesByIntentOnly(t *testing.T) {
+	c := newChromium(t)
+	for _, noJS := range []bool{false, true} {
+		w := c.window(look{width: 360, height: 740, noJS: noJS})
+		w.login("ana")
+		for _, r := range []askback.Request{harmless, call} {
+			a := c.ask(r)
+			w.open("/asks/" + a.ID)
+			var focused string
+			w.run(chromedp.Evaluate("document.activeElement.tagName", &focused))
+			if focused != "BODY" {
+				t.Errorf("%s has the focus", focused)
+			}
+			w.write("#reason", "ok"+kb.Enter+kb.Enter+"sure"+kb.Enter)
+			var typed, at string
+			w.run(chromedp.Value("#reason", &typed, chromedp.ByQuery), chromedp.Location(&at))
+			if typed != "ok\n\nsure\n" || !strings.HasSuffix(at, a.ID) {
+				t.Errorf("the field holds %q at %s", typed, at)
+			}
+			if c.get(a.ID).Settled() {
+				t.Fatal("Enter settled it")
+			}
+			// The first thing that Tab and Enter reach is not Approve.
+			w.run(chromedp.Focus("#reason", chromedp.ByQuery), chromedp.KeyEvent(kb.Tab),
+				chromedp.Evaluate("document.activeElement.value", &focused))
+			if focused != "deny" {
+				t.Errorf("Tab reaches %q", focused)
+			}
+		}
+		dangerous := c.ask(call)
+		w.open("/asks/" + dangerous.ID)
+		var visible string
+		w.run(chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).animationName", &visible))
+		if visible != "arm" {
+			t.Errorf("a dangerous Approve is armed by %q", visible)
+		}
+		w.armed()
+		w.press("button.approve")
+		if !c.outcome(dangerous).Approved() {
+			t.Error("it is not approved")
+		}
+	}
+	c.quiet()
+}
+
+// T6, T7: whatever an agent writes, nothing runs, nothing is loaded from elsewhere, and
+// what a person picks is recorded in the agent's own words.
+func TestChromiumRunsNothingOfTheAgents(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	for _, s := range naughty {
+		for _, r := range hostile(s) {
+			a := c.ask(r)
+			w.open("/asks/" + a.ID)
+			w.fits()
+			var scripts, frames int
+			w.run(chromedp.Evaluate("document.querySelectorAll('main script, main style, main link, main img, main iframe, main object, main base, main meta, main svg').length", &scripts),
+				chromedp.Evaluate("document.querySelectorAll('main form').length", &frames))
+			if scripts != 0 || frames != 1 {
+				t.Errorf("%q makes %d elements and %d forms", s, scripts, frames)
+			}
+			if a.Confirmation != nil {
+				continue
+			}
+			w.click("#q1-0", "#q2-1")
+			w.write("#q3-other", "fine")
+			w.press("button[value=answer]")
+			got := c.outcome(a).Answers
+			if got[0].Selected[0] != a.Questions[0].Options[0].Label || got[1].Selected[0] != a.Questions[1].Options[1].Label {
+				t.Errorf("%q was recorded as %+v", s, got)
+			}
+			w.fits()
+		}
+	}
+	w.open("/")
+	c.quiet()
+}
+
+// The policy holds where our escaping would not: what is put into the page by force
+// neither runs nor loads. This is also what shows that the watch sees such things.
+func TestChromiumThePolicyHolds(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(desktop)
+	w.login("ana")
+	w.open("/asks/" + c.ask(single).ID)
+	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, thrown, err := runtime.Evaluate(`
+			const script = document.createElement("script");
+			try { script.textContent = "alert(1)"; document.body.append(script); } catch {}
+			const image = new Image(); image.src = "http://evil.example/x"; document.body.append(image);
+			document.body.setAttribute("style", "background: url(http://evil.example/y)");
+		`).Do(ctx)
+		if thrown != nil {
+			return fmt.Errorf("%s", thrown.Text)
+		}
+		return err
+	}))
+	w.open("/")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.foreign) != 0 || strings.Contains(strings.Join(c.alarms, " "), "dialog") {
+		t.Errorf("it got out: %v %v", c.foreign, c.alarms)
+	}
+	if len(c.alarms) == 0 {
+		t.Error("nothing was stopped, or nobody would have noticed")
+	}
+}
+
+// Rows "Tokens": the cookie is out of reach of scripts, and Log out forgets it.
+func TestChromiumLogOut(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.open("/")
+	w.see("askback login")
+	w.login("ana")
+	var cookies []*network.Cookie
+	var seen string
+	w.run(chromedp.Evaluate("document.cookie", &seen), chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		cookies, err = network.GetCookies().Do(ctx)
+		return err
+	}))
+	if len(cookies) != 1 || cookies[0].Name != "askback" || !cookies[0].HTTPOnly || seen != "" {
+		t.Errorf("got %+v, and scripts see %q", cookies, seen)
+	}
+	w.press(".who button")
+	w.see("Log in first")
+	c.quiet()
+}

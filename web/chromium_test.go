@@ -1,0 +1,266 @@
+package web_test
+
+import (
+	"context"
+	"net"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+)
+
+// chromium is a real browser, started once for a test. Its windows share nothing.
+type chromium struct {
+	*house
+	root context.Context
+	base string
+
+	mu      sync.Mutex
+	foreign []string // requests that wanted to leave the machine
+	alarms  []string // dialogs, and what the page's policy had to stop
+}
+
+func newChromium(t *testing.T) *chromium {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("LEFT OUT: the pages in a real browser (chromium is not installed)")
+	}
+	c := &chromium{house: newHouse(t)}
+	server := httptest.NewServer(c.handler)
+	t.Cleanup(server.Close)
+	c.base = server.URL
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+	)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, _ = chromedp.NewContext(ctx)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("start chromium: %v", err)
+	}
+	c.root = ctx
+	return c
+}
+
+// A look is how a window is set up.
+type look struct {
+	width, height int64
+	dark, noJS    bool
+}
+
+var (
+	phone   = look{width: 360, height: 740}
+	desktop = look{width: 1100, height: 800}
+)
+
+// window opens a browser of its own, with no cookies of others, and logs in.
+type window struct {
+	*chromium
+	ctx context.Context
+}
+
+func (c *chromium) window(l look) window {
+	c.t.Helper()
+	var id target.ID
+	err := chromedp.Run(c.root, chromedp.ActionFunc(func(ctx context.Context) error {
+		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+		own, err := target.CreateBrowserContext().Do(ctx)
+		if err == nil {
+			id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(ctx)
+		}
+		return err
+	}))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(c.root, chromedp.WithTargetID(id))
+	c.t.Cleanup(cancel)
+	w := window{c, ctx}
+	chromedp.ListenTarget(ctx, w.watch)
+	scheme := "light"
+	if l.dark {
+		scheme = "dark"
+	}
+	w.run(
+		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
+		emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		emulation.SetScriptExecutionDisabled(l.noJS),
+	)
+	return w
+}
+
+// watch lets requests to this machine through, and notes all that must not happen.
+func (w window) watch(ev any) {
+	switch ev := ev.(type) {
+	case *fetch.EventRequestPaused:
+		u, _ := url.Parse(ev.Request.URL)
+		ours := u != nil && net.ParseIP(u.Hostname()).IsLoopback()
+		if !ours {
+			w.note(&w.foreign, ev.Request.URL)
+		}
+		go func() {
+			if ours {
+				_ = chromedp.Run(w.ctx, fetch.ContinueRequest(ev.RequestID))
+			} else {
+				_ = chromedp.Run(w.ctx, fetch.FailRequest(ev.RequestID, network.ErrorReasonBlockedByClient))
+			}
+		}()
+	case *page.EventJavascriptDialogOpening:
+		w.note(&w.alarms, "dialog: "+ev.Message)
+		go func() { _ = chromedp.Run(w.ctx, page.HandleJavaScriptDialog(false)) }()
+	case *log.EventEntryAdded:
+		if ev.Entry.Source == log.SourceSecurity || ev.Entry.Level == log.LevelError && !strings.Contains(ev.Entry.Text, "the server responded with a status of") {
+			w.note(&w.alarms, "log: "+ev.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		w.note(&w.alarms, "exception: "+ev.ExceptionDetails.Text)
+	}
+}
+
+func (c *chromium) note(list *[]string, s string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*list = append(*list, s)
+}
+
+// quiet fails when anything wanted to leave the machine or to run.
+func (c *chromium) quiet() {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, u := range c.foreign {
+		c.t.Errorf("a request to %s", u)
+	}
+	for _, a := range c.alarms {
+		c.t.Error(a)
+	}
+}
+
+func (w window) run(actions ...chromedp.Action) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	defer cancel()
+	// Run on a context without a target makes one that ends with it.
+	if err := chromedp.Run(w.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// login walks through the link and its button.
+func (w window) login(name string) {
+	w.t.Helper()
+	w.open("/login?secret=" + w.link(name))
+	w.press(`form[action="/login"] button`)
+	w.see("What waits for you")
+}
+
+func (w window) open(path string) {
+	w.t.Helper()
+	w.run(chromedp.Navigate(w.base+path), chromedp.WaitReady("main"))
+}
+
+// press clicks and waits for the page that comes.
+func (w window) press(selector string) {
+	w.t.Helper()
+	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := chromedp.RunResponse(ctx, chromedp.Click(selector, chromedp.ByQuery))
+		return err
+	}), chromedp.WaitReady("main"))
+}
+
+func (w window) click(selectors ...string) {
+	w.t.Helper()
+	for _, s := range selectors {
+		w.run(chromedp.Click(s, chromedp.ByQuery))
+	}
+}
+
+func (w window) write(selector, words string) {
+	w.t.Helper()
+	w.run(chromedp.SendKeys(selector, words, chromedp.ByQuery))
+}
+
+// armed waits until Approve can be pressed.
+func (w window) armed() {
+	w.t.Helper()
+	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for tick := time.Tick(50 * time.Millisecond); ; {
+			var ready bool
+			err := chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).visibility === 'visible'", &ready).Do(ctx)
+			if ready || err != nil {
+				return err
+			}
+			select {
+			case <-tick:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}))
+}
+
+// text is what a person reads on the page.
+func (w window) text() string {
+	w.t.Helper()
+	var s string
+	w.run(chromedp.Text("body", &s, chromedp.ByQuery))
+	return s
+}
+
+func (w window) see(want ...string) {
+	w.t.Helper()
+	got := w.text()
+	for _, s := range want {
+		if !strings.Contains(got, s) {
+			w.t.Errorf("the page does not say %q:\n%s", s, got)
+		}
+	}
+}
+
+// shot takes a picture of the whole page.
+func (w window) shot() []byte {
+	w.t.Helper()
+	var png []byte
+	w.run(chromedp.FullScreenshot(&png, 100))
+	return png
+}
+
+func (c *chromium) outcome(a askback.Ask) *askback.Outcome {
+	c.t.Helper()
+	o := c.get(a.ID).Outcome
+	if o == nil {
+		c.t.Fatalf("%s is not settled", a.ID)
+	}
+	return o
+}

@@ -1,0 +1,175 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
+)
+
+// house is an engine behind the pages, at an hour of our own choosing.
+type house struct {
+	t       *testing.T
+	engine  *engine.Engine
+	handler http.Handler
+	now     time.Time
+}
+
+var evening = time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{t: t, now: evening}
+	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }})
+	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
+	return h
+}
+
+func (h *house) seat(kind askback.Kind, name string) askback.Seat {
+	return h.engine.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaWeb})
+}
+
+func (h *house) ask(r askback.Request) askback.Ask {
+	h.t.Helper()
+	if r.Agent == "" {
+		r.Agent = "deploy-bot"
+	}
+	a, err := h.seat(askback.Agent, "bot").Ask(context.Background(), r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+func (h *house) get(id string) askback.Ask {
+	h.t.Helper()
+	a, err := h.seat(askback.Responder, "ana").Get(context.Background(), id)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}
+
+// secret is what the cookie of a browser holds.
+func (h *house) secret(kind askback.Kind, name string) string {
+	h.t.Helper()
+	_, secret, err := h.seat(askback.Admin, "root").CreateToken(context.Background(),
+		askback.TokenRequest{Kind: kind, Name: name, Via: askback.ViaWeb})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return secret
+}
+
+func (h *house) link(name string) string {
+	h.t.Helper()
+	secret, err := h.seat(askback.Responder, name).LoginSecret(context.Background())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return secret
+}
+
+// browser sends what a browser would send from a page of ours on loopback.
+type browser struct {
+	*house
+	secret string
+}
+
+func (h *house) browser(name string) browser { return browser{h, h.secret(askback.Responder, name)} }
+
+func (b browser) request(method, path string, form url.Values) *http.Request {
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r := httptest.NewRequest(method, "http://127.0.0.1:7575"+path, body)
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	if b.secret != "" {
+		r.AddCookie(&http.Cookie{Name: "askback", Value: b.secret})
+	}
+	return r
+}
+
+func (h *house) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, r)
+	return w
+}
+
+// open reads a page.
+func (b browser) open(path string, status int) *node {
+	b.t.Helper()
+	return b.page(b.do(b.request(http.MethodGet, path, nil)), status)
+}
+
+// send posts a form and reads the page that comes back.
+func (b browser) send(path string, form url.Values, status int) *node {
+	b.t.Helper()
+	return b.page(b.do(b.request(http.MethodPost, path, form)), status)
+}
+
+func (b browser) page(w *httptest.ResponseRecorder, status int) *node {
+	b.t.Helper()
+	if w.Code != status {
+		b.t.Fatalf("got status %d, want %d:\n%s", w.Code, status, w.Body)
+	}
+	if w.Code == http.StatusSeeOther {
+		return nil
+	}
+	return parse(b.t, w.Body.String())
+}
+
+// settles posts a form that must be taken.
+func (b browser) settles(a askback.Ask, form url.Values) *askback.Outcome {
+	b.t.Helper()
+	w := b.do(b.request(http.MethodPost, "/asks/"+a.ID, form))
+	if got, want := w.Header().Get("Location"), "/asks/"+a.ID; w.Code != http.StatusSeeOther || got != want {
+		b.t.Fatalf("got status %d to %q, want 303 to %q:\n%s", w.Code, got, want, w.Body)
+	}
+	return b.get(a.ID).Outcome
+}
+
+// Asks of every shape.
+var (
+	single = askback.Request{Questions: []askback.Question{{
+		Text: "Which database should we use?", Header: "Database", Default: []string{"PostgreSQL"},
+		Options: []askback.Option{
+			{Label: "PostgreSQL", Description: "A server of its own.", Preview: "postgres://db/askback"},
+			{Label: "SQLite", Description: "One file beside the program."},
+			{Label: "None", Description: "Keep everything in memory."},
+		},
+	}}}
+	multi = askback.Request{Questions: []askback.Question{{
+		Text: "Which channels?", MultiSelect: true, Options: askback.Options("Slack", "E-mail", "Webhook"),
+	}}}
+	free = askback.Request{Questions: []askback.Question{{Text: "What should it be called?"}}}
+	form = askback.Request{
+		Title: "Release 2.4", Tags: []string{"prod"}, Context: json.RawMessage(`"The build is green."`),
+		Questions: []askback.Question{
+			single.Questions[0],
+			multi.Questions[0],
+			{Text: "Anything to add?", Optional: true},
+			{Text: "Now or later?", Options: askback.Options("Now", "Later"), NoOther: true, Optional: true},
+		},
+	}
+	call = askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "db.migrate", Server: "warehouse", Dangerous: true,
+		Description: "A harmless little change.", Context: "Nothing to see here.",
+		Input: json.RawMessage(`{"database":"prod","sql":"drop table orders;\nvacuum"}`),
+	}}
+	harmless = askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: json.RawMessage(`{"to":"ben"}`)}}
+)

@@ -1,0 +1,334 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+)
+
+// Rows A6, C1: header, whole text, choices with descriptions and previews, Other, notes.
+func TestAQuestionIsShownWhole(t *testing.T) {
+	h := newHouse(t)
+	page := h.browser("ana").open("/asks/"+h.ask(single).ID, http.StatusOK)
+	q := page.one(t, "fieldset#q1")
+	for selector, want := range map[string]string{
+		"legend .asked":       "Which database should we use?",
+		"legend bdi.tag":      "Database",
+		".preview pre":        "postgres://db/askback",
+		".own label .name":    "Other",
+		"label[for=q1-notes]": "A note beside your answer",
+	} {
+		if got := q.one(t, selector).words(); got != want {
+			t.Errorf("%s is %q, want %q", selector, got, want)
+		}
+	}
+	var got []string
+	for _, c := range q.all(".offers label") {
+		got = append(got, c.words())
+	}
+	want := []string{
+		"PostgreSQL suggested by the agent A server of its own.", "SQLite One file beside the program.", "None Keep everything in memory.",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if n := len(q.all("input[type=radio][name=q1]")); n != 4 {
+		t.Errorf("%d radio buttons, want 4", n)
+	}
+	if got := page.one(t, ".asker .agent").words(); got != "deploy-bot" {
+		t.Errorf("asked by %q", got)
+	}
+}
+
+// A default is a suggestion. Pressing a button without choosing must answer nothing.
+func TestNothingIsChosenBeforehand(t *testing.T) {
+	h := newHouse(t)
+	for _, r := range []askback.Request{single, multi, free, form, call} {
+		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
+		if n := len(page.all("[checked]")) + len(page.all("[autofocus]")); n != 0 {
+			t.Errorf("%d things are chosen or focused", n)
+		}
+	}
+}
+
+// Rows A6, C1, F4: what each form becomes.
+func TestAnswersByForm(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask  askback.Request
+		form string
+		want []askback.QuestionAnswer
+	}{
+		"single":           {single, "q1=1", []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
+		"a label is None":  {single, "q1=2", []askback.QuestionAnswer{{Selected: []string{"None"}}}},
+		"Other":            {single, "q1=own&q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
+		"Other, by typing": {single, "q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
+		"notes":            {single, "q1=0&q1-notes=two%0D%0Alines", []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
+		"multi":            {multi, "q1=0&q1=2", []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
+		"multi and Other":  {multi, "q1=1&q1-other=fax", []askback.QuestionAnswer{{Selected: []string{"E-mail"}, Other: "fax"}}},
+		"free text":        {free, "q1-other=Anna", []askback.QuestionAnswer{{Other: "Anna"}}},
+		"several": {form, "q1=0&q2=2&q3-other=no&q4=1", []askback.QuestionAnswer{
+			{Selected: []string{"PostgreSQL"}}, {Selected: []string{"Webhook"}}, {Other: "no"}, {Selected: []string{"Later"}},
+		}},
+		"several, optional ones left out": {form, "q1=0&q2=2&q4=none", []askback.QuestionAnswer{
+			{Selected: []string{"PostgreSQL"}}, {Selected: []string{"Webhook"}}, {}, {},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			a := h.ask(c.ask)
+			values, _ := url.ParseQuery(c.form + "&action=answer&comment=fine")
+			got := h.browser("ana").settles(a, values)
+			for i := range c.want {
+				c.want[i].ID, c.want[i].Question = a.Questions[i].ID, a.Questions[i].Text
+			}
+			want := &askback.Outcome{
+				Status: askback.Answered, Answers: c.want, Comment: "fine",
+				By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: evening,
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Rows C3, D1: approve, deny, or neither.
+func TestDecisionsByForm(t *testing.T) {
+	for action, want := range map[string]askback.Outcome{
+		"approve": {Status: askback.Answered, Decision: askback.Approve},
+		"deny":    {Status: askback.Answered, Decision: askback.Deny},
+		"decline": {Status: askback.Declined},
+	} {
+		for _, r := range []askback.Request{call, harmless} {
+			h := newHouse(t)
+			a := h.ask(r)
+			o := h.browser("ana").settles(a, url.Values{"action": {action}, "reason": {"because"}})
+			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" || o.Via != askback.ViaWeb {
+				t.Errorf("%s gave %+v", action, o)
+			}
+		}
+	}
+}
+
+func TestQuestionsCanBeDeclined(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(single)
+	o := h.browser("ana").settles(a, url.Values{"action": {"decline"}, "reason": {"not mine"}, "q1": {"0"}})
+	if o.Status != askback.Declined || o.Reason != "not mine" || len(o.Answers) != 0 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// T3: tool, server and exact arguments stand first; the agent's prose below, labelled.
+// Approve is no form's first button and nothing sends the form from the keyboard.
+func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
+	h := newHouse(t)
+	r := call
+	r.Title, r.Context = "Routine", json.RawMessage(`{"why":"cleaning"}`)
+	page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
+	all := page.one(t, "main").words()
+	at := -1
+	for _, part := range []string{
+		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
+		`"database": "prod"`, "drop table orders", "The agent's own words", "Routine", "May it run, exactly so?",
+	} {
+		next := strings.Index(all, part)
+		if next <= at {
+			t.Errorf("%q is at %d, want behind %d, in %s", part, next, at, all)
+		}
+		at = next
+	}
+	for _, s := range []string{"A harmless little change.", "Nothing to see here.", `"why": "cleaning"`} {
+		if i := strings.Index(all, s); i < strings.Index(all, "The agent's own words") {
+			t.Errorf("%q is at %d, above the arguments", s, i)
+		}
+	}
+	want := "{\n  \"database\": \"prod\",\n  \"sql\": \"drop table orders;\\n\n    vacuum\"\n}"
+	if got := page.one(t, ".call pre.code").raw(); got != want {
+		t.Errorf("the arguments are\n%s\nwant\n%s", got, want)
+	}
+	buttons := page.all("form.ask button")
+	if got := buttons[0].attr["value"]; got != "deny" {
+		t.Errorf("the first button is %s", got)
+	}
+	for _, n := range page.all("form.ask input") {
+		t.Errorf("Enter in %v would press a button", n.attr)
+	}
+}
+
+// Row F5, F12: what silence means, and who is looking.
+func TestThePageSaysWhatSilenceMeans(t *testing.T) {
+	h := newHouse(t)
+	r := single
+	r.Timeout, r.OnTimeout, r.To = 90*time.Minute, askback.OnTimeoutDefault, []string{"ana", "ben"}
+	a := h.ask(r)
+	if _, err := h.seat(askback.Responder, "ben").Claim(context.Background(), a.ID); err != nil {
+		t.Fatal(err)
+	}
+	ana := h.browser("ana")
+	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".asker").words()
+	for _, want := range []string{
+		"1 hour 30 minutes left", "for ana, ben", "Waiting for an answer; ben is looking at it.",
+		"If nobody answers by 3 November 2026, 20:00 UTC, a timer applies the defaults.",
+	} {
+		if !strings.Contains(head, want) {
+			t.Errorf("%q is not in %s", want, head)
+		}
+	}
+	item := ana.open("/", http.StatusOK).one(t, ".list .row")
+	if got, want := item.words(), "question from deploy-bot Which database should we use? asked just now 1 hour 30 minutes left ben is looking at it"; got != want {
+		t.Errorf("the list says\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestTheListIsWhatWaitsForMe(t *testing.T) {
+	h := newHouse(t)
+	mine, theirs, done := single, single, single
+	mine.To, theirs.To = []string{"ana"}, []string{"ben"}
+	first := h.ask(mine)
+	h.now = h.now.Add(time.Minute)
+	h.ask(theirs)
+	settled := h.ask(done)
+	ana := h.browser("ana")
+	ana.settles(settled, url.Values{"action": {"answer"}, "q1": {"0"}})
+	h.now = h.now.Add(time.Minute)
+	last := h.ask(call)
+	var got []string
+	for _, n := range ana.open("/", http.StatusOK).all(".list a") {
+		got = append(got, n.attr["href"])
+	}
+	if d := cmp.Diff([]string{"/asks/" + first.ID, "/asks/" + last.ID}, got); d != "" {
+		t.Error(d)
+	}
+	for range 50 {
+		h.ask(single)
+	}
+	page := ana.open("/", http.StatusOK)
+	if n := len(page.all(".list li")); n != 50 {
+		t.Errorf("%d rows, want 50", n)
+	}
+	rest := ana.open(page.one(t, "a.button").attr["href"], http.StatusOK)
+	if n := len(rest.all(".list li")); n != 2 {
+		t.Errorf("%d rows on the second page, want 2", n)
+	}
+	if got := h.browser("cem").open("/", http.StatusOK); len(got.all(".list li")) != 50 {
+		t.Error("cem does not see what is for everybody")
+	}
+}
+
+// After an error what was typed is still there, and the reason stands beside its field.
+func TestErrorsKeepWhatWasTyped(t *testing.T) {
+	long := strings.Repeat("x", askback.MaxText+1)
+	for name, c := range map[string]struct {
+		ask   askback.Request
+		form  url.Values
+		field string
+		want  string
+	}{
+		"nothing":           {single, nil, "q1", "Please choose an answer, or write your own."},
+		"Other, not said":   {single, url.Values{"q1": {"own"}}, "q1-other", "Write your own answer here, or choose another."},
+		"two answers":       {single, url.Values{"q1": {"0"}, "q1-other": {"both"}}, "q1", "There is room for one answer here. To give your own, choose Other; to keep your choice, empty the text field."},
+		"no free text":      {free, nil, "q1-other", "Please write an answer."},
+		"nothing of many":   {multi, nil, "q1", "Please choose an answer, or write your own."},
+		"one of several":    {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
+		"notes too long":    {single, url.Values{"q1": {"0"}, "q1-notes": {long}}, "q1-notes", "20001 characters; at most 20000."},
+		"own text too long": {single, url.Values{"q1-other": {long}}, "q1-other", "20001 characters; at most 20000."},
+		"comment too long":  {single, url.Values{"q1": {"0"}, "comment": {long}}, "comment", "20001 characters; at most 20000."},
+		"reason too long":   {call, url.Values{"action": {"deny"}, "reason": {long}}, "reason", "20001 characters; at most 20000."},
+		"declined at length": {
+			single, url.Values{"action": {"decline"}, "reason": {long}}, "reason", "20001 characters; at most 20000.",
+		},
+		"optional, Other not said": {
+			askback.Request{Questions: []askback.Question{{Text: "Well?", Optional: true, Options: askback.Options("A", "B")}}},
+			url.Values{"q1": {"own"}},
+			"q1-other", "Write your own answer here, or choose another.",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			a := h.ask(c.ask)
+			filled := url.Values{"action": {"answer"}, "comment": {"\n<b>a remark</b>\nof two lines"}}
+			if a.Confirmation != nil {
+				filled = url.Values{}
+			}
+			for k, v := range c.form {
+				filled[k] = v
+			}
+			page := h.browser("ana").send("/asks/"+a.ID, filled, http.StatusUnprocessableEntity)
+			if got := page.one(t, "#"+c.field+"-problem").words(); got != c.want {
+				t.Errorf("beside the field: %q, want %q", got, c.want)
+			}
+			described := page.one(t, "#"+c.field).attr["aria-describedby"]
+			if !strings.Contains(described, c.field+"-problem") {
+				t.Errorf("%s is described by %q", c.field, described)
+			}
+			summary := page.one(t, "#problems[role=alert] a").words()
+			if !strings.HasSuffix(summary, c.want) {
+				t.Errorf("on top: %q", summary)
+			}
+			for k := range filled {
+				if k == "action" || len(page.all("textarea#"+k)) == 0 {
+					continue
+				}
+				if got, want := page.one(t, "textarea#"+k).raw(), "\n"+filled.Get(k); got != want {
+					t.Errorf("%s is now %.60q, want %.60q", k, got, want)
+				}
+			}
+			for _, v := range filled["q1"] {
+				if got := page.one(t, "input[name=q1][value="+v+"]"); !has(got, "checked") {
+					t.Errorf("%s is no longer chosen", v)
+				}
+			}
+			if h.get(a.ID).Settled() {
+				t.Error("it is settled all the same")
+			}
+		})
+	}
+}
+
+func has(n *node, attr string) bool { _, ok := n.attr[attr]; return ok }
+
+// What no page of ours sends is refused, and answers nothing.
+func TestForgedFormsAreRefused(t *testing.T) {
+	for name, form := range map[string]string{
+		"no button":           "q1=0",
+		"no such button":      "q1=0&action=approve_all",
+		"a button of another": "q1=0&action=approve",
+		"no such choice":      "q1=7&action=answer",
+		"a negative choice":   "q1=-1&action=answer",
+		"a label":             "q1=PostgreSQL&action=answer",
+	} {
+		h := newHouse(t)
+		a := h.ask(single)
+		values, _ := url.ParseQuery(form)
+		h.browser("ana").send("/asks/"+a.ID, values, http.StatusBadRequest)
+		if h.get(a.ID).Settled() {
+			t.Errorf("%s: it is settled", name)
+		}
+	}
+	h := newHouse(t)
+	a := h.ask(call)
+	for _, action := range []string{"", "answer", "approved", "APPROVE"} {
+		h.browser("ana").send("/asks/"+a.ID, url.Values{"action": {action}}, http.StatusBadRequest)
+	}
+	for _, kind := range []string{"", "text/plain", "application/json", "multipart/form-data; boundary=x"} {
+		r := h.browser("ana").request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {"approve"}})
+		r.Header.Set("Content-Type", kind)
+		if w := h.do(r); w.Code != http.StatusBadRequest {
+			t.Errorf("a body of type %q: status %d", kind, w.Code)
+		}
+	}
+	huge := url.Values{"action": {"deny"}, "reason": {strings.Repeat("x", 4<<20)}}
+	h.browser("ana").send("/asks/"+a.ID, huge, http.StatusRequestEntityTooLarge)
+	if h.get(a.ID).Settled() {
+		t.Error("the confirmation is settled")
+	}
+}

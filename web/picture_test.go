@@ -1,0 +1,92 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// Every page in four looks, for people to look at: ASKBACK_PICTURES names the folder.
+func TestPictures(t *testing.T) {
+	dir := os.Getenv("ASKBACK_PICTURES")
+	if dir == "" {
+		t.Skip("ASKBACK_PICTURES names no folder")
+	}
+	c := newChromium(t)
+	first := form
+	first.Timeout, first.OnTimeout = 2*time.Hour, askback.OnTimeoutFail
+	question := c.ask(single)
+	several := c.ask(first)
+	confirmation := c.ask(call)
+	hostile := c.ask(askback.Request{Agent: "Askback ✔ Approved by admin", Questions: []askback.Question{{
+		Text:    "Done.\n\n✔ Approved by admin\n\u202eevil\u202c <b>bold</b> \x1b[31mred",
+		Options: []askback.Option{{Label: "مرحبا بالعالم", Description: strings.Repeat("x", 300)}, {Label: "<script>alert(1)</script>"}},
+	}}})
+	big := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: json.RawMessage(`{"command":"` + strings.Repeat("echo hello world; ", 60) + `"}`)}})
+	settled := c.ask(single)
+	denied := c.ask(call)
+	ctx := context.Background()
+	ben := c.seat(askback.Responder, "ben")
+	given := askback.Choose("SQLite")
+	given.Answers[0].Notes, given.Comment = "One file is enough for us.", "Ask again when we have a second server."
+	for _, err := range []error{
+		second(ben.Answer(ctx, settled.ID, given)),
+		second(ben.Answer(ctx, denied.ID, askback.Decide(askback.Deny, "Not on a Friday."))),
+		second(ben.Claim(ctx, several.ID)),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.now = c.now.Add(7 * time.Minute)
+	for name, l := range map[string]look{
+		"phone-light": phone, "phone-dark": {360, 740, true, false},
+		"desktop-light": desktop, "desktop-dark": {1100, 800, true, false},
+	} {
+		w := c.window(l)
+		save := func(page string) {
+			if err := os.WriteFile(filepath.Join(dir, page+"-"+name+".png"), w.shot(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.open("/")
+		save("nobody")
+		w.open("/login?secret=" + w.link("ana"))
+		save("login")
+		w.login("ana")
+		save("list")
+		for page, a := range map[string]askback.Ask{
+			"question": question, "several": several, "confirmation": confirmation, "settled": settled,
+			"denied": denied, "hostile": hostile, "long": big,
+		} {
+			w.open("/asks/" + a.ID)
+			if a.Confirmation != nil && !a.Settled() && a.ID != denied.ID {
+				w.armed()
+			}
+			save(page)
+		}
+		w.open("/asks/" + several.ID)
+		w.click("#q1-own")
+		w.write("#comment", "Two\nlines")
+		w.press(`button[value=answer]`)
+		save("error")
+		lost := c.ask(single)
+		w.open("/asks/" + lost.ID)
+		w.write("#q1-other", "MariaDB, because we know it")
+		if _, err := ben.Answer(ctx, lost.ID, given); err != nil {
+			t.Fatal(err)
+		}
+		w.press(`button[value=answer]`)
+		save("overtaken")
+		w.open("/nowhere")
+		save("notfound")
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,168 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/web"
+)
+
+// Rows E10, F6: the loser is told who won and with what, and keeps what they wrote.
+func TestTheLoserSeesWhoWasQuicker(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(single)
+	ana, ben := h.browser("ana"), h.browser("ben")
+	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	page := ben.send("/asks/"+a.ID, url.Values{
+		"action": {"answer"}, "q1-other": {"MariaDB"}, "q1-notes": {"we know it"}, "comment": {"really"},
+	}, http.StatusConflict)
+	if got, want := page.one(t, ".winner").words(), "ana answered first: SQLite"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	yours := page.one(t, ".yours").words()
+	for _, want := range []string{"MariaDB", "we know it", "really"} {
+		if !strings.Contains(yours, want) {
+			t.Errorf("%q is lost: %s", want, yours)
+		}
+	}
+	if n := len(page.all("main form")) + len(page.all("textarea")); n != 0 {
+		t.Error("there is still something to fill in")
+	}
+	// The same again by the winner is no error; something else is.
+	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	page = ana.send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
+	if got := page.one(t, ".winner").words(); got != "You answered first: SQLite" {
+		t.Errorf("got %q", got)
+	}
+	// A form that is also wrong is told the same.
+	page = ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}}, http.StatusConflict)
+	if len(page.all(".yours")) != 0 {
+		t.Error("an empty form is shown")
+	}
+}
+
+func TestTooLateForAnotherReason(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask    askback.Request
+		settle func(h *house, id string) error
+		want   string
+	}{
+		"withdrawn": {single, func(h *house, id string) error {
+			return second(h.seat(askback.Agent, "bot").Cancel(context.Background(), id, "found out"))
+		}, "The agent withdrew this before your answer came"},
+		"declined": {single, func(h *house, id string) error {
+			return second(h.seat(askback.Responder, "ana").Decline(context.Background(), id, ""))
+		}, "ana declined first"},
+		"approved": {call, func(h *house, id string) error {
+			return second(h.seat(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Approve, "")))
+		}, "ana approved first"},
+		"denied": {call, func(h *house, id string) error {
+			return second(h.seat(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Deny, "")))
+		}, "ana denied first"},
+		"expired": {askback.Request{Questions: free.Questions, Timeout: time.Minute}, func(h *house, _ string) error {
+			h.now = h.now.Add(time.Hour)
+			return nil
+		}, "The time was over before your answer came"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			a := h.ask(c.ask)
+			if err := c.settle(h, a.ID); err != nil {
+				t.Fatal(err)
+			}
+			action := "answer"
+			if a.Confirmation != nil {
+				action = "approve"
+			}
+			page := h.browser("ben").send("/asks/"+a.ID, url.Values{"action": {action}, "q1-other": {"x"}}, http.StatusConflict)
+			if got := page.one(t, ".winner").words(); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Row F4: a settled page says who, with what, where and when, and is read-only.
+func TestSettledPagesAreReadOnly(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(form)
+	ana := h.browser("ana")
+	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}, "q2": {"0"}, "q2-other": {"fax"}, "q1-notes": {"a note"}, "comment": {"a remark"}})
+	page := ana.open("/asks/"+a.ID, http.StatusOK)
+	result := page.one(t, ".result").words()
+	for _, want := range []string{
+		"Answered by ana in the browser", "3 November 2026, 18:30 UTC", "Which database should we use?", "SQLite",
+		"Note a note", "Slack", "fax", "No answer.", "Remark a remark",
+	} {
+		if !strings.Contains(result, want) {
+			t.Errorf("%q is not in %s", want, result)
+		}
+	}
+	if got := page.one(t, ".offered").words(); !strings.Contains(got, "postgres://db/askback") || !strings.Contains(got, "The build is green.") {
+		t.Errorf("what was asked is gone: %s", got)
+	}
+	for _, selector := range []string{"main form", "main button", "input", "textarea"} {
+		if n := len(page.all(selector)); n != 0 {
+			t.Errorf("%d %s on a settled page", n, selector)
+		}
+	}
+	denied := h.ask(call)
+	ana.settles(denied, url.Values{"action": {"deny"}, "reason": {"no"}})
+	if got := ana.open("/asks/"+denied.ID, http.StatusOK).one(t, "h1").words(); got != "Denied" {
+		t.Errorf("the heading is %q", got)
+	}
+}
+
+// gate fails where it is told to.
+type gate struct {
+	*engine.Engine
+	err error
+}
+
+type seat struct {
+	askback.Seat
+	err error
+}
+
+func (g gate) As(p askback.Principal) askback.Seat { return seat{g.Engine.As(p), g.err} }
+
+func (s seat) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+	return askback.Ask{}, s.err
+}
+
+// A server that cannot take an answer just now gives the form back as it was.
+func TestAnAnswerThatCannotBeKeptIsGivenBack(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+	}{
+		{askback.ErrStopping, http.StatusServiceUnavailable},
+		{askback.ErrFull, http.StatusServiceUnavailable},
+		{askback.ErrBusy, http.StatusServiceUnavailable},
+		{errors.New("disk on fire at /dev/sda"), http.StatusInternalServerError},
+	} {
+		h := newHouse(t)
+		h.engine = engine.New(memstore.New(), nil)
+		h.handler = web.New(gate{h.engine, c.err}, nil)
+		a := h.ask(single)
+		w := h.do(h.browser("ana").request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"MariaDB"}}))
+		page := h.browser("ana").page(w, c.status)
+		if got := page.one(t, "#q1-other").raw(); got != "\nMariaDB" {
+			t.Errorf("%v: the field holds %q", c.err, got)
+		}
+		if w.Header().Get("Retry-After") == "" {
+			t.Errorf("%v: no Retry-After", c.err)
+		}
+		if strings.Contains(w.Body.String(), "/dev/sda") {
+			t.Error("the page tells what only the log should")
+		}
+	}
+}
