@@ -86,10 +86,10 @@ func version(r *store.Record) int64 {
 
 // kept is what is kept of a record that was put in the place of old.
 func kept(r store.Record, old *store.Record) *store.Record {
-	r = clone(r)
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed
 	}
+	r = clone(r)
 	r.Version++
 	r.Created, r.Updated, r.Due = milliseconds(r.Created), milliseconds(r.Updated), milliseconds(r.Due)
 	return &r

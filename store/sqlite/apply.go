@@ -49,10 +49,12 @@ type writes struct {
 
 	insert, drop, event, head, seq *sql.Stmt
 	update                         [3]*sql.Stmt // from few columns to all
+
+	all []*sql.Stmt
 }
 
 func (s *writes) prepare(conn *sql.Conn) error {
-	all := []struct {
+	texts := []struct {
 		stmt **sql.Stmt
 		text string
 	}{
@@ -71,13 +73,24 @@ func (s *writes) prepare(conn *sql.Conn) error {
 		{&s.head, selectHead},
 		{&s.seq, selectSeq},
 	}
-	for _, p := range all {
+	for _, p := range texts {
 		var err error
 		if *p.stmt, err = conn.PrepareContext(context.Background(), p.text); err != nil {
 			return fmt.Errorf("prepare %q: %w", p.text, err)
 		}
+		s.all = append(s.all, *p.stmt)
 	}
 	return nil
+}
+
+// close must come before the connection's: database/sql does not close what
+// was prepared on a single connection, and SQLite then keeps the file open.
+func (s *writes) close() error {
+	var errs []error
+	for _, stmt := range s.all {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(errs...)
 }
 
 func run(s *sql.Stmt, args ...any) error {

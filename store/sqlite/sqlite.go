@@ -143,6 +143,7 @@ func (s *Store) close() error {
 
 // Stats are what a store has done since it was opened.
 type Stats struct {
+	Batches int64 // taken from the queue
 	Commits int64 // transactions made durable
 	Changes int64 // changes kept by them
 	Reruns  int64 // transactions that were begun again because of one change
@@ -151,7 +152,7 @@ type Stats struct {
 // Stats returns what the store has done since it was opened.
 func (s *Store) Stats() Stats {
 	c := &s.writer.count
-	return Stats{Commits: c.commits.Load(), Changes: c.changes.Load(), Reruns: c.reruns.Load()}
+	return Stats{Batches: c.batches.Load(), Commits: c.commits.Load(), Changes: c.changes.Load(), Reruns: c.reruns.Load()}
 }
 
-type counters struct{ commits, changes, reruns atomic.Int64 }
+type counters struct{ batches, commits, changes, reruns atomic.Int64 }

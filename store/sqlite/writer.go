@@ -71,6 +71,7 @@ func (w *writer) run(queue <-chan *request) {
 	for r := range queue {
 		batch := gather(r, queue)
 		if len(batch) > 0 {
+			w.count.batches.Add(1)
 			w.write(batch)
 		}
 		for _, r := range batch {
@@ -233,7 +234,7 @@ func (w *writer) close() error {
 	if w.failure() == nil {
 		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
 	}
-	return errors.Join(err, w.conn.Close(), w.db.Close())
+	return errors.Join(err, w.stmt.close(), w.conn.Close(), w.db.Close())
 }
 
 // failure is why the store takes nothing more, or nil.

@@ -86,6 +86,11 @@ func outlives(t *testing.T, sub Subject, closed bool) {
 	keep(t, s, store.Change{Delete: []store.Ref{{Kind: "ask", ID: id(3), Version: 1}}})
 	records, events := list(t, s, store.Query{Kind: "ask"}), history(t, s, "")
 
+	if closed {
+		if err := s.Close(); err != nil {
+			t.Fatalf("Close: got %v, want no error", err)
+		}
+	}
 	s = sub.Reopen(t, closed)
 	same(t, "records after the restart", list(t, s, store.Query{Kind: "ask"}), records)
 	same(t, "history after the restart", history(t, s, ""), events)

@@ -144,6 +144,49 @@ func bounds(t *testing.T, sub Subject) {
 	}
 }
 
+// Thousands come and go in no order, and every list still has what is there.
+func manyRecords(t *testing.T, sub Subject) {
+	s := sub.Store
+	const many = 3001 // a prime, so that steps of 1009 meet each once
+	var c, gone store.Change
+	there := []string{}
+	for n := range many {
+		r := record("ask", id(n*1009%many))
+		r.Stream, r.Owner = "ses_1", "agent-1"
+		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // in order of ID
+		c.Put = append(c.Put, r)
+		if n%3 == 0 {
+			gone.Delete = append(gone.Delete, ref(kept(r)))
+		} else {
+			there = append(there, r.ID)
+		}
+	}
+	slices.Sort(there)
+	keep(t, s, c)
+	keep(t, s, gone)
+	yes := true
+	for _, q := range []store.Query{{}, {Open: &yes}, {Stream: "ses_1"}, {Open: &yes, Owner: "agent-1"}} {
+		for _, q.Newest = range []bool{false, true} {
+			q.Kind = "ask"
+			got := []string{}
+			for page := list(t, s, q); len(page) > 0; page = list(t, s, q) {
+				got = append(got, ids(page)...)
+				q.After = got[len(got)-1]
+			}
+			if q.Newest {
+				slices.Reverse(got)
+			}
+			same(t, fmt.Sprintf("page after page of %+v", q), got, there)
+			q.After = ""
+		}
+	}
+	due, err := s.Due(t.Context(), noon.Add(time.Hour), 0)
+	if err != nil {
+		t.Fatalf("Due: got %v, want no error", err)
+	}
+	same(t, "due", ids(due), there[:store.MaxList])
+}
+
 // A deadline comes in its turn, and a record never due never. (mission F5)
 func dueOrder(t *testing.T, sub Subject) {
 	s := sub.Store

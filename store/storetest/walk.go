@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback/store"
@@ -127,13 +126,15 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 	}
 	for range rapid.IntRange(0, 3).Draw(rt, "events") {
 		what := rapid.SampledFrom([]string{"asked", "asked", "asked", "answered", "answered", ""}).Draw(rt, "type")
-		c.Events = append(c.Events, store.Event{Stream: w.stream(rt), Subject: pick(rt, "subject", walkIDs), Type: what,
-			At: w.at(rt, "at"), Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data")})
+		c.Events = append(c.Events, store.Event{
+			Stream: w.stream(rt), Subject: pick(rt, "subject", walkIDs), Type: what,
+			At: w.at(rt, "at"), Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data"),
+		})
 	}
 	return c
 }
 
-// answer is what a store said, in a form that can be compared.
+// saying is what a store said, in a form that can be compared.
 type saying struct {
 	Value any
 	Err   string
@@ -150,7 +151,7 @@ func (w *walk) both(what string, ask func(Store) (any, error)) {
 			said[i].Err = err.Error()
 		}
 	}
-	if diff := cmp.Diff(said[0], said[1]); diff != "" {
+	if diff := difference(said[0], said[1]); diff != "" {
 		w.Fatalf("%s: model - subject +\n%s", what, diff)
 	}
 }

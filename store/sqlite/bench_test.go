@@ -1,0 +1,78 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// BenchmarkCommit measures an ask (a record of 700 and 300 bytes, an event of
+// 120) and its answer (the 300 bytes again, closed, and an event), each as a
+// change of its own, by callers who wait for the disk.
+func BenchmarkCommit(b *testing.B) {
+	for _, callers := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("ask/callers=%d", callers), func(b *testing.B) {
+			s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
+			b.ResetTimer()
+			asks(b, s, callers)
+		})
+		b.Run(fmt.Sprintf("answer/callers=%d", callers), func(b *testing.B) {
+			s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
+			asks(b, s, 256)
+			b.ResetTimer()
+			each(b, callers, func(n int) error { return answer(b, s, n) })
+		})
+	}
+}
+
+func asks(b *testing.B, s *sqlite.Store, callers int) {
+	each(b, callers, func(n int) error {
+		r := record(n)
+		_, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "asked")}})
+		return err
+	})
+}
+
+func answer(b *testing.B, s *sqlite.Store, n int) error {
+	r := record(n)
+	r.Version, r.Open, r.Status, r.Fixed = 1, false, "answered", nil
+	r.Due = time.Time{}
+	_, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}})
+	return err
+}
+
+// each runs b.N times, by so many callers at once.
+func each(b *testing.B, callers int, run func(n int) error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for n := int(next.Add(1)); n <= b.N; n = int(next.Add(1)) {
+				if err := run(n); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "changes/s")
+}
+
+func BenchmarkRead(b *testing.B) {
+	s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
+	if _, err := s.Commit(b.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Read(b.Context(), "ask", record(1).ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
