@@ -1,8 +1,8 @@
 // Package store is the shape of what Askback keeps: records that are compared
 // and committed, the history written beside them, and the work that follows.
 //
-// It holds types and no logic. A store compares versions; it never decides and
-// never runs code of ours. What the columns mean is the engine's affair.
+// It holds types, and what makes a change well formed. A store compares
+// versions; it never decides and never runs code of ours. What the columns mean is the engine's affair.
 package store
 
 import (
@@ -72,9 +72,11 @@ type Event struct {
 // A Change is kept whole or not at all.
 //
 // Each record in Put must still have the version it was read with (0: it must
-// not exist) and is kept with the next one. A nil Fixed keeps what is there, an
-// empty Key frees the key. Delete compares in the same way. Events are
-// appended in order. Effects and their acknowledgements take their place here
+// not exist) and is kept with the next one. A nil Fixed keeps what is there,
+// another replaces it; an empty Key frees the key. Delete compares in the same
+// way and comes first, then the records in their order: a key must be free when
+// the turn of its record comes. Events are appended in order. Text is UTF-8
+// without NUL; see [Change.Check]. Effects and their acknowledgements take their place here
 // with the first channel.
 type Change struct {
 	Put    []Record
@@ -111,7 +113,7 @@ type Store interface {
 	// Seq of its first event (0 without events). ErrConflict, ErrFull,
 	// ErrClosed and an error of ctx mean that nothing was kept; a change whose
 	// writing has begun is waited for, whatever ctx says. ErrUnknown means
-	// that nobody knows.
+	// that nobody knows. Any other error means that nothing was kept.
 	Commit(ctx context.Context, c Change) (first int64, err error)
 	// List returns the records that q selects.
 	List(ctx context.Context, q Query) ([]Record, error)

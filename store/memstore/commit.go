@@ -13,7 +13,7 @@ import (
 // Deletions come first, then the records in their order: a key must be free
 // when the turn of its record comes.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
-	if err := check(c); err != nil {
+	if _, err := c.Check(); err != nil {
 		return 0, err
 	}
 	s.mu.Lock()

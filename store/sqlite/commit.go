@@ -40,7 +40,7 @@ func (r *request) giveUp() bool { return r.owner.CompareAndSwap(waiting, givenUp
 // when the turn of its record comes. A change whose ctx ends before the writer
 // has taken it is not written; after that it is waited for.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
-	size, err := check(c)
+	size, err := c.Check()
 	if err != nil {
 		return 0, err
 	}

@@ -1,12 +1,10 @@
-package sqlite
+package store
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/askback/askback/store"
 )
 
 // maxChange is how many bytes one change may hold. More is a mistake somewhere
@@ -16,10 +14,11 @@ const maxChange = 16 << 20
 // name is a kind with an id.
 type name struct{ kind, id string }
 
-// check refuses a change that no store could keep, before anybody waits for
-// it, and returns how many bytes it holds. Every store says the same;
-// storetest holds them to it.
-func check(c store.Change) (size int, err error) {
+// Check says whether a change is one that a store can keep at all, and how many
+// bytes it holds. Every store refuses the same: a record without kind or id, a
+// new one without Fixed, one that stands twice, an event without a type, text
+// that is no UTF-8 or holds NUL, more than 16 MB.
+func (c Change) Check() (size int, err error) {
 	seen := make(map[name]bool, len(c.Put)+len(c.Delete))
 	for i, r := range c.Put {
 		if err := checkRecord(r, seen); err != nil {
@@ -47,7 +46,7 @@ func check(c store.Change) (size int, err error) {
 	return size, nil
 }
 
-func checkRecord(r store.Record, seen map[name]bool) error {
+func checkRecord(r Record, seen map[name]bool) error {
 	if err := checkRef(r.Kind, r.ID, r.Version, seen); err != nil {
 		return err
 	}
