@@ -216,9 +216,9 @@ func TestANormalAnswerIsItsOwnNormalForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ask := anyAsk().Draw(t, "ask")
 		given := anyAnswer(ask).Draw(t, "answer")
-		before := fmt.Sprintf("%q", given)
+		before := fmt.Sprintf("%#v", given)
 		once, err := given.Normalize(ask)
-		if after := fmt.Sprintf("%q", given); before != after {
+		if after := fmt.Sprintf("%#v", given); before != after {
 			t.Errorf("the answer was %s and became %s", before, after)
 		}
 		if err != nil {

@@ -261,7 +261,9 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 	}
 	return marshal(outcomeJSON{
 		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.GrantID), null(o.Reason), o.By,
-		null(o.Via), stamp{o.At}, o.Defaulted,
+		null(o.Via),
+		stamp{o.At},
+		o.Defaulted,
 	})
 }
 

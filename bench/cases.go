@@ -15,6 +15,7 @@ type plan struct {
 	runs     []int // so many at once
 	pending  int   // asks that wait already
 	dir      string
+	patience time.Duration // with others who work on the same machine
 
 	memory   []int // pending asks at which memory is looked at
 	waiters  int   // of them, so many are waited for in process
@@ -33,10 +34,11 @@ type report map[key]map[int]measurement
 // measureCycles measures every contender beside the others, round by round.
 // The order turns from round to round, so that none is always first.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
-	all := report{}
+	all, patience := report{}, patience{p.patience}
 	for round := range p.rounds {
 		for _, runs := range p.runs {
 			for i := range contenders {
+				patience.wait(ctx)
 				c := contenders[(i+round)%len(contenders)]
 				m, err := measure(ctx, c, p, runs)
 				if err != nil {
@@ -60,6 +62,7 @@ type quantity func(measurement) float64
 func perSecond(m measurement) float64 { return m.PerSecond }
 func p50(m measurement) float64       { return millis(m.P50) }
 func p99(m measurement) float64       { return millis(m.P99) }
+func cpu(m measurement) float64       { return m.CPU.Seconds() * 1e6 }
 func others(m measurement) float64    { return m.Others }
 
 // of returns a quantity of a case by round.

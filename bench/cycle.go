@@ -47,6 +47,7 @@ var contenders = []contender{
 type measurement struct {
 	PerSecond float64
 	P50, P99  time.Duration // from the answer being sent until the run has it
+	CPU       time.Duration // of this process, for one cycle
 	Others    float64       // processors that everybody else kept busy meanwhile
 }
 
@@ -70,7 +71,7 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	}
 	usage, start := readUsage(), time.Now()
 	latencies, err := cycles(ctx, s, runs, p.duration)
-	took := time.Since(start)
+	took, spent := time.Since(start), readUsage().own-usage.own
 	if err != nil {
 		return m, fmt.Errorf("measure %s: %w", c.name, err)
 	}
@@ -78,7 +79,7 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	return measurement{
 		PerSecond: float64(len(latencies)) / took.Seconds(),
 		P50:       percentile(latencies, 0.50), P99: percentile(latencies, 0.99),
-		Others: usage.others(took),
+		CPU: spent / time.Duration(max(len(latencies), 1)), Others: usage.others(took),
 	}, nil
 }
 

@@ -25,8 +25,9 @@ var goals = []goal{
 // A verdict is a goal beside what was measured.
 type verdict struct {
 	goal
-	runs int
-	got  spread
+	runs   int
+	got    spread
+	others float64 // the load by others while either side was measured
 }
 
 // verdicts judges Askback by all goals that were measured.
@@ -36,7 +37,9 @@ func (r report) verdicts() []verdict {
 		for _, runs := range g.runs {
 			k := key{"askback", g.place, runs}
 			if r[k] != nil {
-				out = append(out, verdict{g, runs, r.ratio(k, g.by, g.quantity)})
+				by := key{g.by, g.place, runs}
+				load := max(r.spread(k, others).Median, r.spread(by, others).Median)
+				out = append(out, verdict{g, runs, r.ratio(k, g.by, g.quantity), load})
 			}
 		}
 	}
@@ -52,9 +55,11 @@ func (v verdict) held(bound float64) bool {
 	return v.got.Median >= bound
 }
 
-// word is the verdict in a word.
+// word is the verdict in a word. Of what was disturbed nothing can be said.
 func (v verdict) word() string {
 	switch {
+	case v.others > quiet:
+		return "disturbed"
 	case v.held(v.stretch):
 		return "stretch held"
 	case v.held(v.gate):

@@ -86,13 +86,14 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	runs := flags.String("c", "1,16,64", "how many runs ask at once")
 	flags.IntVar(&o.pending, "pre", 0, "how many asks are pending already")
 	flags.StringVar(&o.dir, "dir", ".", "a folder on the disk to measure; databases are made and removed there")
+	flags.DurationVar(&o.patience, "wait", 0, "how long to wait, in all, for the rest of the machine to be quiet")
 	only := flags.String("only", strings.Join(partNames, ","), "what to measure")
 	quick := flags.Bool("quick", false, "a look in half a minute; not to be quoted")
 	flags.BoolVar(&o.json, "json", false, "one line of JSON per case on stdout, tables on stderr")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.memory, o.waiters, o.recovery = []int{10_000, 100_000}, 10_000, []int{1000, 100_000}
+	o.memory, o.waiters, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, []int{1000, 100_000}
 	if *quick {
 		o.duration, o.rounds = 300*time.Millisecond, 3
 		o.memory, o.waiters, o.recovery = []int{1000, 5000}, 1000, []int{100, 5000}

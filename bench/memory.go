@@ -80,9 +80,16 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 	return withWaiters(ctx, p, waiters, func() error { return tell(asked, waiters) })
 }
 
+// shrinks is how many collections it takes until a stack that once held the
+// frames of SQLite is small again: each halves it at most. Who waits for hours
+// has seen them.
+const shrinks = 4
+
 // settledMemory is what the process holds once nothing more can be given back.
 func settledMemory() int64 {
-	runtime.GC()
+	for range shrinks {
+		runtime.GC()
+	}
 	debug.FreeOSMemory()
 	return resident()
 }

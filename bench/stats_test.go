@@ -78,11 +78,18 @@ func TestVerdicts(t *testing.T) {
 		got  float64
 		want string
 	}{
-		{atLeast, 0.79, "MISSED"}, {atLeast, 0.8, "held"}, {atLeast, 0.95, "stretch held"},
-		{atMost, 2.1, "MISSED"}, {atMost, 2, "held"}, {atMost, 1, "stretch held"},
+		{atLeast, 0.79, "MISSED"},
+		{atLeast, 0.8, "held"},
+		{atLeast, 0.95, "stretch held"},
+		{atMost, 2.1, "MISSED"},
+		{atMost, 2, "held"},
+		{atMost, 1, "stretch held"},
 	} {
-		if got := (verdict{c.goal, 1, spread{Median: c.got}}).word(); got != c.want {
+		if got := (verdict{c.goal, 1, spread{Median: c.got}, 0}).word(); got != c.want {
 			t.Errorf("%g: got %s, want %s", c.got, got, c.want)
 		}
+	}
+	if got, want := (verdict{atLeast, 1, spread{Median: 1}, 0.5}).word(), "disturbed"; got != want {
+		t.Errorf("while others worked: got %s, want %s", got, want)
 	}
 }

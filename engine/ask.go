@@ -195,7 +195,7 @@ func (s seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 	if err := e.commit(ctx, store.Change{Put: append([]store.Record{r}, session...), Events: events}); err != nil {
 		return askback.Ask{}, err
 	}
-	e.keep(r, state, len(r.Fixed))
+	e.keep(r, state)
 	e.due.set(r.Due)
 	e.quota.opened(r.Owner, 1)
 	e.publish(state.Ask, history)

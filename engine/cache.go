@@ -3,13 +3,16 @@ package engine
 import (
 	"container/list"
 	"sync"
+
+	"github.com/askback/askback"
 )
 
-// overhead is about what a cached ask takes beside the bytes it was read from:
-// decoded, it is some three times as large.
+// What an ask takes in memory beside its texts, measured and rounded up.
 const (
-	overhead = 512
-	decoded  = 3
+	entry    = 1500 // a record, a state, and their places in list and map
+	perText  = 32   // the header of a string, and what its allocation rounds up
+	perPart  = 192  // a question, or the answer to one
+	perWhole = 512  // a confirmation, or an outcome
 )
 
 // cache remembers the asks used last, within a number of bytes.
@@ -39,9 +42,8 @@ func (c *cache) get(id string) (known, bool) {
 	return el.Value.(cached).known, true
 }
 
-// put remembers an ask, whose state takes so many bytes in the store, unless a
-// newer version of it is remembered already.
-func (c *cache) put(k known, moving int) {
+// put remembers an ask, unless a newer version of it is remembered already.
+func (c *cache) put(k known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el, ok := c.byID[k.record.ID]; ok {
@@ -50,7 +52,7 @@ func (c *cache) put(k known, moving int) {
 		}
 		c.remove(el)
 	}
-	cost := overhead + decoded*(k.fixed+moving)
+	cost := weight(k.state.Ask)
 	c.byID[k.record.ID] = c.recent.PushFront(cached{k, cost})
 	c.used += cost
 	for c.used > c.limit {
@@ -70,4 +72,45 @@ func (c *cache) remove(el *list.Element) {
 	old := c.recent.Remove(el).(cached)
 	delete(c.byID, old.record.ID)
 	c.used -= old.cost
+}
+
+// weight is about how many bytes an ask takes in memory, never less. Its bytes
+// in the store do not tell: a name of three letters takes ten times as many.
+func weight(a askback.Ask) int {
+	n := entry + len(a.Context)
+	add := func(texts ...string) {
+		for _, t := range texts {
+			n += perText + len(t)
+		}
+	}
+	add(a.Title)
+	add(a.Path...)
+	add(a.To...)
+	add(a.Tags...)
+	for _, q := range a.Questions {
+		n += perPart
+		add(q.Text, q.Header)
+		add(q.Default...)
+		for _, o := range q.Options {
+			add(o.Label, o.Description, o.Preview)
+		}
+	}
+	if c := a.Confirmation; c != nil {
+		n += perWhole + len(c.Input)
+		add(c.ToolName, c.Server, c.Description, c.InputPreview, c.Context)
+	}
+	for _, c := range a.Claims {
+		n += perText
+		add(c.Name)
+	}
+	if o := a.Outcome; o != nil {
+		n += perWhole + len(o.Input)
+		add(o.Comment, o.Reason, o.By.Name)
+		for _, q := range o.Answers {
+			n += perPart
+			add(q.Other, q.Notes)
+			add(q.Selected...)
+		}
+	}
+	return n + n/8 // allocations come in sizes
 }

@@ -111,7 +111,6 @@ func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisec
 type known struct {
 	record store.Record
 	state  lifecycle.State
-	fixed  int // bytes of what was written once
 }
 
 // read returns an ask from the cache or the store. Only what a step committed is
@@ -131,9 +130,8 @@ func (e *Engine) read(ctx context.Context, id string) (known, error) {
 
 func decode(r store.Record) (known, error) {
 	state, err := lifecycle.Decode(r.Fixed, r.State)
-	fixed := len(r.Fixed)
 	r.Fixed, r.State = nil, nil
-	return known{r, state, fixed}, err
+	return known{r, state}, err
 }
 
 // stepTime is how long a step is tried against other writers.
@@ -241,7 +239,7 @@ func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now tim
 	if k.record.Open && !r.Open {
 		e.quota.opened(r.Owner, -1)
 	}
-	k = e.keep(r, next, k.fixed)
+	k = e.keep(r, next)
 	e.publish(next.Ask, history)
 	return k, nil
 }
@@ -265,12 +263,11 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 }
 
 // keep remembers a record that was just committed.
-func (e *Engine) keep(r store.Record, s lifecycle.State, fixed int) known {
-	moving := len(r.State)
+func (e *Engine) keep(r store.Record, s lifecycle.State) known {
 	r.Version++
 	r.Fixed, r.State = nil, nil
-	k := known{r, s, fixed}
-	e.cache.put(k, moving)
+	k := known{r, s}
+	e.cache.put(k)
 	return k
 }
 

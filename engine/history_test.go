@@ -55,7 +55,9 @@ func TestTheHistoryOfAnAskIsItsLife(t *testing.T) {
 	a := p.ask(confirmation())
 	for _, do := range []func() (askback.Ask, error){
 		func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
-		func() (askback.Ask, error) { return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")) },
+		func() (askback.Ask, error) {
+			return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, ""))
+		},
 		func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 	} {
 		if _, err := do(); err != nil {

@@ -23,17 +23,16 @@ func (t *turns) enter(ctx context.Context, id string) (leave func(), err error) 
 	before := t.queue[id]
 	t.queue[id] = mine
 	t.mu.Unlock()
-	leave = func() { t.leave(id, mine) }
 	if before == nil {
-		return leave, nil
+		return func() { t.leave(id, mine) }, nil
 	}
 	select {
 	case <-before:
-		return leave, nil
+		return func() { t.leave(id, mine) }, nil
 	case <-ctx.Done():
 		go func() { // whoever stands behind waits for mine, so mine waits for before
 			<-before
-			leave()
+			t.leave(id, mine)
 		}()
 		return nil, ctx.Err()
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,8 +114,12 @@ func TestTheObserverIsToldOnceAndInOrder(t *testing.T) {
 		for _, do := range []func() (askback.Ask, error){
 			func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
 			func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
-			func() (askback.Ask, error) { return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")) },
-			func() (askback.Ask, error) { return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")) },
+			func() (askback.Ask, error) {
+				return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, ""))
+			},
+			func() (askback.Ask, error) {
+				return p.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, ""))
+			},
 			func() (askback.Ask, error) { return p.ben.Decline(t.Context(), a.ID, "no") },
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
@@ -134,10 +139,12 @@ func TestAReaderThatIsOvertakenLeavesNothingOld(t *testing.T) {
 		a := start(t, kept, nil).ask(question())
 		p := start(t, kept, nil) // remembers nothing
 		held := make(chan struct{})
-		var once sync.Once
+		var later atomic.Bool
 		p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
 			r, err := kept.Read(ctx, kind, id)
-			once.Do(func() { <-held })
+			if !later.Swap(true) {
+				<-held
+			}
 			return r, err
 		})
 		overtaken := p.wait(context.Background(), a.ID)

@@ -209,7 +209,7 @@ func TestLateIsErrSettled(t *testing.T) {
 		case lifecycle.Answered:
 			again, err := ev.Answer.Normalize(m.before.Ask)
 			repeat = err == nil && o.Status == askback.Answered && o.By.Name == ev.By && o.Comment == again.Comment &&
-				o.Decision == again.Decision && o.Reason == again.Reason && fmt.Sprintf("%q", o.Answers) == fmt.Sprintf("%q", again.Answers)
+				o.Decision == again.Decision && o.Reason == again.Reason && cmp.Equal(o.Answers, again.Answers, cmpopts.EquateEmpty())
 		case lifecycle.Declined:
 			repeat = o.Status == askback.Declined && o.By.Name == ev.By && o.Reason == ev.Reason
 		case lifecycle.Cancelled:
@@ -335,7 +335,7 @@ func TestStepLeavesItsArgumentsAlone(t *testing.T) {
 		want := make([]lifecycle.State, len(life))
 		said := make([]string, len(life))
 		for i, m := range life {
-			want[i], said[i] = copied(m.after), fmt.Sprintf("%+q", m.event)
+			want[i], said[i] = copied(m.after), fmt.Sprintf("%#v", m.event)
 		}
 		for _, m := range life {
 			ev := anyEvent(m.after.Ask, nine.Add(40*time.Minute)).Draw(t, "another way")
@@ -346,7 +346,7 @@ func TestStepLeavesItsArgumentsAlone(t *testing.T) {
 			if diff := cmp.Diff(want[i], m.after); diff != "" {
 				t.Fatalf("a state changed; before -, after +:\n%s", diff)
 			}
-			if got := fmt.Sprintf("%+q", m.event); got != said[i] {
+			if got := fmt.Sprintf("%#v", m.event); got != said[i] {
 				t.Fatalf("an event was %s and became %s", said[i], got)
 			}
 		}

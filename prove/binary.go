@@ -130,17 +130,18 @@ func (b *binary) ask(ctx context.Context, key string, life time.Duration) error 
 	if err != nil {
 		return err
 	}
+	var printed bytes.Buffer
+	keep := func(line []byte) bool { printed.Write(line); return false }
 	switch b.rand.IntN(4) {
 	case 0: // the prompt waits
 	case 1:
 		_ = c.stdin.Close()
 	default:
-		c.until(ctx, upTo(b.rand, life/2), func([]byte) bool { return false })
+		c.until(ctx, upTo(b.rand, life/2), keep)
 		b.write(c)
 	}
-	var printed bytes.Buffer
-	c.until(ctx, life, func(line []byte) bool { printed.Write(line); return false })
-	code, err := c.end(func(line []byte) { printed.Write(line) })
+	c.until(ctx, life, keep)
+	code, err := c.end(func(line []byte) { keep(line) })
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -24,7 +25,7 @@ type answerCommand struct {
 
 // Run answers an ask.
 func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		ask, err := d.user.Get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -41,12 +42,27 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 // told says how an ask ended to somebody who wanted to end it.
 func told(io streams, ask askback.Ask, err error) error {
 	if errors.Is(err, askback.ErrSettled) {
-		return ended{exitRefused, "too late: " + view.Of(ask).Standing().String()}
+		return ended{exitRefused, "too late: " + ending(ask)}
 	}
 	if err == nil {
-		say(io.err, view.Of(ask).Standing().String())
+		say(io.err, ending(ask))
 	}
 	return err
+}
+
+// ending says how an ask ended, by whom and with what (E10).
+func ending(ask askback.Ask) string {
+	how := view.Of(ask).Standing().String()
+	if ask.Outcome == nil {
+		return how
+	}
+	var said []string
+	for _, a := range ask.Outcome.Answers {
+		if a.String() != "" {
+			said = append(said, a.String())
+		}
+	}
+	return because(because(how, strings.Join(said, "; ")), ask.Outcome.Reason)
 }
 
 func (c *answerCommand) answer(ask askback.Ask) (askback.Answer, error) {
@@ -131,7 +147,7 @@ type declineCommand struct {
 
 // Run declines an ask.
 func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		ask, err := d.user.Decline(ctx, c.ID, c.Reason)
 		return told(io, ask, err)
 	})
@@ -144,7 +160,7 @@ type cancelCommand struct {
 
 // Run withdraws an ask.
 func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		ask, err := d.agent.Cancel(ctx, c.ID, c.Reason)
 		return told(io, ask, err)
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/askback/askback"
@@ -57,7 +58,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if err != nil {
 		return err
 	}
-	return all.with(ctx, waiting, func(d *desk) error {
+	return all.with(io, waiting, func(d *desk) error {
 		if c.File == "-" {
 			io.in = nil // it was read to its end
 		}
@@ -67,8 +68,8 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	if c.File != "" {
-		if c.Question != "" {
-			return askback.Request{}, usage("--file has the question already")
+		if !c.alone() {
+			return askback.Request{}, usage("--file holds the whole ask: beside it only --json means something")
 		}
 		return readRequest(c.File, in)
 	}
@@ -90,6 +91,11 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 		r.Context, _ = json.Marshal(c.Context)
 	}
 	return r, c.on(&r)
+}
+
+// alone says whether nothing but --file, and how to print, was given.
+func (c *askCommand) alone() bool {
+	return reflect.DeepEqual(*c, askCommand{File: c.File, placing: placing{JSON: c.JSON}})
 }
 
 func readRequest(path string, in io.Reader) (askback.Request, error) {
@@ -134,7 +140,7 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	if err := c.on(&r); err != nil {
 		return err
 	}
-	return all.with(ctx, waiting, func(d *desk) error {
+	return all.with(io, waiting, func(d *desk) error {
 		return askAndWait(ctx, d, io, r, c.JSON, c.Default == "yes")
 	})
 }
@@ -163,18 +169,18 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 
 // wait returns the ask once it is settled, by the prompt or elsewhere.
 func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
-	if page := d.page(ask.ID); page != "" {
-		say(io.err, "answer here, or at "+page)
-	}
+	p := openPrompt(d, io, ask.ID)
+	say(io.err, p.invitation(d.page(ask)))
 	prompting, stop := context.WithCancel(ctx)
-	door := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(door)
-		prompt(prompting, d, io, ask, suggestYes)
+		defer close(done)
+		p.serve(prompting, ask, suggestYes)
 	}()
 	settled, err := d.agent.Wait(ctx, ask.ID)
 	stop()
-	<-door
+	<-done
+	p.close(settled)
 	if errors.Is(err, context.Canceled) {
 		return ask, ended{exitInterrupted, fmt.Sprintf("%s still waits for an answer; to withdraw it: askback cancel %s", ask.ID, ask.ID)}
 	}
@@ -202,10 +208,29 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	case o.Defaulted:
 		say(io.err, standing)
 	}
-	if asJSON || ask.Kind == askback.Confirm {
+	if asJSON {
+		return nil
+	}
+	remarks(io.err, *o)
+	if ask.Kind == askback.Confirm {
 		return nil
 	}
 	return printAnswers(io.out, o.Answers, ask.Questions)
+}
+
+// remarks says what a person wrote beside the answer: standard output has no
+// place for it, and nothing is lost.
+func remarks(w io.Writer, o askback.Outcome) {
+	for _, a := range o.Answers {
+		if a.Notes != "" {
+			say(w, "note: "+a.Notes)
+		}
+	}
+	for _, text := range []string{o.Comment, o.Reason} {
+		if text != "" {
+			say(w, "remark: "+text)
+		}
+	}
 }
 
 func because(what, why string) string {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
-	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,26 +25,31 @@ type desk struct {
 	remote string // ASKBACK_URL; the local lock is never taken then
 	serve  serving
 
-	agent roaming
-	user  roaming
+	isLocal bool // remote is the server of the local database
+
+	agent  roaming // asks
+	user   roaming // does what commands do for a person
+	person roaming // answers at the prompt
 
 	mu      sync.Mutex
 	at      *connection
-	reached bool // a connection was made before
-	yielded bool // this process gave the database up, and takes it back last
+	holder  *holder // the last one this process was
+	reached bool    // a server answered before
+	yielded bool    // this process gave the database up, and takes it back last
+	home    string  // where the database was served last, as far as is known here
 }
 
 // A connection is one way to Askback, until it is lost.
 type connection struct {
-	agent, user askback.Seat
-	pages       string // where people find pages; "" is nowhere
-	closing     context.Context
-	end         context.CancelFunc // makes what waits here go elsewhere
-	close       func() error
+	agent, user, person askback.Seat
+	pages               string // where people find pages; "" is nowhere
+	closing             context.Context
+	end                 context.CancelFunc // makes what waits here go elsewhere
+	close               func() error
 }
 
-func newConnection(agent, user askback.Seat, pages string) *connection {
-	c := &connection{agent: agent, user: user, pages: pages, close: func() error { return nil }}
+func newConnection(agent, user, person askback.Seat, pages string) *connection {
+	c := &connection{agent: agent, user: user, person: person, pages: pages, close: func() error { return nil }}
 	c.closing, c.end = context.WithCancel(context.Background())
 	return c
 }
@@ -59,47 +66,59 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	place, err := local.At(path)
+	if err != nil {
 		return nil, err
 	}
 	tokens, err := findSecrets()
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{place: local.Place{Database: path}, tokens: tokens, remote: os.Getenv("ASKBACK_URL"), serve: s}
-	if d.remote != "" && tokens.given == "" && !d.isLocal() {
+	d := &desk{place: place, tokens: tokens, serve: s}
+	if s.kind != local.KindServe { // a server is no guest
+		d.remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
+	}
+	if last, ok := place.Last(); ok {
+		d.isLocal = d.remote == last.URL
+	}
+	if d.remote != "" && tokens.given == "" && !d.isLocal {
 		return nil, ended{exitRefused, "ASKBACK_URL names a server elsewhere, and it gets no local token: set ASKBACK_TOKEN"}
 	}
 	d.agent = roaming{d, func(c *connection) askback.Seat { return c.agent }}
 	d.user = roaming{d, func(c *connection) askback.Seat { return c.user }}
+	d.person = roaming{d, func(c *connection) askback.Seat { return c.person }}
 	return d, nil
 }
 
-// isLocal says whether ASKBACK_URL names the server of the local database.
-func (d *desk) isLocal() bool {
-	s, ok := d.place.Last()
-	return ok && s.URL == d.remote
-}
-
-// with opens a desk for one errand.
-func (all *commands) with(ctx context.Context, s serving, do func(*desk) error) error {
+// with opens a desk for one errand. What was done stays done if the database is
+// not closed well afterwards.
+func (all *commands) with(io streams, s serving, do func(*desk) error) error {
 	d, err := all.desk(s)
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(d), d.leave())
+	err = do(d)
+	if left := d.leave(); left != nil {
+		say(io.err, left.Error())
+	}
+	return err
 }
 
-// leave ends what this process serves, if it does.
+// leave ends what this process serves, if it does, and waits for a hand-over
+// that is under way.
 func (d *desk) leave() error {
 	d.mu.Lock()
-	at := d.at
+	at, h := d.at, d.holder
 	d.at = nil
 	d.mu.Unlock()
-	if at == nil {
-		return nil
+	var err error
+	if at != nil {
+		err = at.close()
 	}
-	return at.close()
+	if h != nil {
+		err = errors.Join(err, h.end())
+	}
+	return err
 }
 
 // connect returns the way to Askback there is, or finds one.
@@ -141,51 +160,67 @@ func (d *desk) find(ctx context.Context) (*connection, error) {
 	case lock == nil:
 		return d.attach(s)
 	}
-	at, err := d.hold(ctx, lock)
-	if err != nil {
-		return nil, errors.Join(err, lock.Release())
-	}
-	return at, nil
+	return d.hold(ctx, lock)
 }
 
 // attach goes to a local server that proved itself.
 func (d *desk) attach(s local.Server) (*connection, error) {
+	if err := d.tokens.read(); err != nil { // the first holder made them just now
+		return nil, err
+	}
 	agent, user := d.tokens.agent, d.tokens.user
 	if d.tokens.given != "" {
 		agent, user = d.tokens.given, d.tokens.given
 	}
-	if agent == "" {
-		return nil, fmt.Errorf("another askback holds %s, and there is no token for it here: set ASKBACK_TOKEN", d.place.Database)
+	if agent == "" || user == "" {
+		return nil, ended{exitRefused, fmt.Sprintf("process %d holds %s, and there is no token for it here: set ASKBACK_TOKEN", s.PID, d.place.Database)}
 	}
 	client := s.Client()
-	at := newConnection(httpapi.NewClient(s.URL, agent, client), httpapi.NewClient(s.URL, user, client), s.URL)
+	seat := func(token string) askback.Seat { return httpapi.NewClient(s.URL, token, client) }
+	at := newConnection(seat(agent), seat(user), seat(d.tokens.user), s.URL)
 	at.close = func() error { client.CloseIdleConnections(); return nil }
 	d.yielded = false
+	d.home = s.URL
 	return at, nil
 }
 
+// findRemote goes where ASKBACK_URL says. That is the local server only while
+// server.json says so, and it has to prove itself there as well.
 func (d *desk) findRemote() (*connection, error) {
-	if d.tokens.given == "" {
-		s, ok := d.place.Last()
-		if !ok || s.URL != d.remote {
-			return nil, fmt.Errorf("%w: %s", askback.ErrUnreachable, d.remote)
-		}
-		return d.attach(s)
+	if !d.isLocal {
+		seat := httpapi.NewClient(d.remote, d.tokens.given, remoteClient())
+		return newConnection(seat, seat, seat, d.remote), nil
 	}
-	seat := httpapi.NewClient(d.remote, d.tokens.given, nil)
-	return newConnection(seat, seat, d.remote), nil
+	s, ok := d.place.Last()
+	if !ok || s.URL != d.remote {
+		return nil, fmt.Errorf("%w: %s", askback.ErrUnreachable, d.remote)
+	}
+	return d.attach(s)
+}
+
+// remoteClient gives up on an address that does not even connect.
+func remoteClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: remoteTime}).DialContext
+	t.TLSHandshakeTimeout = remoteTime
+	return &http.Client{Transport: t}
 }
 
 // prompts says whether whoever sits here may answer at the prompt: only as the
 // local user, at the local database.
-func (d *desk) prompts() bool { return d.remote == "" || d.isLocal() }
+func (d *desk) prompts() bool {
+	return (d.remote == "" || d.isLocal) && d.tokens.user != ""
+}
 
 // page returns where people find the page of an ask, or "".
-func (d *desk) page(id string) string {
+func (d *desk) page(a askback.Ask) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.at == nil || d.at.pages == "" {
+	switch {
+	case a.PageURL != "":
+		return a.PageURL
+	case d.at == nil || d.at.pages == "":
 		return ""
 	}
-	return d.at.pages + "/asks/" + id
+	return d.at.pages + "/asks/" + a.ID
 }

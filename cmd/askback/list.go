@@ -21,7 +21,7 @@ type listCommand struct {
 
 // Run lists asks.
 func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		page, err := d.user.List(ctx, askback.Query{
 			Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
 		})
@@ -53,7 +53,7 @@ type showCommand struct {
 
 // Run shows an ask.
 func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		ask, err := d.user.Get(ctx, strings.TrimSpace(c.ID))
 		if err != nil {
 			return err

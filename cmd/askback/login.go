@@ -12,7 +12,7 @@ type loginCommand struct{}
 
 // Run prints a link that logs one browser in.
 func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		at, err := d.connect(ctx)
 		if err != nil {
 			return err

@@ -4,84 +4,139 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
 
-// prompt lets whoever sits here, or feeds the pipe, answer an ask. It returns
-// when the ask is settled, the input ends or ctx does; none of these is an
-// answer.
-func prompt(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes bool) {
-	p, close, err := door(io)
-	if err != nil {
-		say(io.err, fmt.Sprintf("%v; %s waits to be answered elsewhere", err, ask.ID))
+// A prompt lets whoever sits here, or feeds the pipe, answer one ask. That it
+// ends is no answer: the ask waits for the other doors.
+type prompt struct {
+	desk   *desk
+	io     streams
+	id     string
+	words  *terminal.Prompt // nil: nobody can answer here
+	tty    *terminal.TTY    // nil: a pipe
+	reason string           // why nobody can
+	left   bool             // it stood open when the ask ended
+}
+
+// openPrompt opens the prompt: on the terminal when standard input is one, so
+// that standard output stays free for the answer; otherwise on standard input.
+// A server elsewhere takes no answers from here.
+func openPrompt(d *desk, io streams, id string) *prompt {
+	p := &prompt{desk: d, io: io, id: id}
+	switch {
+	case !d.prompts():
+	case io.in == nil:
+		p.reason = "standard input held the ask"
+	case !terminal.Is(io.in):
+		p.words = terminal.New(io.in, io.err, nil)
+	default:
+		tty, err := terminal.Open()
+		if err != nil {
+			p.reason = err.Error()
+			break
+		}
+		p.tty = tty
+		p.words = terminal.New(tty, tty, tty.Options())
+	}
+	return p
+}
+
+// invitation says where the ask can be answered.
+func (p *prompt) invitation(page string) string {
+	switch {
+	case p.words != nil && page != "":
+		return "answer here, or at " + page
+	case p.words != nil:
+		return ""
+	case page == "":
+		return because(p.elsewhere(), p.reason)
+	}
+	return because("answer at "+page, p.reason)
+}
+
+func (p *prompt) elsewhere() string {
+	return fmt.Sprintf("%s waits; to answer it: askback answer %s", p.id, p.id)
+}
+
+// serve asks until the ask is settled here, the input ends or ctx does.
+func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
+	if p.words == nil {
 		return
 	}
-	defer close()
 	shown := view.Of(ask)
 	if shown.Confirmation != nil {
 		shown.Confirmation.SuggestYes = suggestYes
 	}
-	for {
-		result, err := p.Ask(ctx, shown)
+	for again := true; again; {
+		result, err := p.words.Ask(ctx, shown)
 		switch {
 		case errors.Is(err, terminal.ErrNoInput):
-			say(io.err, fmt.Sprintf("the input ended, and that is no answer; %s waits to be answered elsewhere", ask.ID))
+			say(p.io.err, "the input ended, and that is no answer; "+p.elsewhere())
 			return
 		case ctx.Err() != nil:
-			settled(p, d, ask.ID)
+			p.left = true
 			return
 		case err != nil:
-			say(io.err, err.Error())
+			say(p.io.err, err.Error()+"; "+p.elsewhere())
 			return
 		}
-		err = d.give(ctx, ask.ID, result)
-		var invalid askback.Invalid
-		if !errors.As(err, &invalid) {
-			if err != nil && !errors.Is(err, askback.ErrSettled) {
-				say(io.err, err.Error())
-			}
-			return
-		}
-		say(io.err, invalid.Error())
+		again = p.give(ctx, result)
 	}
 }
 
-// give puts what a person did to the engine, even if the ask was settled at
-// the same moment: then the history keeps it.
-func (d *desk) give(ctx context.Context, id string, result terminal.Result) (err error) {
-	ctx = context.WithoutCancel(ctx)
+// give hands in what a person did, and says whether to ask again. It does so
+// even if the ask was settled at the same moment: then the history keeps it.
+func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) {
+	ctx, cancel := linger(ctx)
+	defer cancel()
+	var ask askback.Ask
+	var err error
 	switch r := result.(type) {
 	case terminal.Given:
-		_, err = d.user.Answer(ctx, id, r.Answer)
+		ask, err = p.desk.person.Answer(ctx, p.id, r.Answer)
 	case terminal.Declined:
-		_, err = d.user.Decline(ctx, id, r.Reason)
+		ask, err = p.desk.person.Decline(ctx, p.id, r.Reason)
 	}
-	return err
+	var invalid askback.Invalid
+	switch {
+	case err == nil:
+	case errors.Is(err, askback.ErrSettled):
+		_ = p.words.Settled(view.Of(ask)) // somebody was quicker: this is who, and with what
+	case errors.As(err, &invalid):
+		say(p.io.err, invalid.Error())
+		return true
+	default:
+		say(p.io.err, err.Error()+"; "+p.elsewhere())
+	}
+	return false
 }
 
-// settled tells whoever sits at the prompt how the ask ended elsewhere.
-func settled(p *terminal.Prompt, d *desk, id string) {
-	ask, err := d.user.Get(context.Background(), id)
-	if err == nil && ask.Settled() {
-		_ = p.Settled(view.Of(ask))
-	}
+// lingerTime is how long what a person typed is tried to be handed in after the
+// command was told to stop, or the ask was settled.
+const lingerTime = 3 * time.Second
+
+// linger returns a context that ends a little after ctx.
+func linger(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		late := time.AfterFunc(lingerTime, cancel)
+		context.AfterFunc(out, func() { late.Stop() })
+	})
+	return out, func() { stop(); cancel() }
 }
 
-// door opens the prompt: on the terminal when standard input is one, so that
-// standard output stays free for the answer; otherwise on standard input.
-func door(io streams) (p *terminal.Prompt, close func(), err error) {
-	if io.in == nil {
-		return nil, nil, errors.New("standard input held the ask")
+// close takes an open prompt away, and tells whoever sits there how the ask
+// ended, if it did.
+func (p *prompt) close(ask askback.Ask) {
+	if p.left {
+		_ = p.words.Settled(view.Of(ask))
 	}
-	if !terminal.Is(io.in) {
-		return terminal.New(io.in, io.err, nil), func() {}, nil
+	if p.tty != nil {
+		_ = p.tty.Close()
 	}
-	tty, err := terminal.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	return terminal.New(tty, tty, tty.Options()), func() { _ = tty.Close() }, nil
 }

@@ -32,7 +32,7 @@ func call[T any](ctx context.Context, r roaming, what func(context.Context, askb
 			}
 			r.desk.lose(at)
 		}
-		if !isLost(err) || !r.desk.patient(begun) {
+		if !r.desk.patient(err, begun) {
 			return out, err
 		}
 		if err := local.Pause(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
@@ -46,7 +46,11 @@ func once[T any](ctx context.Context, at *connection, seat askback.Seat, what fu
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(at.closing, func() { cancel(askback.ErrStopping) })()
-	return what(ctx, seat)
+	out, err := what(ctx, seat)
+	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), askback.ErrStopping) {
+		err = askback.ErrStopping // it was not the caller who would not wait
+	}
+	return out, err
 }
 
 // isLost says whether a call may have got lost on the way.
@@ -62,10 +66,17 @@ func (d *desk) reach() {
 }
 
 // patient says whether to go on looking for a server that does not answer. The
-// local one is looked for by [local.Place.Join], which has an end of its own.
-func (d *desk) patient(begun time.Time) bool {
+// local one is looked for by [local.Place.Join], which has an end of its own:
+// only a command that waits anyway, and was there before, begins again.
+func (d *desk) patient(err error, begun time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	switch {
+	case errors.Is(err, local.ErrNobody):
+		return d.reached && d.serve.kind != ""
+	case !isLost(err):
+		return false
+	}
 	return d.remote == "" || d.reached || time.Since(begun) < remoteTime
 }
 

@@ -31,12 +31,21 @@ func findSecrets() (secrets, error) {
 		return secrets{}, err
 	}
 	s := secrets{dir: dir, given: os.Getenv("ASKBACK_TOKEN")}
-	s.agent, err = readSecret(s.agentFile())
-	if err != nil {
-		return s, err
+	return s, s.read()
+}
+
+// read reads the tokens of the state directory that are not known yet.
+func (s *secrets) read() error {
+	for path, secret := range map[string]*string{s.agentFile(): &s.agent, s.userFile(): &s.user} {
+		if *secret != "" {
+			continue
+		}
+		var err error
+		if *secret, err = readSecret(path); err != nil {
+			return err
+		}
 	}
-	s.user, err = readSecret(s.userFile())
-	return s, err
+	return nil
 }
 
 func (s secrets) agentFile() string { return filepath.Join(s.dir, "agent.token") }
@@ -78,13 +87,20 @@ func (s *secrets) fill(ctx context.Context, e *engine.Engine) error {
 	return nil
 }
 
+// makeSecret makes a token, unless the holder of another database was quicker:
+// all databases share the tokens of one state directory.
 func makeSecret(path string, e *engine.Engine) (string, error) {
-	if made, err := readSecret(path); err != nil || made != "" {
-		return made, err // another database's holder was quicker
-	}
 	made, err := e.NewSecret()
 	if err != nil {
 		return "", err
 	}
-	return made, local.WriteFile(path, []byte(made+"\n"))
+	err = local.CreateFile(path, []byte(made+"\n"))
+	if !errors.Is(err, os.ErrExist) {
+		return made, err
+	}
+	made, err = readSecret(path)
+	if made == "" && err == nil {
+		err = fmt.Errorf("%s is empty: delete it, and a new one is made", path)
+	}
+	return made, err
 }

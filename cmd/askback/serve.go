@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/askback/askback/httpapi"
@@ -22,74 +24,89 @@ const yieldTime = 10 * time.Second
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
-	log := slog.New(slog.NewTextHandler(io.err, nil))
-	ctx, gone := context.WithCancelCause(ctx)
-	defer gone(nil)
-	d, err := all.desk(serving{kind: local.KindServe, listen: c.Listen, publicURL: c.PublicURL, log: log, gone: gone})
+	public, err := origin(c.PublicURL)
 	if err != nil {
 		return err
 	}
-	d.remote = "" // a server is no guest
+	log := slog.New(slog.NewTextHandler(io.err, nil))
+	ctx, gone := context.WithCancelCause(ctx)
+	defer gone(nil)
+	d, err := all.desk(serving{kind: local.KindServe, listen: c.Listen, publicURL: public, log: log, gone: gone})
+	if err != nil {
+		return err
+	}
 	at, err := d.takeOver(ctx)
 	if err != nil {
 		return err
 	}
 	log.Info("serving", "pages", at.pages, "database", d.place.Database)
-	if !isLoopback(c.Listen) && c.PublicURL == "" {
-		log.Warn("without --public-url, links name the address listened on, and browsers can log in only over https or on this machine")
+	if !isLoopback(c.Listen) && public == "" {
+		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
 	}
 	<-ctx.Done()
 	log.Info("stopping")
-	err = at.close()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		err = errors.Join(cause, err)
+	if err := at.close(); err != nil {
+		return err
 	}
-	return err
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	log.Info("stopped")
+	return nil
+}
+
+// origin checks where people reach a server: pages stand at its root.
+func origin(public string) (string, error) {
+	public = strings.TrimRight(public, "/")
+	u, err := url.Parse(public)
+	if err != nil || public != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || public != u.Scheme+"://"+u.Host) {
+		return "", usage("--public-url is scheme, name and port, as in https://ask.example.com")
+	}
+	return public, nil
 }
 
 // takeOver becomes the holder. A command that holds the database only while it
 // waits is asked to yield; another server is not.
 func (d *desk) takeOver(ctx context.Context) (*connection, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, yieldTime, errors.New("the database is in use and was not handed over"))
+	limited, cancel := context.WithTimeoutCause(ctx, yieldTime, errors.New("the database is in use and was not handed over"))
 	defer cancel()
 	for {
-		lock, s, err := d.place.Join(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if lock != nil {
-			at, err := d.hold(context.WithoutCancel(ctx), lock)
-			if err != nil {
-				return nil, errors.Join(err, lock.Release())
+		lock, s, err := d.place.Join(limited)
+		if err == nil && lock == nil {
+			if s.Kind == local.KindServe {
+				return nil, fmt.Errorf("a server runs already: %s (process %d)", s.URL, s.PID)
 			}
-			return at, nil
+			lock, err = d.handedOver(limited, s)
 		}
-		if s.Kind == local.KindServe {
-			return nil, fmt.Errorf("a server runs already: %s (process %d)", s.URL, s.PID)
-		}
-		if err := d.askToYield(ctx, s); err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case lock != nil:
+			return d.hold(ctx, lock)
 		}
 	}
 }
 
-// askToYield asks once, and waits until the lock was free or somebody else
-// serves. Whoever held it may be gone: that is as good.
-func (d *desk) askToYield(ctx context.Context, s local.Server) error {
+// handedOver asks a server to yield and returns the lock, or neither when
+// somebody else got it first. Whoever held it may be gone: that is as good.
+func (d *desk) handedOver(ctx context.Context, s local.Server) (*local.Lock, error) {
+	if err := d.tokens.read(); err != nil { // that server may have made them just now
+		return nil, err
+	}
 	user := httpapi.NewClient(s.URL, d.tokens.user, s.Client())
 	if err := user.Yield(ctx); err != nil && !isLost(err) {
-		return fmt.Errorf("ask process %d to hand over %s: %w", s.PID, d.place.Database, err)
+		return nil, fmt.Errorf("ask process %d to hand over %s: %w", s.PID, d.place.Database, err)
 	}
 	for {
 		lock, err := local.Hold(d.place.Database)
-		if err == nil {
-			return lock.Release()
+		if !errors.Is(err, local.ErrHeld) {
+			return lock, err
 		}
 		if now, ok := d.place.Last(); ok && now.Instance != s.Instance {
-			return nil
+			return nil, nil
 		}
 		if err := local.Pause(ctx, 2*time.Millisecond); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }

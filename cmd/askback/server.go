@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,23 +50,33 @@ type holder struct {
 	ran     chan error
 	api     *httpapi.Handler
 	http    *http.Server
+	unused  connections
 	at      *connection
 	ended   chan struct{}
 	once    chan struct{} // holds one: the right to end
 }
 
-// hold opens the database and, if that is the errand, serves it.
+// hold opens the database and, if that is the errand, serves it. The lock is
+// this holder's from now on, and released when that fails.
 func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) {
 	db, err := sqlite.Open(d.place.Database, &sqlite.Options{Log: d.serve.log})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, lock.Release())
 	}
-	e := engine.New(db, &engine.Options{Log: d.serve.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters})
-	h := &holder{desk: d, lock: lock, db: db, engine: e, ran: make(chan error, 1), ended: make(chan struct{}), once: make(chan struct{}, 1)}
+	h := &holder{
+		desk: d, lock: lock, db: db, ran: make(chan error, 1), ended: make(chan struct{}), once: make(chan struct{}, 1),
+		engine: engine.New(db, &engine.Options{Log: d.serve.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters}),
+	}
 	h.once <- struct{}{}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h.stopRun = stop
+	go func() { h.ran <- h.engine.Run(running) }()
+	h.at = newConnection(nil, nil, nil, "")
+	h.at.close = h.end
 	if err := h.open(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, h.end())
 	}
+	d.holder, d.yielded = h, false
 	return h.at, nil
 }
 
@@ -74,7 +85,8 @@ func (h *holder) open(ctx context.Context) error {
 		return err
 	}
 	agent := askback.Principal{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}
-	user := askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}
+	person := askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}
+	user := person
 	if given := h.desk.tokens.given; given != "" {
 		who, err := h.engine.Authenticate(ctx, given)
 		if err != nil {
@@ -82,17 +94,11 @@ func (h *holder) open(ctx context.Context) error {
 		}
 		agent, user = who, who
 	}
-	h.at = newConnection(h.engine.As(agent), h.engine.As(user), "")
-	h.at.close = h.end
-	if h.desk.serve.kind != "" {
-		if err := h.listen(); err != nil {
-			return err
-		}
+	h.at.agent, h.at.user, h.at.person = h.engine.As(agent), h.engine.As(user), h.engine.As(person)
+	if h.desk.serve.kind == "" {
+		return nil
 	}
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h.stopRun = stop
-	go func() { h.ran <- h.engine.Run(running) }()
-	return nil
+	return h.listen()
 }
 
 // listen serves the database, on the port of whoever served it last if that is
@@ -103,7 +109,7 @@ func (h *holder) listen() error {
 	if err != nil {
 		return err
 	}
-	url := "http://" + ln.Addr().String()
+	url := "http://" + reachable(ln.Addr())
 	public := serve.publicURL
 	if public == "" {
 		public = url
@@ -113,11 +119,21 @@ func (h *holder) listen() error {
 		return errors.Join(err, ln.Close())
 	}
 	h.serveOn(ln, public, secret)
-	h.at.pages = public
+	h.at.pages, h.desk.home = public, url
 	return h.desk.place.Announce(local.Server{
 		Instance: rand.Text(), URL: url, PID: os.Getpid(), Kind: serve.kind, Version: version(),
 		Schema: sqlite.SchemaVersion, Secret: secret,
 	})
+}
+
+// reachable is where this machine finds a listener: one on all addresses is on
+// loopback too.
+func reachable(at net.Addr) string {
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return at.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 }
 
 func (h *holder) port() (net.Listener, error) {
@@ -125,9 +141,10 @@ func (h *holder) port() (net.Listener, error) {
 	if serve.kind == local.KindServe {
 		return net.Listen("tcp", serve.listen)
 	}
+	last, _ := h.desk.place.Last()
 	tries := []string{serve.listen, "127.0.0.1:0"}
-	if last, ok := h.desk.place.Last(); ok {
-		if at, isHTTP := strings.CutPrefix(last.URL, "http://"); isHTTP && isLoopback(at) {
+	for _, home := range []string{h.desk.home, last.URL} { // links name it
+		if at, isHTTP := strings.CutPrefix(home, "http://"); isHTTP && isLoopback(at) {
 			tries = append([]string{at}, tries...)
 		}
 	}
@@ -143,18 +160,22 @@ func (h *holder) port() (net.Listener, error) {
 }
 
 func (h *holder) serveOn(ln net.Listener, public, secret string) {
-	o := &httpapi.Options{
-		PublicURL: public, Log: h.desk.serve.log,
-		Proof: func(nonce string) string { return local.Proof(secret, nonce) },
-	}
+	o := &httpapi.Options{PublicURL: public, Log: h.desk.serve.log, Proof: func(nonce string) string {
+		if h.at.closing.Err() != nil {
+			return "" // whoever comes now should look for the next holder
+		}
+		return local.Proof(secret, nonce)
+	}}
 	if h.desk.serve.kind == local.KindAsk {
 		o.Yield = h.yield
 	}
 	h.api = httpapi.NewHandler(h.engine, o)
 	h.http = &http.Server{
-		Handler: h.doors(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		Handler: invited(ln.Addr(), public, h.doors()), ConnState: h.unused.note,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logHandler(h.desk.serve.log), slog.LevelDebug),
 	}
+	h.http.RegisterOnShutdown(h.unused.close)
 	go func() {
 		if err := h.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) && h.desk.serve.gone != nil {
 			h.desk.serve.gone(err)
@@ -180,9 +201,7 @@ func (h *holder) yield() error {
 	d.mu.Unlock()
 	go func() {
 		d.lose(h.at)
-		if err := h.end(); err != nil && d.serve.log != nil {
-			d.serve.log.Error("the database was not closed well", "error", err)
-		}
+		_ = h.end() // what was acknowledged is on the disk; nobody is here to be told
 	}()
 	return nil
 }
@@ -220,14 +239,4 @@ func logHandler(l *slog.Logger) slog.Handler {
 		return slog.DiscardHandler
 	}
 	return l.Handler()
-}
-
-// isLoopback says whether an address is reached from this machine alone.
-func isLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -31,7 +31,7 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 		}
 		r.ExpiresIn = d
 	}
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		t, secret, err := d.user.CreateToken(ctx, r)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ type tokenList struct {
 
 // Run lists tokens.
 func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		tokens, err := d.user.Tokens(ctx)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ type tokenRevoke struct {
 
 // Run revokes a token.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(ctx, serving{}, func(d *desk) error {
+	return all.with(io, serving{}, func(d *desk) error {
 		_, err := d.user.RevokeToken(ctx, c.ID)
 		return err
 	})

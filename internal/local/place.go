@@ -14,6 +14,28 @@ import (
 // holds it, and server.json of whoever serves it.
 type Place struct{ Database string }
 
+// At returns the place of a database file, and makes the folder it stands in.
+// Links are followed: a database has one lock, by whatever name it is called.
+func At(database string) (Place, error) {
+	path, err := filepath.Abs(database)
+	if err != nil {
+		return Place{}, err
+	}
+	dir, name := filepath.Split(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Place{}, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return Place{}, err
+	}
+	path = filepath.Join(dir, name)
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return Place{path}, nil // it will be made
+	}
+	path, err = filepath.EvalSymlinks(path)
+	return Place{path}, err
+}
+
 // A Server is who serves a place, as server.json says. Only its owner can read
 // it, so whoever knows Secret was told by the holder.
 type Server struct {
@@ -79,54 +101,85 @@ func (p Place) Last() (Server, bool) {
 	return s, json.Unmarshal(raw, &s) == nil && s.Secret != ""
 }
 
-// WriteFile writes a file that only its owner can read, whole or not at all.
-func WriteFile(path string, raw []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".askback-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(raw)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
 // Join returns the lock, or the server that holds it and proved itself. It looks
 // again for [joinTime], because whoever had the lock may be opening, or ending;
 // then it is [ErrNobody].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, joinTime, fmt.Errorf("%w: %s", ErrNobody, p.Database))
-	defer cancel()
-	for {
-		lock, err := Hold(p.Database)
-		if !errors.Is(err, ErrHeld) {
-			return lock, Server{}, err
+	var lock *Lock
+	s, err := p.search(ctx, joinTime, func() (done bool, err error) {
+		lock, err = Hold(p.Database)
+		if errors.Is(err, ErrHeld) {
+			return false, nil
 		}
-		if s, ok := p.Last(); ok && s.Proves(ctx) == nil {
-			return nil, s, nil
-		}
-		if err := Pause(ctx, lookPause); err != nil {
-			return nil, Server{}, err
-		}
-	}
+		return true, err
+	})
+	return lock, s, err
 }
 
 // Find returns the server that proved itself, without trying the lock.
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
+	return p.search(ctx, within, func() (bool, error) { return false, nil })
+}
+
+// search looks for a server that proves itself until done says that there is no
+// need any more. A port that keeps silent does not keep it from asking done
+// again, nor from a new server.json.
+func (p Place) search(ctx context.Context, within time.Duration, done func() (bool, error)) (Server, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNobody, p.Database))
 	defer cancel()
+	var at look
+	defer func() { at.end() }()
 	for {
-		if s, ok := p.Last(); ok && s.Proves(ctx) == nil {
-			return s, nil
-		}
-		if err := Pause(ctx, lookPause); err != nil {
+		if found, err := done(); found || err != nil {
 			return Server{}, err
 		}
+		if s, ok := p.Last(); ok && (at.proof == nil || at.server != s) {
+			at.end()
+			at = lookAt(ctx, s)
+		}
+		proved, err := at.wait(ctx)
+		if proved || err != nil {
+			return at.server, err
+		}
+	}
+}
+
+// A look is one server asked for its proof.
+type look struct {
+	server Server
+	proof  chan error // holds one; nil: nobody is asked
+	cancel context.CancelFunc
+}
+
+func lookAt(ctx context.Context, s Server) look {
+	ctx, cancel := context.WithCancel(ctx)
+	l := look{s, make(chan error, 1), cancel}
+	go func() { l.proof <- s.Proves(ctx) }()
+	return l
+}
+
+func (l *look) end() {
+	if l.cancel != nil {
+		l.cancel()
+	}
+}
+
+// wait waits for the proof, or for the time of the next look.
+func (l *look) wait(ctx context.Context) (proved bool, err error) {
+	next := time.NewTimer(lookPause)
+	defer next.Stop()
+	select {
+	case err := <-l.proof:
+		if err == nil {
+			return true, nil
+		}
+		l.end()
+		l.proof = nil
+		return false, Pause(ctx, lookPause)
+	case <-next.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
 	}
 }
 

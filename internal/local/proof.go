@@ -55,12 +55,19 @@ func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, _ := ctx.Deadline()
-	if err := errors.Join(conn.SetDeadline(end), s.challenge(conn, u.Host), conn.SetDeadline(time.Time{})); err != nil {
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	err = s.challenge(conn, u.Host)
+	if !stop() {
+		err = errors.Join(context.Cause(ctx), err) // the connection is of no use any more
+	}
+	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
 }
+
+// maxReply is how much of a stranger's talk is read.
+const maxReply = 8 << 10
 
 // challenge sends a nonce and checks what comes back. It leaves nothing of the
 // reply unread and reads nothing beyond it.
@@ -70,12 +77,12 @@ func (s Server) challenge(conn net.Conn, host string) error {
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(conn, 4096)
+	in := bufio.NewReader(io.LimitReader(conn, maxReply))
 	res, err := http.ReadResponse(in, nil)
 	if err != nil {
 		return err
 	}
-	raw, err := io.ReadAll(io.LimitReader(res.Body, 4096))
+	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		return err
 	}
