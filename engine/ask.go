@@ -29,7 +29,7 @@ const (
 const askTries = 8
 
 // Ask implements [askback.Asker].
-func (s seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	if !access.Allowed(s.who.Kind, askback.ActAsk, askback.Own) {
 		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
@@ -75,7 +75,7 @@ type asking struct {
 }
 
 // prepare makes an ask of a request, and reads nothing.
-func (s seat) prepare(r askback.Request) (asking, error) {
+func (s *seat) prepare(r askback.Request) (asking, error) {
 	r, _, err := r.Normalize()
 	if err != nil {
 		return asking{}, err
@@ -111,7 +111,7 @@ func (s seat) prepare(r askback.Request) (asking, error) {
 
 // owned puts the asker's name before a key of its own choosing: keys of
 // different askers never meet.
-func (s seat) owned(key string) string {
+func (s *seat) owned(key string) string {
 	return strconv.Itoa(len(s.who.Name)) + ":" + s.who.Name + ":" + key
 }
 
@@ -155,7 +155,7 @@ func deadline(r askback.Request, now time.Time) (time.Time, error) {
 }
 
 // open commits a new ask, with its session if that is new.
-func (s seat) open(ctx context.Context, a asking) (askback.Ask, error) {
+func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 	e := s.engine
 	id, err := ids.New(ids.Ask, a.asked.At, e.rand)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 }
 
 // repeated returns the ask that holds the key of this one, or ErrNotFound.
-func (s seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
+func (s *seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
 	if a.key == "" {
 		return askback.Ask{}, askback.ErrNotFound
 	}
@@ -226,7 +226,7 @@ func (s seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
 // session finds the session an ask belongs to, and returns the record of one
 // that is new. An ask that names none has one of its own, whose id follows from
 // the ask's, so that nothing needs to be kept of it.
-func (s seat) session(ctx context.Context, a *asking) ([]store.Record, error) {
+func (s *seat) session(ctx context.Context, a *asking) ([]store.Record, error) {
 	ask := &a.asked.Ask
 	switch {
 	case a.sessionID != "":

@@ -17,10 +17,10 @@ import (
 const draftTime = 30 * 24 * time.Hour
 
 // draftID is the id of what one person typed for one ask.
-func (s seat) draftID(id string) string { return id + "/" + s.who.Name }
+func (s *seat) draftID(id string) string { return id + "/" + s.who.Name }
 
 // Draft implements [askback.Drafts].
-func (s seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+func (s *seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	if err := s.typing(ctx, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
@@ -35,7 +35,7 @@ func (s seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 }
 
 // SaveDraft implements [askback.Drafts].
-func (s seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
 	if err := s.typing(ctx, id); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) e
 
 // typing says whether this person may type an answer to this ask, and whether
 // it is too late.
-func (s seat) typing(ctx context.Context, id string) error {
+func (s *seat) typing(ctx context.Context, id string) error {
 	if err := s.mayEver(askback.ActDraft); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func New(s Store, o *Options) *Engine {
 }
 
 // As returns the seat of a principal. Whoever calls it vouches for who that is.
-func (e *Engine) As(p askback.Principal) askback.Seat { return seat{e, p} }
+func (e *Engine) As(p askback.Principal) askback.Seat { return &seat{e, p} }
 
 // May says whether a principal of this kind may ever do an action, or
 // [askback.ErrForbidden]. Seats ask for themselves.

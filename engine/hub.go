@@ -15,11 +15,11 @@ type hub struct {
 }
 
 type waiter struct {
-	settled chan askback.Ask // holds one
+	settled chan *askback.Ask // holds one
 }
 
 func (h *hub) join(id string) *waiter {
-	w := &waiter{make(chan askback.Ask, 1)}
+	w := &waiter{make(chan *askback.Ask, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.waiters == nil {
@@ -46,7 +46,7 @@ func (h *hub) settled(a askback.Ask) {
 	defer h.mu.Unlock()
 	for w := range h.waiters[a.ID] {
 		select {
-		case w.settled <- a:
+		case w.settled <- &a:
 		default: // was told before
 		}
 	}

@@ -21,7 +21,7 @@ type seat struct {
 
 // may says whether this principal may do an action on an ask: ErrForbidden if
 // its kind never may, ErrNotFound if this ask is not its affair.
-func (s seat) may(action askback.Action, state lifecycle.State) error {
+func (s *seat) may(action askback.Action, state lifecycle.State) error {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.ErrForbidden
 	}
@@ -33,7 +33,7 @@ func (s seat) may(action askback.Action, state lifecycle.State) error {
 
 // relation says how this principal stands to an ask. An agent owns what it
 // asked; people are addressed by name, or all of them when nobody is named.
-func (s seat) relation(state lifecycle.State) askback.Relation {
+func (s *seat) relation(state lifecycle.State) askback.Relation {
 	to := state.Ask.To
 	switch {
 	case s.who.Kind == askback.Agent && s.who.Name == state.Owner:
@@ -45,7 +45,7 @@ func (s seat) relation(state lifecycle.State) askback.Relation {
 }
 
 // act steps an ask for this principal.
-func (s seat) act(ctx context.Context, action askback.Action, id string, event func(now time.Time) lifecycle.Event) (askback.Ask, error) {
+func (s *seat) act(ctx context.Context, action askback.Action, id string, event func(now time.Time) lifecycle.Event) (askback.Ask, error) {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.Ask{}, askback.ErrForbidden
 	}
@@ -57,7 +57,7 @@ func (s seat) act(ctx context.Context, action askback.Action, id string, event f
 
 // told returns an ask to this principal. A settled one comes with its error;
 // every other error comes alone.
-func (s seat) told(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
+func (s *seat) told(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
 		return state.Ask.Clone(), nil
@@ -68,14 +68,14 @@ func (s seat) told(action askback.Action, id string, state lifecycle.State, err 
 }
 
 // Answer implements [askback.Inbox].
-func (s seat) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+func (s *seat) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 	return s.act(ctx, askback.ActAnswer, id, func(now time.Time) lifecycle.Event {
 		return lifecycle.Answered{By: s.who.Name, Via: s.who.Via, Answer: a, At: now}
 	})
 }
 
 // Decline implements [askback.Inbox].
-func (s seat) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (s *seat) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
@@ -85,14 +85,14 @@ func (s seat) Decline(ctx context.Context, id, reason string) (askback.Ask, erro
 }
 
 // Claim implements [askback.Inbox].
-func (s seat) Claim(ctx context.Context, id string) (askback.Ask, error) {
+func (s *seat) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return s.act(ctx, askback.ActClaim, id, func(now time.Time) lifecycle.Event {
 		return lifecycle.Claimed{By: s.who.Name, At: now}
 	})
 }
 
 // Cancel implements [askback.Asker].
-func (s seat) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (s *seat) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
@@ -103,7 +103,7 @@ func (s seat) Cancel(ctx context.Context, id, reason string) (askback.Ask, error
 }
 
 // Consume implements [askback.Asker].
-func (s seat) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
+func (s *seat) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
 	return s.act(ctx, askback.ActConsume, id, func(now time.Time) lifecycle.Event {
 		return lifecycle.Consumed{Digest: digest, At: now}
 	})
@@ -111,7 +111,7 @@ func (s seat) Consume(ctx context.Context, id, digest string) (askback.Ask, erro
 
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
-func (s seat) Get(ctx context.Context, id string) (askback.Ask, error) {
+func (s *seat) Get(ctx context.Context, id string) (askback.Ask, error) {
 	k, err := s.engine.read(ctx, id)
 	if err == nil {
 		err = s.may(askback.ActGet, k.state)
@@ -120,33 +120,61 @@ func (s seat) Get(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 // Wait implements [askback.Asker].
-func (s seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
+func (s *seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := s.wait(ctx, id)
+	if a == nil {
+		return askback.Ask{}, err
+	}
+	return a.Clone(), err
+}
+
+// wait holds nothing of the ask while it sleeps, and next to nothing else.
+func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	free, err := s.engine.quota.join(s.who)
 	if err != nil {
-		return askback.Ask{}, fmt.Errorf("wait %s: %w", id, err)
+		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
 	defer free()
 	w := s.engine.hub.join(id)
 	defer s.engine.hub.leave(id, w)
-	a, err := s.Get(ctx, id)
-	if err != nil && ctx.Err() == nil || a.Settled() {
+	if a, err := s.look(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
 		return a, err
 	}
-	a = askback.Ask{} // nothing of the ask is held while it waits
 	select {
 	case a := <-w.settled:
-		return a.Clone(), nil
+		return a, nil
 	case <-ctx.Done():
 	}
-	a, err = s.Get(context.WithoutCancel(ctx), id)
+	a, err := s.look(context.WithoutCancel(ctx), id, true)
 	if err != nil || a.Settled() {
 		return a, err
 	}
 	return a, context.Cause(ctx)
 }
 
+// look gets an ask on a goroutine of its own: a stack that grew on the way
+// through a database does not shrink again while its owner sleeps. An ask that
+// is still open is returned only if it is wanted.
+func (s *seat) look(ctx context.Context, id string, open bool) (a *askback.Ask, err error) {
+	looked := make(chan struct{})
+	go func() {
+		defer close(looked)
+		var k known
+		if k, err = s.engine.read(ctx, id); err == nil {
+			err = s.may(askback.ActGet, k.state)
+		}
+		if err != nil {
+			err = fmt.Errorf("wait %s: %w", id, err)
+		} else if open || k.state.Ask.Settled() {
+			a = &k.state.Ask
+		}
+	}()
+	<-looked
+	return a, err
+}
+
 // List implements [askback.Inbox].
-func (s seat) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	if !access.Ever(s.who.Kind, askback.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
@@ -187,7 +215,7 @@ func (s seat) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 
 // selection is what the store can tell of a query: its own columns, and that
 // the records are this principal's affair. The engine looks at the rest.
-func (s seat) selection(q askback.Query) store.Query {
+func (s *seat) selection(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor, Limit: askback.MaxLimit,
 	}

@@ -204,7 +204,7 @@ func credential(kind string, t askback.Token, secret string) (store.Record, erro
 }
 
 // CreateToken implements [askback.Keyring].
-func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+func (s *seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
 	if err := s.mayEver(askback.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
@@ -223,10 +223,10 @@ func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.
 }
 
 // mayEver is for actions that are about no ask.
-func (s seat) mayEver(action askback.Action) error { return s.engine.May(s.who, action) }
+func (s *seat) mayEver(action askback.Action) error { return s.engine.May(s.who, action) }
 
 // Tokens implements [askback.Keyring].
-func (s seat) Tokens(ctx context.Context) ([]askback.Token, error) {
+func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 	if err := s.mayEver(askback.ActTokens); err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (s seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 }
 
 // RevokeToken implements [askback.Keyring].
-func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+func (s *seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	if err := s.mayEver(askback.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
@@ -281,7 +281,7 @@ func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error)
 }
 
 // LoginSecret implements [askback.Keyring].
-func (s seat) LoginSecret(ctx context.Context) (string, error) {
+func (s *seat) LoginSecret(ctx context.Context) (string, error) {
 	if err := s.mayEver(askback.ActLogin); err != nil {
 		return "", err
 	}

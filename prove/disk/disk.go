@@ -1,6 +1,6 @@
-// Package trace reads a system-call trace of a running server and says whether
+// Package disk reads a system-call trace of a running server and says whether
 // anything was acknowledged before it was on the disk.
-package trace
+package disk
 
 import (
 	"bufio"

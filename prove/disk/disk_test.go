@@ -1,4 +1,4 @@
-package trace_test
+package disk_test
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/prove/trace"
+	"github.com/askback/askback/prove/disk"
 )
 
 // A reply that begins before a whole sync is found, however the lines of the
@@ -47,7 +47,7 @@ func TestEarlyRepliesAreFound(t *testing.T) {
 		},
 		"only reading": {strings.Replace(read, "POST", "GET", 1) + "\n" + write, 0},
 	} {
-		got, err := trace.Read(strings.NewReader(c.lines))
+		got, err := disk.Read(strings.NewReader(c.lines))
 		if err != nil || len(got.Early) != c.early {
 			t.Errorf("%s: got %+v, %v; want %d early replies", name, got, err, c.early)
 		}
@@ -81,7 +81,7 @@ func TestNothingIsAcknowledgedBeforeItIsOnTheDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	found, err := trace.Read(in)
+	found, err := disk.Read(in)
 	if err != nil {
 		t.Fatal(err)
 	}
