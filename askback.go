@@ -28,7 +28,7 @@ type Asker interface {
 	// content [ErrKeyReused].
 	Ask(ctx context.Context, r Request) (Ask, error)
 	// Wait returns the ask once it is settled. When ctx ends first it returns
-	// the ask as it was last seen, with the error of ctx.
+	// the ask as it was last seen, with the cause of ctx.
 	Wait(ctx context.Context, id string) (Ask, error)
 	// Cancel withdraws a pending ask. Withdrawn before, it is returned as it
 	// is; settled otherwise, it comes with [ErrSettled].

@@ -41,6 +41,7 @@ type Desk struct {
 	people  []*Person
 	changed chan struct{} // closed and replaced at each change of the above
 	next    []string      // ids of asks that somebody has to look at
+	busy    bool          // somebody is looking at one
 	awake   *sync.Cond    // next has grown, or closing
 	closing bool
 	done    chan struct{} // closed when nobody answers any more
@@ -115,10 +116,13 @@ func (d *Desk) Now() time.Time {
 }
 
 // Advance moves the time at this desk on and returns when every deadline that
-// was passed has had its effect. Whoever moves a clock of their own calls
-// Advance(0) to have it noticed.
+// was passed has had its effect. Before that, people answer what they were
+// asked. Whoever moves a clock of their own calls Advance(0) to have it noticed.
 func (d *Desk) Advance(by time.Duration) {
 	d.t.Helper()
+	for idle, changed := d.idle(); !idle; idle, changed = d.idle() {
+		<-changed
+	}
 	d.mu.Lock()
 	d.moved += by
 	d.mu.Unlock()
@@ -154,6 +158,20 @@ func (d *Desk) change() <-chan struct{} {
 	return d.changed
 }
 
+// idle says whether everybody has looked at what was asked, and returns what is
+// closed when that may have changed.
+func (d *Desk) idle() (bool, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.next) == 0 && !d.busy, d.changed
+}
+
+// touch tells those who wait for a change. The caller holds the lock.
+func (d *Desk) touch() {
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
 // close ends the desk with its test: people finish what they were asked, and
 // the scripts are compared with what happened.
 func (d *Desk) close() {
@@ -186,8 +204,7 @@ func (o observer) Committed(event string, a askback.Ask) {
 		o.next = append(o.next, a.ID)
 		o.awake.Signal()
 	}
-	close(o.changed)
-	o.changed = make(chan struct{})
+	o.touch()
 	o.mu.Unlock()
 	if o.told != nil {
 		o.told.Committed(event, a.Clone())

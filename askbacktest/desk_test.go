@@ -185,6 +185,23 @@ func TestAnAskThatFitsNoScriptIsReportedAndNotWaitedFor(t *testing.T) {
 		[]string{`ben was never asked`})
 }
 
+// A confirmation is approved, a question is answered, and a form as a whole.
+func TestALineFitsItsKindOfAsk(t *testing.T) {
+	got := watch(t, func(desk *askbacktest.Desk) {
+		desk.Person("ana", askbacktest.Approve("deploy").Always(), askbacktest.Deny("drop", "").Always(),
+			askbacktest.Answer("tool", "yes").Always(), askbacktest.Answer("Which", "this").And("Why", "because").Always())
+		for _, r := range []askback.Request{
+			question("Shall we deploy or drop it?"), confirmation("tool"), question("Which one?"), question("Why?"),
+		} {
+			if a, err := put(t, desk.Agent("bot"), r); !errors.Is(err, askbacktest.ErrUnscripted) {
+				t.Errorf("got %q and error %v, want %v", say(a), err, askbacktest.ErrUnscripted)
+			}
+		}
+	})
+	wantReports(t, got, []string{"Shall we"}, []string{"run tool"}, []string{"Which one?"}, []string{"Why?"},
+		[]string{"Approve"}, []string{"Deny"}, []string{"Answer"}, []string{"And"})
+}
+
 func TestALineIsUsedOnceUnlessItSaysOtherwise(t *testing.T) {
 	got := watch(t, func(desk *askbacktest.Desk) {
 		desk.Person("ana",
@@ -273,6 +290,30 @@ func TestAPersonWhoComesLaterFindsWhatIsOpen(t *testing.T) {
 		}
 	})
 	wantReports(t, got)
+}
+
+// People are quicker than the clock, and the desk is as quick as they are.
+func TestTheDeskKeepsUpWithTheTest(t *testing.T) {
+	wantReports(t, watch(t, func(desk *askbacktest.Desk) {
+		desk.Person("ana", askbacktest.Approve("").Always())
+		r := confirmation("deploy")
+		r.Timeout = time.Minute
+		for i := range 300 {
+			a, err := desk.Agent("bot").Ask(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%2 == 0 {
+				desk.Advance(time.Hour)
+			}
+			if a, err = desk.Agent("bot").Wait(t.Context(), a.ID); err != nil || !a.Outcome.Approved() {
+				t.Fatalf("ask %d: got %q and error %v, want approved before the deadline", i, say(a), err)
+			}
+			if known := desk.Asks()[i]; !known.Settled() {
+				t.Fatalf("ask %d: the desk has it %s, when it is approved", i, known.Status)
+			}
+		}
+	}))
 }
 
 // A desk inside synctest, and one with a clock of its own.

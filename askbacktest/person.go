@@ -96,6 +96,8 @@ func (d *Desk) serve() {
 	defer close(d.done)
 	for {
 		d.mu.Lock()
+		d.busy = false
+		d.touch()
 		for len(d.next) == 0 && !d.closing {
 			d.awake.Wait()
 		}
@@ -104,7 +106,7 @@ func (d *Desk) serve() {
 			return
 		}
 		a := d.asks[d.next[0]]
-		d.next = d.next[1:]
+		d.next, d.busy = d.next[1:], true
 		if a.taken || a.Settled() {
 			d.mu.Unlock()
 			continue
@@ -194,7 +196,22 @@ func (s agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		}
 	}
 	s.desk.mu.Unlock()
-	return s.Seat.Wait(ctx, id)
+	a, err := s.Seat.Wait(ctx, id)
+	if a.Settled() {
+		s.desk.learn(a)
+	}
+	return a, err
+}
+
+// learn notes how an ask ended. Who waits may know before the observer is told,
+// and the desk must not know less than the test.
+func (d *Desk) learn(a askback.Ask) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.asks[a.ID]; known != nil && !known.Settled() {
+		known.Ask = a.Clone()
+		d.touch()
+	}
 }
 
 // reportUnanswered names the asks that are pending because nobody had a line

@@ -255,29 +255,54 @@ func (s *seat) RevokeToken(ctx context.Context, id string) (askback.Token, error
 	if err := s.mayEver(askback.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
-	leave, err := s.engine.turns.enter(ctx, id)
+	t, err := s.engine.revoke(ctx, id)
+	if err != nil {
+		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+	}
+	return t, nil
+}
+
+// revoke ends a token. Its key stays, so that nobody adopts the secret again.
+func (e *Engine) revoke(ctx context.Context, id string) (askback.Token, error) {
+	leave, err := e.turns.enter(ctx, id)
 	if err != nil {
 		return askback.Token{}, err
 	}
 	defer leave()
-	r, err := s.engine.store.Read(ctx, kindToken, id)
+	r, err := e.store.Read(ctx, kindToken, id)
 	if err != nil {
-		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+		return askback.Token{}, err
 	}
 	t, err := readToken(r)
 	if err != nil || !t.RevokedAt.IsZero() {
 		return t, err
 	}
-	t.RevokedAt = s.engine.after(r)
+	t.RevokedAt = e.after(r)
 	r.Open, r.Status, r.Updated, r.Fixed = false, "revoked", t.RevokedAt, nil
 	if r.State, err = json.Marshal(tokenState{1, millis(t.RevokedAt)}); err != nil {
 		return t, err
 	}
-	if err := s.engine.commit(ctx, store.Change{Put: []store.Record{r}}); err != nil {
-		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+	if err := e.commit(ctx, store.Change{Put: []store.Record{r}}); err != nil {
+		return t, err
 	}
-	s.engine.keys.forget()
+	e.keys.forget()
 	return t, nil
+}
+
+// Logout ends the token that has this secret, whoever shows it: that is how a
+// browser logs out. A secret that is nobody's ends nothing.
+func (e *Engine) Logout(ctx context.Context, secret string) error {
+	r, err := e.store.ReadKey(ctx, kindToken, hash(secret))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		_, err = e.revoke(ctx, r.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("log out: %w", mine(err))
+	}
+	return nil
 }
 
 // LoginSecret implements [askback.Keyring].

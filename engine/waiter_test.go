@@ -235,14 +235,39 @@ func TestWaitOnAContextThatIsOverReturnsTheAsk(t *testing.T) {
 	wantError(t, err, askback.ErrNotFound)
 }
 
+func TestThoseWhoWaitedShareNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), nil)
+		a := p.ask(question())
+		one, two := p.wait(context.Background(), a.ID), p.wait(context.Background(), a.ID)
+		synctest.Wait()
+		if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+			t.Fatal(err)
+		}
+		<-one.done
+		<-two.done
+		one.ask.Outcome.Answers[0].Selected[0], one.ask.Questions[0].Options[0].Label = "?", "?"
+		for _, got := range []askback.Ask{two.ask, p.get(a.ID)} {
+			if got.Outcome.Answers[0].Selected[0] != "SQLite" || got.Questions[0].Options[0].Label != "PostgreSQL" {
+				t.Errorf("got outcome %+v of %+v, which another has changed", got.Outcome, got.Questions)
+			}
+		}
+	})
+}
+
 // Steps of one ask happen one after another; who gives up holds nobody up.
 func TestWhoGivesUpInTheQueueHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, memstore.New(), nil)
 		a, other := p.ask(question()), p.ask(question())
 		held := make(chan struct{})
+		var at atomic.Int64
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			if c.Put[0].ID == a.ID {
+				if n := at.Add(1); n > 1 {
+					t.Errorf("%d steps of one ask happen at once", n)
+				}
+				defer at.Add(-1)
 				<-held
 			}
 			return next(ctx, c)

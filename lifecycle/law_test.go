@@ -252,6 +252,21 @@ func TestAnAskIsAskedOnceFirstOfAll(t *testing.T) {
 	})
 }
 
+// Whatever the event says, a new ask is pending and nobody looks at it yet.
+func TestANewAskHasNoPast(t *testing.T) {
+	ev := anyAsked().Example(1)
+	want, _, err := lifecycle.Step(lifecycle.State{}, ev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev.Ask.Status, ev.Ask.Outcome = askback.Answered, &askback.Outcome{Status: askback.Answered, Decision: askback.Approve}
+	ev.Ask.Claims, ev.Ask.CreatedAt = []askback.Claim{{Name: "ana", At: nine}}, nine.Add(-time.Hour)
+	got, _, err := lifecycle.Step(lifecycle.State{}, ev)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("got error %v; want -, got +:\n%s", err, diff)
+	}
+}
+
 func TestTheHistoryOfLateAnswersIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyLife(t)[0].after

@@ -246,10 +246,12 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 		return s, nil, nil
 	}
 	s.Refused++
-	return s, []Entry{{
-		Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
-		Answers: ev.Answer.Answers, Comment: ev.Answer.Comment, Decision: ev.Answer.Decision, Reason: ev.Answer.Reason,
-	}}, nil
+	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why, Reason: ev.Answer.Reason}
+	// What would not have been an answer in time is not kept: it has no limits.
+	if a, err := ev.Answer.Normalize(s.Ask); err == nil {
+		e.Answers, e.Decision = a.Answers, a.Decision
+	}
+	return s, []Entry{e}, nil
 }
 
 func consumed(s State, ev Consumed) (State, []Entry, error) {

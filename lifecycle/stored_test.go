@@ -151,6 +151,7 @@ func TestBrokenStatesAreErrors(t *testing.T) {
 		"a format below the first":    {someFixed, strings.Replace(someMoving, `"v":1`, `"v":-1`, 1)},
 		"no id":                       {strings.Replace(someFixed, `"ask_1"`, `""`, 1), someMoving},
 		"no status":                   {someFixed, `{"v":1}`},
+		"an outcome and no status":    {someFixed, `{"v":1,"outcome":{"by":"timer","at":1}}`},
 		"settled without an outcome":  {someFixed, `{"v":1,"status":"answered"}`},
 		"pending with an outcome":     {someFixed, `{"v":1,"status":"pending","outcome":{"by":"timer","at":1}}`},
 		"more answers than questions": {someFixed, `{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`},

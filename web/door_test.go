@@ -215,6 +215,9 @@ func TestLogIn(t *testing.T) {
 	if c := w.Result().Cookies()[0]; w.Code != http.StatusSeeOther || c.MaxAge >= 0 || c.Name != "askback" {
 		t.Errorf("log-out: status %d, %+v", w.Code, c)
 	}
+	if w := h.do(ana.request(http.MethodGet, "/", nil)); w.Code != http.StatusUnauthorized {
+		t.Errorf("a copy of the cookie after log-out: status %d, want %d", w.Code, http.StatusUnauthorized)
+	}
 }
 
 // The cookie of each scheme and host; where there can be none the page says why, and the

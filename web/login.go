@@ -54,8 +54,13 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// logout makes this browser forget its secret.
+// logout ends the secret of this browser, and makes it forget it.
 func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
+	if secret := login.Secret(r); secret != "" {
+		if err := s.gate.Logout(r.Context(), secret); err != nil {
+			return err
+		}
+	}
 	login.End(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil

@@ -32,6 +32,8 @@ type Gate interface {
 	// Login spends the secret of a log-in link and returns that of a browser, or
 	// [askback.ErrUnauthorized]. The browser's is good for [askback.BrowserTime].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
+	// Logout ends the secret of a browser.
+	Logout(ctx context.Context, secret string) error
 }
 
 // Options are what the pages can be given; the zero value is good.

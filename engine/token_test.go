@@ -1,0 +1,237 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+var admin = askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaTerminal}
+
+// keyring is an engine whose clock is moved by hand.
+type keyring struct {
+	*engine.Engine
+	store *memstore.Store
+	now   atomic.Int64
+}
+
+func newKeyring() *keyring {
+	k := &keyring{store: memstore.New()}
+	k.now.Store(time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).UnixNano())
+	k.Engine = engine.New(k.store, &engine.Options{Now: func() time.Time { return time.Unix(0, k.now.Load()) }})
+	return k
+}
+
+func (k *keyring) pass(d time.Duration) { k.now.Add(int64(d)) }
+
+func (k *keyring) make(t *testing.T, r askback.TokenRequest) (id, secret string) {
+	t.Helper()
+	made, secret, err := k.As(admin).CreateToken(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID, secret
+}
+
+func (k *keyring) refuses(t *testing.T, why, secret string) {
+	t.Helper()
+	if who, err := k.Authenticate(context.Background(), secret); !errors.Is(err, askback.ErrUnauthorized) {
+		t.Errorf("%s: got %+v, %v; want %v", why, who, err, askback.ErrUnauthorized)
+	}
+}
+
+func (k *keyring) accepts(t *testing.T, secret string, want askback.Principal) {
+	t.Helper()
+	if got, err := k.Authenticate(context.Background(), secret); got != want || err != nil {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+var (
+	bot = askback.TokenRequest{Kind: askback.Agent, Name: "bot"}
+	ana = askback.TokenRequest{Kind: askback.Responder, Name: "ana", ExpiresIn: time.Hour}
+)
+
+// A token opens what it is for until it expires or is revoked, which holds at
+// once (F4).
+func TestTokensEnd(t *testing.T) {
+	k := newKeyring()
+	id, forGood := k.make(t, bot)
+	_, hour := k.make(t, ana)
+	k.accepts(t, forGood, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	k.pass(time.Hour - time.Millisecond)
+	k.accepts(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaAPI})
+	k.pass(time.Millisecond)
+	k.refuses(t, "expired", hour)
+	for range 2 { // the second time changes nothing
+		if _, err := k.As(admin).RevokeToken(context.Background(), id); err != nil {
+			t.Fatal(err)
+		}
+		k.refuses(t, "revoked", forGood)
+	}
+	k.refuses(t, "made up", "askback_"+strings.Repeat("A", 43))
+	k.refuses(t, "empty", "")
+}
+
+// What is stored of a token does not open anything (T23).
+func TestSecretsAreNotStored(t *testing.T) {
+	k := newKeyring()
+	_, secret := k.make(t, bot)
+	if len(secret) != len("askback_")+43 {
+		t.Errorf("a secret looks like %q", secret)
+	}
+	records, err := k.store.List(context.Background(), store.Query{Kind: "token"})
+	if err != nil || len(records) != 1 {
+		t.Fatalf("got %d tokens, %v", len(records), err)
+	}
+	r := records[0]
+	if strings.Contains(r.Key+string(r.Fixed)+string(r.State), secret[len("askback_"):]) {
+		t.Errorf("the store keeps a secret: %+v", r)
+	}
+	k.refuses(t, "its hash", r.Key)
+}
+
+// A log-in link works once, for one of many browsers, within its time.
+func TestALoginLinkWorksOnce(t *testing.T) {
+	k := newKeyring()
+	ctx := context.Background()
+	ben := askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaAPI}
+	link, err := k.As(ben).LoginSecret(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.refuses(t, "a link is no token", link)
+	var (
+		group sync.WaitGroup
+		won   atomic.Pointer[string]
+		wins  atomic.Int32
+	)
+	for range 16 {
+		group.Go(func() {
+			secret, err := k.Login(ctx, link)
+			switch {
+			case err == nil:
+				wins.Add(1)
+				won.Store(&secret)
+			case !errors.Is(err, askback.ErrUnauthorized):
+				t.Errorf("got %v, want %v", err, askback.ErrUnauthorized)
+			}
+		})
+	}
+	group.Wait()
+	if wins.Load() != 1 {
+		t.Fatalf("%d browsers were logged in by one link", wins.Load())
+	}
+	browser := *won.Load()
+	k.accepts(t, browser, askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaWeb})
+	late, err := k.As(ben).LoginSecret(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.pass(askback.LoginTime)
+	if _, err := k.Login(ctx, late); !errors.Is(err, askback.ErrUnauthorized) {
+		t.Errorf("a late link: got %v, want %v", err, askback.ErrUnauthorized)
+	}
+	if err := k.Logout(ctx, browser); err != nil {
+		t.Error(err)
+	}
+	k.refuses(t, "logged out", browser)
+	if err := k.Logout(ctx, "askback_nobody"); err != nil {
+		t.Errorf("nobody logs out: %v", err)
+	}
+}
+
+// An agent gets no link: it could log itself in as somebody who answers.
+func TestAnAgentGetsNoLoginLink(t *testing.T) {
+	k := newKeyring()
+	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
+	if _, err := k.As(agent).LoginSecret(context.Background()); !errors.Is(err, askback.ErrForbidden) {
+		t.Errorf("got %v, want %v", err, askback.ErrForbidden)
+	}
+}
+
+// A secret that exists is adopted by a database that does not know it, and a
+// revoked one stays revoked.
+func TestAdoptedSecrets(t *testing.T) {
+	k := newKeyring()
+	ctx := context.Background()
+	secret, err := k.NewSecret()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := k.Adopt(ctx, bot, secret); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.accepts(t, secret, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	tokens, err := k.As(admin).Tokens(ctx)
+	if err != nil || len(tokens) != 1 {
+		t.Fatalf("got %d tokens, %v; want one", len(tokens), err)
+	}
+	if _, err := k.As(admin).RevokeToken(ctx, tokens[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Adopt(ctx, bot, secret); err != nil {
+		t.Fatal(err)
+	}
+	k.refuses(t, "revoked, and adopted again", secret)
+}
+
+// A revocation that races with use leaves no token behind that still works.
+func TestARevocationIsNotOvertaken(t *testing.T) {
+	k := newKeyring()
+	ctx := context.Background()
+	for range 50 {
+		id, secret := k.make(t, bot)
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() { _, _ = k.Authenticate(ctx, secret) })
+		}
+		group.Go(func() {
+			if _, err := k.As(admin).RevokeToken(ctx, id); err != nil {
+				t.Error(err)
+			}
+		})
+		group.Wait()
+		k.refuses(t, "revoked", secret)
+	}
+}
+
+// Expired tokens, spent links and old drafts leave the store when they are due.
+func TestWhatIsOverIsForgotten(t *testing.T) {
+	k := newKeyring()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	k.make(t, ana)
+	k.pass(time.Hour)
+	ended := make(chan error, 1)
+	go func() { ended <- k.Run(ctx) }()
+	limit, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		tokens, err := k.As(admin).Tokens(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tokens) == 0 {
+			break
+		}
+		<-tick.C
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
