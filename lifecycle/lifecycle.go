@@ -246,12 +246,26 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 		return s, nil, nil
 	}
 	s.Refused++
-	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why, Reason: ev.Answer.Reason}
-	// What would not have been an answer in time is not kept: it has no limits.
-	if a, err := ev.Answer.Normalize(s.Ask); err == nil {
-		e.Answers, e.Decision = a.Answers, a.Decision
+	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
+	if a := ev.Answer; length(a) <= maxRefused {
+		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
 	}
 	return s, []Entry{e}, nil
+}
+
+// maxRefused is how many bytes of a late answer are kept. Nobody checked it
+// against the limits of an answer; of a longer one only who and why is kept.
+const maxRefused = 1 << 16
+
+func length(a askback.Answer) int {
+	n := len(a.Comment) + len(a.Decision) + len(a.Reason)
+	for _, q := range a.Answers {
+		n += len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
+		for _, s := range q.Selected {
+			n += len(s)
+		}
+	}
+	return n
 }
 
 func consumed(s State, ev Consumed) (State, []Entry, error) {
