@@ -50,7 +50,9 @@ func TestAnswersFindTheirQuestions(t *testing.T) {
 	}{
 		{"by id", []given{{ID: "q1", Selected: []string{"SQLite"}}}, empty, nil},
 		{"by text", []given{{Question: "Which database?", Selected: []string{"SQLite"}}}, empty, nil},
-		{"the id counts, not the text", []given{{ID: "q1", Question: "Which region?", Selected: []string{"SQLite"}}}, empty, nil},
+		{"the id counts, not the text", []given{
+			{ID: "q4", Question: "Which database?", Other: "prod"}, {ID: "q2", Question: "?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
+		}, full, nil},
 		{"in the order of the questions", []given{
 			{ID: "q4", Other: "prod"}, {Question: "Which extras?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
 		}, full, nil},

@@ -441,6 +441,53 @@ func TestNormalizingTwiceIsNormalizingOnce(t *testing.T) {
 	})
 }
 
+// A name stands in one line, wherever it is shown.
+func TestNamesHaveNoControlCharacters(t *testing.T) {
+	names := []string{"/agent", "/to/0", "/tags/0", "/key", "/session_key"}
+	for _, l := range limits {
+		if !slices.Contains(names, l.at) {
+			continue
+		}
+		for _, s := range []string{"two\nlines", "tab\there", "\x1b[31mred", "nul\x00", "next\u0085line"} {
+			r := l.base()
+			l.set(&r, s)
+			_, _, err := r.Normalize()
+			if got, want := pointers(t, err), []string{l.at}; !slices.Equal(got, want) {
+				t.Errorf("%s %q: got problems at %q, want %q", l.at, s, got, want)
+			}
+		}
+	}
+}
+
+// Who keeps the request and changes it later does not change the ask.
+func TestTheNormalFormSharesNothingWithTheRequest(t *testing.T) {
+	full := func() askback.Request {
+		r := which()
+		r.To, r.Tags, r.Context = []string{"ana"}, []string{"prod"}, json.RawMessage(`"why"`)
+		r.Questions[0].Default = []string{"SQLite"}
+		return r
+	}
+	r := full()
+	got, _, err := r.Normalize()
+	want, _, _ := full().Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.To[0], r.Tags[0], r.Context[1] = "eve", "test", 'x'
+	r.Questions[0].Default[0], r.Questions[0].Options[0].Label, r.Questions[0].Text = "x", "x", "x"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+
+	r = drop()
+	got, _, _ = r.Normalize()
+	want, _, _ = drop().Normalize()
+	r.Confirmation.ToolName, r.Confirmation.Input[2] = "x", 'x'
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("confirmation: want -, got +:\n%s", diff)
+	}
+}
+
 func TestNormalizeLeavesTheRequestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRequest().Draw(t, "request")

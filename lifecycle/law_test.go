@@ -302,6 +302,42 @@ func TestALateAnswerIsKeptWhole(t *testing.T) {
 	})
 }
 
+// Nobody checked a late answer against the limits: of one that is too long only
+// who gave it and why it was refused is kept.
+func TestALateAnswerIsKeptUpToASize(t *testing.T) {
+	s, _, err := lifecycle.Step(lifecycle.State{}, anyAsked().Example(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 1 << 16
+	for name, c := range map[string]struct {
+		answer askback.Answer
+		kept   bool
+	}{
+		"the longest comment":        {askback.Answer{Comment: strings.Repeat("x", most)}, true},
+		"a longer comment":           {askback.Answer{Comment: strings.Repeat("x", most+1)}, false},
+		"a longer reason":            {askback.Answer{Reason: strings.Repeat("x", most+1)}, false},
+		"four answers":               {askback.Answer{Answers: make([]askback.QuestionAnswer, 4)}, true},
+		"more answers than may be":   {askback.Answer{Answers: make([]askback.QuestionAnswer, most/64+1)}, false},
+		"more selected than may be":  {askback.Choose(make([]string, most/4)...), false},
+		"a label that is a book":     {askback.Choose(strings.Repeat("x", most)), false},
+		"own words that are a book":  {askback.Answer{Answers: []askback.QuestionAnswer{{Other: strings.Repeat("x", most)}}}, false},
+		"notes that are a book":      {askback.Answer{Answers: []askback.QuestionAnswer{{Notes: strings.Repeat("x", most)}}}, false},
+		"a question that is a book":  {askback.Answer{Answers: []askback.QuestionAnswer{{Question: strings.Repeat("x", most)}}}, false},
+		"an id that is a book":       {askback.Answer{Answers: []askback.QuestionAnswer{{ID: strings.Repeat("x", most)}}}, false},
+		"a decision that is a novel": {askback.Decide(askback.Decision(strings.Repeat("x", most+1)), ""), false},
+	} {
+		_, history, err := lifecycle.Step(s, lifecycle.Refused{By: "ben", Via: askback.ViaWeb, Answer: c.answer, Why: "answered", At: nine})
+		want := lifecycle.Entry{Type: "answer_refused", By: "ben", Via: askback.ViaWeb, Why: "answered"}
+		if c.kept {
+			want.Answers, want.Comment, want.Decision, want.Reason = c.answer.Answers, c.answer.Comment, c.answer.Decision, c.answer.Reason
+		}
+		if err != nil || !cmp.Equal([]lifecycle.Entry{want}, history) {
+			t.Errorf("%s: got %d lines of history, error %v, want one line, with the answer %v", name, len(history), err, c.kept)
+		}
+	}
+}
+
 // At most twenty people are shown to be looking: each once, the latest last.
 func TestClaimsAreFewAndDistinct(t *testing.T) {
 	s := anyAsked().Example(1)

@@ -257,12 +257,15 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 // against the limits of an answer; of a longer one only who and why is kept.
 const maxRefused = 1 << 16
 
+// length is about what an answer takes as JSON: an entry that says nothing is
+// still written down with all its names.
 func length(a askback.Answer) int {
+	const entry, value = 64, 4
 	n := len(a.Comment) + len(a.Decision) + len(a.Reason)
 	for _, q := range a.Answers {
-		n += len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
+		n += entry + len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
 		for _, s := range q.Selected {
-			n += len(s)
+			n += value + len(s)
 		}
 	}
 	return n
