@@ -178,8 +178,10 @@ func TestAnAskThatFitsNoScriptIsReportedAndNotWaitedFor(t *testing.T) {
 		}
 	})
 	wantReports(t, got,
-		[]string{`bot asks "Which DB?" "SQLite", "PostgreSQL"`, "ben is not asked: it is put to ana",
-			`ana could say Answer("Which database?", "SQLite"), Approve("delete_files")`},
+		[]string{
+			`bot asks "Which DB?" "SQLite", "PostgreSQL"`, "ben is not asked: it is put to ana",
+			`ana could say Answer("Which database?", "SQLite"), Approve("delete_files")`,
+		},
 		[]string{`ana was never asked what Answer("Which database?", "SQLite") answers`},
 		[]string{`ana was never asked what Approve("delete_files") answers`},
 		[]string{`ben was never asked`})

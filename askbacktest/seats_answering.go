@@ -60,29 +60,36 @@ func shapes() []shape {
 	given := func(list ...askback.QuestionAnswer) askback.Outcome { return askback.Outcome{Answers: list} }
 	return []shape{
 		{"a label", one, askback.Choose("SQLite"), given(chosen("1", one, "SQLite"))},
-		{"a label by the question's text", one,
+		{
+			"a label by the question's text", one,
 			answers(askback.QuestionAnswer{Question: one.Questions[0].Text, Selected: []string{"SQLite"}}),
-			given(chosen("1", one, "SQLite"))},
+			given(chosen("1", one, "SQLite")),
+		},
 		{"a label where nothing else counts", closed, askback.Choose("SQLite"), given(chosen("1", one, "SQLite"))},
 		{"text instead of a label", one, askback.Choose("MySQL"), given(own(chosen("1", one), "MySQL", ""))},
 		{"other text", one, answers(askback.QuestionAnswer{ID: "q1", Other: odd}), given(own(chosen("1", one), odd, ""))},
-		{"a label with notes", one, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Notes: odd}),
-			given(own(chosen("1", one, "SQLite"), "", odd))},
+		{
+			"a label with notes", one, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Notes: odd}),
+			given(own(chosen("1", one, "SQLite"), "", odd)),
+		},
 		{"several labels", many, askback.Choose("us", "eu"), given(chosen("1", many, "us", "eu"))},
 		{"labels and text", many, askback.Choose("eu", "the moon"), given(own(chosen("1", many, "eu"), "the moon", ""))},
 		{"a label twice", many, askback.Choose("eu", "eu"), given(chosen("1", many, "eu"))},
 		{"free text", free, askback.Choose("ACME"), given(own(chosen("1", free), "ACME", ""))},
-		{"a form", form,
+		{
+			"a form", form,
 			askback.Answer{
 				Answers: []askback.QuestionAnswer{
-					{ID: "q4", Other: "ACME"}, {Question: "Which regions?", Selected: []string{"eu", "us"}},
+					{ID: "q4", Other: "ACME"},
+					{Question: "Which regions?", Selected: []string{"eu", "us"}},
 					{ID: "q1", Selected: []string{"SQLite"}},
 				},
 				Comment: odd,
 			},
 			askback.Outcome{Comment: odd, Answers: []askback.QuestionAnswer{
 				chosen("1", form, "SQLite"), chosen("2", form, "eu", "us"), chosen("3", form), own(chosen("4", form), "ACME", ""),
-			}}},
+			}},
+		},
 		{"an approval", removal(), askback.Decide(askback.Approve, ""), askback.Outcome{Decision: askback.Approve}},
 		{"a denial", removal(), askback.Decide(askback.Deny, odd), askback.Outcome{Decision: askback.Deny, Reason: odd}},
 	}

@@ -154,34 +154,50 @@ func badRequests(r room) {
 		}), []string{"/questions"}},
 		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = removal().Confirmation }), []string{"/confirmation"}},
 		{"blank question", ask(func(q *askback.Request) { q.Questions[0].Text = " \n" }), []string{"/questions/0/question"}},
-		{"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", askback.MaxQuestion+1) }),
-			[]string{"/questions/0/question"}},
+		{
+			"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", askback.MaxQuestion+1) }),
+			[]string{"/questions/0/question"},
+		},
 		{"one option", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A") }), []string{"/questions/0/options"}},
-		{"a label twice", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A", "B", "A") }),
-			[]string{"/questions/0/options/2/label"}},
+		{
+			"a label twice", ask(func(q *askback.Request) { q.Questions[0].Options = askback.Options("A", "B", "A") }),
+			[]string{"/questions/0/options/2/label"},
+		},
 		{"two faults", ask(func(q *askback.Request) {
 			q.Questions = append(q.Questions, askback.Question{Text: "Really?", Options: askback.Options("Yes", "")})
 			q.To = []string{"ana", ""}
 		}), []string{"/questions/1/options/1/label", "/to/1"}},
-		{"an impossible default", ask(func(q *askback.Request) { q.Questions[0].NoOther, q.Questions[0].Default = true, []string{"C"} }),
-			[]string{"/questions/0/default"}},
+		{
+			"an impossible default", ask(func(q *askback.Request) { q.Questions[0].NoOther, q.Questions[0].Default = true, []string{"C"} }),
+			[]string{"/questions/0/default"},
+		},
 		{"two sessions", ask(func(q *askback.Request) { q.SessionID, q.SessionKey = "ses_1", "run" }), []string{"/session_key"}},
 		{"a number as context", ask(func(q *askback.Request) { q.Context = json.RawMessage("7") }), []string{"/context"}},
 		{"an ending without deadline", ask(func(q *askback.Request) { q.OnTimeout = askback.OnTimeoutDecline }), []string{"/on_timeout"}},
-		{"silence without a default", ask(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
-			[]string{"/questions/0/default"}},
-		{"a deadline long past", ask(func(q *askback.Request) { q.Deadline = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }),
-			[]string{"/deadline"}},
+		{
+			"silence without a default", ask(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			[]string{"/questions/0/default"},
+		},
+		{
+			"a deadline long past", ask(func(q *askback.Request) { q.Deadline = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }),
+			[]string{"/deadline"},
+		},
 		{"no tool", confirm(func(q *askback.Request) { q.Confirmation.ToolName = "" }), []string{"/confirmation/tool_name"}},
-		{"arguments in a list", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage("[1]") }),
-			[]string{"/confirmation/input"}},
+		{
+			"arguments in a list", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage("[1]") }),
+			[]string{"/confirmation/input"},
+		},
 		{"a number that is two numbers", confirm(func(q *askback.Request) {
 			q.Confirmation.Input = json.RawMessage(`{"row":{"ids":[1,9007199254740993]}}`)
 		}), []string{"/confirmation/input/row/ids/1"}},
-		{"a name twice", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage(`{"path":"/tmp","path":"/"}`) }),
-			[]string{"/confirmation/input/path"}},
-		{"an approval by silence", confirm(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
-			[]string{"/on_timeout"}},
+		{
+			"a name twice", confirm(func(q *askback.Request) { q.Confirmation.Input = json.RawMessage(`{"path":"/tmp","path":"/"}`) }),
+			[]string{"/confirmation/input/path"},
+		},
+		{
+			"an approval by silence", confirm(func(q *askback.Request) { q.Timeout, q.OnTimeout = time.Hour, askback.OnTimeoutDefault }),
+			[]string{"/on_timeout"},
+		},
 	} {
 		c.ask.Key = "k"
 		got, err := r.agent().Ask(r.ctx(), c.ask)
@@ -215,21 +231,34 @@ func badAnswers(r room) {
 		{"blank other", database(), one(askback.QuestionAnswer{ID: "q1", Other: "\n"}), []string{"/answers/0"}},
 		{"notes alone", database(), one(askback.QuestionAnswer{ID: "q1", Notes: "hm"}), []string{"/answers/0"}},
 		{"two for one", database(), askback.Choose("SQLite", "PostgreSQL"), []string{"/answers/0/selected"}},
-		{"a label and text for one", database(), one(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Other: "or not"}),
-			[]string{"/answers/0/selected"}},
+		{
+			"a label and text for one", database(), one(askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}, Other: "or not"}),
+			[]string{"/answers/0/selected"},
+		},
 		{"no option", closed, askback.Choose("MySQL"), []string{"/answers/0/selected"}},
 		{"no such question", database(), one(askback.QuestionAnswer{ID: "q2", Selected: []string{"SQLite"}}), []string{"/answers/0/id", "/answers"}},
-		{"no such text", database(), one(askback.QuestionAnswer{Question: "What?", Selected: []string{"SQLite"}}),
-			[]string{"/answers/0/question", "/answers"}},
+		{
+			"no such text", database(), one(askback.QuestionAnswer{Question: "What?", Selected: []string{"SQLite"}}),
+			[]string{"/answers/0/question", "/answers"},
+		},
 		{"one question twice", database(), answers(chosen("1", database(), "SQLite"), chosen("1", database(), "SQLite")), []string{"/answers/1"}},
-		{"a decision on questions", database(), askback.Answer{Answers: askback.Choose("SQLite").Answers, Decision: askback.Approve},
-			[]string{"/decision"}},
-		{"a long comment", database(), askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", askback.MaxText+1)},
-			[]string{"/comment"}},
+		{
+			"a decision on questions", database(),
+			askback.Answer{Answers: askback.Choose("SQLite").Answers, Decision: askback.Approve},
+			[]string{"/decision"},
+		},
+		{
+			"a long comment", database(),
+			askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", askback.MaxText+1)},
+			[]string{"/comment"},
+		},
 		{"no decision", removal(), askback.Answer{}, []string{"/decision"}},
 		{"another decision", removal(), askback.Decide("maybe", ""), []string{"/decision"}},
-		{"answers to a confirmation", removal(), askback.Answer{Answers: askback.Choose("yes").Answers, Decision: askback.Approve},
-			[]string{"/answers"}},
+		{
+			"answers to a confirmation", removal(),
+			askback.Answer{Answers: askback.Choose("yes").Answers, Decision: askback.Approve},
+			[]string{"/answers"},
+		},
 	} {
 		a := r.must(r.agent(), c.ask)
 		got, err := r.person("ana").Answer(r.ctx(), a.ID, c.answer)

@@ -176,9 +176,17 @@ func TestTheEndOfInputIsNoAnswer(t *testing.T) {
 		ask    askback.Ask
 		script string
 	}{
-		{database(), "1\n"}, {database(), "\n"}, {database(), "my own\r\n"}, {database(), "7\nother\n:note x\nwords\n"},
-		{several(), "1,2\n:note y\na\n\n"}, {several(), "4\nown\nb\n:skip\n"}, {several(), "1\n:help\na\n:decline because\n"},
-		{yes, "n\n"}, {yes, "\n"}, {yes, ":note why\nno\n"}, {yes, "maybe\n:decline x\n"},
+		{database(), "1\n"},
+		{database(), "\n"},
+		{database(), "my own\r\n"},
+		{database(), "7\nother\n:note x\nwords\n"},
+		{several(), "1,2\n:note y\na\n\n"},
+		{several(), "4\nown\nb\n:skip\n"},
+		{several(), "1\n:help\na\n:decline because\n"},
+		{yes, "n\n"},
+		{yes, "\n"},
+		{yes, ":note why\nno\n"},
+		{yes, "maybe\n:decline x\n"},
 	}
 	for _, s := range scripts {
 		for _, human := range []bool{true, false} {

@@ -149,8 +149,16 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 		}
 	}
 	others := [][2]any{
-		{0, "deploy-bot2"}, {1, ""}, {2, "RM"}, {2, `rm","x":"`}, {3, `{"path":"/tmp/x","n":"1"}`}, {3, `{"path":"/tmp/x"}`},
-		{3, `{"path":"/tmp/X","n":1}`}, {3, `{"Path":"/tmp/x","n":1}`}, {3, `[{"path":"/tmp/x","n":1}]`}, {3, `{"path":"/tmp/x\u200b","n":1}`},
+		{0, "deploy-bot2"},
+		{1, ""},
+		{2, "RM"},
+		{2, `rm","x":"`},
+		{3, `{"path":"/tmp/x","n":"1"}`},
+		{3, `{"path":"/tmp/x"}`},
+		{3, `{"path":"/tmp/X","n":1}`},
+		{3, `{"Path":"/tmp/x","n":1}`},
+		{3, `[{"path":"/tmp/x","n":1}]`},
+		{3, `{"path":"/tmp/x\u200b","n":1}`},
 	}
 	seen := map[string]any{want: "the base"}
 	for _, o := range others {

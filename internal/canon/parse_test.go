@@ -36,8 +36,10 @@ func TestMistakesAreExplained(t *testing.T) {
 		{"no colon", `{"a" 1}`, 1, 6, "/a", `expected ":", got "1"`},
 		{"cut off", `{"a": [1, {"b~/": "x`, 1, 21, "/a/1/b~0~1", `expected a closing quote, got the end of the text`},
 		{"duplicate", `{"a": 1, "b": {}, "\u0061": 2}`, 1, 19, "/a", `expected each name once in an object, got "a" again`},
-		{"long duplicate", `{"secretsecretsecretsecret":1,"secretsecretsecretsecret":1}`, 1, 31, "/secretsecretsecretsecret",
-			`expected each name once in an object, got "secretsecretsecretse…" again`},
+		{
+			"long duplicate", `{"secretsecretsecretsecret":1,"secretsecretsecretsecret":1}`, 1, 31, "/secretsecretsecretsecret",
+			`expected each name once in an object, got "secretsecretsecretse…" again`,
+		},
 		{"wide characters before", "{\"ключ😀\": [tru]}", 1, 12, "/ключ😀/0", `expected a value, got "t"`},
 		{"leading zero", "[01]", 1, 3, "/0", `expected no digit after a leading zero`},
 		{"plus", "+1", 1, 1, "", `expected a value, got "+"`},
@@ -149,10 +151,23 @@ func TestIntegersAreExact(t *testing.T) {
 		want int64
 		ok   bool
 	}{
-		{"0", 0, true}, {"-0.0e9", 0, true}, {"0e999999999999", 0, true}, {"42", 42, true}, {"-7", -7, true}, {"5.0", 5, true}, {"1e2", 100, true},
-		{"1200e-2", 12, true}, {"0.5e1", 5, true}, {"9223372036854775807", 9223372036854775807, true},
-		{"-9223372036854775808", -9223372036854775808, true}, {"9223372036854775808", 0, false},
-		{"5.5", 0, false}, {"1e-1", 0, false}, {"1e19", 0, false}, {"1e999999999999", 0, false}, {`"1"`, 0, false},
+		{"0", 0, true},
+		{"-0.0e9", 0, true},
+		{"0e999999999999", 0, true},
+		{"42", 42, true},
+		{"-7", -7, true},
+		{"5.0", 5, true},
+		{"1e2", 100, true},
+		{"1200e-2", 12, true},
+		{"0.5e1", 5, true},
+		{"9223372036854775807", 9223372036854775807, true},
+		{"-9223372036854775808", -9223372036854775808, true},
+		{"9223372036854775808", 0, false},
+		{"5.5", 0, false},
+		{"1e-1", 0, false},
+		{"1e19", 0, false},
+		{"1e999999999999", 0, false},
+		{`"1"`, 0, false},
 	}
 	for _, tt := range tests {
 		v, err := canon.Parse([]byte(tt.src))
@@ -184,18 +199,6 @@ func TestDepthHasALimit(t *testing.T) {
 	if _, err := canon.Parse([]byte("[" + strings.Repeat("[],{},", 100) + "1]")); err != nil {
 		t.Errorf("got %v for siblings, want nothing", err)
 	}
-}
-
-func numbered(n int) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString(`"k`)
-		for ; i > 0; i /= 10 {
-			b.WriteByte(byte('0' + i%10))
-		}
-		b.WriteString(`x":0,`)
-	}
-	return strings.ReplaceAll(b.String(), `"kx":0,`, "")
 }
 
 // A duplicate is found wherever it stands, among few names and among many (T5).

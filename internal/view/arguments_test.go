@@ -17,8 +17,10 @@ func TestArgumentsAreDrawnExactly(t *testing.T) {
 		name, raw, want string
 		hidden          bool
 	}{
-		{"order and digits stay", `{"z":1e3,"a":[1.50,-0,true,null],"e":{},"l":[ ]}`,
-			"{\n  \"z\": 1e3,\n  \"a\": [\n    1.50,\n    -0,\n    true,\n    null\n  ],\n  \"e\": {},\n  \"l\": []\n}", false},
+		{
+			"order and digits stay", `{"z":1e3,"a":[1.50,-0,true,null],"e":{},"l":[ ]}`,
+			"{\n  \"z\": 1e3,\n  \"a\": [\n    1.50,\n    -0,\n    true,\n    null\n  ],\n  \"e\": {},\n  \"l\": []\n}", false,
+		},
 		{"white space of the sender goes", " {\t\"a\" : [ 1 , 2 ] \n} ", "{\n  \"a\": [\n    1,\n    2\n  ]\n}", false},
 		{"an escape hides no letter", `{"cmd":"\u0072m \u002drf \/"}`, "{\n  \"cmd\": \"rm -rf /\"\n}", false},
 		{"two names that are the same are two rows", `{"a":1,"\u0061":2}`, "{\n  \"a\": 1,\n  \"a\": 2\n}", false},
