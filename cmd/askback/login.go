@@ -6,6 +6,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/web"
 )
 
 type loginCommand struct{}
@@ -25,7 +26,7 @@ func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
 			return err
 		}
 		say(io.err, fmt.Sprintf("open this once, within %d minutes:", int(askback.LoginTime.Minutes())))
-		_, err = fmt.Fprintf(io.out, "%s/login?code=%s\n", at.pages, secret)
+		_, err = fmt.Fprintf(io.out, "%s%s\n", at.pages, web.LoginPath(secret))
 		return err
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -27,6 +28,9 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	public, err := origin(c.PublicURL)
 	if err != nil {
 		return err
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return usage("--listen is address and port, as in " + defaultListen)
 	}
 	log := slog.New(slog.NewTextHandler(io.err, nil))
 	ctx, gone := context.WithCancelCause(ctx)

@@ -18,6 +18,7 @@ import (
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/store/sqlite"
+	"github.com/askback/askback/web"
 )
 
 // defaultListen is where the local server is found (wire.md §9).
@@ -28,6 +29,9 @@ const (
 	maxOpen    = 1000 // asks of one agent that wait
 	maxWaiters = 200  // calls of one agent that wait
 	stopTime   = 10 * time.Second
+	// readTime is for a whole request, and it goes on while a handler waits: so
+	// it is longer than the longest wait.
+	readTime = 2 * time.Minute
 )
 
 // serving says what this process does when it holds the database: nothing but
@@ -172,7 +176,7 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	h.api = httpapi.NewHandler(h.engine, o)
 	h.http = &http.Server{
 		Handler: invited(ln.Addr(), public, h.doors()), ConnState: h.unused.note,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTime, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logHandler(h.desk.serve.log), slog.LevelDebug),
 	}
 	h.http.RegisterOnShutdown(h.unused.close)
@@ -189,6 +193,7 @@ func (h *holder) doors() http.Handler {
 	for _, path := range []string{"/api/", "/healthz", "/readyz"} {
 		mux.Handle(path, h.api)
 	}
+	mux.Handle("/", web.New(h.engine, &web.Options{Zone: time.Local, Log: h.desk.serve.log}))
 	return mux
 }
 

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/internal/local"
+)
+
+// showsLocks says whether /proc tells who holds a lock, by looking at one of ours.
+func showsLocks(t *testing.T) bool {
+	t.Helper()
+	path, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(path, "probe")
+	lock, err := local.Hold(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	return (&openers{database: path}).locks(fmt.Sprintf("/proc/%d", os.Getpid()))
+}
+
+// crowd is some askback ask at once in one state directory.
+type crowd struct {
+	t     *testing.T
+	env   []string
+	place local.Place
+	mu    sync.Mutex
+	asks  map[int]*program // those that nobody killed or answered
+	rand  *rand.Rand
+}
+
+// Twenty commands ask at once, holders are killed at random among them, and
+// others answer meanwhile: everyone still alive gets its own answer, and the
+// database never has two openers (F2, wire.md §11).
+func TestCommandsShareOneDatabase(t *testing.T) {
+	t.Parallel()
+	const asks, kills = 20, 6
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	env, database := sandbox(t)
+	stop := make(chan struct{})
+	seen := watch(t, database, stop)
+	c := &crowd{t: t, env: env, place: local.Place{Database: database}, asks: map[int]*program{}, rand: rand.New(rand.NewPCG(seed, 0))}
+	all := make([]*program, asks)
+	for i := range all {
+		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i), fmt.Sprintf("no %d", i))
+		c.asks[i] = all[i]
+	}
+	killed := map[int]bool{}
+	for range kills {
+		killed[c.killHolder()] = true
+		var group sync.WaitGroup
+		for _, i := range c.some(2) {
+			group.Go(func() { c.answer(i) })
+		}
+		group.Wait()
+	}
+	for _, i := range c.some(asks) {
+		c.answer(i)
+	}
+	close(stop)
+	for i, p := range all {
+		if killed[i] {
+			continue
+		}
+		want := fmt.Sprintf("no %d\n", i)
+		if !p.wait() || exitCode(p.result) != 0 || p.out.String() != want {
+			t.Errorf("ask %d: exit code %d and %q, want 0 and %q\n%s", i, exitCode(p.result), p.out.String(), want, p.err.String())
+		}
+	}
+	o := seen()
+	for _, fault := range o.broken {
+		t.Error(fault)
+	}
+	if o.seen == 0 {
+		t.Error("nobody was ever seen to have the database open, so nothing was looked at")
+	}
+	t.Logf("%d sightings of an opener", o.seen)
+}
+
+// killHolder kills whoever serves, once it does, and says who it was.
+func (c *crowd) killHolder() int {
+	c.t.Helper()
+	who := -1
+	ok := eventually(func() bool {
+		s, ok := c.place.Last()
+		for i, p := range c.asks {
+			if ok && p.cmd.Process.Pid == s.PID {
+				who = i
+			}
+		}
+		return who >= 0 && s.Proves(c.t.Context()) == nil
+	})
+	if !ok {
+		c.t.Fatal("nobody takes over")
+	}
+	_ = c.asks[who].cmd.Process.Kill()
+	<-c.asks[who].ended
+	delete(c.asks, who)
+	return who
+}
+
+// some takes up to n of those who wait, at random.
+func (c *crowd) some(n int) []int {
+	var all []int
+	for i := range c.asks {
+		all = append(all, i)
+	}
+	c.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(n, len(all))]
+}
+
+// answer answers an ask as soon as it is known.
+func (c *crowd) answer(i int) {
+	c.mu.Lock()
+	p := c.asks[i]
+	delete(c.asks, i)
+	c.mu.Unlock()
+	var id string
+	if !eventually(func() bool { id = askID.FindString(p.err.String()); return id != "" }) {
+		c.t.Errorf("ask %d was never put: exit code %d\n%s", i, exitCode(p.result), p.err.String())
+		return
+	}
+	by := launch(c.t, c.env, "answer", id, fmt.Sprintf("no %d", i))
+	if !by.wait() || exitCode(by.result) != 0 {
+		c.t.Errorf("answer ask %d: exit code %d\n%s", i, exitCode(by.result), by.err.String())
+	}
+}
+
+// What is kept is for its owner alone, and a database elsewhere has no tokens
+// beside it.
+func TestFilesAreForTheirOwner(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	p := launch(t, env, "ask", "Which?", "a", "b")
+	p.says(t, "Type one")
+	dir := filepath.Dir(database)
+	want := map[string]os.FileMode{
+		dir: os.ModeDir | 0o700, database: 0o600, database + ".lock": 0o600,
+		filepath.Join(dir, "server.json"): 0o600, filepath.Join(dir, "agent.token"): 0o600, filepath.Join(dir, "user.token"): 0o600,
+	}
+	for path, mode := range want {
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, mode)
+		}
+	}
+	if _, err := io.WriteString(p.in, "a\n"); err != nil || !p.wait() {
+		t.Fatal(err, p.err.String())
+	}
+}
+
+// A server stops within its time, whoever is connected: exit 0, server.json gone,
+// the lock free, everything in the one file. Who waits gets the ask as it is.
+func TestServeStopsClean(t *testing.T) {
+	t.Parallel()
+	env, database := sandbox(t)
+	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
+	p.says(t, "msg=serving")
+	place := local.Place{Database: database}
+	s, _ := place.Last()
+	unused, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unused.Close()
+	secret := strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	post, _ := http.NewRequest("POST", s.URL+"/api/v1/asks?wait=60s", strings.NewReader(`{"question": "Which?"}`))
+	post.Header.Set("Authorization", "Bearer "+secret)
+	post.Header.Set("Content-Type", "application/json")
+	polled := make(chan string, 1)
+	go func() {
+		res, err := http.DefaultClient.Do(post)
+		if err != nil {
+			polled <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		raw, _ := io.ReadAll(res.Body)
+		polled <- res.Status + string(raw)
+	}()
+	if !eventually(func() bool { return strings.Contains(runs(t, env, "list"), "robot: Which?") }) {
+		t.Fatal("the ask was never put")
+	}
+	begun := time.Now()
+	_ = p.cmd.Process.Signal(os.Interrupt)
+	if !p.wait() || exitCode(p.result) != 0 {
+		t.Fatalf("exit code %d, want 0\n%s", exitCode(p.result), p.err.String())
+	}
+	if took := time.Since(begun); took > 4*time.Second {
+		t.Errorf("it took %v to stop: a connection that asked nothing held it up", took)
+	}
+	if got := <-polled; !strings.HasPrefix(got, "201") || !strings.Contains(got, `"status":"pending"`) {
+		t.Errorf("who waited got %s, want the ask as it is", got)
+	}
+	if _, ok := place.Last(); ok {
+		t.Error("server.json is still there")
+	}
+	lock, err := local.Hold(database)
+	if err != nil {
+		t.Fatalf("the lock: %v", err)
+	}
+	defer lock.Release()
+	if wal, err := os.Stat(database + "-wal"); err == nil && wal.Size() > 0 {
+		t.Errorf("%d bytes were left in the log", wal.Size())
+	}
+	if log := p.err.String(); !strings.Contains(log, "msg=stopping") || strings.Contains(log, "level=ERROR") {
+		t.Errorf("it logged\n%s", log)
+	}
+}
+
+// T28: a name of somebody else's that was pointed at 127.0.0.1 opens nothing.
+func TestForeignHostsAreRefused(t *testing.T) {
+	t.Parallel()
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7575}
+	everywhere := &net.TCPAddr{IP: net.IPv4zero, Port: 7575}
+	for _, c := range []struct {
+		at     net.Addr
+		public string
+		host   string
+		want   int
+	}{
+		{loopback, "http://127.0.0.1:7575", "127.0.0.1:7575", 200},
+		{loopback, "http://127.0.0.1:7575", "localhost:7575", 200},
+		{loopback, "http://127.0.0.1:7575", "LOCALHOST", 200},
+		{loopback, "http://127.0.0.1:7575", "[::1]:7575", 200},
+		{loopback, "http://127.0.0.1:7575", "evil.example:7575", 421},
+		{loopback, "http://127.0.0.1:7575", "127.0.0.1.evil.example", 421},
+		{loopback, "http://127.0.0.1:7575", "localhost.evil.example:7575", 421},
+		{loopback, "http://127.0.0.1:7575", "192.0.2.1", 421},
+		{loopback, "http://127.0.0.1:7575", "", 421},
+		{loopback, "https://ask.example.com", "ask.example.com", 200},
+		{loopback, "https://ask.example.com", "Ask.Example.com:443", 200},
+		{loopback, "https://ask.example.com", "example.com", 421},
+		{everywhere, "", "whatever.example", 200},
+	} {
+		w := httptest.NewRecorder()
+		r, err := http.NewRequest("GET", "http://x/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = c.host
+		invited(c.at, c.public, ok).ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("%s on %s (%s): status %d, want %d", c.host, c.at, c.public, w.Code, c.want)
+		}
+	}
+}

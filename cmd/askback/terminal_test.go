@@ -1,0 +1,219 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/safetext"
+	"github.com/creack/pty"
+)
+
+// A sitting is a command with a terminal of its own, and a person at it.
+type sitting struct {
+	t      *testing.T
+	tty    *os.File
+	screen output
+	cmd    *exec.Cmd
+	ended  chan struct{}
+	result error
+}
+
+func sit(t *testing.T, env []string, columns uint16, name string, args ...string) *sitting {
+	t.Helper()
+	s := &sitting{t: t, cmd: exec.Command(name, args...), ended: make(chan struct{})}
+	s.cmd.Env = env
+	var err error
+	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
+		t.Skipf("SKIPPED, there is no pseudo-terminal here: %v", err)
+	}
+	seen := make(chan struct{})
+	go func() {
+		defer close(seen)
+		buf := make([]byte, 4096)
+		for {
+			n, err := s.tty.Read(buf)
+			_, _ = s.screen.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		defer close(s.ended)
+		s.result = s.cmd.Wait()
+		<-seen
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+		s.tty.Close()
+	})
+	return s
+}
+
+func (s *sitting) types(keys string) {
+	s.t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *sitting) sees(pattern string) {
+	s.t.Helper()
+	want := regexp.MustCompile(pattern)
+	if !eventually(func() bool { return want.MatchString(s.screen.String()) }) {
+		s.t.Fatalf("the screen never showed %s:\n%s", pattern, s.screen.String())
+	}
+}
+
+func (s *sitting) exits(want int) {
+	s.t.Helper()
+	if !eventually(func() bool {
+		select {
+		case <-s.ended:
+			return true
+		default:
+			return false
+		}
+	}) {
+		s.t.Fatalf("it does not end:\n%s", s.screen.String())
+	}
+	if got := exitCode(s.result); got != want {
+		s.t.Fatalf("exit code %d, want %d:\n%s", got, want, s.screen.String())
+	}
+}
+
+// runs runs a command to its end and returns its standard output.
+func runs(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("askback", args...)
+	cmd.Env = env
+	var errs output
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("askback %v: %v\n%s", args, err, errs.String())
+	}
+	return string(out)
+}
+
+var askID = regexp.MustCompile(`ask_\w{26}`)
+
+// C5: standard output is free for the answer, because the prompt is on the terminal.
+func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	s := sit(t, env, 80, "sh", "-c", `db=$(askback ask 'Which database?' PostgreSQL SQLite 2>/dev/null); echo "it is <$db>"`)
+	s.sees(`Type one of 1-3`)
+	s.types("2\n")
+	s.exits(0)
+	s.sees(`it is <SQLite>`)
+}
+
+// C3: y typed at a terminal, after the call was shown, approves; nothing else does.
+func TestOnlyATypedYesApproves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args  []string
+		ahead string
+		typed string
+		exit  int
+	}{
+		"y":                           {typed: "y\n"},
+		"yes":                         {typed: "yes\n"},
+		"n":                           {typed: "n\n", exit: exitNo},
+		"Enter":                       {typed: "\n", exit: exitNo},
+		"Enter under a suggested yes": {args: []string{"--default", "yes"}, typed: "\nn\n", exit: exitNo},
+		"another word":                {typed: "sure\nn\n", exit: exitNo},
+		"y before it was shown":       {ahead: "y\n", typed: "n\n", exit: exitNo},
+		"to decline":                  {typed: ":decline\n", exit: exitNo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, _ := sandbox(t)
+			s := sit(t, env, 80, "askback", append([]string{"confirm", "Delete the cluster?"}, c.args...)...)
+			s.types(c.ahead)
+			s.sees(`Approve\? \[y/.\] `)
+			s.types(c.typed)
+			s.exits(c.exit)
+		})
+	}
+}
+
+// C5: Ctrl+C leaves the ask pending and says how to withdraw it.
+func TestInterruptLeavesTheAskPending(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "askback", "ask", "Which database?", "PostgreSQL", "SQLite")
+	s.sees(`> $`)
+	s.types("\x03")
+	s.exits(exitInterrupted)
+	id := askID.FindString(s.screen.String())
+	s.sees(`(?m)^askback: ` + id + ` still waits for an answer; to withdraw it: askback cancel ` + id)
+	if list := runs(t, env, "list"); !strings.HasPrefix(list, id) {
+		t.Errorf("list has %q, want %s in it", list, id)
+	}
+	runs(t, env, "cancel", id)
+}
+
+// E10: an answer given elsewhere takes the open prompt away and says who gave it.
+func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "askback", "ask", "Which database?", "PostgreSQL", "SQLite")
+	s.sees(`> $`)
+	s.types("Postgr") // somebody is typing
+	s.sees(`> Postgr`)
+	runs(t, env, "answer", askID.FindString(s.screen.String()), "SQLite")
+	s.exits(0)
+	s.sees(`Settled: answered by \S+ in the terminal .*SQLite`)
+	s.sees(`(?m)^SQLite\r$`)
+}
+
+// F3: what an agent writes is shown, and does nothing to the terminal.
+func TestAgentTextDoesNothingToTheTerminal(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	evil := "\x1b[2J\x1b]0;owned\x07Sure?\r\x1b[31m │ askback: approved \u202egnp.exe"
+	s := sit(t, env, 80, "askback", "ask", evil, "\x1b[1Ayes", "no\x9b2J", "--context", evil)
+	s.sees(`> $`)
+	s.types("2\n")
+	s.exits(0)
+	if i := strings.IndexAny(s.screen.String(), "\x1b\u009b\u202e\x07"); i >= 0 {
+		t.Errorf("a control character of the agent reached the screen:\n%q", s.screen.String()[i:])
+	}
+	if !strings.Contains(s.screen.String(), "hidden characters") {
+		t.Errorf("nothing is said about hidden characters:\n%s", s.screen.String())
+	}
+}
+
+// C5: rows are wrapped to the width of the terminal.
+func TestNarrowTerminal(t *testing.T) {
+	t.Parallel()
+	const columns = 34
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, columns, "sh", "-c", `askback ask "$@" 2>/dev/null`, "sh",
+		"Which of the databases that we talked about should we use?", "PostgreSQL, a server that somebody runs", "SQLite")
+	s.sees(`> $`)
+	s.types("2\n")
+	s.exits(0)
+	for row := range strings.SplitSeq(s.screen.String(), "\n") {
+		if got := safetext.Width(safetext.Line(strings.TrimRight(row, "\r"))); got > columns {
+			t.Errorf("a row has %d columns, want at most %d: %s", got, columns, row)
+		}
+	}
+}
+
+// A command in the background that would be stopped for wanting the terminal
+// would stop everybody who waits for the database it holds.
+func TestBackgroundCommandIsNotStopped(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
+	s.sees(`the input ended, and that is no answer`)
+	runs(t, env, "answer", askID.FindString(s.screen.String()), "1")
+	s.sees(`it ended with 0`)
+}
