@@ -35,3 +35,12 @@ func Actionless() []string {
 	}
 	return out
 }
+
+// Sentinels returns the words of the table of errors with their status.
+func Sentinels() map[string]int {
+	out := map[string]int{}
+	for _, s := range sentinels {
+		out[s.word] = s.status
+	}
+	return out
+}

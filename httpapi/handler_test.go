@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -270,5 +272,18 @@ func TestNoSuchPath(t *testing.T) {
 	got := w.send("DELETE", "/api/v1/asks", w.token(ana), "")
 	if got.status != 405 || got.header.Get("Allow") != "POST, GET" {
 		t.Errorf("got %d, Allow %q; want 405 and POST, GET", got.status, got.header.Get("Allow"))
+	}
+}
+
+// docs/problems.md knows every problem, with its status.
+func TestProblemsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/problems.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, status := range httpapi.Sentinels() {
+		if row := fmt.Sprintf("| `%s` | %d |", word, status); !strings.Contains(string(page), row) {
+			t.Errorf("docs/problems.md lacks the row %s", row)
+		}
 	}
 }
