@@ -65,6 +65,15 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 	return s.retry(w, v, drawn, sent.form, err)
 }
 
+// claim says that this person is at it. The script of the page sends it.
+func (s *site) claim(w http.ResponseWriter, v visit) error {
+	if _, err := v.seat.Claim(v.Context(), v.PathValue("id")); err != nil && !errors.Is(err, askback.ErrSettled) {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 func (s *site) overtaken(w http.ResponseWriter, v visit, a askback.Ask, form view.Form) error {
 	winner := view.Overtaken(*a.Outcome, v.who.Name)
 	return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(a), winner, form))

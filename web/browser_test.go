@@ -109,6 +109,31 @@ func (w window) fits() {
 	}
 }
 
+// Whoever begins to type claims the ask: the deadline waits (F5). Only looking is no claim.
+func TestChromiumTypingClaims(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	a := c.ask(single)
+	w.open("/asks/" + a.ID)
+	if got := c.get(a.ID); len(got.Claims) != 0 {
+		t.Errorf("looking claims: %+v", got.Claims)
+	}
+	w.write("#q1-other", "Mar")
+	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for ctx.Err() == nil && len(c.get(a.ID).Claims) == 0 {
+			if err := chromedp.Evaluate("new Promise(requestAnimationFrame)", nil).Do(ctx); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}))
+	if got := c.get(a.ID); len(got.Claims) != 1 || got.Claims[0].Name != "ana" {
+		t.Errorf("typing claims: %+v", got.Claims)
+	}
+	c.quiet()
+}
+
 // Our script chooses Other for whoever writes there, over a choice made before.
 func TestChromiumWritingChoosesOther(t *testing.T) {
 	c := newChromium(t)

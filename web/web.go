@@ -43,7 +43,7 @@ type Options struct {
 	Log  *slog.Logger     // for what a person is not told; nil: nothing is logged
 }
 
-// New returns the pages: /, /asks/{id}, /login, /logout and /assets/. Every other path
+// New returns the pages: /, /asks/{id} and its claim, /login, /logout and /assets/. Every other path
 // is a page that says so. Behind a proxy that ends TLS, it must pass on Host and set
 // X-Forwarded-Proto.
 func New(gate Gate, o *Options) http.Handler {
@@ -61,6 +61,7 @@ func New(gate Gate, o *Options) http.Handler {
 	mux.Handle("GET /{$}", s.person(s.list))
 	mux.Handle("GET /asks/{id}", s.person(s.ask))
 	mux.Handle("POST /asks/{id}", s.person(s.settle))
+	mux.Handle("POST /asks/{id}/claim", s.person(s.claim))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
 	mux.Handle("POST /logout", s.handler(s.logout))
@@ -86,7 +87,7 @@ type site struct {
 
 // policy lets a page load our own files and send its forms to us, and nothing else (T6,
 // T7, T12).
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; " +
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // harden sets what browsers must know before they read a page. Without a referrer they
