@@ -17,9 +17,10 @@ type plan struct {
 	dir      string
 	patience time.Duration // with others who work on the same machine
 
-	memory   []int // pending asks at which memory is looked at
-	waiters  int   // of them, so many are waited for in process
-	recovery []int // pending asks at which the process is killed
+	memory    []int // pending asks at which memory is looked at
+	waiters   int   // of them, so many are waited for in process
+	connected int   // long polls at a server, when its memory is looked at
+	recovery  []int // pending asks at which the process is killed
 }
 
 // A key names a case.

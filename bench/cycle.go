@@ -31,9 +31,12 @@ type contender struct {
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
+// The places: all in one process; the agent there, and the answer comes over
+// HTTP; ask, long poll and answer over HTTP.
 const (
 	inProcess = "in process"
-	// The remote contenders take their place here with the wire.
+	byPost    = "answer by POST"
+	remote    = "remote"
 )
 
 // contenders in the order in which they are measured and printed.
@@ -41,6 +44,12 @@ var contenders = []contender{
 	{"bare", inProcess, openBare},
 	{"record", inProcess, openRecord},
 	{"askback", inProcess, openProduct},
+	{"bare", byPost, post(openBare)},
+	{"record", byPost, post(openRecord)},
+	{"askback", byPost, openPostedProduct},
+	{"bare", remote, far(openBare)},
+	{"record", remote, far(openRecord)},
+	{"askback", remote, openDistantProduct},
 }
 
 // A measurement is what one contender did in one round.
@@ -60,20 +69,20 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	s, err := c.open(ctx, filepath.Join(dir, "cycle.db"))
 	if err != nil {
-		return m, fmt.Errorf("open %s: %w", c.name, err)
+		return m, fmt.Errorf("open %s, %s: %w", c.name, c.place, err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	if err := fill(ctx, s, p.pending); err != nil {
 		return m, fmt.Errorf("fill %s: %w", c.name, err)
 	}
 	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm
-		return m, fmt.Errorf("warm %s: %w", c.name, err)
+		return m, fmt.Errorf("warm %s, %s: %w", c.name, c.place, err)
 	}
 	usage, start := readUsage(), time.Now()
 	latencies, err := cycles(ctx, s, runs, p.duration)
 	took, spent := time.Since(start), readUsage().own-usage.own
 	if err != nil {
-		return m, fmt.Errorf("measure %s: %w", c.name, err)
+		return m, fmt.Errorf("measure %s, %s: %w", c.name, c.place, err)
 	}
 	slices.Sort(latencies)
 	return measurement{

@@ -14,12 +14,18 @@ type goal struct {
 	atMost        bool // else at least
 }
 
+// The gates against bare were set with a bare cycle whose answer came by POST.
 var goals = []goal{
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, inProcess, 0.8, 0.9, false},
-	{"cycles/s", perSecond, "bare", []int{1}, inProcess, 0.7, 0.85, false},
-	{"cycles/s", perSecond, "bare", []int{16, 64}, inProcess, 0.55, 0.7, false},
-	{"p50", p50, "bare", []int{1}, inProcess, 1.5, 1.2, true},
-	{"p99", p99, "bare", []int{64}, inProcess, 2, 1.5, true},
+	{"cycles/s", perSecond, "record", []int{1, 16, 64}, remote, 0.8, 0.9, false},
+	{"cycles/s", perSecond, "bare", []int{1}, byPost, 0.7, 0.85, false},
+	{"cycles/s", perSecond, "bare", []int{1}, remote, 0.7, 0.85, false},
+	{"cycles/s", perSecond, "bare", []int{16, 64}, byPost, 0.55, 0.7, false},
+	{"cycles/s", perSecond, "bare", []int{16, 64}, remote, 0.65, 0.75, false},
+	{"p50", p50, "bare", []int{1}, byPost, 1.5, 1.2, true},
+	{"p50", p50, "bare", []int{1}, remote, 1.7, 1.3, true},
+	{"p99", p99, "bare", []int{64}, byPost, 2, 1.5, true},
+	{"p99", p99, "bare", []int{64}, remote, 2, 1.5, true},
 }
 
 // A verdict is a goal beside what was measured.

@@ -93,10 +93,10 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	o.memory, o.waiters, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, []int{1000, 100_000}
+	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
 	if *quick {
 		o.duration, o.rounds = 300*time.Millisecond, 3
-		o.memory, o.waiters, o.recovery = []int{1000, 5000}, 1000, []int{100, 5000}
+		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
 		return o, errors.New("see go run ./bench -help")
@@ -149,7 +149,13 @@ func memoryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(writeLines(lines, all), printMemory(tables, all))
+	if err := errors.Join(writeLines(lines, all), printMemory(tables, all)); err != nil {
+		return err
+	}
+	if all, err = measureConnections(ctx, p); err != nil {
+		return fmt.Errorf("connections: %w", err)
+	}
+	return errors.Join(writeLines(lines, all), printConnections(tables, all))
 }
 
 func recoveryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

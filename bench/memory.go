@@ -53,7 +53,7 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 // pending asks.
 func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	waiters, steps := numbers[0], numbers[1:]
-	p, err := openEngine(ctx, path)
+	p, err := openEngine(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -67,17 +67,40 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 	if err := tell(0, 0); err != nil {
 		return err
 	}
+	var waited []string
 	asked := 0
 	for _, n := range steps {
 		if err := fill(ctx, p, n-asked); err != nil {
 			return err
 		}
 		asked = n
+		if n == steps[len(steps)-1] {
+			if waited, err = p.oldest(ctx, waiters); err != nil {
+				return err
+			}
+			if err := p.look(ctx, waited); err != nil {
+				return err
+			}
+		}
 		if err := tell(n, 0); err != nil {
 			return err
 		}
 	}
-	return withWaiters(ctx, p, waiters, func() error { return tell(asked, waiters) })
+	return withWaiters(ctx, p, waited, func() error { return tell(asked, waiters) })
+}
+
+// look reads asks, as those do who are going to wait for them: what that leaves
+// in the caches of the readers is no part of a waiter.
+func (p *product) look(ctx context.Context, ids []string) error {
+	const atOnce = 64
+	return each(atOnce, func(worker int) error {
+		for i := worker; i < len(ids); i += atOnce {
+			if _, err := p.person.Get(ctx, ids[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // shrinks is how many collections it takes until a stack that once held the
@@ -94,13 +117,9 @@ func settledMemory() int64 {
 	return resident()
 }
 
-// withWaiters waits for the same asks from many goroutines, and calls do when
-// all of them sleep.
-func withWaiters(ctx context.Context, p *product, n int, do func() error) error {
-	pending, err := p.oldest(ctx, n)
-	if err != nil {
-		return err
-	}
+// withWaiters waits for each of these asks on a goroutine, and calls do when all
+// of them sleep.
+func withWaiters(ctx context.Context, p *product, pending []string, do func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
@@ -109,13 +128,24 @@ func withWaiters(ctx context.Context, p *product, n int, do func() error) error 
 	for _, id := range pending {
 		waiting.Go(func() { _ = p.wait(ctx, id) })
 	}
-	for limit := time.Now().Add(time.Minute); sleepers() < before+uint64(len(pending)); {
+	if err := rest(ctx, func() bool { return sleepers() >= before+uint64(len(pending)) }); err != nil {
+		return err
+	}
+	return do()
+}
+
+// rest returns when all who wait have come to rest.
+func rest(ctx context.Context, rested func() bool) error {
+	for limit := time.Now().Add(time.Minute); !rested(); {
 		if time.Now().After(limit) {
 			return errors.New("the waiters do not come to rest")
 		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return do()
+	return nil
 }
 
 // oldest returns the ids of the n asks that wait longest, or of all.
@@ -147,13 +177,24 @@ func sleepers() uint64 {
 
 // The goals for the memory of one waiting ask, in bytes.
 const (
-	goalAlone  = 300
-	goalWaiter = 4 << 10
+	goalAlone     = 300
+	goalWaiter    = 4 << 10
+	goalConnected = 20 << 10
 )
 
 // printMemory prints footprints and what one more ask or waiter takes.
 func printMemory(w io.Writer, all []footprint) error {
 	fmt.Fprintln(w, "\nMemory of the whole process (bounded caches filled on the way).")
+	return printFootprints(w, all, goalWaiter)
+}
+
+// printConnections prints what one more long poll takes.
+func printConnections(w io.Writer, all []footprint) error {
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (not the kernel's part of that).")
+	return printFootprints(w, all, goalConnected)
+}
+
+func printFootprints(w io.Writer, all []footprint, goalWaiter int) error {
 	t := newTable(w)
 	fmt.Fprintln(t, "pending\twaiters\tresident MB\tbytes each, since the line above\tgoal")
 	for i, f := range all {

@@ -28,7 +28,9 @@ func child(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	do, ok := map[string]childCommand{"memory": memoryChild, "load": loadChild, "resume": resumeChild}[args[0]]
+	do, ok := map[string]childCommand{
+		"memory": memoryChild, "serve": serveChild, "load": loadChild, "resume": resumeChild,
+	}[args[0]]
 	if !ok {
 		return fmt.Errorf("child: no command %s", args[0])
 	}

@@ -64,7 +64,7 @@ func openRecord(ctx context.Context, path string) (subject, error) {
 
 // copyFrom asks and answers once, and keeps what that wrote.
 func (r *record) copyFrom(ctx context.Context, path string) (err error) {
-	p, err := openEngine(ctx, path)
+	p, err := openEngine(ctx, path, nil)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func succeed(ctx context.Context, c *process, path string, found *resumption) (*
 
 // loadChild asks so many questions and waits to be killed.
 func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
-	p, err := openEngine(ctx, path)
+	p, err := openEngine(ctx, path, nil)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []in
 // waits to be killed.
 func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) error {
 	began := time.Now()
-	p, err := openEngine(ctx, path)
+	p, err := openEngine(ctx, path, nil)
 	if err != nil {
 		return err
 	}

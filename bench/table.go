@@ -32,11 +32,11 @@ func printCycles(w io.Writer, p plan, r report) error {
 func printGoals(w io.Writer, r report) error {
 	fmt.Fprintln(w, "\nAskback against its goals, by ratios within a round.")
 	t := newTable(w)
-	fmt.Fprintln(t, "runs\twhat\tof\tgot\tgate\tstretch\t")
+	fmt.Fprintln(t, "runs\tplace\twhat\tof\tgot\tgate\tstretch\t")
 	verdicts := r.verdicts()
 	for _, v := range verdicts {
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s %g\t%s %g\t%s\n",
-			v.runs, v.what, v.by, v.got, v.sign(), v.gate, v.sign(), v.stretch, v.word())
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s %g\t%s %g\t%s\n",
+			v.runs, v.place, v.what, v.by, v.got, v.sign(), v.gate, v.sign(), v.stretch, v.word())
 	}
 	if err := t.Flush(); err != nil {
 		return err

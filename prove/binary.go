@@ -30,6 +30,7 @@ var colours = []string{"red", "green", "blue"}
 type binary struct {
 	program string
 	path    string
+	env     []string
 	user    string
 	rand    *rand.Rand
 	ledger  *ledger
@@ -55,7 +56,7 @@ func newBinary(dir, program string, seed uint64) (*binary, error) {
 		return nil, err
 	}
 	b := &binary{
-		program: program, path: filepath.Join(dir, "binary.db"), user: u.Username,
+		program: program, path: filepath.Join(dir, "binary.db"), env: alone(dir), user: u.Username,
 		rand: rand.New(rand.NewPCG(seed, 2)), ledger: newLedger(),
 	}
 	b.checker = newChecker(b.path, b.ledger)
@@ -266,5 +267,10 @@ func (b *binary) finish(ctx context.Context, key string) error {
 
 // start runs the program on the database of these stories.
 func (b *binary) start(ctx context.Context, args ...string) (*child, error) {
-	return startChild(ctx, b.program, append(args, "--db", b.path)...)
+	return startChild(ctx, b.env, b.program, append(args, "--db", b.path)...)
+}
+
+// found is the outcome of a proof.
+func (b *binary) found() part {
+	return part{"of the program", b.kills, b.ledger.acks, b.checker.seq, "", b.bad}
 }

@@ -18,9 +18,11 @@ type child struct {
 	notes bytes.Buffer
 }
 
-// startChild starts a program. Its input stays open until it is killed.
-func startChild(ctx context.Context, program string, args ...string) (*child, error) {
+// startChild starts a program, with this environment if env is not nil. Its
+// input stays open until it is killed.
+func startChild(ctx context.Context, env []string, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), lines: make(chan []byte, 64)}
+	c.cmd.Env = env
 	bind(c.cmd)
 	c.cmd.Cancel = func() error { return kill(c.cmd) }
 	c.cmd.Stderr = &c.notes

@@ -76,7 +76,7 @@ func (c *crash) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	child, err := startChild(ctx, c.program, childWord, string(plan))
+	child, err := startChild(ctx, nil, c.program, childWord, string(plan))
 	if err != nil {
 		return err
 	}
@@ -121,4 +121,9 @@ func (c *crash) look(ctx context.Context, n int) (err error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// found is the outcome of a proof.
+func (c *crash) found() part {
+	return part{"under load", c.kills, c.ledger.acks, c.checker.seq, "", c.bad}
 }

@@ -1,10 +1,11 @@
 // Prove kills Askback with kill -9, again and again, and looks whether
 // everything it acknowledged is there, exactly once.
 //
-// Two things are killed: an engine on SQLite under load, whose database grows
-// from kill to kill, and the real program while it asks and answers.
+// Three things are killed: an engine on SQLite under load, whose database grows
+// from kill to kill; the real program while it asks and answers; and the real
+// server while agents wait for it over HTTP and people answer.
 //
-//	go run ./prove [-n 1000] [-binary 300] [-short] [-seed S] [-keep] [-plant ack-before-commit]
+//	go run ./prove [-n 1000] [-binary 300] [-server 1000] [-short] [-seed S] [-keep] [-plant FAULT]
 package main
 
 import (
@@ -43,16 +44,17 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	load, binary int // kills
-	seed         uint64
-	keep         bool
-	plant        string
+	load, binary, server int // kills
+	seed                 uint64
+	keep                 bool
+	plant                string
 }
 
 // The kills of the short form, which is a part of make test.
 const (
 	shortLoad   = 100
 	shortBinary = 30
+	shortServer = 30
 )
 
 func parse(args []string, out io.Writer) (o options, err error) {
@@ -60,30 +62,38 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	flags.SetOutput(out)
 	flags.IntVar(&o.load, "n", 1000, "kills of an engine under load")
 	flags.IntVar(&o.binary, "binary", -1, "kills of the real program (default three for ten of the others)")
-	short := flags.Bool("short", false, fmt.Sprintf("%d kills of the engine and %d of the program", shortLoad, shortBinary))
+	flags.IntVar(&o.server, "server", -1, "kills of the real server while agents wait (default as many as -n)")
+	short := flags.Bool("short", false, fmt.Sprintf("%d kills of the engine, %d of the program and %d of the server", shortLoad, shortBinary, shortServer))
 	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "what chance begins with")
 	flags.BoolVar(&o.keep, "keep", false, "keep the databases")
-	flags.StringVar(&o.plant, "plant", "", "a fault to plant, which must be found: "+ackBeforeCommit)
+	flags.StringVar(&o.plant, "plant", "", "a fault to plant, which must be found: "+ackBeforeCommit+" or "+unforwarded)
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if *short {
-		o.load, o.binary = shortLoad, shortBinary
+		o.load, o.binary, o.server = shortLoad, shortBinary, shortServer
 	}
-	switch {
-	case o.plant != "" && o.plant != ackBeforeCommit:
-		return o, fmt.Errorf("-plant %s: there is only %s", o.plant, ackBeforeCommit)
-	case o.plant != "":
-		o.binary = 0 // nothing is planted there
-	case o.binary < 0:
+	if o.binary < 0 {
 		o.binary = o.load * 3 / 10
+	}
+	if o.server < 0 {
+		o.server = o.load
+	}
+	switch o.plant { // it is planted in one place, and only that is looked at
+	case "":
+	case ackBeforeCommit:
+		o.binary, o.server = 0, 0
+	case unforwarded:
+		o.load, o.binary = 0, 0
+	default:
+		return o, fmt.Errorf("-plant %s: there is only %s and %s", o.plant, ackBeforeCommit, unforwarded)
 	}
 	return o, nil
 }
 
 // again is the command that does the same.
 func (o options) again() string {
-	command := fmt.Sprintf("go run ./prove -n %d -binary %d -seed %d", o.load, o.binary, o.seed)
+	command := fmt.Sprintf("go run ./prove -n %d -binary %d -server %d -seed %d", o.load, o.binary, o.server, o.seed)
 	if o.plant != "" {
 		command += " -plant " + o.plant
 	}
@@ -123,36 +133,48 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 // verdict is the error of a result. With a planted fault it says whether that
 // was found, and is an error either way: nothing was proved.
 func (r result) verdict(plant string) error {
-	switch found := r.count(lost) > 0; {
+	switch found := r.count(lost)+r.count(doubled) > 0; {
 	case plant != "" && !found:
 		return fmt.Errorf("%w: %s", errMissed, plant)
 	case plant != "":
-		return fmt.Errorf("%w: the planted fault, %s, was found after %d kills", errViolated, plant, r.load)
+		return fmt.Errorf("%w: the planted fault, %s, was found after %d kills", errViolated, plant, r.kills())
 	case len(r.bad) > 0:
 		return errViolated
 	}
 	return nil
 }
 
-// A result is what was killed, compared and found.
-type result struct {
-	load, binary int // kills
-	acks         int
-	lines        int64 // of history
-	bad          []violation
-	took         time.Duration
+// A proof kills one thing again and again, on one database.
+type proof interface {
+	// run kills so many times, or until something is wrong.
+	run(ctx context.Context, kills int) error
+	found() part
 }
 
-// prove kills the engine, then the program.
+// A part is what one proof killed, compared and found.
+type part struct {
+	what   string
+	kills  int
+	acks   int
+	lines  int64 // of history
+	detail string
+	bad    []violation
+}
+
+// A result is that of all proofs.
+type result struct {
+	parts []part
+	bad   []violation
+	took  time.Duration
+}
+
+// prove kills the engine, then the program, then the server.
 func prove(ctx context.Context, o options, dir string) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, err
 	}
-	c := newCrash(dir, self, o.seed, o.plant)
-	err = c.run(ctx, o.load)
-	r = result{load: c.kills, acks: c.ledger.acks, lines: c.checker.seq, bad: c.bad}
-	if err != nil || len(r.bad) > 0 || o.binary == 0 {
+	if err := r.add(ctx, newCrash(dir, self, o.seed, o.plant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server == 0 {
 		return r, err
 	}
 	program, err := build(ctx, dir)
@@ -163,9 +185,25 @@ func prove(ctx context.Context, o options, dir string) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
-	err = b.run(ctx, o.binary)
-	r.binary, r.acks, r.lines, r.bad = b.kills, r.acks+b.ledger.acks, r.lines+b.checker.seq, b.bad
-	return r, err
+	if err := r.add(ctx, b, o.binary); err != nil || len(r.bad) > 0 {
+		return r, err
+	}
+	s, err := newOutage(dir, program, o.seed, o.plant)
+	if err != nil {
+		return r, err
+	}
+	return r, r.add(ctx, s, o.server)
+}
+
+// add runs a proof and takes what it found.
+func (r *result) add(ctx context.Context, p proof, kills int) error {
+	if kills == 0 {
+		return nil
+	}
+	err := p.run(ctx, kills)
+	found := p.found()
+	r.parts, r.bad = append(r.parts, found), append(r.bad, found.bad...)
+	return err
 }
 
 // shown is how many violations are printed; after the first, most follow from
@@ -180,8 +218,18 @@ func (r result) print(out io.Writer) {
 		}
 		fmt.Fprintf(out, "prove: %s\n", v)
 	}
-	fmt.Fprintf(out, "prove: %d kills under load, %d of the program; %d acknowledgements and %d lines of history compared; %d lost, %d doubled, %d torn, %d failed; %.0f s\n",
-		r.load, r.binary, r.acks, r.lines, r.count(lost), r.count(doubled), r.count(torn), r.count(failed), r.took.Seconds())
+	for _, p := range r.parts {
+		fmt.Fprintf(out, "prove: %d kills %s: %s%d acknowledgements and %d lines of history compared\n", p.kills, p.what, p.detail, p.acks, p.lines)
+	}
+	fmt.Fprintf(out, "prove: %d kills; %d lost, %d doubled, %d torn, %d failed; %.0f s\n",
+		r.kills(), r.count(lost), r.count(doubled), r.count(torn), r.count(failed), r.took.Seconds())
+}
+
+func (r result) kills() (n int) {
+	for _, p := range r.parts {
+		n += p.kills
+	}
+	return n
 }
 
 func (r result) count(f fault) (n int) {

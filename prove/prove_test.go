@@ -43,7 +43,7 @@ func proves(t *testing.T, ctx context.Context, args string) (string, error) {
 }
 
 func TestAFewKillsLoseNothing(t *testing.T) {
-	if out, err := proves(t, t.Context(), "-n 8 -binary 4"); err != nil {
+	if out, err := proves(t, t.Context(), "-n 8 -binary 4 -server 6"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -55,16 +55,31 @@ func TestPlantedLossIsReported(t *testing.T) {
 	}
 }
 
+func TestAnswerThatNeverReachedTheServerIsReported(t *testing.T) {
+	out, err := proves(t, t.Context(), "-server 40 -plant "+unforwarded)
+	if !errors.Is(err, errViolated) || !strings.Contains(out, "prove: lost: ") && !strings.Contains(out, "prove: doubled: ") {
+		t.Errorf("got error %v, want %v, and what was lost or doubled in\n%s", err, errViolated, out)
+	}
+}
+
 func TestPlantThatDoesNothingIsReported(t *testing.T) {
-	if _, err := proves(t, t.Context(), "-n 0 -plant "+ackBeforeCommit); !errors.Is(err, errMissed) {
-		t.Errorf("got %v, want %v", err, errMissed)
+	for _, plant := range []string{ackBeforeCommit, unforwarded} {
+		if _, err := proves(t, t.Context(), "-n 0 -plant "+plant); !errors.Is(err, errMissed) {
+			t.Errorf("%s: got %v, want %v", plant, err, errMissed)
+		}
+	}
+}
+
+func TestUnknownPlantIsRefused(t *testing.T) {
+	if _, err := proves(t, t.Context(), "-plant a-tree"); err == nil || errors.Is(err, errMissed) {
+		t.Errorf("got %v, want an error that names the plants", err)
 	}
 }
 
 func TestInterruptedProverCleansUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := proves(t, ctx, "-n 5"); !errors.Is(err, context.Canceled) {
+	if _, err := proves(t, ctx, "-n 5 -server 5"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }

@@ -182,7 +182,7 @@ func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes 
 	<-done
 	p.close(settled)
 	if errors.Is(err, context.Canceled) {
-		return ask, ended{exitInterrupted, fmt.Sprintf("%s still waits for an answer; to withdraw it: askback cancel %s", ask.ID, ask.ID)}
+		return ask, ended{exitInterrupted, fmt.Sprintf("%s still waits. To withdraw it:\n  askback cancel %s", ask.ID, ask.ID)}
 	}
 	return settled, err
 }

@@ -50,16 +50,19 @@ type commands struct {
 // run is the whole program but for its process. Asking for help ends it.
 func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
-	parser := kong.Must(&all,
-		kong.Name("askback"),
-		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
-		kong.Writers(io.out, io.err),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)),
-	)
+	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)))
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		return code(io.err, usage(err.Error()+"; askback --help shows how"))
 	}
 	return code(io.err, parsed.Run(io, &all))
+}
+
+// parser reads the command line. docs/cli.md is held to its model.
+func (all *commands) parser(more ...kong.Option) *kong.Kong {
+	return kong.Must(all, append(more,
+		kong.Name("askback"),
+		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)...)
 }

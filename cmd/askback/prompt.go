@@ -50,17 +50,24 @@ func openPrompt(d *desk, io streams, id string) *prompt {
 func (p *prompt) invitation(page string) string {
 	switch {
 	case p.words != nil && page != "":
-		return "answer here, or at " + page
+		return "or answer at " + page
 	case p.words != nil:
 		return ""
 	case page == "":
-		return because(p.elsewhere(), p.reason)
+		return sentence(p.reason, p.elsewhere())
 	}
-	return because("answer at "+page, p.reason)
+	return sentence(p.reason, "answer at "+page)
+}
+
+func sentence(why, what string) string {
+	if why == "" {
+		return what
+	}
+	return why + "; " + what
 }
 
 func (p *prompt) elsewhere() string {
-	return fmt.Sprintf("%s waits; to answer it: askback answer %s", p.id, p.id)
+	return fmt.Sprintf("%s still waits. To answer it:\n  askback answer %s", p.id, p.id)
 }
 
 // serve asks until the ask is settled here, the input ends or ctx does.

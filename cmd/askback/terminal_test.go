@@ -152,7 +152,7 @@ func TestInterruptLeavesTheAskPending(t *testing.T) {
 	s.types("\x03")
 	s.exits(exitInterrupted)
 	id := askID.FindString(s.screen.String())
-	s.sees(`(?m)^askback: ` + id + ` still waits for an answer; to withdraw it: askback cancel ` + id)
+	s.sees(`(?m)^askback: ` + id + ` still waits. To withdraw it:\r\n  askback cancel ` + id)
 	if list := runs(t, env, "list"); !strings.HasPrefix(list, id) {
 		t.Errorf("list has %q, want %s in it", list, id)
 	}

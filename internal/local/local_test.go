@@ -115,11 +115,11 @@ func TestSilentPortDoesNotHoldUpTheLock(t *testing.T) {
 	if err := p.Announce(local.Server{Instance: "1", URL: "http://" + ln.Addr().String(), Secret: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	var free time.Time
+	free := make(chan time.Time, 1)
 	go func() {
 		conn := <-asked
 		defer conn.Close()
-		free = time.Now()
+		free <- time.Now()
 		lock.Release()
 		_, _ = conn.Read(make([]byte, 1024))
 	}()
@@ -127,7 +127,7 @@ func TestSilentPortDoesNotHoldUpTheLock(t *testing.T) {
 	if err != nil || got == nil {
 		t.Fatalf("got %v, %v, want the lock", got, err)
 	}
-	if took := time.Since(free); took > time.Second {
+	if took := time.Since(<-free); took > time.Second {
 		t.Errorf("it took %v after the lock was free: it waited for the port", took)
 	}
 	got.Release()
