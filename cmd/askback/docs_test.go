@@ -1,0 +1,155 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/cli.md anew")
+
+const manual = "../../docs/cli.md"
+
+// docs/cli.md tells of every command, argument and flag: its tables are made from
+// what the program itself parses.
+func TestManualHasEveryFlag(t *testing.T) {
+	raw, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(raw)
+	want := got
+	for _, c := range leaves((&commands{}).parser().Model.Node) {
+		want = woven(t, want, c.FullPath(), table(c))
+	}
+	want = woven(t, want, "askback", table((&commands{}).parser().Model.Node))
+	if *update {
+		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("docs/cli.md is not what the program takes (-got +want); go test ./cmd/askback -run Manual -update\n%s", diff)
+	}
+	for _, heading := range regexp.MustCompile(`(?m)^<!-- (askback.*) -->$`).FindAllStringSubmatch(got, -1) {
+		if !slices.ContainsFunc(leaves((&commands{}).parser().Model.Node), func(n *kong.Node) bool { return n.FullPath() == heading[1] }) && heading[1] != "askback" {
+			t.Errorf("docs/cli.md tells of %s, which does not exist", heading[1])
+		}
+	}
+}
+
+// leaves are the commands that can be run.
+func leaves(n *kong.Node) []*kong.Node {
+	if len(n.Children) == 0 {
+		return []*kong.Node{n}
+	}
+	var all []*kong.Node
+	for _, child := range n.Children {
+		all = append(all, leaves(child)...)
+	}
+	return all
+}
+
+// woven puts a table between its marks.
+func woven(t *testing.T, page, name, table string) string {
+	t.Helper()
+	begin := "<!-- " + name + " -->\n"
+	before, rest, found := strings.Cut(page, begin)
+	_, after, closed := strings.Cut(rest, "<!-- end -->\n")
+	if !found || !closed {
+		t.Fatalf("docs/cli.md has no place for %s: %q … %q", name, begin, "<!-- end -->")
+	}
+	return before + begin + table + "<!-- end -->\n" + after
+}
+
+func table(n *kong.Node) string {
+	var b strings.Builder
+	for _, p := range n.Positional {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ToUpper(p.Name), p.Help)
+	}
+	rows := b.String() + flags(n.Flags)
+	if rows == "" {
+		return ""
+	}
+	return "\n| argument or flag | what |\n|---|---|\n" + rows
+}
+
+func flags(all []*kong.Flag) string {
+	var b strings.Builder
+	for _, f := range all {
+		if f.Name == "help" {
+			continue
+		}
+		name := "--" + f.Name
+		if !f.IsBool() {
+			name += " " + strings.Trim(strings.ReplaceAll(f.FormatPlaceHolder(), `"`, ""), "= ")
+		}
+		help := f.Help
+		if len(f.Envs) > 0 {
+			help += " Also `" + strings.Join(f.Envs, "`, `") + "`."
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", name, help)
+	}
+	return b.String()
+}
+
+// Every example of the page is a line of a script, so it has been run.
+func TestManualShowsWhatWasRun(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts, err := filepath.Glob("testdata/script/*.txt")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal("no scripts", err)
+	}
+	run := map[string]bool{}
+	for _, path := range scripts {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(string(raw), "\n") {
+			if _, command, ok := strings.Cut(line, " askback "); ok {
+				run["askback "+command] = true
+			}
+		}
+	}
+	examples := regexp.MustCompile(`(?m)^\$ (?:\w+=\$\()?(askback [^\n)]*)`).FindAllStringSubmatch(string(page), -1)
+	if len(examples) < 5 {
+		t.Errorf("docs/cli.md has %d examples", len(examples))
+	}
+	for _, e := range examples {
+		if !run[e[1]] {
+			t.Errorf("docs/cli.md shows %q, and no script runs it", e[1])
+		}
+	}
+}
+
+// The exit codes of the page are those of the program.
+func TestManualHasTheExitCodes(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllStringSubmatch(string(page), -1) {
+		got = append(got, row[1])
+	}
+	var want []string
+	for _, code := range []int{exitDone, exitNo, exitUsage, exitExpired, exitCancelled, exitRefused, exitInterrupted} {
+		want = append(want, fmt.Sprint(code))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("exit codes (-want +got)\n%s", diff)
+	}
+}
