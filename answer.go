@@ -31,6 +31,25 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
+// Check says whether an answer can be one to any ask: that its texts are text
+// and not too long. The error is [Invalid].
+func (a Answer) Check() error {
+	var bad problems
+	text(&bad, "/comment", a.Comment, MaxText)
+	text(&bad, "/reason", a.Reason, MaxText)
+	for i, q := range a.Answers {
+		at := fmt.Sprintf("/answers/%d", i)
+		text(&bad, at+"/id", q.ID, MaxName)
+		text(&bad, at+"/question", q.Question, MaxQuestion)
+		text(&bad, at+"/other", q.Other, MaxText)
+		text(&bad, at+"/notes", q.Notes, MaxText)
+		for _, s := range q.Selected {
+			text(&bad, at+"/selected", s, MaxText)
+		}
+	}
+	return bad.err()
+}
+
 func (a Answer) checkDecision(bad *problems) {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)

@@ -7,7 +7,7 @@ import (
 
 // What can be wrong, told apart with errors.Is, here and over the wire.
 var (
-	ErrNotFound     = errors.New("no such ask, or it is not yours")
+	ErrNotFound     = errors.New("there is no such thing, or it is not yours")
 	ErrForbidden    = errors.New("this kind of principal may not do that")
 	ErrSettled      = errors.New("the ask is settled")
 	ErrKeyReused    = errors.New("this key was used for another request")

@@ -54,6 +54,7 @@ const (
 	MaxKey         = 255
 	MaxNames       = 100 // people in To, tags
 	MaxDraft       = 1 << 18
+	MaxTimeout     = 10 * 366 * 24 * time.Hour
 )
 
 // Normalize returns the request in its one form: questions numbered, headers
@@ -114,8 +115,8 @@ func (r *Request) checkPlace(bad *problems) {
 }
 
 func (r *Request) checkTime(bad *problems) {
-	if r.Timeout < 0 {
-		bad.add("/timeout", "a timeout is longer than nothing", `"timeout": "10m"`)
+	if r.Timeout < 0 || r.Timeout > MaxTimeout {
+		bad.add("/timeout", "a timeout is longer than nothing and shorter than ten years", `"timeout": "10m"`)
 	}
 	if r.Timeout != 0 && !r.Deadline.IsZero() {
 		bad.add("/deadline", "an ask has a timeout or a deadline, not both", "leave one out")
@@ -184,10 +185,25 @@ func (q Question) normalize(at string, bad, left *problems) Question {
 	if len(q.Options) == 0 && q.NoOther {
 		bad.add(at+"/allow_custom", "a question without options is answered with text", "leave allow_custom out")
 	}
+	given := q.Options
 	q.Options = normalizeOptions(q, at, bad, left)
-	q.Default = slices.Clone(q.Default)
+	q.Default = q.ownDefault(len(given) > 0, at+"/default", left)
 	q.checkDefault(at+"/default", bad)
 	return q
+}
+
+// ownDefault drops "Other" from the defaults, as it is dropped from the options:
+// it says that a person should write something, and not what.
+func (q Question) ownDefault(options bool, at string, left *problems) []string {
+	var kept []string
+	for _, d := range q.Default {
+		if _, isLabel := q.Option(d); options && !q.NoOther && !isLabel && meansOther(d) {
+			left.add(at, `"Other" is no default`, "name a label, or leave it out")
+			continue
+		}
+		kept = append(kept, d)
+	}
+	return kept
 }
 
 func normalizeOptions(q Question, at string, bad, left *problems) []Option {
@@ -314,6 +330,14 @@ func text(bad *problems, at, s string, limit int) {
 	} else if n := utf8.RuneCountInString(s); n > limit {
 		bad.add(at, tooLong(n, limit), "shorten it")
 	}
+}
+
+// CheckDraft says whether a draft can be kept; the error is [Invalid].
+func CheckDraft(draft json.RawMessage) error {
+	if b := bytes.TrimSpace(draft); len(draft) > MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
+		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", MaxDraft), Fix: `{"answers": []}`}}
+	}
+	return nil
 }
 
 // CheckReason says whether a reason can be kept; the error is [Invalid].

@@ -44,7 +44,6 @@ type TokenRequest struct {
 	Kind      Kind
 	Name      string
 	ExpiresIn time.Duration // 0: never
-	Via       Via           // "": [ViaAPI]
 }
 
 // Check says whether such a token can be made; the error is [Invalid].
@@ -59,8 +58,8 @@ func (r TokenRequest) Check() error {
 		bad.add("/name", "is blank", `"name": "ana"`)
 	}
 	name(&bad, "/name", r.Name, MaxName)
-	if r.ExpiresIn < 0 {
-		bad.add("/expires_in", "a token ends after it is made", `"expires_in": "30d"`)
+	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {
+		bad.add("/expires_in", "a token ends after it is made, and within ten years", `"expires_in": "30d"`)
 	}
 	return bad.err()
 }

@@ -120,7 +120,7 @@ func (p *product) admit(ctx context.Context, who askback.Principal) (string, err
 	if err != nil {
 		return "", err
 	}
-	return secret, p.engine.Adopt(ctx, askback.TokenRequest{Kind: who.Kind, Name: who.Name, Via: who.Via}, secret)
+	return secret, p.engine.Adopt(ctx, who, secret)
 }
 
 // request is what the bare cycle asks, in our words.

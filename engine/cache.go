@@ -55,7 +55,7 @@ func (c *cache) put(k known) {
 	cost := weight(k.state.Ask)
 	c.byID[k.record.ID] = c.recent.PushFront(cached{k, cost})
 	c.used += cost
-	for c.used > c.limit {
+	for c.used > c.limit && c.recent.Len() > 0 {
 		c.remove(c.recent.Back())
 	}
 }

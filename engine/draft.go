@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/store"
 )
 
@@ -39,8 +38,8 @@ func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) 
 	if err := s.typing(ctx, id); err != nil {
 		return err
 	}
-	if v, err := canon.Parse(draft); err != nil || v.Kind != canon.Object || len(draft) > askback.MaxDraft {
-		return askback.Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", askback.MaxDraft), Fix: `{"answers": []}`}}
+	if err := askback.CheckDraft(draft); err != nil {
+		return err
 	}
 	leave, err := s.engine.turns.enter(ctx, s.draftID(id))
 	if err != nil {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -56,20 +57,24 @@ func (a *alarm) expect(at time.Time) {
 }
 
 const (
-	dueBatch   = 256         // records looked up at once
-	dueAtOnce  = 64          // of which so many are stepped at once, into one commit
-	dueLook    = time.Minute // the longest time between two looks
-	dueRecover = time.Second // the pause after a look that went wrong
+	dueBatch   = 256              // records looked up at once
+	dueAtOnce  = 64               // of which so many are stepped at once, into one commit
+	dueLook    = time.Minute      // the longest time between two looks
+	dueRecover = time.Second      // the pause after a look that went wrong,
+	dueTired   = 15 * time.Second // and after many
 )
 
 // Run makes deadlines pass until ctx ends, and returns nil then. One goroutine
 // and one timer serve all asks.
 func (e *Engine) Run(ctx context.Context) error {
+	pause := dueRecover
 	for ctx.Err() == nil {
 		wait, err := e.fireDue(ctx)
-		if err != nil && ctx.Err() == nil {
-			e.log.Error("deadlines were not looked after", "error", err)
-			wait = dueRecover
+		if err == nil {
+			pause = dueRecover
+		} else if ctx.Err() == nil {
+			e.log.Error("some deadlines were not looked after", "error", err, "again", pause)
+			wait, pause = min(wait, pause), min(2*pause, dueTired)
 		}
 		t := time.NewTimer(wait)
 		select {
@@ -82,29 +87,36 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// fireDue steps what is due, and says how long nothing else will be.
+// fireDue steps what is due, and says how long nothing else will be. What could
+// not be stepped is an error, and holds up nothing else.
 func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
 	for {
 		now := e.clock()
 		records, err := e.store.Due(ctx, now, dueBatch)
 		if err != nil {
-			return 0, err
-		}
-		if err := e.stepDue(ctx, records); err != nil {
-			return 0, err
-		}
-		if len(records) == dueBatch {
-			continue
-		}
-		next, err := e.store.Due(ctx, now.Add(dueLook), 1)
-		if err != nil || len(next) == 0 {
-			e.due.expect(now.Add(dueLook))
 			return dueLook, err
 		}
-		e.due.expect(next[0].Due)
-		return max(next[0].Due.Sub(now), 0), nil
+		stuck := e.stepDue(ctx, records)
+		if len(records) == dueBatch && stuck == nil {
+			continue
+		}
+		next, err := e.upcoming(ctx, now)
+		e.due.expect(next)
+		return max(next.Sub(now), 0), errors.Join(stuck, err)
 	}
+}
+
+// upcoming returns when something is due after now, or when to look again.
+func (e *Engine) upcoming(ctx context.Context, now time.Time) (time.Time, error) {
+	look := now.Add(dueLook)
+	records, err := e.store.Due(ctx, look, dueBatch)
+	for _, r := range records {
+		if r.Due.After(now) {
+			return r.Due, err
+		}
+	}
+	return look, err
 }
 
 // stepDue steps records beside each other, so that they share commits.
@@ -126,8 +138,12 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record) error {
 }
 
 func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
-	if r.Kind != kindAsk {
+	switch r.Kind {
+	case kindAsk:
+	case kindToken, kindLogin, kindDraft:
 		return e.forget(ctx, r)
+	default:
+		return fmt.Errorf("%s %s is due, and this release does not know what that is", r.Kind, r.ID)
 	}
 	_, err := e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
 		return lifecycle.Due{At: now}, nil

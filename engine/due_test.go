@@ -218,7 +218,7 @@ func TestRunGoesOnAfterAFault(t *testing.T) {
 			t.Errorf("the store was asked %d times in two minutes", looks)
 		}
 		p.store.onCommit(nil)
-		<-time.After(2 * time.Second)
+		<-time.After(15 * time.Second) // it looks less often by now
 		synctest.Wait()
 		wantStatus(t, p.get(broken.ID), askback.Expired)
 		<-w.done

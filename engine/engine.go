@@ -92,7 +92,17 @@ func New(s Store, o *Options) *Engine {
 }
 
 // As returns the seat of a principal. Whoever calls it vouches for who that is.
-func (e *Engine) As(p askback.Principal) askback.Seat { return &seat{e, p} }
+// A principal without a name is a mistake of the program, and As panics; one
+// that does not say where it acts does so over the API.
+func (e *Engine) As(p askback.Principal) askback.Seat {
+	if p.Name == "" {
+		panic("engine: a principal has a name")
+	}
+	if p.Via == "" {
+		p.Via = askback.ViaAPI
+	}
+	return &seat{e, p}
+}
 
 // May says whether a principal of this kind may ever do an action, or
 // [askback.ErrForbidden]. Seats ask for themselves.
@@ -237,7 +247,7 @@ func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now tim
 		return k, err
 	}
 	if k.record.Open && !r.Open {
-		e.quota.opened(r.Owner, -1)
+		e.quota.settled(r.Owner)
 	}
 	k = e.keep(r, next)
 	e.publish(next.Ask, history)

@@ -15,47 +15,91 @@ type quota struct {
 	maxWaiters int
 
 	mu      sync.Mutex
-	open    map[string]int // by owner, counted in the store when first needed
+	owners  map[string]*usage // counted in the store when first needed
 	waiting map[askback.Principal]int
 }
 
-// admit says whether an owner may open one more ask, or [askback.ErrTooMany].
-// What is remembered may be too high after a crash of somebody else's; so it is
-// counted again before anybody is refused.
-func (e *Engine) admit(ctx context.Context, owner string) error {
+// usage is what one owner has open, and what is on its way to be.
+type usage struct{ open, coming int }
+
+// reserve takes a place for one more ask of an owner, or returns
+// [askback.ErrTooMany]. done gives it back: to the ask that was opened, or to
+// nobody. Before anybody is refused, the store is asked again.
+func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	q := &e.quota
 	if q.maxOpen == 0 {
-		return nil
+		return func(bool) {}, nil
 	}
-	q.mu.Lock()
-	n, known := q.open[owner]
-	q.mu.Unlock()
-	if known && n < q.maxOpen {
-		return nil
-	}
-	open := true
-	records, err := e.store.List(ctx, store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: min(q.maxOpen, store.MaxList)})
-	if err != nil {
-		return err
-	}
-	q.mu.Lock()
-	if q.open == nil {
-		q.open = map[string]int{}
-	}
-	q.open[owner] = len(records)
-	q.mu.Unlock()
-	if len(records) >= q.maxOpen {
-		return askback.ErrTooMany
-	}
-	return nil
-}
-
-// opened notes that an owner has so many open asks more.
-func (q *quota) opened(owner string, more int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if n, known := q.open[owner]; known {
-		q.open[owner] = n + more
+	u := q.owners[owner]
+	if u == nil || u.open+u.coming >= q.maxOpen {
+		n, err := e.count(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		if u == nil {
+			u = &usage{}
+			q.keep(owner, u)
+		}
+		u.open = n
+	}
+	if u.open+u.coming >= q.maxOpen {
+		return nil, askback.ErrTooMany
+	}
+	u.coming++
+	return func(opened bool) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		u.coming--
+		if opened {
+			u.open++
+		}
+	}, nil
+}
+
+// maxOwners is how many owners are remembered; past it, those with nothing on
+// its way are forgotten and counted again when they come back.
+const maxOwners = 10_000
+
+func (q *quota) keep(owner string, u *usage) {
+	if q.owners == nil {
+		q.owners = map[string]*usage{}
+	}
+	if len(q.owners) >= maxOwners {
+		for name, old := range q.owners {
+			if old.coming == 0 {
+				delete(q.owners, name)
+			}
+		}
+	}
+	q.owners[owner] = u
+}
+
+// count returns how many asks of an owner are open, up to the bound.
+func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
+	open := true
+	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: store.MaxList}
+	for n < e.quota.maxOpen {
+		records, err := e.store.List(ctx, query)
+		if err != nil {
+			return 0, err
+		}
+		n += len(records)
+		if len(records) < query.Limit {
+			break
+		}
+		query.After = records[len(records)-1].ID
+	}
+	return n, nil
+}
+
+// settled notes that an ask of an owner is not open any more.
+func (q *quota) settled(owner string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if u := q.owners[owner]; u != nil && u.open > 0 {
+		u.open--
 	}
 }
 

@@ -146,24 +146,21 @@ func millis(t time.Time) int64 {
 }
 
 // tokenRecord makes a token and the secret that goes with it.
-func (e *Engine) tokenRecord(r askback.TokenRequest) (store.Record, askback.Token, string, error) {
+func (e *Engine) tokenRecord(who askback.Principal, lasts time.Duration) (store.Record, askback.Token, string, error) {
 	secret, err := e.newSecret()
 	if err != nil {
 		return store.Record{}, askback.Token{}, "", err
 	}
-	record, t, err := e.tokenOf(r, secret)
+	record, t, err := e.tokenOf(who, lasts, secret)
 	return record, t, secret, err
 }
 
-// tokenOf makes a token for a secret.
-func (e *Engine) tokenOf(r askback.TokenRequest, secret string) (store.Record, askback.Token, error) {
+// tokenOf makes a token for a secret; one that lasts no time lasts for good.
+func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret string) (store.Record, askback.Token, error) {
 	now := e.clock()
-	t := askback.Token{Kind: r.Kind, Name: r.Name, Via: r.Via, CreatedAt: now}
-	if t.Via == "" {
-		t.Via = askback.ViaAPI
-	}
-	if r.ExpiresIn > 0 {
-		t.ExpiresAt = now.Add(r.ExpiresIn)
+	t := askback.Token{Kind: who.Kind, Name: who.Name, Via: who.Via, CreatedAt: now}
+	if lasts > 0 {
+		t.ExpiresAt = now.Add(lasts)
 	}
 	var err error
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
@@ -179,15 +176,15 @@ func (e *Engine) NewSecret() (string, error) { return e.newSecret() }
 // Adopt makes a token of a secret that exists already, such as the one in a
 // user's state directory, for a database that does not know it. A secret that
 // is known is left as it is, revoked ones too.
-func (e *Engine) Adopt(ctx context.Context, r askback.TokenRequest, secret string) error {
-	if err := r.Check(); err != nil {
+func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string) error {
+	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err
 	}
 	_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
 	if !errors.Is(err, store.ErrNotFound) {
 		return mine(err)
 	}
-	record, _, err := e.tokenOf(r, secret)
+	record, _, err := e.tokenOf(who, 0, secret)
 	if err != nil {
 		return err
 	}
@@ -211,7 +208,7 @@ func (s *seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback
 	if err := r.Check(); err != nil {
 		return askback.Token{}, "", err
 	}
-	record, t, secret, err := s.engine.tokenRecord(r)
+	record, t, secret, err := s.engine.tokenRecord(askback.Principal{Kind: r.Kind, Name: r.Name, Via: askback.ViaAPI}, r.ExpiresIn)
 	if err != nil {
 		return askback.Token{}, "", err
 	}
@@ -349,9 +346,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if !e.clock().Before(who.ExpiresAt) {
 		return "", askback.ErrUnauthorized
 	}
-	record, _, browser, err := e.tokenRecord(askback.TokenRequest{
-		Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, ExpiresIn: askback.BrowserTime,
-	})
+	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb}, askback.BrowserTime)
 	if err != nil {
 		return "", err
 	}

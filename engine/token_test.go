@@ -169,7 +169,7 @@ func TestAdoptedSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := k.Adopt(ctx, bot, secret); err != nil {
+		if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}, secret); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAdoptedSecrets(t *testing.T) {
 	if _, err := k.As(admin).RevokeToken(ctx, tokens[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Adopt(ctx, bot, secret); err != nil {
+	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}, secret); err != nil {
 		t.Fatal(err)
 	}
 	k.refuses(t, "revoked, and adopted again", secret)

@@ -99,8 +99,9 @@ func (c *call) ask() error {
 	}
 	c.body, r = nil, askback.Request{} // nothing of it is held while it waits
 	if wait > 0 && !a.Settled() {
-		if a, err = c.until(a.ID, wait); err != nil {
-			return err
+		// It is asked, whatever comes of the waiting.
+		if waited, err := c.until(a.ID, wait); err == nil {
+			a = waited
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
@@ -127,8 +128,8 @@ func (c *call) list() error {
 	}
 	if limit := in.Get("limit"); limit != "" {
 		n, err := strconv.Atoi(limit)
-		if err != nil || n < 1 || n > askback.MaxLimit {
-			return askback.Invalid{{Pointer: "?limit", Detail: "a limit is 1 to 200", Fix: "limit=50"}}
+		if err != nil || n < 1 {
+			n = -1 // no number is as wrong as a wrong one
 		}
 		q.Limit = n
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -20,7 +21,8 @@ import (
 // A Client is the seat that a token has at a server: it does the same as a seat
 // of the engine, and its errors are the same. A server that cannot be reached,
 // or breaks off, is [askback.ErrUnreachable]: whether something was done is not
-// known then, and every call is safe to repeat.
+// known then. Calls are safe to repeat, but for two: CreateToken may leave a token
+// behind, and a repeated Consume says that the approval is spent.
 type Client struct {
 	url   string
 	token string
@@ -156,6 +158,9 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	return out, err
 }
 
+// pollTime is how long one poll waits: less than proxies commonly do.
+const pollTime = 50 * time.Second
+
 // Wait implements [askback.Asker] by asking again and again.
 func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	var last askback.Ask
@@ -168,33 +173,49 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		case err == nil && a.Settled():
 			return a, nil
 		case ctx.Err() != nil:
-			return last, context.Cause(ctx)
+			return c.lastSeen(ctx, id, last)
 		case err != nil:
 			return askback.Ask{}, err
 		}
 	}
 }
 
-// poll waits once, and no longer than ctx, so that the server's last word on
-// the ask is seen before the caller gives up.
+// poll waits once, and ctx ends it early.
 func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
-	wait := maxWait
+	wait := pollTime
 	if end, ok := ctx.Deadline(); ok {
-		wait = min(wait, time.Until(end)-time.Second)
+		wait = min(wait, time.Until(end))
 	}
-	r := request{method: "GET", path: onAsk(id, ""), wait: maxWait}
-	if seconds := int(wait.Seconds()); seconds > 0 {
-		r.query = url.Values{"wait": {strconv.Itoa(seconds)}}
+	seconds := max(1, int(math.Ceil(wait.Seconds())))
+	query := url.Values{"wait": {strconv.Itoa(seconds)}}
+	return c.ask(ctx, request{method: "GET", path: onAsk(id, ""), query: query, wait: maxWait})
+}
+
+// lastLook is how long one that stops waiting looks a last time.
+const lastLook = 2 * time.Second
+
+// lastSeen returns the ask to somebody who waits no longer: as it is now, if
+// that can be seen, else as it was.
+func (c *Client) lastSeen(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer cancel()
+	now, err := c.Get(look, id)
+	switch {
+	case err == nil && now.Settled():
+		return now, nil
+	case err == nil:
+		last = now
+	case !errors.Is(err, askback.ErrUnreachable) && look.Err() == nil:
+		return askback.Ask{}, err
 	}
-	a, err := c.ask(ctx, r)
-	if err == nil && !a.Settled() && r.query == nil {
-		<-ctx.Done() // less than a second is left
-	}
-	return a, err
+	return last, context.Cause(ctx)
 }
 
 // Cancel implements [askback.Asker].
 func (c *Client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := askback.CheckReason(reason); err != nil {
+		return askback.Ask{}, err
+	}
 	return c.ask(ctx, request{method: "POST", path: onAsk(id, "cancel"), body: wireReason{reason}})
 }
 
@@ -231,11 +252,17 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 
 // Answer implements [askback.Inbox].
 func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+	if err := a.Check(); err != nil {
+		return askback.Ask{}, err
+	}
 	return c.ask(ctx, request{method: "POST", path: onAsk(id, "answer"), body: wireAnswer(a)})
 }
 
 // Decline implements [askback.Inbox].
 func (c *Client) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := askback.CheckReason(reason); err != nil {
+		return askback.Ask{}, err
+	}
 	return c.ask(ctx, request{method: "POST", path: onAsk(id, "decline"), body: wireReason{reason}})
 }
 
@@ -256,6 +283,9 @@ func (c *Client) Draft(ctx context.Context, id string) (json.RawMessage, error) 
 
 // SaveDraft implements [askback.Drafts].
 func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+	if err := askback.CheckDraft(draft); err != nil {
+		return err
+	}
 	_, _, err := c.do(ctx, request{method: "PUT", path: onAsk(id, "draft"), body: draft}, nil)
 	return err
 }

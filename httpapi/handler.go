@@ -104,6 +104,10 @@ func (h *Handler) guard(rt route) http.Handler {
 		if err == nil {
 			return
 		}
+		if r.Context().Err() != nil { // nobody is there any more
+			h.log.Debug("a client left", "method", rt.method, "path", rt.path)
+			return
+		}
 		p := describe(err)
 		if p.Status == http.StatusInternalServerError {
 			h.log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)

@@ -3,13 +3,15 @@ package httpapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/canon"
 )
 
-// A problem is an error on the wire (RFC 9457). Its type is about: and a word
+// A problem is an error on the wire (RFC 9457). Its type is a word
 // of the table below, which docs/problems.md explains.
 type problem struct {
 	Type    string            `json:"type"`
@@ -111,13 +113,18 @@ func (p problem) read() (askback.Ask, error) {
 			return ask, s.err
 		}
 	}
+	switch p.Status {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		// Not ours: a proxy that did not reach the server, or did not wait.
+		return ask, fmt.Errorf("%w: %s", askback.ErrUnreachable, p.Detail)
+	}
 	return ask, p
 }
 
 // parseProblem reads a problem, or makes one of whatever else was answered.
 func parseProblem(status int, body []byte) problem {
 	var p problem
-	if json.Unmarshal(body, &p) != nil || p.Type == "" {
+	if json.Unmarshal(body, &p) != nil || !strings.HasPrefix(p.Type, typePrefix) {
 		p = problem{Type: "http", Detail: "the server answered " + http.StatusText(status)}
 	}
 	p.Status = status

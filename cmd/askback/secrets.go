@@ -68,10 +68,10 @@ func (s *secrets) fill(ctx context.Context, e *engine.Engine) error {
 	for _, t := range []struct {
 		secret *string
 		path   string
-		is     askback.TokenRequest
+		is     askback.Principal
 	}{
-		{&s.agent, s.agentFile(), askback.TokenRequest{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}},
-		{&s.user, s.userFile(), askback.TokenRequest{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}},
+		{&s.agent, s.agentFile(), askback.Principal{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}},
+		{&s.user, s.userFile(), askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}},
 	} {
 		if *t.secret == "" {
 			made, err := makeSecret(t.path, e)
