@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,10 +51,14 @@ func TestEveryCaseWorks(t *testing.T) {
 }
 
 func TestMemoryAndRecoveryWork(t *testing.T) {
-	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20}
+	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20, connected: waitersEach + 10}
 	all, err := measureMemory(t.Context(), p)
-	if err != nil || len(all) != 4 {
-		t.Errorf("memory: got %v, %v; want four footprints", all, err)
+	if err != nil || len(all) != 5 {
+		t.Errorf("memory: got %v, %v; want five footprints", all, err)
+	}
+	polls, err := measureConnections(t.Context(), p)
+	if err != nil || len(polls) != 2 || polls[1].Waiters != p.connected {
+		t.Errorf("connections: got %v, %v; want two footprints, the second with %d waiters", polls, err, p.connected)
 	}
 	r, err := measureRecovery(t.Context(), p, 20)
 	if err != nil || r.Kills != 2 || r.First.Min <= 0 || r.Restart.Min < r.First.Min {
@@ -75,10 +80,14 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		names = append(names, l.What)
+		names = append(names, l.What+" "+l.Place)
 	}
-	if got, want := strings.Join(names, " "), "bare record askback"; got != want {
-		t.Errorf("got lines of %q, want %q", got, want)
+	var want []string
+	for _, place := range []string{inProcess, byPost, remote} {
+		want = append(want, "bare "+place, "record "+place, "askback "+place)
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("got lines of %q, want %q", names, want)
 	}
 	if !strings.Contains(notes.String(), "cycles/s") {
 		t.Errorf("no table in %q", notes.String())

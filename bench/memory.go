@@ -27,7 +27,8 @@ type footprint struct {
 }
 
 // measureMemory asks in a process of its own and looks at its size: first
-// empty, then at each number of pending asks, at last with waiters.
+// empty, then at each number of pending asks, then once those are read that
+// will be waited for, at last with waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -39,7 +40,7 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.kill()) }()
-	for range len(p.memory) + 2 {
+	for range len(p.memory) + 3 {
 		var f footprint
 		if err := c.read(&f); err != nil {
 			return all, err
@@ -67,24 +68,22 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 	if err := tell(0, 0); err != nil {
 		return err
 	}
-	var waited []string
 	asked := 0
 	for _, n := range steps {
 		if err := fill(ctx, p, n-asked); err != nil {
 			return err
 		}
 		asked = n
-		if n == steps[len(steps)-1] {
-			if waited, err = p.oldest(ctx, waiters); err != nil {
-				return err
-			}
-			if err := p.look(ctx, waited); err != nil {
-				return err
-			}
-		}
 		if err := tell(n, 0); err != nil {
 			return err
 		}
+	}
+	waited, err := p.oldest(ctx, waiters)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.look(ctx, waited), tell(asked, 0)); err != nil {
+		return err
 	}
 	return withWaiters(ctx, p, waited, func() error { return tell(asked, waiters) })
 }
@@ -205,8 +204,10 @@ func printFootprints(w io.Writer, all []footprint, goalWaiter int) error {
 			if f.Waiters > 0 {
 				n, goal = f.Waiters, goalWaiter
 			}
-			each = short(float64(f.Resident-last.Resident) / float64(max(n, 1)))
-			bound = fmt.Sprintf("≤ %d", goal)
+			if n > 0 {
+				each = short(float64(f.Resident-last.Resident) / float64(n))
+				bound = fmt.Sprintf("≤ %d", goal)
+			}
 		}
 		fmt.Fprintf(t, "%d\t%d\t%.1f\t%s\t%s\n", f.Pending, f.Waiters, float64(f.Resident)/1e6, each, bound)
 	}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/local"
+)
+
+const (
+	// The server dies within this time after it proved itself, or, every so
+	// often, after it was started.
+	longestService = 120 * time.Millisecond
+	// Every so often people rest until every agent waits; then the server dies,
+	// and each of them must have its outcome from the next.
+	rollCallEach = 4
+	// tellTime is how long that may take. It is less than one request waits, so
+	// that nobody is told only because it asks again.
+	tellTime = 40 * time.Second
+)
+
+// An outage kills the real server again and again, while agents wait for it and
+// people answer, and starts it again on the same database.
+type outage struct {
+	program string
+	path    string
+	env     []string
+	tokens  string // where the program keeps those of its user
+	rand    *rand.Rand
+	crowd   *crowd
+	checker *checker
+	kills   int
+	waited  []int // agents that waited, by kill
+	calls   int   // roll calls
+	bad     []violation
+}
+
+func newOutage(dir, program string, seed uint64, plant string) (*outage, error) {
+	o := &outage{
+		program: program, path: filepath.Join(dir, "served.db"), env: alone(dir),
+		rand: rand.New(rand.NewPCG(seed, 3)),
+	}
+	place, err := local.At(o.path)
+	if err != nil {
+		return nil, err
+	}
+	o.crowd = &crowd{line: &line{place: place}, seed: seed, ledger: newLedger()}
+	o.crowd.line.wrap = between(plant, o.crowd.nameOf)
+	o.tokens = filepath.Join(stateOf(dir), "askback")
+	o.checker = newChecker(place.Database, o.crowd.ledger)
+	return o, nil
+}
+
+// stateOf is the XDG_STATE_HOME of the programs of one proof.
+func stateOf(dir string) string { return filepath.Join(dir, "state") }
+
+// alone is the environment of a program that shares nothing with the user who
+// proves it.
+func alone(dir string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=")
+	})
+	return append(env, "XDG_STATE_HOME="+stateOf(dir))
+}
+
+// run kills the server n times, or until something is wrong.
+func (o *outage) run(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
+	if err := o.admit(ctx); err != nil {
+		return err
+	}
+	working, stop := context.WithCancel(ctx)
+	everybody := o.crowd.live(working)
+	err := o.kill(ctx, n)
+	stop()
+	everybody.Wait()
+	if err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	bad, err := o.checker.audit(ctx)
+	o.bad = append(append(o.bad, o.crowd.bad...), bad...)
+	return err
+}
+
+// admit makes a token for everybody, with the program itself.
+func (o *outage) admit(ctx context.Context) (err error) {
+	for _, name := range []string{"ada", "bob", "cleo"} {
+		if o.crowd.agents, err = o.token(ctx, o.crowd.agents, askback.Agent, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"ana", "ben", "cem", "dua"} {
+		if o.crowd.people, err = o.token(ctx, o.crowd.people, askback.Responder, name); err != nil {
+			return err
+		}
+	}
+	secret, err := os.ReadFile(filepath.Join(o.tokens, "agent.token"))
+	if err != nil {
+		return fmt.Errorf("the token of the commands here: %w", err)
+	}
+	o.crowd.agents = append(o.crowd.agents, holder{commandAsker, strings.TrimSpace(string(secret))})
+	return nil
+}
+
+func (o *outage) token(ctx context.Context, to []holder, kind askback.Kind, name string) ([]holder, error) {
+	cmd := exec.CommandContext(ctx, o.program, "token", "create", "--kind", string(kind), "--name", name, "--db", o.path)
+	cmd.Env = o.env
+	var notes bytes.Buffer
+	cmd.Stderr = &notes
+	secret, err := cmd.Output()
+	if err != nil {
+		return to, fmt.Errorf("make a token: %w: %s", err, notes.String())
+	}
+	return append(to, holder{name, strings.TrimSpace(string(secret))}), nil
+}
+
+// kill lets one server live after another. The last one, which is killed as
+// well, must have told everybody.
+func (o *outage) kill(ctx context.Context, n int) error {
+	for o.kills < n && ctx.Err() == nil && o.crowd.fine() && len(o.bad) == 0 {
+		var err error
+		switch o.rand.IntN(startKillEach + rollCallEach) {
+		case 0:
+			err = o.early(ctx)
+		case 1, 2:
+			err = o.rollCall(ctx)
+		default:
+			err = o.serve(ctx, func() { _ = local.Pause(ctx, upTo(o.rand, longestService)) })
+		}
+		if err == nil {
+			err = o.look(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil || !o.crowd.fine() || len(o.bad) > 0 {
+		return nil
+	}
+	return o.rollCall(ctx)
+}
+
+// early kills a server while it opens the database, or soon after.
+func (o *outage) early(ctx context.Context) error {
+	c, err := o.start(ctx)
+	if err != nil {
+		return err
+	}
+	c.until(ctx, upTo(o.rand, 2*longestStart), func([]byte) bool { return false })
+	return o.end(ctx, c)
+}
+
+// serve starts a server, and kills it when it has proved itself and during
+// has returned.
+func (o *outage) serve(ctx context.Context, during func()) error {
+	c, err := o.start(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := o.crowd.line.place.Find(ctx, readyTime); err != nil {
+		_, endErr := c.end(func([]byte) {})
+		if ctx.Err() == nil {
+			o.bad = append(o.bad, violated(failed, "the server did not come: %v: %s", err, c.notes.String()))
+		}
+		return endErr
+	}
+	during()
+	return o.end(ctx, c)
+}
+
+// rollCall kills the server when every agent waits, and looks whether each has
+// its outcome from the next server.
+func (o *outage) rollCall(ctx context.Context) error {
+	goOn := o.crowd.pause()
+	err := o.serve(ctx, func() {
+		o.until(ctx, func() bool { return o.crowd.waiting() == agentCount })
+		_ = local.Pause(ctx, upTo(o.rand, longestService/8))
+	})
+	then := o.crowd.standing()
+	goOn()
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	o.calls++
+	return o.serve(ctx, func() {
+		o.until(ctx, func() bool { return len(untold(then, o.crowd.standing())) == 0 })
+		if ctx.Err() == nil && o.crowd.fine() {
+			o.bad = append(o.bad, untold(then, o.crowd.standing())...)
+		}
+	})
+}
+
+// until waits for a condition, no longer than tellTime, and not when something
+// is wrong already.
+func (o *outage) until(ctx context.Context, so func() bool) {
+	ctx, stop := context.WithTimeout(ctx, tellTime)
+	defer stop()
+	for ctx.Err() == nil && o.crowd.fine() && !so() {
+		_ = local.Pause(ctx, retryPause)
+	}
+}
+
+func (o *outage) start(ctx context.Context) (*child, error) {
+	return startChild(ctx, o.env, o.program, "serve", "--listen", "127.0.0.1:0", "--db", o.path)
+}
+
+// end kills the server. It serves until then.
+func (o *outage) end(ctx context.Context, c *child) error {
+	o.waited = append(o.waited, o.crowd.waiting())
+	code, err := c.end(func([]byte) {})
+	o.kills++
+	if code >= 0 && ctx.Err() == nil {
+		o.bad = append(o.bad, violated(failed, "a server ended by itself with code %d: %s", code, c.notes.String()))
+	}
+	return err
+}
+
+// look compares the database with what everybody was told so far: after most
+// kills what is new, now and then everything.
+func (o *outage) look(ctx context.Context) error {
+	if !exists(o.path) {
+		return nil
+	}
+	look := o.checker.check
+	if o.kills%auditEach == 0 {
+		look = o.checker.audit
+	}
+	o.crowd.mu.Lock() // nobody is told anything meanwhile
+	defer o.crowd.mu.Unlock()
+	bad, err := look(ctx)
+	if o.bad = append(o.bad, bad...); err != nil {
+		return fmt.Errorf("look at the database: %w", err)
+	}
+	return nil
+}
+
+// found is the outcome of a proof.
+func (o *outage) found() part {
+	slices.Sort(o.waited)
+	detail := ""
+	if n := len(o.waited); n > 0 {
+		detail = fmt.Sprintf("%d of %d agents waiting (median), %d times all of them; ", o.waited[n/2], agentCount, o.calls)
+	}
+	return part{"of the server", o.kills, o.crowd.ledger.acks, o.checker.seq, detail, o.bad}
+}
