@@ -11,6 +11,7 @@ type Ask struct {
 	ID           string
 	SessionID    string
 	Agent        string   // the label of who asks, for people; never an identity
+	Owner        string   // the name of the token that asks: who it really is
 	Path         []string // the parents of a sub-agent
 	Kind         AskKind
 	Title        string

@@ -61,6 +61,7 @@ type askJSON struct {
 	ID           string          `json:"id"`
 	SessionID    string          `json:"session_id"`
 	Agent        string          `json:"agent"`
+	Owner        string          `json:"owner"`
 	Path         []string        `json:"path"`
 	Kind         AskKind         `json:"kind"`
 	Title        *string         `json:"title"`
@@ -87,7 +88,7 @@ func (a Ask) MarshalJSON() ([]byte, error) {
 		context = json.RawMessage("{}")
 	}
 	return marshal(askJSON{
-		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Path: list(a.Path), Kind: a.Kind,
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Path: list(a.Path), Kind: a.Kind,
 		Title: null(a.Title), Questions: list(a.Questions), Confirmation: a.Confirmation, Context: context,
 		To: list(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: list(a.Tags), Claims: list(a.Claims),
 		Status: a.Status, CreatedAt: stamp{a.CreatedAt}, Deadline: stamp{a.Deadline},
@@ -105,7 +106,7 @@ func (a *Ask) UnmarshalJSON(b []byte) error {
 		j.Context = nil
 	}
 	*a = Ask{
-		ID: j.ID, SessionID: j.SessionID, Agent: j.Agent, Path: some(j.Path), Kind: j.Kind,
+		ID: j.ID, SessionID: j.SessionID, Agent: j.Agent, Owner: j.Owner, Path: some(j.Path), Kind: j.Kind,
 		Title: set(j.Title), Questions: some(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
 		To: some(j.To), Quorum: j.Quorum, Tags: some(j.Tags), Claims: some(j.Claims),
 		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,

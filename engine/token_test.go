@@ -235,3 +235,46 @@ func TestWhatIsOverIsForgotten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A hundred at once do not get past the bound, and what is settled makes room.
+func TestTheBoundHoldsForManyAtOnce(t *testing.T) {
+	const bound = 10
+	e := engine.New(memstore.New(), &engine.Options{MaxOpen: bound})
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ctx := context.Background()
+	request := askback.Request{Questions: []askback.Question{{Text: "Again?"}}}
+	var made, refused atomic.Int32
+	var group sync.WaitGroup
+	for range 100 {
+		group.Go(func() {
+			_, err := agent.Ask(ctx, request)
+			switch {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, askback.ErrTooMany):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if made.Load() != bound || refused.Load() != 100-bound {
+		t.Errorf("%d were made and %d refused, want %d and %d", made.Load(), refused.Load(), bound, 100-bound)
+	}
+	page, err := agent.List(ctx, askback.Query{})
+	if err != nil || len(page.Items) != bound {
+		t.Fatalf("%d asks are open, %v; want %d", len(page.Items), err, bound)
+	}
+	for _, a := range page.Items[:3] {
+		if _, err := agent.Cancel(ctx, a.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 4 {
+		_, err := agent.Ask(ctx, request)
+		if (err == nil) != (i < 3) {
+			t.Errorf("ask %d after three were settled: %v", i+1, err)
+		}
+	}
+}

@@ -134,3 +134,7 @@ func TestStopLetsWaitersGo(t *testing.T) {
 func question(text string, labels ...string) askback.Request {
 	return askback.Request{Questions: []askback.Question{{Text: text, Options: askback.Options(labels...)}}}
 }
+
+func statusHandler(status int) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+}

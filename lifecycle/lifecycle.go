@@ -162,7 +162,7 @@ func (s State) Due() time.Time {
 
 func asked(ev Asked) (State, []Entry, error) {
 	s := State{Ask: ev.Ask, Owner: ev.Owner, Request: ev.Request}
-	s.Ask.Status, s.Ask.CreatedAt = askback.Pending, ev.At
+	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, ev.At, ev.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
 	return s, []Entry{{Type: "question_pending"}}, nil
 }

@@ -180,7 +180,7 @@ func whole(f fixed, m moving) bool {
 
 func restore(f fixed, m moving) askback.Ask {
 	a := askback.Ask{
-		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Path: f.Path, Kind: f.Kind, Title: f.Title,
+		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Owner: f.Owner, Path: f.Path, Kind: f.Kind, Title: f.Title,
 		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
 		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
 		OnTimeout: f.OnTimeout,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -80,6 +81,9 @@ func (all *commands) desk(s serving) (*desk, error) {
 	}
 	if last, ok := place.Last(); ok {
 		d.isLocal = d.remote == last.URL
+	}
+	if u, err := url.Parse(d.remote); d.remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, usage("ASKBACK_URL is no address of a server; write it as in http://127.0.0.1:7575")
 	}
 	if d.remote != "" && tokens.given == "" && !d.isLocal {
 		return nil, ended{exitRefused, "ASKBACK_URL names a server elsewhere, and it gets no local token: set ASKBACK_TOKEN"}
@@ -177,7 +181,7 @@ func (d *desk) attach(s local.Server) (*connection, error) {
 	}
 	client := s.Client()
 	seat := func(token string) askback.Seat { return httpapi.NewClient(s.URL, token, client) }
-	at := newConnection(seat(agent), seat(user), seat(d.tokens.user), s.URL)
+	at := newConnection(seat(agent), seat(user), seat(d.tokens.user), s.Pages)
 	at.close = func() error { client.CloseIdleConnections(); return nil }
 	d.yielded = false
 	d.home = s.URL

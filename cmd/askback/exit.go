@@ -54,7 +54,7 @@ func code(w io.Writer, err error) int {
 			say(w, askback.Invalid{p}.Error())
 		}
 		return exitUsage
-	case errors.As(err, &typed), errors.As(err, &syntax):
+	case errors.As(err, &typed), errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
 		say(w, err.Error())
 		return exitUsage
 	case errors.Is(err, context.Canceled):

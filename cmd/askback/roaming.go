@@ -88,10 +88,25 @@ func (r roaming) Ask(ctx context.Context, in askback.Request) (askback.Ask, erro
 	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Ask(ctx, in) })
 }
 
-// Wait implements [askback.Asker].
+// Wait implements [askback.Asker]. Where too many wait already it looks again
+// and again instead: the question stands, and somebody will answer it.
 func (r roaming) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Wait(ctx, id) })
+	for {
+		a, err := call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Wait(ctx, id) })
+		if !errors.Is(err, askback.ErrTooMany) && !errors.Is(err, askback.ErrBusy) && !errors.Is(err, askback.ErrFull) {
+			return a, err
+		}
+		if a, err = r.Get(ctx, id); err != nil || a.Settled() {
+			return a, err
+		}
+		if err := local.Pause(ctx, crowdPause); err != nil {
+			return a, err
+		}
+	}
 }
+
+// crowdPause is the time between two looks of somebody who may not wait.
+const crowdPause = 2 * time.Second
 
 // Cancel implements [askback.Asker].
 func (r roaming) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {

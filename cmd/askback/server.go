@@ -88,21 +88,36 @@ func (h *holder) open(ctx context.Context) error {
 	if err := h.desk.tokens.fill(ctx, h.engine); err != nil {
 		return err
 	}
-	agent := askback.Principal{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}
-	person := askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}
-	user := person
-	if given := h.desk.tokens.given; given != "" {
-		who, err := h.engine.Authenticate(ctx, given)
-		if err != nil {
-			return fmt.Errorf("ASKBACK_TOKEN: %w", err)
-		}
-		agent, user = who, who
+	if err := h.sit(ctx); err != nil && h.desk.serve.kind != local.KindServe {
+		return err
 	}
-	h.at.agent, h.at.user, h.at.person = h.engine.As(agent), h.engine.As(user), h.engine.As(person)
 	if h.desk.serve.kind == "" {
 		return nil
 	}
 	return h.listen()
+}
+
+// sit takes the seats of this command, by the same tokens that it would show to
+// a server: one that was revoked opens nothing here either.
+func (h *holder) sit(ctx context.Context) error {
+	t := h.desk.tokens
+	for _, s := range []struct {
+		seat   *askback.Seat
+		from   string
+		secret string
+	}{
+		{&h.at.agent, t.agentFile(), t.agent}, {&h.at.user, t.userFile(), t.user}, {&h.at.person, t.userFile(), t.user},
+	} {
+		if t.given != "" && s.seat != &h.at.person {
+			s.from, s.secret = "ASKBACK_TOKEN", t.given
+		}
+		who, err := h.engine.Authenticate(ctx, s.secret)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.from, err)
+		}
+		*s.seat = h.engine.As(who)
+	}
+	return nil
 }
 
 // listen serves the database, on the port of whoever served it last if that is
@@ -125,7 +140,7 @@ func (h *holder) listen() error {
 	h.serveOn(ln, public, secret)
 	h.at.pages, h.desk.home = public, url
 	return h.desk.place.Announce(local.Server{
-		Instance: rand.Text(), URL: url, PID: os.Getpid(), Kind: serve.kind, Version: version(),
+		Instance: rand.Text(), URL: url, Pages: public, PID: os.Getpid(), Kind: serve.kind, Version: version(),
 		Schema: sqlite.SchemaVersion, Secret: secret,
 	})
 }

@@ -40,7 +40,8 @@ func At(database string) (Place, error) {
 // it, so whoever knows Secret was told by the holder.
 type Server struct {
 	Instance string `json:"instance"`
-	URL      string `json:"url"`
+	URL      string `json:"url"`   // where it listens
+	Pages    string `json:"pages"` // where people find it
 	PID      int    `json:"pid"`
 	Kind     string `json:"kind"` // "serve", or "ask" for one that yields
 	Version  string `json:"version"`
