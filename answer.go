@@ -75,6 +75,10 @@ type placed struct {
 // place puts each given answer beside its question, by id or by text.
 func (a Answer) place(ask Ask, bad *problems) []placed {
 	out := make([]placed, len(ask.Questions))
+	if n := len(a.Answers); n > 2*MaxQuestions {
+		bad.add("/answers", fmt.Sprintf("%d answers to %d questions", n, len(out)), "answer each once")
+		return out
+	}
 	for i, g := range a.Answers {
 		at := fmt.Sprintf("/answers/%d", i)
 		n := slices.IndexFunc(ask.Questions, func(q Question) bool {
@@ -109,6 +113,10 @@ func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
 	}
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(p.Notes)}
 	text(bad, at+"/notes", out.Notes, MaxText)
+	if n := len(p.Selected); n > 2*MaxOptions {
+		bad.add(at+"/selected", fmt.Sprintf("%d choices; there are %d options", n, len(q.Options)), "choose each once")
+		return out
+	}
 	var own []string
 	unknown := 0
 	for _, value := range p.Selected {

@@ -50,10 +50,17 @@ func (v Invalid) Error() string {
 	return b.String()
 }
 
+// MaxProblems is how many problems an [Invalid] names. Whoever makes more can
+// mend these first.
+const MaxProblems = 20
+
 // problems collects what is wrong while rules are checked.
 type problems struct{ list Invalid }
 
 func (p *problems) add(pointer, detail, fix string) {
+	if len(p.list) >= MaxProblems {
+		return
+	}
 	p.list = append(p.list, Problem{pointer, detail, fix})
 }
 

@@ -3,9 +3,10 @@ package askback
 // A Principal is who acts. Its kind says what it may do, its name who it is;
 // both belong to the credential and never come from a request.
 type Principal struct {
-	Kind Kind
-	Name string
-	Via  Via // where this credential is used; settled asks carry it
+	Kind  Kind
+	Name  string
+	Via   Via    // where this credential is used; settled asks carry it
+	Token string // the id of the token it showed; "" is the program itself
 }
 
 // A Kind of principal.

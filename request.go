@@ -208,6 +208,10 @@ func (q Question) ownDefault(options bool, at string, left *problems) []string {
 
 func normalizeOptions(q Question, at string, bad, left *problems) []Option {
 	var kept []Option
+	if n := len(q.Options); n > MaxOptions+MinOptions { // "Other" may stand among them
+		bad.add(at+"/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
+		return nil
+	}
 	for i, o := range q.Options {
 		at := fmt.Sprintf("%s/options/%d", at, i)
 		required(bad, at+"/label", o.Label, MaxLabel)
@@ -221,7 +225,7 @@ func normalizeOptions(q Question, at string, bad, left *problems) []Option {
 			left.add(at+"/preview", "a question with several answers shows no previews", "describe the option instead")
 			o.Preview = ""
 		}
-		if slices.ContainsFunc(kept, func(k Option) bool { return k.Label == o.Label }) {
+		if slices.ContainsFunc(kept, func(k Option) bool { return strings.TrimSpace(k.Label) == strings.TrimSpace(o.Label) }) {
 			bad.add(at+"/label", "this label stands twice", "give each option its own label")
 		}
 		kept = append(kept, o)
@@ -248,6 +252,11 @@ func meansOther(label string) bool {
 func (q Question) checkDefault(at string, bad *problems) {
 	if len(q.Default) > 1 && !q.MultiSelect {
 		bad.add(at, "a question with one answer has one default", "name one label")
+		return
+	}
+	if len(q.Default) > MaxOptions {
+		bad.add(at, fmt.Sprintf("%d defaults; at most %d", len(q.Default), MaxOptions), "name fewer")
+		return
 	}
 	for i, d := range q.Default {
 		required(bad, at, d, MaxText)
@@ -262,8 +271,11 @@ func (q Question) checkDefault(at string, bad *problems) {
 
 func (c Confirmation) normalize(bad *problems) *Confirmation {
 	const at = "/confirmation"
-	required(bad, at+"/tool_name", c.ToolName, MaxName)
-	text(bad, at+"/server", c.Server, MaxName)
+	if strings.TrimSpace(c.ToolName) == "" {
+		bad.add(at+"/tool_name", "is blank", "name the tool")
+	}
+	name(bad, at+"/tool_name", c.ToolName, MaxName)
+	name(bad, at+"/server", c.Server, MaxName)
 	text(bad, at+"/description", c.Description, MaxQuestion)
 	text(bad, at+"/input_preview", c.InputPreview, MaxPreview)
 	text(bad, at+"/context", c.Context, MaxContext)
@@ -292,6 +304,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 func names(bad *problems, at string, list []string) []string {
 	if len(list) > MaxNames {
 		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
+		return nil
 	}
 	var out []string
 	for i, one := range list {

@@ -57,8 +57,7 @@ func (a *alarm) expect(at time.Time) {
 }
 
 const (
-	dueBatch   = 256              // records looked up at once
-	dueAtOnce  = 64               // of which so many are stepped at once, into one commit
+	dueAtOnce  = 64               // records looked up and stepped at once, into one commit
 	dueLook    = time.Minute      // the longest time between two looks
 	dueRecover = time.Second      // the pause after a look that went wrong,
 	dueTired   = 15 * time.Second // and after many
@@ -93,12 +92,12 @@ func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
 	for {
 		now := e.clock()
-		records, err := e.store.Due(ctx, now, dueBatch)
+		records, err := e.store.Due(ctx, now, dueAtOnce)
 		if err != nil {
 			return dueLook, err
 		}
 		stuck := e.stepDue(ctx, records)
-		if len(records) == dueBatch && stuck == nil {
+		if len(records) == dueAtOnce && stuck == nil {
 			continue
 		}
 		next, err := e.upcoming(ctx, now)
@@ -110,7 +109,7 @@ func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 // upcoming returns when something is due after now, or when to look again.
 func (e *Engine) upcoming(ctx context.Context, now time.Time) (time.Time, error) {
 	look := now.Add(dueLook)
-	records, err := e.store.Due(ctx, look, dueBatch)
+	records, err := e.store.Due(ctx, look, dueAtOnce)
 	for _, r := range records {
 		if r.Due.After(now) {
 			return r.Due, err

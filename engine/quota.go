@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/store"
@@ -20,7 +21,14 @@ type quota struct {
 }
 
 // usage is what one owner has open, and what is on its way to be.
-type usage struct{ open, coming int }
+type usage struct {
+	open, coming int
+	counted      time.Time
+}
+
+// countPause is how soon the store is asked again for somebody who is refused
+// and tries again.
+const countPause = 30 * time.Second
 
 // reserve takes a place for one more ask of an owner, or returns
 // [askback.ErrTooMany]. done gives it back: to the ask that was opened, or to
@@ -33,7 +41,8 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u := q.owners[owner]
-	if u == nil || u.open+u.coming >= q.maxOpen {
+	now := e.clock()
+	if u == nil || u.open+u.coming >= q.maxOpen && now.Sub(u.counted) >= countPause {
 		n, err := e.count(ctx, owner)
 		if err != nil {
 			return nil, err
@@ -42,7 +51,7 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 			u = &usage{}
 			q.keep(owner, u)
 		}
-		u.open = n
+		u.open, u.counted = n, now
 	}
 	if u.open+u.coming >= q.maxOpen {
 		return nil, askback.ErrTooMany
@@ -79,7 +88,7 @@ func (q *quota) keep(owner string, u *usage) {
 // count returns how many asks of an owner are open, up to the bound.
 func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
 	open := true
-	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: store.MaxList}
+	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: listChunk}
 	for n < e.quota.maxOpen {
 		records, err := e.store.List(ctx, query)
 		if err != nil {

@@ -186,8 +186,9 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 		limit = askback.DefaultLimit
 	}
 	from := s.selection(q)
+	from.Limit = min(limit+1, listChunk)
 	var page askback.Page
-	for {
+	for size := 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
 			return askback.Page{}, fmt.Errorf("list: %w", mine(err))
@@ -201,11 +202,12 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 			if s.may(askback.ActList, k.state) != nil || !selects(q, k.state.Ask) {
 				continue
 			}
-			if len(page.Items) == limit {
-				page.NextCursor = page.Items[limit-1].ID
+			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
+				page.NextCursor = page.Items[n-1].ID
 				return page, nil
 			}
 			page.Items = append(page.Items, k.state.Ask.Clone())
+			size += len(r.Fixed) + len(r.State)
 		}
 		if len(records) < from.Limit {
 			return page, nil
@@ -213,11 +215,19 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 	}
 }
 
+const (
+	// listChunk is how many asks a list reads at once: an ask may have 2 MB.
+	listChunk = 16
+	// listBytes is where a page ends, whatever its limit: a reader gets a cursor
+	// sooner instead of all of it at once.
+	listBytes = 4 << 20
+)
+
 // selection is what the store can tell of a query: its own columns, and that
 // the records are this principal's affair. The engine looks at the rest.
 func (s *seat) selection(q askback.Query) store.Query {
 	from := store.Query{
-		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor, Limit: askback.MaxLimit,
+		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
 	switch q.Status {
 	case "", askback.Pending:

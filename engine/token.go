@@ -35,6 +35,7 @@ type tokenFixed struct {
 	Via     askback.Via  `json:"via"`
 	Created int64        `json:"created"`
 	Expires int64        `json:"expires,omitempty"`
+	Parent  string       `json:"parent,omitempty"` // the token it was made with, and ends with
 }
 
 type tokenState struct {
@@ -71,7 +72,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 		if err != nil {
 			return askback.Principal{}, mine(err)
 		}
-		if known, err = readToken(r); err != nil {
+		if known, err = e.effective(ctx, r); err != nil {
 			return askback.Principal{}, err
 		}
 		e.keys.put(key, known, round)
@@ -79,7 +80,36 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
-	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via}, nil
+	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via, Token: known.ID}, nil
+}
+
+// maxParents bounds the tokens that were made with one another.
+const maxParents = 8
+
+// effective returns a token as it holds: one that was made with another, as a
+// browser's is, ends when that one does.
+func (e *Engine) effective(ctx context.Context, r store.Record) (askback.Token, error) {
+	t, parent, err := readCredential(r)
+	for i := 0; err == nil && parent != ""; i++ {
+		up, readErr := e.store.Read(ctx, kindToken, parent)
+		if errors.Is(readErr, store.ErrNotFound) || i == maxParents {
+			return t, askback.ErrUnauthorized // its parent expired and was forgotten
+		}
+		if readErr != nil {
+			return t, mine(readErr)
+		}
+		var above askback.Token
+		if above, parent, err = readCredential(up); err != nil {
+			break
+		}
+		if !above.RevokedAt.IsZero() {
+			t.RevokedAt = above.RevokedAt
+		}
+		if !above.ExpiresAt.IsZero() && (t.ExpiresAt.IsZero() || above.ExpiresAt.Before(t.ExpiresAt)) {
+			t.ExpiresAt = above.ExpiresAt
+		}
+	}
+	return t, err
 }
 
 // keys remembers tokens by the hash of their secret. A revocation begins a new
@@ -120,15 +150,20 @@ func (k *keys) forget() {
 }
 
 func readToken(r store.Record) (askback.Token, error) {
+	t, _, err := readCredential(r)
+	return t, err
+}
+
+func readCredential(r store.Record) (t askback.Token, parent string, err error) {
 	var f tokenFixed
 	var s tokenState
 	if err := errors.Join(json.Unmarshal(r.Fixed, &f), json.Unmarshal(r.State, &s)); err != nil {
-		return askback.Token{}, fmt.Errorf("read token %s: %v", r.ID, err)
+		return askback.Token{}, "", fmt.Errorf("read token %s: %v", r.ID, err)
 	}
 	return askback.Token{
 		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
-	}, nil
+	}, f.Parent, nil
 }
 
 func instant(ms int64) time.Time {
@@ -166,7 +201,7 @@ func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret stri
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return store.Record{}, t, err
 	}
-	record, err := credential(kindToken, t, secret)
+	record, err := credential(kindToken, t, who.Token, secret)
 	return record, t, err
 }
 
@@ -192,8 +227,8 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 }
 
 // credential is the record of a token or a log-in.
-func credential(kind string, t askback.Token, secret string) (store.Record, error) {
-	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt)})
+func credential(kind string, t askback.Token, parent, secret string) (store.Record, error) {
+	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), parent})
 	return store.Record{
 		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
 		Created: t.CreatedAt, Updated: t.CreatedAt, Due: t.ExpiresAt, Fixed: fixed, State: []byte(`{"v":1}`),
@@ -317,7 +352,7 @@ func (s *seat) LoginSecret(ctx context.Context) (string, error) {
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return "", err
 	}
-	record, err := credential(kindLogin, t, secret)
+	record, err := credential(kindLogin, t, s.who.Token, secret)
 	if err != nil {
 		return "", err
 	}
@@ -339,14 +374,18 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if err != nil {
 		return "", mine(err)
 	}
-	who, err := readToken(link)
+	who, parent, err := readCredential(link)
 	if err != nil {
 		return "", err
 	}
-	if !e.clock().Before(who.ExpiresAt) {
+	holds, err := e.effective(ctx, link)
+	if err != nil {
+		return "", err
+	}
+	if !holds.RevokedAt.IsZero() || !e.clock().Before(holds.ExpiresAt) {
 		return "", askback.ErrUnauthorized
 	}
-	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb}, askback.BrowserTime)
+	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: parent}, askback.BrowserTime)
 	if err != nil {
 		return "", err
 	}

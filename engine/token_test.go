@@ -51,7 +51,8 @@ func (k *keyring) refuses(t *testing.T, why, secret string) {
 
 func (k *keyring) accepts(t *testing.T, secret string, want askback.Principal) {
 	t.Helper()
-	if got, err := k.Authenticate(context.Background(), secret); got != want || err != nil {
+	got, err := k.Authenticate(context.Background(), secret)
+	if got.Token = ""; got != want || err != nil {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }
@@ -147,6 +148,44 @@ func TestALoginLinkWorksOnce(t *testing.T) {
 	k.refuses(t, "logged out", browser)
 	if err := k.Logout(ctx, "askback_nobody"); err != nil {
 		t.Errorf("nobody logs out: %v", err)
+	}
+}
+
+// A browser is logged in as long as whoever logged it in may act, and no longer.
+func TestABrowserEndsWithTheTokenThatMadeIt(t *testing.T) {
+	for name, end := range map[string]func(k *keyring, id string){
+		"expired": func(k *keyring, _ string) { k.pass(time.Hour) },
+		"revoked": func(k *keyring, id string) {
+			if _, err := k.As(admin).RevokeToken(context.Background(), id); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKeyring()
+			ctx := context.Background()
+			id, secret := k.make(t, ana)
+			who, err := k.Authenticate(ctx, secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var links [2]string
+			for i := range links {
+				if links[i], err = k.As(who).LoginSecret(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			browser, err := k.Login(ctx, links[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.accepts(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+			end(k, id)
+			k.refuses(t, "a browser after its token", browser)
+			if _, err := k.Login(ctx, links[1]); !errors.Is(err, askback.ErrUnauthorized) {
+				t.Errorf("a link after its token: got %v, want %v", err, askback.ErrUnauthorized)
+			}
+		})
 	}
 }
 

@@ -68,9 +68,11 @@ func (c *call) until(id string, d time.Duration) (askback.Ask, error) {
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
 	a, err := c.seat.Wait(ctx, id)
-	if err != nil && ctx.Err() != nil && c.r.Context().Err() == nil && a.ID != "" {
-		return a, nil
+	if err != nil && (ctx.Err() == nil || c.r.Context().Err() != nil || a.ID == "") {
+		return a, err
 	}
+	// The token may have been revoked meanwhile.
+	_, err = c.h.gate.Authenticate(context.WithoutCancel(ctx), c.secret)
 	return a, err
 }
 

@@ -14,8 +14,10 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
@@ -90,6 +92,8 @@ type call struct {
 	r    *http.Request
 	seat askback.Seat
 	body []byte
+
+	secret string // that it was let in with
 }
 
 // guard is what every request passes before its route: who is it, may it come
@@ -127,32 +131,46 @@ func (c *call) admit(rt route) error {
 	if err := c.h.cross.Check(c.r); err != nil {
 		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin may not do that"}
 	}
-	who, err := c.h.gate.Authenticate(c.r.Context(), secret(c.r))
+	secret, browser := shown(c.r)
+	who, err := c.h.gate.Authenticate(c.r.Context(), secret)
 	if err != nil {
 		return err
 	}
 	if err := c.h.gate.May(who, rt.action); err != nil {
 		return err
 	}
+	// A cookie goes to every port of its host, so somebody else there may have
+	// seen it. It opens what pages need and nothing else, and only as a cookie.
+	if !browser && who.Via == askback.ViaWeb {
+		return askback.ErrUnauthorized
+	}
+	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActYield) {
+		return askback.ErrForbidden
+	}
+	c.secret = secret
 	c.seat = c.h.gate.As(who)
 	return c.read(rt.limit)
 }
 
-// secret returns what a request shows: a bearer token, or the cookie of a
+// shown returns what a request shows: a bearer token, or the cookie of a
 // browser that logged in.
-func secret(r *http.Request) string {
+func shown(r *http.Request) (secret string, browser bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(token)
+		return strings.TrimSpace(token), false
 	}
-	return login.Secret(r)
+	return login.Secret(r), true
 }
 
 // known refuses query keys that mean nothing here: a misspelt filter must not
 // select everything.
 func (c *call) known(keys []string) error {
 	var bad askback.Invalid
-	for key, values := range c.r.URL.Query() {
+	query, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be read", Fix: "write it as key=value&key=value, with special characters escaped"}}
+	}
+	for key, values := range query {
 		if !slices.Contains(keys, key) {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + strings.Join(keys, ", ")})
 		} else if len(values) > 1 {
@@ -187,8 +205,13 @@ func (c *call) read(limit int64) error {
 	return nil
 }
 
+// writeTime is how long a reply may take to be read. Who reads slower than that
+// would hold it in memory.
+const writeTime = 30 * time.Second
+
 // reply writes a value.
 func (c *call) reply(status int, v any) error {
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
 	if err := encode(c.w, v); err != nil {

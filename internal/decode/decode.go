@@ -42,6 +42,9 @@ func (r *reader) err() error {
 }
 
 func (r *reader) wrong(at, detail, fix string) {
+	if len(r.bad) >= askback.MaxProblems {
+		return
+	}
 	r.bad = append(r.bad, askback.Problem{Pointer: at, Detail: detail, Fix: fix})
 }
 
