@@ -2,9 +2,15 @@ package local
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 )
+
+// maxOwn is more than any of our small files holds.
+const maxOwn = 1 << 16
+
+func readAll(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxOwn)) }
 
 // WriteFile writes a file that only its owner can read, whole or not at all, in
 // place of what is there.

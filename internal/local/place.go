@@ -94,7 +94,7 @@ func (p Place) Retract() error {
 
 // Last returns who served this place last, if that is known.
 func (p Place) Last() (Server, bool) {
-	raw, err := os.ReadFile(p.server())
+	raw, err := readOwn(p.server())
 	if err != nil {
 		return Server{}, false
 	}

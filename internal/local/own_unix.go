@@ -1,0 +1,28 @@
+//go:build unix
+
+package local
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// readOwn reads a file that only this user could have written and can read:
+// another's server.json would name a server of another's, and get our tokens.
+func readOwn(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s is not this user's alone, and is not trusted", path)
+	}
+	return readAll(f)
+}
