@@ -80,10 +80,18 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	if out == nil {
 		return res.StatusCode, ask, nil
 	}
-	if err := json.Unmarshal(raw, out); err != nil {
+	if err := parse(raw, out); err != nil {
 		return res.StatusCode, ask, fmt.Errorf("%s %s: read the reply: %w: %v", r.method, r.path, askback.ErrUnreachable, err)
 	}
 	return res.StatusCode, ask, nil
+}
+
+// parse reads a value from JSON, directly where it can read itself.
+func parse(raw []byte, out any) error {
+	if m, ok := out.(json.Unmarshaler); ok {
+		return m.UnmarshalJSON(bytes.TrimSpace(raw))
+	}
+	return json.Unmarshal(raw, out)
 }
 
 func (c *Client) request(ctx context.Context, r request) (*http.Request, error) {

@@ -185,6 +185,9 @@ func (c *call) known(keys []string) error {
 
 // read takes the whole body. An empty one needs no type.
 func (c *call) read(limit int64) error {
+	if c.r.ContentLength == 0 {
+		return nil
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, limit))
 	var large *http.MaxBytesError
 	switch {
@@ -220,7 +223,16 @@ func (c *call) reply(status int, v any) error {
 	return nil
 }
 
+// encode writes a value as JSON. What can write itself does so directly:
+// json.Encoder would read all of it once more.
 func encode(w io.Writer, v any) error {
+	if m, ok := v.(json.Marshaler); ok {
+		raw, err := m.MarshalJSON()
+		if err == nil {
+			_, err = w.Write(append(raw, '\n'))
+		}
+		return err
+	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"net"
 	"net/url"
 	"strings"
@@ -22,6 +23,10 @@ type serveCommand struct {
 // yieldTime is how long serve tries to get the database from commands that hold
 // it while they wait.
 const yieldTime = 10 * time.Second
+
+// gcPercent trades memory for speed: a server lives on small, short-lived
+// things, and collecting half as often saves a tenth of its work.
+const gcPercent = 200
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
@@ -43,6 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if err != nil {
 		return err
 	}
+	debug.SetGCPercent(gcPercent)
 	log.Info("serving", "pages", at.pages, "database", d.place.Database)
 	if !isLoopback(c.Listen) && public == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
