@@ -76,22 +76,55 @@ func dsn(path string, pragmas ...string) string {
 // claim makes a new file ours and refuses one that is not. It reads the header
 // itself, because already opening a database in WAL mode may change it.
 func claim(path string) error {
+	isNew, err := look(path)
+	if err != nil {
+		return err
+	}
+	// A process that was killed while it stamped the file left a journal. SQLite
+	// would take the stamp back when the file is next opened, so that happens
+	// here, before the file is looked at again.
+	if _, err := os.Stat(path + "-journal"); err == nil {
+		if err := recoverFile(path); err != nil {
+			return err
+		}
+		if isNew, err = look(path); err != nil {
+			return err
+		}
+	}
+	if isNew {
+		return stamp(path)
+	}
+	return nil
+}
+
+// look says whether a file is empty, or is ours; any other is [errForeign].
+func look(path string) (isNew bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return plain(err)
+		return false, plain(err)
 	}
 	defer f.Close()
 	var header [100]byte
 	switch _, err := io.ReadFull(f, header[:]); {
 	case err == io.EOF:
-		return stamp(path)
+		return true, nil
 	case err != nil && err != io.ErrUnexpectedEOF:
-		return plain(err)
+		return false, plain(err)
 	}
 	if string(header[:16]) != "SQLite format 3\x00" || binary.BigEndian.Uint32(header[68:]) != applicationID {
-		return errForeign
+		return false, errForeign
 	}
-	return nil
+	return false, nil
+}
+
+// recoverFile lets SQLite finish or take back what a killed process began.
+func recoverFile(path string) error {
+	db, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec("select count(*) from sqlite_schema")
+	return errors.Join(err, db.Close())
 }
 
 // plain drops the path from an error; Open names it.

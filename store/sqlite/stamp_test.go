@@ -1,0 +1,48 @@
+package sqlite_test
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/askback/askback/store/sqlite"
+)
+
+// A process that is killed while it makes the database leaves a file that the
+// next one can open, and the one after that (F2). The journal says that the
+// file was empty before: SQLite takes back what was written since.
+func TestAKillWhileTheFileIsMade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	open := func() {
+		t.Helper()
+		s, err := sqlite.Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The first page as it is stamped: the old journal mode, no tables yet.
+	page := whole[:4096]
+	page[18], page[19] = 1, 1
+	binary.BigEndian.PutUint32(page[28:], 1)
+	journal := make([]byte, 512) // sqlite.org/fileformat.html §3
+	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+	binary.BigEndian.PutUint32(journal[16:], 0) // pages before
+	binary.BigEndian.PutUint32(journal[20:], 512)
+	binary.BigEndian.PutUint32(journal[24:], 4096)
+	for name, content := range map[string][]byte{path: page, path + "-journal": journal} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open()
+	open()
+}
