@@ -46,9 +46,9 @@ func (t *talk) hear(prompt string) (said, error) {
 		problem := check(argument)
 		switch {
 		case err != nil:
-			err = t.say(tooLong)
+			err = t.refuse(tooLong)
 		case problem != "":
-			err = t.say(problem)
+			err = t.refuse(problem)
 		case !ok:
 			return said{text: argument}, nil
 		case command == "skip" && argument == "" && t.ask.Confirmation == nil:
@@ -106,13 +106,32 @@ func check(text string) string {
 	return ""
 }
 
+// maxRefused is how many lines in a row may bring nothing where nobody sits: an input
+// that never ends would fill the output for ever.
+const maxRefused = 3
+
+// refuse says what is wrong with a line, or helps. A person may need that any number of
+// times; another input counts as ended after [maxRefused].
+func (t *talk) refuse(sentences ...string) error {
+	if err := t.say(sentences...); err != nil {
+		return err
+	}
+	if t.refused++; t.options.Human || t.refused < maxRefused {
+		return nil
+	}
+	if err := t.say(fmt.Sprintf("Those were %d lines in a row without an answer. No more of this input is read.", maxRefused)); err != nil {
+		return err
+	}
+	return ErrNoInput
+}
+
 func (t *talk) obey(command, argument string) error {
 	confirm := t.ask.Confirmation != nil
 	switch {
 	case command == "help" && confirm:
-		return t.say(helpApproval...)
+		return t.refuse(helpApproval...)
 	case command == "help":
-		return t.say(help...)
+		return t.refuse(help...)
 	case command == "decline":
 		return declined{argument}
 	case command == "note":
@@ -120,18 +139,18 @@ func (t *talk) obey(command, argument string) error {
 	case command == "comment" && !confirm:
 		return t.keep(&t.comment, argument, "Write the remark behind it: :comment TEXT")
 	case command == "skip" && !confirm:
-		return t.say("Write :skip alone, where a question is optional.")
+		return t.refuse("Write :skip alone, where a question is optional.")
 	}
-	return t.say("That is no command; :help lists them. Two colons begin a text that starts with one.")
+	return t.refuse("That is no command; :help lists them. Two colons begin a text that starts with one.")
 }
 
 // keep adds a text to those that go with the answer.
 func (t *talk) keep(texts *[]string, text, missing string) error {
 	switch {
 	case text == "":
-		return t.say(missing)
+		return t.refuse(missing)
 	case utf8.RuneCountInString(strings.Join(append(*texts, text), "\n")) > askback.MaxText:
-		return t.say(tooLong)
+		return t.refuse(tooLong)
 	}
 	*texts = append(*texts, text)
 	return t.say("Noted.")

@@ -35,7 +35,7 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 		if problem == "" {
 			return askback.Decide(decision, strings.Join(t.notes, "\n")), nil
 		}
-		if err := t.say(problem); err != nil {
+		if err := t.refuse(problem); err != nil {
 			return askback.Answer{}, err
 		}
 	}

@@ -3,8 +3,10 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/askback/askback/internal/safetext"
@@ -150,40 +152,41 @@ func (f *frame) empty(word string, n int) string {
 func (f *frame) exact(word, sgr string, t safetext.Text) {
 	for line := range strings.SplitSeq(t.String(), "\n") {
 		mark := gutter
-		for {
-			row, rest := cut(line, f.width)
+		for row := range cut(line, f.width) {
 			f.row(word, mark, sgr, row)
-			word, mark, line = "", goesOn, rest
-			if rest == "" {
-				break
+			word, mark = "", goesOn
+		}
+	}
+}
+
+// cut cuts a line into rows, at least one, in one walk: between characters, and inside
+// only those that are wider than a row. A mark never begins a row: it would stand on the
+// gutter.
+func cut(line string, width int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, cells, pos := 0, 0, 0
+		for cluster := range safetext.Clusters(line) {
+			whole := 0
+			for _, r := range cluster {
+				whole += safetext.Cells(r)
 			}
+			fits := whole <= width
+			for i, r := range cluster {
+				wide := safetext.Cells(r)
+				full := cells+wide > width || i == 0 && fits && cells+whole > width
+				if at := pos + i; full && at > start && wide > 0 && !unicode.Is(unicode.M, r) {
+					if !yield(line[start:at]) {
+						return
+					}
+					start, cells = at, 0
+				}
+				cells += wide
+			}
+			pos += len(cluster)
 		}
+		yield(line[start:])
 	}
 }
-
-// cut takes as much from the front of a line as fits. A rune that adds no column stays
-// with the one before it: a mark at the start of a row would stand on the gutter.
-func cut(line string, width int) (row, rest string) {
-	cells := 0
-	base := 0 // where the last rune stands that took columns; what comes may belong to it
-	ascii := true
-	for i, r := range line {
-		end, wide := i+utf8.RuneLen(r), 1
-		if ascii = ascii && r < utf8.RuneSelf; !ascii {
-			wide = columns(line[base:end]) - columns(line[base:i])
-		}
-		if wide <= 0 {
-			continue
-		}
-		if cells+wide > width && i > 0 {
-			return line[:i], line[i:]
-		}
-		cells, base, ascii = cells+wide, i, r < utf8.RuneSelf
-	}
-	return line, ""
-}
-
-func columns(s string) int { return safetext.Width(safetext.Code(s)) }
 
 // list joins names for one row.
 func list(names []safetext.Text, separator string) safetext.Text {
@@ -205,9 +208,10 @@ func (f *frame) head(a view.Ask) {
 	}
 	f.rule(title)
 	f.text("agent", bold, list(append([]safetext.Text{a.Agent}, reversed(a.Path)...), " < "))
+	f.text("token", bold, a.Owner)
 	f.text("for", plain, list(a.To, ", "))
-	f.text("tags", plain, list(a.Tags, ", "))
 	if a.Confirmation == nil {
+		f.text("tags", plain, list(a.Tags, ", "))
 		f.text("title", bold, a.Title)
 	}
 	if a.Hidden {
@@ -277,10 +281,11 @@ func (f *frame) call(a view.Ask) {
 	if c.Dangerous {
 		f.say("This tool is marked dangerous: what it does may not be undone.")
 	}
-	if !c.Prose() && a.Context.String() == "" && a.Title.String() == "" {
+	if !a.Prose() {
 		return
 	}
 	f.rule("what the agent says about it")
+	f.text("tags", plain, list(a.Tags, ", "))
 	f.text("title", bold, a.Title)
 	f.text("says", plain, c.Description)
 	f.text("shows", plain, c.Preview)

@@ -44,7 +44,7 @@ func hostile() *rapid.Generator[string] {
 func hostileAsk(t *rapid.T) askback.Ask {
 	word := func(name string) string { return hostile().Draw(t, name) }
 	a := askback.Ask{
-		ID: "ask_1", Agent: word("agent"), Path: []string{word("path")}, To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"),
+		ID: "ask_1", Agent: word("agent"), Owner: word("token"), Path: []string{word("path")}, To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"),
 		Deadline: noon, OnTimeout: askback.OnTimeoutDecline,
 	}
 	a.Context, _ = json.Marshal(word("context"))
@@ -93,7 +93,7 @@ func draw(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 
 var (
 	ourLooks = regexp.MustCompile("\x1b\\[[012]m|\r\x1b\\[K")
-	inMargin = regexp.MustCompile(`^ *(agent|for|tags|title|about|asks|shows|tool|server|with|says|asked|said|note|remark|reason|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
+	inMargin = regexp.MustCompile(`^ *(agent|token|for|tags|title|about|asks|shows|tool|server|with|says|asked|said|note|remark|reason|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
 )
 
 // T8, T10: right of the gutter is the agent, and it is nowhere else: on a real screen no

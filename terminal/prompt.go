@@ -3,7 +3,8 @@
 // The rules of this door:
 //
 //   - The end of input is no answer, and neither is half a line: it is [ErrNoInput] and
-//     nothing else. So is nothing at all where there is no default.
+//     nothing else. So is nothing at all where there is no default, and so is an input
+//     that is no terminal after three lines in a row that say nothing.
 //   - A confirmation is approved by y, yes, approve or approved, typed at a terminal
 //     after it was shown; what was typed before is thrown away. Everything else denies
 //     it or is asked about again. A pipe may deny, never approve. A default approves
@@ -179,6 +180,7 @@ type talk struct {
 
 	notes   []string // on the question, or the reason of a decision
 	comment []string // on the whole form
+	refused int      // lines in a row that brought nothing
 }
 
 func (t *talk) run() (askback.Answer, error) {
@@ -189,7 +191,7 @@ func (t *talk) run() (askback.Answer, error) {
 	}
 	var answer askback.Answer
 	for i, q := range t.ask.Questions {
-		t.notes = nil
+		t.notes, t.refused = nil, 0
 		f.question(t.ask, i, q)
 		f.rule("")
 		if i == 0 {
@@ -230,7 +232,7 @@ func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
 		if r.problem == "" {
 			return r.answer(q), nil
 		}
-		if err := t.say(r.problem); err != nil {
+		if err := t.refuse(r.problem); err != nil {
 			return askback.QuestionAnswer{}, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -70,7 +71,7 @@ func TestLinesAreAnswers(t *testing.T) {
 		{"nothing behind Other asks again", colours, "4\n\n1\n", []string{"red"}, "", "Nothing written."},
 		{"no such number", colours, "7\n0\n1\n", []string{"red"}, "", "There is no choice 7."},
 		{"two numbers for one answer", colours, "1,3\n1 3\n1\n", []string{"red"}, "", "This question has one answer."},
-		{"words where only choices count", fixed, "pink\n4\nother\n1\n", []string{"red"}, "", "That is none of the choices."},
+		{"words where only choices count", fixed, "pink\nother\n1\n", []string{"red"}, "", "That is none of the choices."},
 		{"nothing is no answer", colours, "\n  \n1\n", []string{"red"}, "", "Nothing is no answer here."},
 		{"nothing is the default", standard, "\n", []string{"green"}, "", ""},
 		{"nothing is a default in words", own, "\n", nil, "ultraviolet", ""},
@@ -345,5 +346,88 @@ func TestWhatCannotBeShownIsNotAnswered(t *testing.T) {
 				t.Errorf("after %d writes: got %v, %v", n, r, err)
 			}
 		}
+	}
+}
+
+// T3: no word of the agent's stands above what will run; the token that asks does.
+func TestTagsStandBelowACall(t *testing.T) {
+	a := call()
+	a.Tags, a.Title, a.Owner = []string{"harmless"}, "Tidy up", "mallory"
+	var out bytes.Buffer
+	if err := terminal.Show(&out, view.Of(a), nil); err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for _, want := range []string{" agent │ bot", " token │ mallory", "  tool │ rm", "  with │ {}", "── what the agent says", "  tags │ harmless", " title │ Tidy up"} {
+		i := strings.Index(out.String(), want)
+		if i <= at {
+			t.Errorf("%q is at %d, want it behind %d in\n%s", want, i, at, out.String())
+		}
+		at = i
+	}
+}
+
+// A megabyte of runes that join into one character takes no more time than of any others,
+// and no row is wider than the screen, whether a terminal joins them or not.
+func TestJoiningRunesAreCutInOneWalk(t *testing.T) {
+	for _, r := range []rune{0x1100, 0x1F3FB} {
+		a := call()
+		a.Confirmation.Input = []byte(`["` + strings.Repeat(string(r), 200_000) + `"]`)
+		var out bytes.Buffer
+		begun := time.Now()
+		if err := terminal.Show(&out, view.Of(a), nil); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%U: it took %v", r, took)
+		}
+		for row := range strings.SplitSeq(out.String(), "\n") {
+			if n := strings.Count(row, string(r)); n > 40 {
+				t.Fatalf("%U: a row has %d of them, each two columns wide", r, n)
+			}
+		}
+	}
+}
+
+// yes | askback: an input that never ends does not fill the output.
+func TestEndlessInputThatSaysNothingIsLeft(t *testing.T) {
+	choices := one(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
+	for name, c := range map[string]struct {
+		ask  askback.Ask
+		line string
+	}{
+		"y to a call":    {call(), "y\n"},
+		"no such choice": {choices, "9\n"},
+		"a command":      {choices, ":help\n"},
+		"a lonely note":  {choices, ":note\n"},
+		"no text":        {choices, "\xff\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := strings.NewReader(strings.Repeat(c.line, 1000))
+			var out bytes.Buffer
+			_, err := terminal.New(in, &out, nil).Ask(t.Context(), view.Of(c.ask))
+			if !errors.Is(err, terminal.ErrNoInput) {
+				t.Errorf("got %v, want %v", err, terminal.ErrNoInput)
+			}
+			if got := 1000 - in.Len()/len(c.line); got != 3 {
+				t.Errorf("%d lines were read, want 3", got)
+			}
+			if got := strings.Count(out.String(), "No more of this input is read."); got != 1 {
+				t.Errorf("it says %d times that it stops:\n%s", got, out.String())
+			}
+		})
+	}
+}
+
+// Lines that bring something in between, and people, may go on.
+func TestRefusedLinesAreCountedInARow(t *testing.T) {
+	choices := one(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
+	choices.Questions = append(choices.Questions, choices.Questions[0])
+	choices.Questions[1].ID = "q2"
+	if _, drawn, err := ask(choices, false, "9\n9\n1\n9\n9\n2\n"); err != nil {
+		t.Errorf("two and two lines: %v\n%s", err, drawn)
+	}
+	if _, drawn, err := ask(choices, true, "9\n9\n9\n9\n1\n2\n"); err != nil {
+		t.Errorf("a person: %v\n%s", err, drawn)
 	}
 }

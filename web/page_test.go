@@ -164,6 +164,23 @@ func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
 	}
 }
 
+// T3: tags and title are the agent's words and stand in its part; the token is ours.
+func TestTagsOfAConfirmationStandBelowIt(t *testing.T) {
+	h := newHouse(t)
+	r := harmless
+	r.Title, r.Tags = "Tidy up", []string{"harmless"}
+	page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
+	if n := len(page.all(".asker .tag")); n != 0 {
+		t.Errorf("%d tags stand in the head", n)
+	}
+	if got := page.one(t, ".beside bdi.tag").words(); got != "harmless" {
+		t.Errorf("below stands the tag %q", got)
+	}
+	if got, want := page.one(t, ".asker .token bdi").words(), "bot"; got != want {
+		t.Errorf("the token is %q, want %q", got, want)
+	}
+}
+
 // Row F5, F12: what silence means, and who is looking.
 func TestThePageSaysWhatSilenceMeans(t *testing.T) {
 	h := newHouse(t)
@@ -184,7 +201,7 @@ func TestThePageSaysWhatSilenceMeans(t *testing.T) {
 		}
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.words(), "question from deploy-bot Which database should we use? asked just now 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.words(), "question from deploy-bot (token bot ) Which database should we use? asked just now 1 hour 30 minutes left ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }

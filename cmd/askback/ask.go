@@ -160,7 +160,11 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 		return err
 	}
 	if !ask.Settled() {
-		if ask, err = wait(ctx, d, io, ask, suggestYes); err != nil {
+		ask, err = wait(ctx, d, io, ask, suggestYes)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return interrupted(ask, r.Key != "")
+		case err != nil:
 			return err
 		}
 	}
@@ -169,7 +173,7 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 
 // wait returns the ask once it is settled, by the prompt or elsewhere.
 func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
-	p := openPrompt(d, io, ask.ID)
+	p := openPrompt(d, io, ask)
 	say(io.err, p.invitation(d.page(ask)))
 	prompting, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -182,9 +186,18 @@ func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes 
 	<-done
 	p.close(settled)
 	if errors.Is(err, context.Canceled) {
-		return ask, ended{exitInterrupted, fmt.Sprintf("%s still waits. To withdraw it:\n  askback cancel %s", ask.ID, ask.ID)}
+		return ask, err
 	}
 	return settled, err
+}
+
+// interrupted says what can be done about an ask that this command waits for no longer.
+func interrupted(ask askback.Ask, keyed bool) error {
+	why := fmt.Sprintf("%s still waits. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answering(ask))
+	if keyed {
+		why += "\nThe same command, with the same --key, goes on waiting."
+	}
+	return ended{exitInterrupted, why}
 }
 
 // report prints the answer, or says why there is none.

@@ -37,7 +37,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 		}
 		for _, ask := range page.Items {
 			v := view.Of(ask)
-			fmt.Fprintf(io.out, "%s  %-9s  %4s  %s: %s\n", v.ID, ask.Status, elapsed(time.Since(ask.CreatedAt)), v.Agent, v.Headline())
+			fmt.Fprintf(io.out, "%s  %-9s  %4s  %s: %s\n", v.ID, ask.Status, elapsed(time.Since(ask.CreatedAt)), v.From(), v.Headline())
 		}
 		if page.NextCursor != "" {
 			say(io.err, "there are more: --cursor "+page.NextCursor)

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/safetext"
@@ -13,10 +16,40 @@ import (
 
 // printJSON writes what the API gives, indented.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return writeJSON(w, b.Bytes(), terminal.Is(w))
+}
+
+// writeJSON writes JSON as it is for a program. For a terminal, what encoding/json lets
+// through and a terminal obeys or does not show is escaped; the value is the same.
+func writeJSON(w io.Writer, raw []byte, escape bool) error {
+	if escape {
+		raw = escaped(raw)
+	}
+	_, err := w.Write(raw)
+	return err
+}
+
+func escaped(raw []byte) []byte {
+	var out []byte
+	for _, r := range string(raw) {
+		switch {
+		case r != 0x7f && (r < 0x80 || r > 0x9f) && !unicode.Is(unicode.Cf, r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // printAnswers writes what a script takes: the answer to one question, one
@@ -61,8 +94,7 @@ func printObject(w io.Writer, answers []askback.QuestionAnswer, questions []askb
 		}
 	}
 	b.WriteString("\n}\n")
-	_, err := w.Write(b.Bytes())
-	return err
+	return writeJSON(w, b.Bytes(), terminal.Is(w))
 }
 
 func member(b *bytes.Buffer, name string, value any) error {

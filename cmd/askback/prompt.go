@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -17,8 +19,10 @@ type prompt struct {
 	desk   *desk
 	io     streams
 	id     string
+	how    string           // the command that answers
 	words  *terminal.Prompt // nil: nobody can answer here
 	tty    *terminal.TTY    // nil: a pipe
+	lock   *local.Lock      // of the terminal, while it is our turn
 	reason string           // why nobody can
 	left   bool             // it stood open when the ask ended
 }
@@ -26,8 +30,8 @@ type prompt struct {
 // openPrompt opens the prompt: on the terminal when standard input is one, so
 // that standard output stays free for the answer; otherwise on standard input.
 // A server elsewhere takes no answers from here.
-func openPrompt(d *desk, io streams, id string) *prompt {
-	p := &prompt{desk: d, io: io, id: id}
+func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
+	p := &prompt{desk: d, io: io, id: ask.ID, how: answering(ask)}
 	switch {
 	case !d.prompts():
 	case io.in == nil:
@@ -67,8 +71,27 @@ func sentence(why, what string) string {
 }
 
 func (p *prompt) elsewhere() string {
-	return fmt.Sprintf("%s still waits. To answer it:\n  askback answer %s", p.id, p.id)
+	return fmt.Sprintf("%s still waits. To answer it:\n  %s", p.id, p.how)
 }
+
+// answering is the command that answers an ask.
+func answering(ask askback.Ask) string {
+	command := "askback answer " + ask.ID
+	switch n := len(ask.Questions); {
+	case ask.Kind == askback.Confirm:
+		return command + " --approve or --deny"
+	case n > 1:
+		var all strings.Builder
+		for i := range n {
+			fmt.Fprintf(&all, " q%d=ANSWER", i+1)
+		}
+		return command + all.String()
+	}
+	return command + " ANSWER"
+}
+
+// maxInvalid is how many answers from a pipe may be refused before no more are read.
+const maxInvalid = 3
 
 // serve asks until the ask is settled here, the input ends or ctx does.
 func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
@@ -79,7 +102,13 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	if shown.Confirmation != nil {
 		shown.Confirmation.SuggestYes = suggestYes
 	}
-	for again := true; again; {
+	if err := p.turn(ctx); err != nil {
+		if ctx.Err() == nil {
+			say(p.io.err, err.Error()+"; "+p.elsewhere())
+		}
+		return
+	}
+	for n, again := 1, true; again; n++ {
 		result, err := p.words.Ask(ctx, shown)
 		switch {
 		case errors.Is(err, terminal.ErrNoInput):
@@ -93,6 +122,10 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 			return
 		}
 		again = p.give(ctx, result)
+		if again && p.tty == nil && n == maxInvalid {
+			say(p.io.err, "the input gave no answer that can be taken, so no more of it is read; "+p.elsewhere())
+			return
+		}
 	}
 }
 
@@ -145,5 +178,8 @@ func (p *prompt) close(ask askback.Ask) {
 	}
 	if p.tty != nil {
 		_ = p.tty.Close()
+	}
+	if p.lock != nil {
+		_ = p.lock.Release()
 	}
 }

@@ -217,3 +217,46 @@ func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	runs(t, env, "answer", askID.FindString(s.screen.String()), "1")
 	s.sees(`it ended with 0`)
 }
+
+// Two prompts never read one keyboard: what is typed answers the ask that is shown, and
+// the other one waits for its turn.
+func TestOnePromptPerTerminal(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "sh", "-c", `exec 3<&0
+askback confirm 'Delete the cluster?' <&3 & first=$!
+askback confirm 'Tidy the desk?' <&3 & second=$!
+wait $first; a=$?; wait $second; echo "they ended with $a and $?"`)
+	s.sees(`Approve\? \[y/N\] `)
+	s.sees(`another question is open in this terminal; ask_\w{26} waits for its turn`)
+	waiting := regexp.MustCompile(`(ask_\w{26}) waits for its turn`).FindStringSubmatch(s.screen.String())[1]
+	s.types("y\n")
+	s.sees(`(?s)Approve\? .*Approve\? \[y/N\] `)
+	if list := runs(t, env, "list"); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, waiting) {
+		t.Errorf("after one y the list has\n%swant %s alone", list, waiting)
+	}
+	s.types("n\n")
+	s.exits(0)
+	s.sees(`they ended with (0 and 1|1 and 0)`)
+}
+
+// What encoding/json leaves raw is escaped on a terminal, and nowhere else.
+func TestJSONDoesNothingToTheTerminal(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	evil := "a\u009b2J\u007f\u202e\U000e0041b"
+	asked := launch(t, env, "ask", evil, "yes", "no")
+	asked.says(t, "Type one of")
+	id := strings.Fields(runs(t, env, "list"))[0]
+	if piped := runs(t, env, "show", "--json", id); !strings.Contains(piped, evil) {
+		t.Errorf("a pipe got\n%swant %q in it", piped, evil)
+	}
+	for _, args := range [][]string{{"show", "--json", id}, {"list", "--json"}} {
+		s := sit(t, env, 80, "askback", args...)
+		s.exits(0)
+		s.sees(`a\\u009b2J\\u007f\\u202e\\udb40\\udc41b`)
+		if i := strings.IndexAny(s.screen.String(), "\u009b\u007f\u202e\U000e0041"); i >= 0 {
+			t.Errorf("%v: a control character of the agent reached the screen:\n%q", args, s.screen.String()[i:])
+		}
+	}
+}

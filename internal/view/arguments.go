@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxIndent is how many levels are indented; canon takes no deeper arguments.
-const maxIndent = 32
+// maxIndent is how many levels are indented: deeper ones would push the text out of a
+// narrow window. The brackets still tell the level.
+const maxIndent = 8
 
 // Arguments draws JSON so that a person sees what a program will read (T3): every
 // member in its order, every number with its own digits, and each \u escape as the

@@ -31,6 +31,11 @@ func TestArgumentsAreDrawnExactly(t *testing.T) {
 		{"a raw trick is a mark", "[\"a\u202eb\"]", "[\n  \"a⟨U+202E⟩b\"\n]", true},
 		{"Hindi in escapes can be read", `["\u0915\u093f"]`, "[\n  \"कि\"\n]", false},
 		{"what is no JSON is shown as it is", `{"a":`, `{"a":`, false},
+		{
+			"deep down the indent ends", strings.Repeat("[", 10) + "1" + strings.Repeat("]", 10),
+			"[\n  [\n    [\n      [\n        [\n          [\n            [\n              [\n                [\n                [\n                1\n" +
+				"                ]\n                ]\n              ]\n            ]\n          ]\n        ]\n      ]\n    ]\n  ]\n]", false,
+		},
 		{"a lone value", `"x"`, `"x"`, false},
 		{"a lone number", `17`, `17`, false},
 	} {

@@ -18,6 +18,7 @@ import (
 type Ask struct {
 	ID       safetext.Text
 	Agent    safetext.Text   // the label of who asks, never an identity
+	Owner    safetext.Text   // the token that asks, where it is not named like the label
 	Path     []safetext.Text // the parents of a sub-agent
 	To       []safetext.Text // who may answer; nobody named is everybody
 	Tags     []safetext.Text
@@ -60,9 +61,20 @@ type Confirmation struct {
 	SuggestYes bool
 }
 
-// Prose says whether the agent adds words of its own to the call.
-func (c *Confirmation) Prose() bool {
-	return c.Description.String() != "" || c.Preview.String() != "" || c.Context.String() != ""
+// Prose says whether the agent adds words of its own to a call.
+func (a Ask) Prose() bool {
+	c := a.Confirmation
+	words := c.Description.String() + c.Preview.String() + c.Context.String() + a.Context.String() + a.Title.String()
+	return words != "" || len(a.Tags) > 0
+}
+
+// From says in one line who asks: the label, and beside it the token where that is
+// another.
+func (a Ask) From() safetext.Text {
+	if a.Owner.String() == "" {
+		return a.Agent
+	}
+	return safetext.Line(a.Agent.String() + " (token " + a.Owner.String() + ")")
 }
 
 // Of makes an ask safe to draw.
@@ -71,6 +83,9 @@ func Of(a askback.Ask) Ask {
 	v := Ask{
 		ID: c.line(a.ID), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
 		Title: c.line(a.Title), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
+	}
+	if a.Owner != a.Agent {
+		v.Owner = c.line(a.Owner)
 	}
 	v.Context, v.Code = c.context(a.Context)
 	for _, claim := range a.Claims {
@@ -90,17 +105,37 @@ func Of(a askback.Ask) Ask {
 }
 
 // Headline is the ask in one line, for lists: its title, its first question, or the
-// tool it wants to run.
+// tool it wants to run with what the agent says of it behind a colon.
 func (a Ask) Headline() safetext.Text {
 	switch {
+	case a.Confirmation != nil:
+		return a.Confirmation.headline(a.Title)
 	case a.Title.String() != "":
 		return a.Title
-	case a.Confirmation != nil:
-		return safetext.Line("run " + a.Confirmation.Tool.String() + "?")
 	case len(a.Questions) > 0:
 		return safetext.Line(a.Questions[0].Text.String())
 	}
 	return a.ID
+}
+
+// maxHeadline is how many columns of what an agent says of a call stand in a list.
+const maxHeadline = 100
+
+// headline names the tool first: a title, or a description, is only what is said of it.
+func (c *Confirmation) headline(title safetext.Text) safetext.Text {
+	tool := safetext.Line(c.Tool.String()).String()
+	words := title
+	if words.String() == "" {
+		words = c.Description
+	}
+	rows := safetext.Wrap(safetext.Line(words.String()), maxHeadline)
+	switch {
+	case words.String() == "":
+		return safetext.Line("run " + tool + "?")
+	case len(rows) > 1:
+		return safetext.Line(tool + ": " + rows[0].String() + " …")
+	}
+	return safetext.Line(tool + ": " + words.String())
 }
 
 // cleaner makes text safe and remembers whether any of it hid something.

@@ -3,6 +3,7 @@ package view_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,10 +177,32 @@ func TestHeadlines(t *testing.T) {
 		"Before I start": {Title: "Before I start", Questions: question},
 		"Which one?":     {Questions: question},
 		"run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
+		"rm: Delete all": {Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete\nall"}},
+		"rm: Tidy up":    {Title: "Tidy up", Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete all"}},
 		"ask_1":          {ID: "ask_1"},
 	} {
 		if got := view.Of(a).Headline().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := view.Brief(a).Headline().String(); got != want {
+			t.Errorf("in a list: got %q, want %q", got, want)
+		}
+	}
+	long := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "rm", Description: strings.Repeat("word ", 1000)}})
+	if got := long.Headline().String(); len(got) > 120 || !strings.HasSuffix(got, " …") {
+		t.Errorf("a long description makes the headline %q", got)
+	}
+}
+
+// A label is no identity: where the token has another name, that is shown too.
+func TestTheTokenStandsBesideTheLabel(t *testing.T) {
+	for _, c := range []struct{ agent, owner, want string }{
+		{"deploy-bot", "mallory", "deploy-bot (token mallory)"},
+		{"deploy-bot", "deploy-bot", "deploy-bot"},
+		{"deploy-bot", "", "deploy-bot"},
+	} {
+		if got := view.Of(askback.Ask{Agent: c.agent, Owner: c.owner}).From().String(); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }

@@ -166,7 +166,19 @@ func Brief(a askback.Ask) Ask {
 		a.Questions = append(a.Questions, askback.Question{ID: q.ID, Text: q.Text, Header: q.Header})
 	}
 	if c := a.Confirmation; c != nil {
-		a.Confirmation = &askback.Confirmation{ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous}
+		a.Confirmation = &askback.Confirmation{
+			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline),
+		}
 	}
 	return Of(a)
+}
+
+// front returns the first n runes of s.
+func front(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
 }
