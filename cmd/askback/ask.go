@@ -168,7 +168,23 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 			return err
 		}
 	}
+	if err := spend(ctx, d, ask); err != nil {
+		return err
+	}
 	return report(io, ask, asJSON)
+}
+
+// spend uses up an approval before anybody is told of it: a command that is run
+// again with its key must not be approved again (F7).
+func spend(ctx context.Context, d *desk, ask askback.Ask) error {
+	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
+		return nil
+	}
+	_, err := d.agent.Consume(ctx, ask.ID, ask.Confirmation.Digest)
+	if errors.Is(err, askback.ErrConsumed) {
+		return ended{exitRefused, "this approval was used before; to ask again, use another --key"}
+	}
+	return err
 }
 
 // wait returns the ask once it is settled, by the prompt or elsewhere.
