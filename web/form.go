@@ -19,12 +19,12 @@ const maxForm = 4 << 20
 
 // readValues reads a form. Another type of body, which a page of ours never sends, is
 // none.
-func readValues(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, errForm
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	err = r.ParseForm()
 	var large *http.MaxBytesError
 	switch {
@@ -45,7 +45,7 @@ type sent struct {
 // readForm reads the form of an ask. Fields are known by the ids of questions, choices
 // by their index: nothing the agent wrote names anything here.
 func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (sent, error) {
-	values, err := readValues(w, r)
+	values, err := readValues(w, r, maxForm)
 	if err != nil {
 		return sent{}, err
 	}

@@ -28,13 +28,16 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.draw(w, r, http.StatusOK, pages.Login(frame, secret))
 }
 
+// maxLogin is what a log-in sends at most: whoever has no token yet gets no room.
+const maxLogin = 4 << 10
+
 // login spends the link. Where no cookie can be kept the link stays good.
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {
 		return errClear
 	}
-	values, err := readValues(w, r)
+	values, err := readValues(w, r, maxLogin)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,11 @@ func reachable(at net.Addr) string {
 func (h *holder) port() (net.Listener, error) {
 	serve := h.desk.serve
 	if serve.kind == local.KindServe {
-		return net.Listen("tcp", serve.listen)
+		ln, err := net.Listen("tcp", serve.listen)
+		if err != nil {
+			err = fmt.Errorf("%w; another address can be given with --listen", err)
+		}
+		return ln, err
 	}
 	last, _ := h.desk.place.Last()
 	tries := []string{serve.listen, "127.0.0.1:0"}
