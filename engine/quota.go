@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
@@ -16,14 +18,16 @@ type quota struct {
 	maxWaiters int
 
 	mu      sync.Mutex
-	owners  map[string]*usage // counted in the store when first needed
+	owners  map[string]*usage
 	waiting map[askback.Principal]int
 }
 
 // usage is what one owner has open, and what is on its way to be.
 type usage struct {
-	open, coming int
-	counted      time.Time
+	open, coming atomic.Int64
+
+	mu      sync.Mutex // held while the store is asked: only this owner waits
+	counted time.Time  // zero: never
 }
 
 // countPause is how soon the store is asked again for somebody who is refused
@@ -32,38 +36,34 @@ const countPause = 30 * time.Second
 
 // reserve takes a place for one more ask of an owner, or returns
 // [askback.ErrTooMany]. done gives it back: to the ask that was opened, or to
-// nobody. Before anybody is refused, the store is asked again.
+// nobody. The store is asked when an owner first comes, and again before it is
+// refused.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
-	q := &e.quota
-	if q.maxOpen == 0 {
+	limit := int64(e.quota.maxOpen)
+	if limit == 0 {
 		return func(bool) {}, nil
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	u := q.owners[owner]
-	now := e.clock()
-	if u == nil || u.open+u.coming >= q.maxOpen && now.Sub(u.counted) >= countPause {
+	u := e.quota.usage(owner)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	full := func() bool { return u.open.Load()+u.coming.Load() >= limit }
+	if now := e.clock(); u.counted.IsZero() || full() && now.Sub(u.counted) >= countPause {
 		n, err := e.count(ctx, owner)
 		if err != nil {
 			return nil, err
 		}
-		if u == nil {
-			u = &usage{}
-			q.keep(owner, u)
-		}
-		u.open, u.counted = n, now
+		u.open.Store(int64(n))
+		u.counted = now
 	}
-	if u.open+u.coming >= q.maxOpen {
+	if full() {
 		return nil, askback.ErrTooMany
 	}
-	u.coming++
+	u.coming.Add(1)
 	return func(opened bool) {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		u.coming--
 		if opened {
-			u.open++
+			u.open.Add(1)
 		}
+		u.coming.Add(-1)
 	}, nil
 }
 
@@ -71,18 +71,21 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 // its way are forgotten and counted again when they come back.
 const maxOwners = 10_000
 
-func (q *quota) keep(owner string, u *usage) {
+func (q *quota) usage(owner string) *usage {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if u := q.owners[owner]; u != nil {
+		return u
+	}
 	if q.owners == nil {
 		q.owners = map[string]*usage{}
 	}
 	if len(q.owners) >= maxOwners {
-		for name, old := range q.owners {
-			if old.coming == 0 {
-				delete(q.owners, name)
-			}
-		}
+		maps.DeleteFunc(q.owners, func(_ string, old *usage) bool { return old.coming.Load() == 0 })
 	}
+	u := &usage{}
 	q.owners[owner] = u
+	return u
 }
 
 // count returns how many asks of an owner are open, up to the bound.
@@ -103,12 +106,14 @@ func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
 	return n, nil
 }
 
-// settled notes that an ask of an owner is not open any more.
+// settled notes that an ask of an owner is not open any more. It may come before
+// the note that it was opened.
 func (q *quota) settled(owner string) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	if u := q.owners[owner]; u != nil && u.open > 0 {
-		u.open--
+	u := q.owners[owner]
+	q.mu.Unlock()
+	if u != nil {
+		u.open.Add(-1)
 	}
 }
 

@@ -54,7 +54,7 @@ func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
 func (p *prompt) invitation(page string) string {
 	switch {
 	case p.words != nil && page != "":
-		return "or answer at " + page
+		return "answer here, or at " + page
 	case p.words != nil:
 		return ""
 	case page == "":
