@@ -102,3 +102,53 @@ func TestAProxysErrorIsUnreachable(t *testing.T) {
 		proxy.Close()
 	}
 }
+
+// A token that is revoked while its holder waits hears nothing any more.
+func TestARevokedWaiterHearsNothing(t *testing.T) {
+	w := newWire(t, nil)
+	ctx := context.Background()
+	made, secret, err := w.engine.As(root).CreateToken(ctx, askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := w.ask(databases)
+	w.watch(secret)
+	heard := make(chan reply, 1)
+	go func() { heard <- w.send("GET", "/api/v1/asks/"+ask.ID+"?wait=60s", secret, "") }()
+	<-w.letIn
+	if _, err := w.engine.As(root).RevokeToken(ctx, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.engine.As(ana).Answer(ctx, ask.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-heard; got.status != 401 {
+		t.Errorf("got %d %s, want 401", got.status, got.body)
+	}
+}
+
+// A browser's secret is no bearer token, and its cookie makes no tokens: a
+// cookie goes to every port of its host.
+func TestABrowsersSecretOpensOnlyPages(t *testing.T) {
+	w := newWire(t, nil)
+	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaWeb})
+	const create = `{"kind": "admin", "name": "thief"}`
+	before := w.contents()
+	for name, c := range map[string]struct {
+		got  reply
+		want int
+	}{
+		"as a bearer":         {w.send("GET", "/api/v1/asks", secret, ""), 401},
+		"to make a token":     {w.send("POST", "/api/v1/tokens", "", create, "Cookie", "askback="+secret), 403},
+		"to list the tokens":  {w.send("GET", "/api/v1/tokens", "", "", "Cookie", "askback="+secret), 403},
+		"to take the machine": {w.send("POST", "/api/v1/yield", "", "", "Cookie", "askback="+secret), 403},
+		"as a cookie":         {w.send("GET", "/api/v1/asks", "", "", "Cookie", "askback="+secret), 200},
+	} {
+		if c.got.status != c.want {
+			t.Errorf("%s: got %d %s, want %d", name, c.got.status, c.got.body, c.want)
+		}
+	}
+	if after := w.contents(); after != before {
+		t.Errorf("the store changed:\n%s\nwas\n%s", after, before)
+	}
+}

@@ -31,6 +31,30 @@ type wire struct {
 
 	mu     sync.Mutex
 	tokens map[askback.Principal]string
+	letIn  chan struct{} // closed once the watched secret was let in
+}
+
+// watchful tells when a secret is let in for the first time.
+type watchful struct {
+	*engine.Engine
+	secret string
+	once   sync.Once
+	letIn  chan struct{}
+}
+
+// Authenticate implements [httpapi.Gate].
+func (g *watchful) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	who, err := g.Engine.Authenticate(ctx, secret)
+	if err == nil && secret == g.secret {
+		g.once.Do(func() { close(g.letIn) })
+	}
+	return who, err
+}
+
+// watch makes letIn close when a secret is let in.
+func (w *wire) watch(secret string) {
+	w.letIn = make(chan struct{})
+	w.server.Config.Handler = httpapi.NewHandler(&watchful{Engine: w.engine, secret: secret, letIn: w.letIn}, nil)
 }
 
 // root is whoever makes the tokens of a test.
