@@ -19,7 +19,7 @@ bench: ## measure, and print the figures
 	@test -d bench || { echo "make bench: there is no folder bench" >&2; exit 1; }
 	@go run ./bench
 
-prove: ## kill the real binary again and again: N=1000 times, or the short form
+prove: ## kills, races, pairs and streams: N=1000, or the short form
 	@test -d prove || { echo "make prove: there is no folder prove" >&2; exit 1; }
 	@go run ./prove $(if $(N),-n $(N),-short)
 

@@ -14,7 +14,7 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	text(&bad, "/comment", a.Comment, MaxText)
 	text(&bad, "/reason", a.Reason, MaxText)
 	if ask.Kind == Confirm {
-		a.checkDecision(&bad)
+		a = a.normalizeDecision(&bad)
 		return a, bad.err()
 	}
 	if a.Decision != "" {
@@ -22,6 +22,9 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	}
 	if len(a.Input) > 0 {
 		bad.add("/input", "these are questions and have no arguments", "leave it out")
+	}
+	if a.Grant != nil {
+		bad.add("/grant", "these are questions, nothing to grant", "leave it out")
 	}
 	given := a.place(ask, &bad)
 	a.Answers = make([]QuestionAnswer, len(ask.Questions))
@@ -50,20 +53,44 @@ func (a Answer) Check() error {
 	return bad.err()
 }
 
-func (a Answer) checkDecision(bad *problems) {
+// normalizeDecision is Normalize for a confirmation. Arguments are compared as
+// bytes; whether edited ones are others at all is told by their digest.
+func (a Answer) normalizeDecision(bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
 	}
 	switch a.Decision {
-	case Approve, Deny:
-	case ApproveAll:
-		bad.add("/decision", "this release makes no standing approvals", `"decision": "approved"`)
+	case Approve, Deny, ApproveAll:
 	default:
-		bad.add("/decision", "a decision is approved or denied", `"decision": "denied"`)
+		bad.add("/decision", "a decision is approved, denied or approve_all", `"decision": "denied"`)
 	}
-	if len(a.Input) > 0 {
-		bad.add("/input", "this release takes the arguments as they are", "deny, and say in the reason what to change")
+	a.checkInput(bad)
+	switch {
+	case a.Decision == ApproveAll:
+		a.Grant = new(set(a.Grant).normalize(bad))
+	case a.Grant != nil:
+		bad.add("/grant", "only approve_all grants anything", `"decision": "approve_all"`)
 	}
+	return a
+}
+
+// checkInput checks arguments as a person edited them.
+func (a *Answer) checkInput(bad *problems) {
+	if len(a.Input) == 0 {
+		return
+	}
+	if a.Decision != Approve {
+		bad.add("/input", "only arguments that are approved, this once, can be edited", `"decision": "approved"`)
+		return
+	}
+	raw, ok := compact(a.Input)
+	switch {
+	case !ok || raw[0] != '{':
+		bad.add("/input", "the arguments of a tool are an object", `"input": {}`)
+	case len(raw) > MaxInput:
+		bad.add("/input", fmt.Sprintf("%d bytes; at most %d", len(raw), MaxInput), "shorten it")
+	}
+	a.Input = raw
 }
 
 // placed is an answer that found its question, and where it stood.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -187,6 +188,12 @@ func TestDecisions(t *testing.T) {
 	confirmation := askback.Ask{Kind: askback.Confirm, Confirmation: drop().Confirmation}
 	edited := askback.Decide(askback.Approve, "")
 	edited.Input = json.RawMessage(`{}`)
+	with := func(d askback.Decision, input string) askback.Answer {
+		return askback.Answer{Decision: d, Input: json.RawMessage(input)}
+	}
+	grants := func(d askback.Decision, scope askback.Scope, lasts time.Duration) askback.Answer {
+		return askback.Answer{Decision: d, Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: lasts}}
+	}
 	both := askback.Choose("yes")
 	both.Decision = askback.Approve
 	for _, c := range []struct {
@@ -197,13 +204,24 @@ func TestDecisions(t *testing.T) {
 	}{
 		{"approved", confirmation, askback.Decide(askback.Approve, ""), nil},
 		{"denied", confirmation, askback.Decide(askback.Deny, "not on a Friday"), nil},
-		{"approve all is not there yet", confirmation, askback.Decide(askback.ApproveAll, ""), []string{"/decision"}},
+		{"all approved", confirmation, askback.Decide(askback.ApproveAll, ""), nil},
+		{"all approved for an hour", confirmation, grants(askback.ApproveAll, askback.ScopeInput, time.Hour), nil},
+		{"all approved for ever", confirmation, grants(askback.ApproveAll, "", 1000*24*time.Hour), []string{"/grant/expires_in"}},
+		{"all approved for no time", confirmation, grants(askback.ApproveAll, "", time.Millisecond), []string{"/grant/expires_in"}},
+		{"all of everything", confirmation, grants(askback.ApproveAll, "everything", 0), []string{"/grant/scope"}},
+		{"a grant with one approval", confirmation, grants(askback.Approve, "", 0), []string{"/grant"}},
+		{"a grant for questions", one(askback.Question{}), askback.Answer{Answers: both.Answers, Grant: &askback.GrantRequest{}}, []string{"/grant"}},
 		{"nothing", confirmation, askback.Answer{}, []string{"/decision"}},
 		{"another word", confirmation, askback.Decide("yes", ""), []string{"/decision"}},
 		{"another case", confirmation, askback.Decide("Approved", ""), []string{"/decision"}},
 		{"a label", confirmation, askback.Choose("approved"), []string{"/answers", "/decision"}},
 		{"a label and a decision", confirmation, both, []string{"/answers"}},
-		{"edited arguments are not there yet", confirmation, edited, []string{"/input"}},
+		{"edited arguments", confirmation, edited, nil},
+		{"edited arguments that are a list", confirmation, with(askback.Approve, "[]"), []string{"/input"}},
+		{"edited arguments that are no JSON", confirmation, with(askback.Approve, "{"), []string{"/input"}},
+		{"edited arguments of a mebibyte", confirmation, with(askback.Approve, `{"a":"`+strings.Repeat("x", askback.MaxInput)+`"}`), []string{"/input"}},
+		{"edited arguments that are denied", confirmation, with(askback.Deny, "{}"), []string{"/input"}},
+		{"edited arguments of all that follows", confirmation, with(askback.ApproveAll, "{}"), []string{"/input"}},
 		{"a decision on questions", form(), askback.Decide(askback.Approve, ""), []string{"/decision", "/answers"}},
 		{"arguments for questions", one(askback.Question{}), askback.Answer{Answers: both.Answers, Input: edited.Input}, []string{"/input"}},
 	} {

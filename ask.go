@@ -27,12 +27,16 @@ type Ask struct {
 	Deadline     time.Time // zero: none
 	OnTimeout    OnTimeout
 	PageURL      string
-	Outcome      *Outcome // set once the ask is settled, and never changed
+	Repairs      []Problem // where the call was mended, and what was left out (F15)
+	Outcome      *Outcome  // set once the ask is settled, and never changed
 
 	// Repeated says that Ask found this ask by its key instead of making it.
 	// It is not on the wire.
 	Repeated bool
 }
+
+// addressed says whether the ask is put to this person, or to everybody.
+func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Contains(a.To, name) }
 
 // Settled says whether the ask has its outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }
@@ -155,6 +159,7 @@ func (a Ask) Clone() Ask {
 	}
 	a.Context = slices.Clone(a.Context)
 	a.To, a.Tags, a.Claims = slices.Clone(a.To), slices.Clone(a.Tags), slices.Clone(a.Claims)
+	a.Repairs = slices.Clone(a.Repairs)
 	if a.Outcome != nil {
 		o := *a.Outcome
 		o.Answers, o.Input = slices.Clone(o.Answers), slices.Clone(o.Input)

@@ -14,7 +14,6 @@ package askback
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // An Asker is the agent's side. Every method is safe to repeat.
@@ -72,6 +71,9 @@ type Seat interface {
 	Asker
 	Inbox
 	Drafts
+	Desk
+	Sessions
+	Feed
 	Keyring
 }
 
@@ -81,6 +83,7 @@ type Query struct {
 	Agent     string // the agent's label
 	SessionID string
 	To        string // addressed to this name, or to everybody
+	Search    string // only those whose title, questions, tool or label contain this, in any case
 	Cursor    string // NextCursor of the page before
 	Limit     int    // 1 to 200; 0 is 50
 }
@@ -99,9 +102,7 @@ func (q Query) Check() error {
 	default:
 		bad.add("/status", "a status is pending, answered, declined, cancelled, expired or all", "status=pending")
 	}
-	if q.Limit < 0 || q.Limit > MaxLimit {
-		bad.add("/limit", fmt.Sprintf("a limit is 1 to %d", MaxLimit), fmt.Sprintf("limit=%d", DefaultLimit))
-	}
+	checkLimit(&bad, q.Limit)
 	return bad.err()
 }
 

@@ -103,9 +103,9 @@ func anyQuestion() *rapid.Generator[askback.Question] {
 
 // anyAsk is a pending ask with normal content.
 func anyAsk() *rapid.Generator[askback.Ask] {
-	normal := anyRequest().Filter(func(r askback.Request) bool { _, _, err := r.Normalize(); return err == nil })
+	normal := anyRequest().Filter(func(r askback.Request) bool { _, err := r.Normalize(); return err == nil })
 	return rapid.Custom(func(t *rapid.T) askback.Ask {
-		r, _, _ := normal.Draw(t, "request").Normalize()
+		r, _ := normal.Draw(t, "request").Normalize()
 		a := askback.Ask{
 			ID: "ask_1", SessionID: "ses_1", Agent: words.Draw(t, "agent"), Kind: askback.Questions, Title: r.Title,
 			Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Quorum: r.Quorum,

@@ -78,6 +78,7 @@ type askJSON struct {
 	Deadline     stamp           `json:"deadline"`
 	OnTimeout    OnTimeout       `json:"on_timeout"`
 	PageURL      *string         `json:"page_url"`
+	Repairs      []Problem       `json:"repairs"`
 	Outcome      *Outcome        `json:"outcome"`
 }
 
@@ -92,7 +93,7 @@ func (a Ask) MarshalJSON() ([]byte, error) {
 		Title: null(a.Title), Questions: list(a.Questions), Confirmation: a.Confirmation, Context: context,
 		To: list(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: list(a.Tags), Claims: list(a.Claims),
 		Status: a.Status, CreatedAt: stamp{a.CreatedAt}, Deadline: stamp{a.Deadline},
-		OnTimeout: a.OnTimeout, PageURL: null(a.PageURL), Outcome: a.Outcome,
+		OnTimeout: a.OnTimeout, PageURL: null(a.PageURL), Repairs: list(a.Repairs), Outcome: a.Outcome,
 	})
 }
 
@@ -110,7 +111,7 @@ func (a *Ask) UnmarshalJSON(b []byte) error {
 		Title: set(j.Title), Questions: some(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
 		To: some(j.To), Quorum: j.Quorum, Tags: some(j.Tags), Claims: some(j.Claims),
 		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,
-		OnTimeout: j.OnTimeout, PageURL: set(j.PageURL), Outcome: j.Outcome,
+		OnTimeout: j.OnTimeout, PageURL: set(j.PageURL), Repairs: some(j.Repairs), Outcome: j.Outcome,
 	}
 	return nil
 }
@@ -246,6 +247,7 @@ type outcomeJSON struct {
 	Comment   *string          `json:"comment"`
 	Decision  *Decision        `json:"decision"`
 	Input     json.RawMessage  `json:"input"`
+	Digest    *string          `json:"digest"`
 	GrantID   *string          `json:"grant_id"`
 	Reason    *string          `json:"reason"`
 	By        By               `json:"by"`
@@ -261,7 +263,7 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		input = json.RawMessage("null")
 	}
 	return marshal(outcomeJSON{
-		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.GrantID), null(o.Reason), o.By,
+		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.Digest), null(o.GrantID), null(o.Reason), o.By,
 		null(o.Via),
 		stamp{o.At},
 		o.Defaulted,
@@ -278,10 +280,68 @@ func (o *Outcome) UnmarshalJSON(b []byte) error {
 		j.Input = nil
 	}
 	*o = Outcome{
-		j.Status, some(j.Answers), set(j.Comment), set(j.Decision), j.Input, set(j.GrantID), set(j.Reason),
+		j.Status, some(j.Answers), set(j.Comment), set(j.Decision), j.Input, set(j.Digest), set(j.GrantID), set(j.Reason),
 		j.By, set(j.Via), j.At.Time, j.Defaulted,
 	}
 	return nil
+}
+
+type grantJSON struct {
+	ID        string  `json:"id"`
+	Owner     string  `json:"owner"`
+	Agent     string  `json:"agent"`
+	ToolName  string  `json:"tool_name"`
+	Server    *string `json:"server"`
+	Scope     Scope   `json:"scope"`
+	SessionID *string `json:"session_id"`
+	Digest    *string `json:"digest"`
+	Dangerous bool    `json:"dangerous"`
+	By        string  `json:"by"`
+	CreatedAt stamp   `json:"created_at"`
+	ExpiresAt stamp   `json:"expires_at"`
+	Uses      int     `json:"uses"`
+	RevokedAt stamp   `json:"revoked_at"`
+}
+
+// MarshalJSON writes a grant as in wire.md §2.
+func (g Grant) MarshalJSON() ([]byte, error) {
+	return marshal(grantJSON{
+		g.ID, g.Owner, g.Agent, g.ToolName, null(g.Server), g.Scope, null(g.SessionID), null(g.Digest), g.Dangerous,
+		g.By,
+		stamp{g.CreatedAt},
+		stamp{g.ExpiresAt},
+		g.Uses,
+		stamp{g.RevokedAt},
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (g *Grant) UnmarshalJSON(b []byte) error {
+	var j grantJSON
+	err := json.Unmarshal(b, &j)
+	*g = Grant{
+		j.ID, j.Owner, j.Agent, j.ToolName, set(j.Server), j.Scope, set(j.SessionID), set(j.Digest), j.Dangerous,
+		j.By, j.CreatedAt.Time, j.ExpiresAt.Time, j.Uses, j.RevokedAt.Time, "",
+	}
+	return err
+}
+
+type grantPageJSON struct {
+	Items      []Grant `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// MarshalJSON writes a list as in wire.md §2.
+func (p GrantPage) MarshalJSON() ([]byte, error) {
+	return marshal(grantPageJSON{list(p.Items), null(p.NextCursor)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (p *GrantPage) UnmarshalJSON(b []byte) error {
+	var j grantPageJSON
+	err := json.Unmarshal(b, &j)
+	*p = GrantPage{some(j.Items), set(j.NextCursor)}
+	return err
 }
 
 type byJSON struct {

@@ -14,8 +14,9 @@ type Outcome struct {
 	Answers   []QuestionAnswer // one per question, in order; defaults too
 	Comment   string           // remarks on the whole form
 	Decision  Decision         // of a confirmation
-	Input     json.RawMessage  // the arguments as a person edited them
-	GrantID   string
+	Input     json.RawMessage  // the arguments as a person edited them; nil: as they were asked about
+	Digest    string           // of an approval: what may run; see [Confirmation]
+	GrantID   string           // the grant that was made, or used
 	Reason    string
 	By        By
 	Via       Via
@@ -104,8 +105,9 @@ type Answer struct {
 	Answers  []QuestionAnswer
 	Comment  string
 	Decision Decision
-	Input    json.RawMessage // edited arguments
+	Input    json.RawMessage // of an approval: the arguments as they should be instead
 	Reason   string
+	Grant    *GrantRequest // of [ApproveAll]; nil is the zero value
 }
 
 // Choose returns the answer to a single question: labels, or text of one's own.

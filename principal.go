@@ -52,15 +52,26 @@ const (
 	ActClaim   Action = "claim"
 	ActCancel  Action = "cancel"
 	ActConsume Action = "consume"
-	ActDraft   Action = "draft"  // keep what one typed so far
-	ActLogin   Action = "login"  // log a browser in as oneself
-	ActTokens  Action = "tokens" // see, make and revoke tokens
-	ActYield   Action = "yield"  // make the server hand over its database
+	ActDraft   Action = "draft"   // keep what one typed so far
+	ActGrants  Action = "grants"  // see standing approvals
+	ActRevoke  Action = "revoke"  // end one
+	ActStart   Action = "start"   // announce a run
+	ActFollow  Action = "follow"  // see a session, what is said there and what happens
+	ActMessage Action = "message" // speak to a run
+	ActReport  Action = "report"  // say what a run does, and how it ended
+	ActEnd     Action = "end"     // end a run, or its turn
+	ActResume  Action = "resume"  // let a run go on
+	ActFeed    Action = "feed"    // see what happens in every session
+	ActPeople  Action = "people"  // see who may answer, who asks, and how long it takes
+	ActLogin   Action = "login"   // log a browser in as oneself
+	ActTokens  Action = "tokens"  // see, make and revoke tokens
+	ActYield   Action = "yield"   // make the server hand over its database
 )
 
 // Actions lists every [Action].
 var Actions = []Action{
-	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActDraft, ActLogin, ActTokens, ActYield,
+	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActDraft,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActYield,
 }
 
 // A Relation is how a principal stands to what it acts on.

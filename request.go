@@ -34,6 +34,11 @@ type Request struct {
 	// Key makes the request safe to repeat: the same key of the same asker is
 	// the same ask, for as long as the ask is kept.
 	Key string
+	// Repairs are what was mended before: where a model's call was not quite
+	// what it should be, and how it was read (F15). They travel with the
+	// request, because whoever reads the call may be another program than the
+	// one that keeps the ask.
+	Repairs []Problem
 }
 
 // The limits of wire.md §1, in code points; Header in grapheme clusters,
@@ -52,16 +57,17 @@ const (
 	MaxText        = 20_000 // notes, other, reason, comment
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
-	MaxNames       = 100 // people in To, tags
+	MaxNames       = 100   // people in To, tags
+	MaxTo          = 2_000 // the names in To together: they are written again with each step
 	MaxDraft       = 1 << 18
 	MaxTimeout     = 10 * 366 * 24 * time.Hour
 )
 
 // Normalize returns the request in its one form: questions numbered, headers
 // cut, "Other" among the options dropped where text of one's own is allowed
-// anyway, what is unsaid filled in. notes says what was left out and why. The
-// error is [Invalid] and names every problem.
-func (r Request) Normalize() (normal Request, notes []Problem, err error) {
+// anyway, what is unsaid filled in. Its Repairs also say what was left out and
+// why. The error is [Invalid] and names every problem.
+func (r Request) Normalize() (Request, error) {
 	var bad, left problems
 	switch {
 	case r.Confirmation != nil && len(r.Questions) > 0:
@@ -82,7 +88,27 @@ func (r Request) Normalize() (normal Request, notes []Problem, err error) {
 	if r.CallbackURL != "" {
 		bad.add("/callback_url", "this release calls nobody back", "wait for the ask instead")
 	}
-	return r, left.list, bad.err()
+	r.checkRepairs(&bad)
+	for _, p := range left.list {
+		if len(r.Repairs) < MaxProblems {
+			r.Repairs = append(slices.Clip(r.Repairs), p)
+		}
+	}
+	return r, bad.err()
+}
+
+// checkRepairs holds repairs to what a decoder of ours would write.
+func (r *Request) checkRepairs(bad *problems) {
+	if len(r.Repairs) > MaxProblems {
+		bad.add("/repairs", fmt.Sprintf("%d repairs; at most %d", len(r.Repairs), MaxProblems), "leave them out")
+		return
+	}
+	for i, p := range r.Repairs {
+		at := fmt.Sprintf("/repairs/%d", i)
+		text(bad, at+"/pointer", p.Pointer, MaxName)
+		text(bad, at+"/detail", p.Detail, MaxDescription)
+		text(bad, at+"/fix", p.Fix, MaxDescription)
+	}
 }
 
 // checkPlace checks who asks, in which session, and who is asked.
@@ -101,6 +127,9 @@ func (r *Request) checkPlace(bad *problems) {
 		}
 	}
 	r.To = names(bad, "/to", r.To)
+	if n := utf8.RuneCountInString(strings.Join(r.To, "")); n > MaxTo {
+		bad.add("/to", tooLong(n, MaxTo)+" in all", "name fewer people")
+	}
 	r.Tags = names(bad, "/tags", r.Tags)
 	var ok bool
 	switch r.Context, ok = compact(r.Context); {

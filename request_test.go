@@ -87,12 +87,12 @@ func TestLimitsOfARequestHoldAtTheBoundary(t *testing.T) {
 		t.Run(l.at, func(t *testing.T) {
 			r := l.base()
 			l.set(&r, strings.Repeat("é", l.max))
-			if _, _, err := r.Normalize(); err != nil {
+			if _, err := r.Normalize(); err != nil {
 				t.Errorf("%d characters: got %v, want no error", l.max, err)
 			}
 			r = l.base()
 			l.set(&r, strings.Repeat("é", l.max+1))
-			_, _, err := r.Normalize()
+			_, err := r.Normalize()
 			if got, want := pointers(t, err), []string{l.at}; !slices.Equal(got, want) {
 				t.Fatalf("%d characters: got problems at %q, want %q", l.max+1, got, want)
 			}
@@ -110,7 +110,7 @@ func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 		if l.at == "/context" {
 			r.Context = json.RawMessage("\"\xff\"")
 		}
-		_, _, err := r.Normalize()
+		_, err := r.Normalize()
 		if got, want := pointers(t, err), []string{l.at}; !slices.Equal(got, want) {
 			t.Errorf("%s: got problems at %q, want %q", l.at, got, want)
 		}
@@ -122,7 +122,7 @@ func TestToolInputHasAMebibyte(t *testing.T) {
 	for n, want := range map[int][]string{1 << 20: nil, 1<<20 + 1: {"/confirmation/input"}} {
 		r := drop()
 		r.Confirmation.Input = json.RawMessage(`{"a":"` + strings.Repeat("x", n-8) + `"}`)
-		_, _, err := r.Normalize()
+		_, err := r.Normalize()
 		if got := pointers(t, err); !slices.Equal(got, want) {
 			t.Errorf("%d bytes: got problems at %q, want %q", n, got, want)
 		}
@@ -175,7 +175,7 @@ func TestHowManyOfEachARequestMayHave(t *testing.T) {
 		{"a hundred tags", tags(100), nil},
 		{"a hundred and one tags", tags(101), []string{"/tags"}},
 	} {
-		_, _, err := c.r.Normalize()
+		_, err := c.r.Normalize()
 		if got := pointers(t, err); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got problems at %q, want %q", c.name, got, c.want)
 		}
@@ -277,7 +277,7 @@ func TestRulesOfARequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.base()
 			c.change(&r)
-			_, _, err := r.Normalize()
+			_, err := r.Normalize()
 			if got := pointers(t, err); !slices.Equal(got, c.want) {
 				t.Errorf("got problems at %q, want %q: %v", got, c.want, err)
 			}
@@ -291,7 +291,7 @@ func TestEveryProblemOfARequestIsNamed(t *testing.T) {
 		Questions: []askback.Question{{Text: "", Options: askback.Options("A")}, {Text: "Why?", Default: []string{""}}},
 		Quorum:    3, To: []string{"@ops"}, OnTimeout: askback.OnTimeoutDecline,
 	}
-	_, _, err := r.Normalize()
+	_, err := r.Normalize()
 	want := []string{"/questions/0/question", "/questions/0/options", "/questions/1/default", "/to/0", "/on_timeout", "/quorum"}
 	if got := pointers(t, err); !slices.Equal(got, want) {
 		t.Errorf("got problems at %q, want %q", got, want)
@@ -302,7 +302,8 @@ func TestWhatIsUnsaidIsFilledIn(t *testing.T) {
 	r := which()
 	r.To, r.Tags = []string{"ana", "ben", "ana"}, []string{}
 	r.Context = json.RawMessage("{ }\n")
-	got, notes, err := r.Normalize()
+	got, err := r.Normalize()
+	notes := got.Repairs
 	want := which()
 	want.Questions[0].ID = "q1"
 	want.To, want.Quorum, want.OnTimeout = []string{"ana", "ben"}, 1, askback.OnTimeoutWait
@@ -312,7 +313,7 @@ func TestWhatIsUnsaidIsFilledIn(t *testing.T) {
 
 	r = drop()
 	r.Confirmation.Input, r.Timeout = nil, time.Minute
-	got, _, err = r.Normalize()
+	got, err = r.Normalize()
 	want = drop()
 	want.Confirmation.Input, want.Confirmation.Tier = json.RawMessage("{}"), "confirm"
 	want.Quorum, want.Timeout, want.OnTimeout = 1, time.Minute, askback.OnTimeoutFail
@@ -327,7 +328,7 @@ func TestJSONInARequestHasOneForm(t *testing.T) {
 	r := drop()
 	r.Context = json.RawMessage("\t{ \"why\" : \"<b> & \u2028\" }")
 	r.Confirmation.Input = json.RawMessage(`{ "n" : 1.0, "table": "a  b" } `)
-	got, _, err := r.Normalize()
+	got, err := r.Normalize()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +358,8 @@ func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 	} {
 		r := which()
 		r.Questions[0].Header = c.header
-		got, notes, err := r.Normalize()
+		got, err := r.Normalize()
+		notes := got.Repairs
 		if err != nil || len(notes) > 0 {
 			t.Errorf("%s: got error %v, notes %v, want none", c.name, err, notes)
 			continue
@@ -380,7 +382,8 @@ func TestOtherAmongTheOptionsIsDroppedWhereOwnTextCounts(t *testing.T) {
 	for _, other := range []string{"Other", "other", "OTHER…", "Other...", " Other "} {
 		r := which()
 		r.Questions[0].Options = askback.Options("A", other, "B")
-		got, notes, err := r.Normalize()
+		got, err := r.Normalize()
+		notes := got.Repairs
 		if err != nil {
 			t.Errorf("%q: %v", other, err)
 			continue
@@ -397,7 +400,8 @@ func TestOtherAmongTheOptionsIsDroppedWhereOwnTextCounts(t *testing.T) {
 func TestOtherIsAnOptionWhereOnlyOptionsCount(t *testing.T) {
 	r := which()
 	r.Questions[0].Options, r.Questions[0].NoOther = askback.Options("A", "Other"), true
-	got, notes, err := r.Normalize()
+	got, err := r.Normalize()
+	notes := got.Repairs
 	if want := askback.Options("A", "Other"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
@@ -406,7 +410,8 @@ func TestOtherIsAnOptionWhereOnlyOptionsCount(t *testing.T) {
 func TestWordsThatOnlyContainOtherAreKept(t *testing.T) {
 	r := which()
 	r.Questions[0].Options = askback.Options("Another", "Other database")
-	got, notes, err := r.Normalize()
+	got, err := r.Normalize()
+	notes := got.Repairs
 	if want := askback.Options("Another", "Other database"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
@@ -417,7 +422,8 @@ func TestPreviewsOfAMultiSelectAreDroppedWithANote(t *testing.T) {
 		r := which()
 		r.Questions[0].MultiSelect = multi
 		r.Questions[0].Options[1].Preview = "create table …"
-		got, notes, err := r.Normalize()
+		got, err := r.Normalize()
+		notes := got.Repairs
 		preview, at := "create table …", []string(nil)
 		if multi {
 			preview, at = "", []string{"/questions/0/options/1/preview"}
@@ -430,13 +436,13 @@ func TestPreviewsOfAMultiSelectAreDroppedWithANote(t *testing.T) {
 
 func TestNormalizingTwiceIsNormalizingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		once, _, err := anyRequest().Draw(t, "request").Normalize()
+		once, err := anyRequest().Draw(t, "request").Normalize()
 		if err != nil {
 			t.Skip("not a request")
 		}
-		twice, notes, err := once.Normalize()
-		if diff := cmp.Diff(once, twice); err != nil || len(notes) > 0 || diff != "" {
-			t.Errorf("got error %v, notes %v, want none; once -, twice +:\n%s", err, notes, diff)
+		twice, err := once.Normalize()
+		if diff := cmp.Diff(once, twice); err != nil || diff != "" {
+			t.Errorf("got error %v, want none; once -, twice +:\n%s", err, diff)
 		}
 	})
 }
@@ -451,7 +457,7 @@ func TestNamesHaveNoControlCharacters(t *testing.T) {
 		for _, s := range []string{"two\nlines", "tab\there", "\x1b[31mred", "nul\x00", "next\u0085line"} {
 			r := l.base()
 			l.set(&r, s)
-			_, _, err := r.Normalize()
+			_, err := r.Normalize()
 			if got, want := pointers(t, err), []string{l.at}; !slices.Equal(got, want) {
 				t.Errorf("%s %q: got problems at %q, want %q", l.at, s, got, want)
 			}
@@ -468,8 +474,8 @@ func TestTheNormalFormSharesNothingWithTheRequest(t *testing.T) {
 		return r
 	}
 	r := full()
-	got, _, err := r.Normalize()
-	want, _, _ := full().Normalize()
+	got, err := r.Normalize()
+	want, _ := full().Normalize()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -480,8 +486,8 @@ func TestTheNormalFormSharesNothingWithTheRequest(t *testing.T) {
 	}
 
 	r = drop()
-	got, _, _ = r.Normalize()
-	want, _, _ = drop().Normalize()
+	got, _ = r.Normalize()
+	want, _ = drop().Normalize()
 	r.Confirmation.ToolName, r.Confirmation.Input[2] = "x", 'x'
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("confirmation: want -, got +:\n%s", diff)
@@ -492,7 +498,7 @@ func TestNormalizeLeavesTheRequestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRequest().Draw(t, "request")
 		before := askback.Ask{Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags}.Clone()
-		_, _, err := r.Normalize()
+		_, err := r.Normalize()
 		after := askback.Ask{Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags}
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("before -, after +:\n%s", diff)

@@ -31,12 +31,26 @@ var table = []rule{
 	{askback.Agent, askback.ActCancel, owner},
 	{askback.Agent, askback.ActConsume, owner},
 
+	{askback.Agent, askback.ActStart, anyone},
+	{askback.Agent, askback.ActFollow, owner},
+	{askback.Agent, askback.ActReport, owner},
+	{askback.Agent, askback.ActEnd, owner},
+	{askback.Agent, askback.ActResume, owner},
+
 	{askback.Responder, askback.ActGet, people},
 	{askback.Responder, askback.ActList, people},
 	{askback.Responder, askback.ActAnswer, people},
 	{askback.Responder, askback.ActDecline, people},
 	{askback.Responder, askback.ActClaim, people},
 	{askback.Responder, askback.ActDraft, people},
+	{askback.Responder, askback.ActFollow, people},
+	{askback.Responder, askback.ActMessage, people},
+	{askback.Responder, askback.ActEnd, people},
+	{askback.Responder, askback.ActResume, people},
+	{askback.Responder, askback.ActFeed, anyone},
+	{askback.Responder, askback.ActPeople, anyone},
+	{askback.Responder, askback.ActGrants, anyone},
+	{askback.Responder, askback.ActRevoke, anyone}, // to approve less is anybody's right
 	{askback.Responder, askback.ActLogin, owner},
 
 	{askback.Operator, askback.ActLogin, owner},

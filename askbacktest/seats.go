@@ -31,7 +31,7 @@ type Clock interface {
 // Seats holds an implementation of Asker and Inbox to what they promise. open
 // makes a new, empty subject, which may end with its t.
 func Seats(t *testing.T, open func(t *testing.T) Subject) {
-	for _, facts := range [][]fact{answering, asking, refusing, listing, racing} {
+	for _, facts := range [][]fact{answering, asking, refusing, listing, granting, running, following, racing} {
 		for _, f := range facts {
 			t.Run(f.name, func(t *testing.T) { f.show(room{t, open(t)}) })
 		}

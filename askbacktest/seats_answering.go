@@ -113,6 +113,9 @@ func everyShape(r room) {
 		s.want.Status, want.Status = askback.Answered, askback.Answered
 		s.want.By = askback.By{Kind: askback.ByPerson, Name: "ana"}
 		s.want.Via, s.want.At = askback.ViaAPI, got.Outcome.At
+		if s.want.Decision == askback.Approve {
+			s.want.Digest = before.Confirmation.Digest // what was approved is what was asked (F7)
+		}
 		want.Outcome = &s.want
 		r.same(got, want)
 		r.same(r.done(agent.Get(r.ctx(), before.ID)), want)

@@ -25,6 +25,7 @@ var timing = []timedFact{
 // timed is a request with a deadline ten minutes off.
 func timed(on askback.OnTimeout) askback.Request {
 	q := everything()
+	q.SessionKey = "" // a session that failed takes no more asks
 	q.Timeout, q.OnTimeout = 10*time.Minute, on
 	return q
 }

@@ -56,13 +56,57 @@ func TestMemoryAndRecoveryWork(t *testing.T) {
 	if err != nil || len(all) != 5 {
 		t.Errorf("memory: got %v, %v; want five footprints", all, err)
 	}
-	polls, err := measureConnections(t.Context(), p)
-	if err != nil || len(polls) != 2 || polls[1].Waiters != p.connected {
-		t.Errorf("connections: got %v, %v; want two footprints, the second with %d waiters", polls, err, p.connected)
+	for _, of := range []waiting{longPoll, oneStream} {
+		held, err := measureConnections(t.Context(), p, of)
+		if err != nil || len(held) != 2 || held[1].Waiters != p.connected {
+			t.Errorf("connections: got %v, %v; want two footprints, the second with %d waiters", held, err, p.connected)
+		}
 	}
 	r, err := measureRecovery(t.Context(), p, 20)
 	if err != nil || r.Kills != 2 || r.First.Min <= 0 || r.Restart.Min < r.First.Min {
 		t.Errorf("recovery: got %+v, %v", r, err)
+	}
+}
+
+func TestAllWhoFollowAreTold(t *testing.T) {
+	p := plan{rounds: 2, dir: t.TempDir(), followers: 5}
+	all, err := measureFanOut(t.Context(), p, io.Discard)
+	if err != nil || len(all) != len(fans) {
+		t.Fatalf("got %v, %v; want %d figures", all, err, len(fans))
+	}
+	for _, f := range all {
+		if f.Streams != p.followers || f.P50.Min <= 0 || f.Max.Median < f.P50.Median || f.OfBare.Min <= 0 {
+			t.Errorf("got %+v", f)
+		}
+	}
+	if all[0].OfBare != (spread{1, 1, 1}) {
+		t.Errorf("bare is %v of itself", all[0].OfBare)
+	}
+}
+
+// silent takes what is asked and tells nobody.
+type silent struct{ fan }
+
+func (silent) ask(context.Context) (string, error) { return "ask_1", nil }
+
+func TestEventThatDoesNotReachAllIsNoFigure(t *testing.T) {
+	f, err := openProductFan(t.Context(), filepath.Join(t.TempDir(), "fan.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.close()
+	all, err := follow(t.Context(), f, 2)
+	defer all.close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if took, err := all.tell(ctx, silent{f}, 1); !errors.Is(err, context.DeadlineExceeded) || len(took) > 0 {
+		t.Errorf("got %v, %v; want an error", took, err)
+	}
+	if _, err := all.tell(t.Context(), f, 1); err != nil {
+		t.Errorf("then all are told: %v", err)
 	}
 }
 

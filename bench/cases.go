@@ -20,6 +20,7 @@ type plan struct {
 	memory    []int // pending asks at which memory is looked at
 	waiters   int   // of them, so many are waited for in process
 	connected int   // long polls at a server, when its memory is looked at
+	followers int   // event streams that are told the same
 	recovery  []int // pending asks at which the process is killed
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,23 +11,61 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/askback/askback"
 )
 
 // Polls are what a server tells those who are going to wait there: where it is,
-// and for each of them the ask and the token.
+// and for each of them the ask, its session and the token.
 type polls struct {
-	Address string   `json:"address"`
-	Asks    []string `json:"asks"`
-	Tokens  []string `json:"tokens"` // each good for the next waitersEach asks
+	Address  string   `json:"address"`
+	Asks     []string `json:"asks"`
+	Sessions []string `json:"sessions"`
+	Tokens   []string `json:"tokens"` // each good for the next waitersEach asks
 }
 
-// measureConnections lets a server in a process of its own hold so many long
-// polls, each on its own connection and for an ask of its own, and looks at its
-// size before and then.
-func measureConnections(ctx context.Context, p plan) (all []footprint, err error) {
+// A waiting is a kind of request that waits.
+type waiting struct {
+	path func(p polls, i int) string
+	// begun returns when the server has sent all that it has to say now.
+	begun func(net.Conn) error
+}
+
+// longPoll waits for an ask; oneStream follows its session.
+var (
+	longPoll = waiting{
+		func(p polls, i int) string { return "/api/v1/asks/" + p.Asks[i] + "?wait=60s" },
+		func(net.Conn) error { return nil },
+	}
+	oneStream = waiting{
+		func(p polls, i int) string { return "/api/v1/sessions/" + p.Sessions[i] + "/events" },
+		readSnapshot,
+	}
+)
+
+// readSnapshot reads the first frame of a stream.
+func readSnapshot(conn net.Conn) error {
+	in := bufio.NewReader(conn)
+	for begun := false; ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return fmt.Errorf("a stream ended before it began: %w", err)
+		}
+		switch {
+		case strings.HasPrefix(line, "event: snapshot"):
+			begun = true
+		case begun && line == "\n":
+			return nil
+		}
+	}
+}
+
+// measureConnections lets a server in a process of its own hold so many requests,
+// each on its own connection and about an ask of its own, and looks at its size
+// before and then.
+func measureConnections(ctx context.Context, p plan, of waiting) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-connections-*")
 	if err != nil {
 		return nil, err
@@ -44,7 +83,7 @@ func measureConnections(ctx context.Context, p plan) (all []footprint, err error
 	if err := errors.Join(c.read(&at), c.read(&before)); err != nil {
 		return nil, err
 	}
-	connections, err := at.poll(ctx)
+	connections, err := at.request(ctx, of)
 	defer func() {
 		for _, conn := range connections {
 			_ = conn.Close()
@@ -56,26 +95,33 @@ func measureConnections(ctx context.Context, p plan) (all []footprint, err error
 	return []footprint{before, then}, err
 }
 
-// poll sends all the requests and reads nothing: the least that a client can be.
-func (p polls) poll(ctx context.Context) (all []net.Conn, err error) {
+// request sends all the requests and reads what comes at once: the least that a
+// client can be.
+func (p polls) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {
 		return nil, err
 	}
 	var d net.Dialer
-	for i, id := range p.Asks {
+	for i := range p.Asks {
 		conn, err := d.DialContext(ctx, "tcp", server.Host)
 		if err != nil {
 			return all, fmt.Errorf("connection %d: %w", i, err)
 		}
 		all = append(all, conn)
-		_, err = fmt.Fprintf(conn, "GET /api/v1/asks/%s?wait=60s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n",
-			id, server.Host, p.Tokens[i/waitersEach])
-		if err != nil {
+		if err := get(conn, server.Host, of.path(p, i), p.Tokens[i/waitersEach]); err != nil {
+			return all, fmt.Errorf("request %d: %w", i, err)
+		}
+		if err := of.begun(conn); err != nil {
 			return all, fmt.Errorf("request %d: %w", i, err)
 		}
 	}
 	return all, nil
+}
+
+func get(conn net.Conn, host, path, token string) error {
+	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, host, token)
+	return err
 }
 
 // underWay counts the requests a server is busy with. One that was refused is
@@ -91,8 +137,8 @@ func (u *underWay) note(_ net.Conn, now http.ConnState) {
 	}
 }
 
-// sleepersEach is how many goroutines wait for one long poll: its handler, and
-// one of net/http that looks whether the client is gone.
+// sleepersEach is how many goroutines wait for one long poll, or one stream: its
+// handler, and one of net/http that looks whether the client is gone.
 const sleepersEach = 2
 
 // serveChild serves Askback, and says how much memory it takes before and while
@@ -147,7 +193,7 @@ func (p *product) prepare(ctx context.Context, address string, n int) (polls, er
 			if err != nil {
 				return at, err
 			}
-			at.Asks = append(at.Asks, a.ID)
+			at.Asks, at.Sessions = append(at.Asks, a.ID), append(at.Sessions, a.SessionID)
 		}
 	}
 	return at, nil

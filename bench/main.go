@@ -2,7 +2,7 @@
 // that a durable question can cost on the same disk, and beside the very
 // statements Askback writes. README.md says how to read the figures.
 //
-//	go run ./bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,recovery] [-quick] [-json]
+//	go run ./bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,streams,recovery] [-quick] [-json]
 package main
 
 import (
@@ -71,12 +71,12 @@ func (o options) lines(out io.Writer) io.Writer {
 }
 
 // partNames in the order in which they are measured.
-var partNames = []string{"cycle", "memory", "recovery"}
+var partNames = []string{"cycle", "memory", "streams", "recovery"}
 
 // A part measures one thing, prints it as a table and as lines of JSON.
 type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) error
 
-var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "recovery": recoveryPart}
+var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart}
 
 func parse(args []string, notes io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -94,9 +94,11 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		return o, err
 	}
 	o.memory, o.waiters, o.connected, o.recovery = []int{10_000, 100_000, 200_000}, 10_000, 10_000, []int{1000, 100_000}
+	o.followers = 1000
 	if *quick {
 		o.duration, o.rounds = 300*time.Millisecond, 3
 		o.memory, o.waiters, o.connected, o.recovery = []int{1000, 5000}, 1000, 1000, []int{100, 5000}
+		o.followers = 100
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
 		return o, errors.New("see go run ./bench -help")
@@ -152,10 +154,25 @@ func memoryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {
 	if err := errors.Join(writeLines(lines, all), printMemory(tables, all)); err != nil {
 		return err
 	}
-	if all, err = measureConnections(ctx, p); err != nil {
+	if all, err = measureConnections(ctx, p, longPoll); err != nil {
 		return fmt.Errorf("connections: %w", err)
 	}
 	return errors.Join(writeLines(lines, all), printConnections(tables, all))
+}
+
+func streamsPart(ctx context.Context, p plan, tables, lines, notes io.Writer) error {
+	all, err := measureConnections(ctx, p, oneStream)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeLines(lines, all), printStreams(tables, all)); err != nil {
+		return err
+	}
+	told, err := measureFanOut(ctx, p, notes)
+	if err != nil {
+		return fmt.Errorf("fan-out: %w", err)
+	}
+	return errors.Join(writeLines(lines, told), printFanOut(tables, p, told))
 }
 
 func recoveryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

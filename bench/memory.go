@@ -179,6 +179,7 @@ const (
 	goalAlone     = 300
 	goalWaiter    = 4 << 10
 	goalConnected = 20 << 10
+	goalStream    = 40_000 // 400 MB for 10 000
 )
 
 // printMemory prints footprints and what one more ask or waiter takes.
@@ -191,6 +192,12 @@ func printMemory(w io.Writer, all []footprint) error {
 func printConnections(w io.Writer, all []footprint) error {
 	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (not the kernel's part of that).")
 	return printFootprints(w, all, goalConnected)
+}
+
+// printStreams prints what one more event stream takes.
+func printStreams(w io.Writer, all []footprint) error {
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are event streams, each on its own connection (not the kernel's part of that).")
+	return printFootprints(w, all, goalStream)
 }
 
 func printFootprints(w io.Writer, all []footprint, goalWaiter int) error {

@@ -85,7 +85,7 @@ func TestRefusedPollIsNotUnderWay(t *testing.T) {
 
 func poll(t *testing.T, at polls) net.Conn {
 	t.Helper()
-	all, err := at.poll(t.Context())
+	all, err := at.request(t.Context(), longPoll)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("got %d connections, %v", len(all), err)
 	}

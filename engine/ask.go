@@ -18,11 +18,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The kinds of record.
-const (
-	kindAsk     = "ask"
-	kindSession = "session"
-)
+const kindAsk = "ask"
 
 // askTries bounds how often an ask is tried whose key or session somebody else
 // makes at the same time: each time it is found made, so a second try is rare.
@@ -44,6 +40,11 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 		return askback.Ask{}, a.late
 	}
 	done, err := s.engine.reserve(ctx, s.who.Name)
+	if err == nil {
+		if err = s.engine.quota.pace(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
+			done(false)
+		}
+	}
 	if err != nil {
 		if found, err := s.repeated(ctx, a); err == nil {
 			return found, nil
@@ -55,7 +56,7 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 	for range askTries {
 		made, err := s.open(ctx, a)
 		if err == nil {
-			opened = true
+			opened = !made.Settled()
 			return made, nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
@@ -80,7 +81,7 @@ type asking struct {
 
 // prepare makes an ask of a request, and reads nothing.
 func (s *seat) prepare(r askback.Request) (asking, error) {
-	r, _, err := r.Normalize()
+	r, err := r.Normalize()
 	if err != nil {
 		return asking{}, err
 	}
@@ -110,6 +111,7 @@ func (s *seat) prepare(r askback.Request) (asking, error) {
 		}
 	}
 	out.asked.Ask.Deadline, out.late = deadline(r, now)
+	out.asked.Ask.Repairs = r.Repairs // not what was asked, so not in its fingerprint
 	return out, nil
 }
 
@@ -121,18 +123,24 @@ func (s *seat) owned(key string) string {
 
 // sealed gives a confirmation the digest of what it confirms (F7).
 func sealed(agent string, c askback.Confirmation) (*askback.Confirmation, error) {
-	digest, err := canon.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
-	const at, fix = "/confirmation/input", "send plain JSON, and large numbers as strings"
+	var err error
+	c.Digest, err = digest("/confirmation/input", agent, c)
+	return &c, err
+}
+
+// digest is that of a tool call; the arguments stand at a pointer.
+func digest(at, agent string, c askback.Confirmation) (string, error) {
+	sum, err := canon.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
+	const fix = "send plain JSON, and large numbers as strings"
 	var syntax *canon.SyntaxError
 	var number *canon.NumberError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, askback.Invalid{{Pointer: at + syntax.Pointer, Detail: syntax.Detail, Fix: fix}}
+		return "", askback.Invalid{{Pointer: at + syntax.Pointer, Detail: syntax.Detail, Fix: fix}}
 	case errors.As(err, &number):
-		return nil, askback.Invalid{{Pointer: at + number.Pointer, Detail: number.Detail, Fix: fix}}
+		return "", askback.Invalid{{Pointer: at + number.Pointer, Detail: number.Detail, Fix: fix}}
 	}
-	c.Digest = digest
-	return &c, err
+	return sum, err
 }
 
 // fingerprint is the digest of all that a request says, to know it again by
@@ -173,35 +181,42 @@ func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 		return askback.Ask{}, err
 	}
 	defer leave()
-	session, err := s.session(ctx, &a)
+	at, err := s.session(ctx, &a)
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	state, history, err := lifecycle.Step(lifecycle.State{}, a.asked)
+	var o opening
+	if o.state, o.history, err = lifecycle.Step(lifecycle.State{}, a.asked); err != nil {
+		return askback.Ask{}, err
+	}
+	done, err := e.cover(ctx, &o, a.asked.At)
+	defer done()
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	r := store.Record{
-		Kind: kindAsk, ID: id, Stream: state.Ask.SessionID, Key: a.key, Owner: state.Owner, Agent: state.Ask.Agent,
-		Created: a.asked.At,
-	}
-	describe(&r, state, a.asked.At)
-	if r.Fixed, err = lifecycle.EncodeFixed(state); err != nil {
-		return askback.Ask{}, err
-	}
-	if r.State, err = lifecycle.Encode(state); err != nil {
-		return askback.Ask{}, err
-	}
-	events, err := entries(state, history, a.asked.At)
+	return s.commitOpening(ctx, a, o, at)
+}
+
+// commitOpening keeps a new ask, and tells of it.
+func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at place) (askback.Ask, error) {
+	state, now := o.state, a.asked.At
+	var c change
+	err := c.ask(store.Record{
+		Kind: kindAsk, ID: state.Ask.ID, Stream: state.Ask.SessionID, Key: a.key, Owner: state.Owner, Agent: state.Ask.Agent,
+		Created: now,
+	}, state, o.history, now)
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	if err := e.commit(ctx, store.Change{Put: append([]store.Record{r}, session...), Events: events}); err != nil {
+	c.put(o.used...)
+	leave, err := s.engine.join(ctx, &c, at, state.Ask, now)
+	defer leave()
+	if err != nil {
 		return askback.Ask{}, err
 	}
-	e.keep(r, state)
-	e.due.set(r.Due)
-	e.publish(state.Ask, history)
+	if err := s.engine.finish(ctx, c); err != nil {
+		return askback.Ask{}, err
+	}
 	return state.Ask.Clone(), nil
 }
 
@@ -226,38 +241,6 @@ func (s *seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
 	return found, nil
 }
 
-// session finds the session an ask belongs to, and returns the record of one
-// that is new. An ask that names none has one of its own, whose id follows from
-// the ask's, so that nothing needs to be kept of it.
-func (s *seat) session(ctx context.Context, a *asking) ([]store.Record, error) {
-	ask := &a.asked.Ask
-	switch {
-	case a.sessionID != "":
-		r, err := s.engine.store.Read(ctx, kindSession, a.sessionID)
-		if errors.Is(err, store.ErrNotFound) || err == nil && r.Owner != s.who.Name {
-			return nil, askback.Invalid{{
-				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
-			}}
-		}
-		ask.SessionID = a.sessionID
-		return nil, err
-	case a.sessionKey == "":
-		ask.SessionID = ids.Swap(ask.ID, ids.Session)
-		return nil, nil
-	}
-	r, err := s.engine.store.ReadKey(ctx, kindSession, a.sessionKey)
-	if err == nil || !errors.Is(err, store.ErrNotFound) {
-		ask.SessionID = r.ID
-		return nil, err
-	}
-	ask.SessionID, err = ids.New(ids.Session, a.asked.At, s.engine.rand)
-	return []store.Record{{
-		Kind: kindSession, ID: ask.SessionID, Stream: ask.SessionID, Key: a.sessionKey, Open: true,
-		Owner: s.who.Name, Agent: ask.Agent, Created: a.asked.At, Updated: a.asked.At,
-		Fixed: []byte(`{"v":1}`), State: []byte(`{"v":1}`),
-	}}, err
-}
-
 // describe fills the columns of a record that follow from the state.
 func describe(r *store.Record, s lifecycle.State, now time.Time) {
 	r.Open = !s.Ask.Settled()
@@ -265,19 +248,4 @@ func describe(r *store.Record, s lifecycle.State, now time.Time) {
 	r.To = s.Ask.To
 	r.Due = s.Due()
 	r.Updated = now
-}
-
-// entries are lines of history as the store keeps them.
-func entries(s lifecycle.State, history []lifecycle.Entry, now time.Time) ([]store.Event, error) {
-	events := make([]store.Event, len(history))
-	for i, h := range history {
-		data, err := json.Marshal(h)
-		if err != nil {
-			return nil, err
-		}
-		events[i] = store.Event{
-			Stream: s.Ask.SessionID, Subject: s.Ask.ID, Type: h.Type, At: now, Data: data,
-		}
-	}
-	return events, nil
 }

@@ -99,6 +99,9 @@ func weight(a askback.Ask) int {
 		n += perWhole + len(c.Input)
 		add(c.ToolName, c.Server, c.Description, c.InputPreview, c.Context)
 	}
+	for _, p := range a.Repairs {
+		add(p.Pointer, p.Detail, p.Fix)
+	}
 	for _, c := range a.Claims {
 		n += perText
 		add(c.Name)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,12 +65,16 @@ const (
 	dueTired   = 15 * time.Second // and after many
 )
 
-// Run makes deadlines pass until ctx ends, and returns nil then. One goroutine
-// and one timer serve all asks.
+// Run makes deadlines pass, and cleans away what is kept no longer, until ctx
+// ends, and returns nil then. One goroutine and one timer serve all asks.
 func (e *Engine) Run(ctx context.Context) error {
-	pause := dueRecover
+	pause, cleaned := dueRecover, time.Time{}
 	for ctx.Err() == nil {
 		wait, err := e.fireDue(ctx)
+		if now := e.clock(); err == nil && now.Sub(cleaned) >= cleanPause {
+			cleaned = now
+			err = e.clean(ctx)
+		}
 		if err == nil {
 			pause = dueRecover
 		} else if ctx.Err() == nil {
@@ -90,26 +96,33 @@ func (e *Engine) Run(ctx context.Context) error {
 // not be stepped is an error, and holds up nothing else.
 func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
+	stuck := map[string]error{} // what could not be stepped, by id
 	for {
 		now := e.clock()
-		records, err := e.store.Due(ctx, now, dueAtOnce)
+		enough := dueAtOnce + len(stuck) // what is stuck stands in front, and is passed by
+		records, err := e.store.Due(ctx, now, enough)
 		if err != nil {
 			return dueLook, err
 		}
-		stuck := e.stepDue(ctx, records)
-		if len(records) == dueAtOnce && stuck == nil {
+		full := len(records) == enough && len(stuck) < maxStuck
+		records = slices.DeleteFunc(records, func(r store.Record) bool { return stuck[r.ID] != nil })
+		e.stepDue(ctx, records, stuck)
+		if full {
 			continue
 		}
-		next, err := e.upcoming(ctx, now)
+		next, err := e.upcoming(ctx, now, enough)
 		e.due.expect(next)
-		return max(next.Sub(now), 0), errors.Join(stuck, err)
+		return max(next.Sub(now), 0), errors.Join(append(slices.Collect(maps.Values(stuck)), err)...)
 	}
 }
 
+// maxStuck bounds what is passed by: past it, something else is wrong.
+const maxStuck = 4096
+
 // upcoming returns when something is due after now, or when to look again.
-func (e *Engine) upcoming(ctx context.Context, now time.Time) (time.Time, error) {
+func (e *Engine) upcoming(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueLook)
-	records, err := e.store.Due(ctx, look, dueAtOnce)
+	records, err := e.store.Due(ctx, look, enough)
 	for _, r := range records {
 		if r.Due.After(now) {
 			return r.Due, err
@@ -118,8 +131,9 @@ func (e *Engine) upcoming(ctx context.Context, now time.Time) (time.Time, error)
 	return look, err
 }
 
-// stepDue steps records beside each other, so that they share commits.
-func (e *Engine) stepDue(ctx context.Context, records []store.Record) error {
+// stepDue steps records beside each other, so that they share commits, and notes
+// those that could not be.
+func (e *Engine) stepDue(ctx context.Context, records []store.Record, stuck map[string]error) {
 	var (
 		group sync.WaitGroup
 		slots = make(chan struct{}, dueAtOnce)
@@ -133,12 +147,18 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record) error {
 		})
 	}
 	group.Wait()
-	return errors.Join(errs...)
+	for i, err := range errs {
+		if err != nil {
+			stuck[records[i].ID] = err
+		}
+	}
 }
 
 func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
+	case kindGrant:
+		return e.expire(ctx, r.ID)
 	case kindToken, kindLogin, kindDraft:
 		return e.forget(ctx, r)
 	default:

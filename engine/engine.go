@@ -15,6 +15,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
@@ -48,6 +50,19 @@ type Options struct {
 	// one principal that wait; 0 is no bound.
 	MaxOpen    int
 	MaxWaiters int
+	// Settings are what can be changed while the engine runs.
+	Settings Settings
+}
+
+// Settings can be replaced as a whole, with [Engine.Set].
+type Settings struct {
+	People []askback.Person // who may answer, beside those who have a token
+	// MaxOpen bounds the open asks of one agent; 0 is what [Options.MaxOpen] says.
+	MaxOpen int
+	// AsksPerMinute bounds how fast one agent may ask; 0 is no bound.
+	AsksPerMinute int
+	// Retention is how long what is settled is kept; 0 is for good (E9).
+	Retention time.Duration
 }
 
 // An Engine moves asks through their lives. Make one with [New].
@@ -63,6 +78,8 @@ type Engine struct {
 	due      alarm
 	keys     keys
 	quota    quota
+	settings atomic.Pointer[Settings]
+	pages    atomic.Pointer[string]
 }
 
 // New returns an engine on a store that nobody else writes to. It starts
@@ -88,8 +105,19 @@ func New(s Store, o *Options) *Engine {
 	e.cache = newCache(size)
 	e.due.rang = make(chan struct{}, 1)
 	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
+	e.Set(o.Settings)
 	return e
 }
+
+// Set replaces the settings.
+func (e *Engine) Set(s Settings) {
+	s.People = slices.Clone(s.People)
+	e.settings.Store(&s)
+}
+
+// Link says where people reach the pages, without a slash at the end: asks that
+// events tell of have links from then on. Doors add those of the rest.
+func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
 // As returns the seat of a principal. Whoever calls it vouches for who that is.
 // A principal without a name is a mistake of the program, and As panics; one
@@ -131,6 +159,11 @@ func (e *Engine) read(ctx context.Context, id string) (known, error) {
 	if k, ok := e.cache.get(id); ok {
 		return k, nil
 	}
+	return e.fetch(ctx, id)
+}
+
+// fetch returns an ask from the store.
+func (e *Engine) fetch(ctx context.Context, id string) (known, error) {
 	r, err := e.store.Read(ctx, kindAsk, id)
 	if err != nil {
 		return known{}, mine(err)
@@ -234,24 +267,32 @@ func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now tim
 	if err != nil || len(history) == 0 {
 		return k, err
 	}
-	r := k.record
-	describe(&r, next, now)
-	if r.State, err = lifecycle.Encode(next); err != nil {
+	var c change
+	if err := c.ask(k.record, next, history, now); err != nil {
 		return k, err
 	}
-	events, err := entries(next, history, now)
+	leave := func() {}
+	switch _, spends := ev.(lifecycle.Consumed); {
+	case next.Ask.Settled() && !k.state.Ask.Settled():
+		leave, err = e.close(ctx, &c, next.Ask, now)
+	case spends && next.Ask.Outcome.By.Kind == askback.ByPolicy:
+		leave, err = e.still(ctx, &c, next.Ask, now)
+	}
+	defer leave()
+	if err == nil {
+		err = e.finish(ctx, c)
+	}
 	if err != nil {
 		return k, err
 	}
-	if err := e.commit(ctx, store.Change{Put: []store.Record{r}, Events: events}); err != nil {
-		return k, err
-	}
-	if k.record.Open && !r.Open {
-		e.quota.settled(r.Owner)
-	}
-	k = e.keep(r, next)
-	e.publish(next.Ask, history)
-	return k, nil
+	return known{raised(c.asks[0].record), next}, nil
+}
+
+// raised is a record after its commit, without the bytes.
+func raised(r store.Record) store.Record {
+	r.Version++
+	r.Fixed, r.State = nil, nil
+	return r
 }
 
 // commit keeps a change of which the first record tells whether it was kept,
@@ -272,27 +313,8 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	return err
 }
 
-// keep remembers a record that was just committed.
-func (e *Engine) keep(r store.Record, s lifecycle.State) known {
-	r.Version++
-	r.Fixed, r.State = nil, nil
-	k := known{r, s}
-	e.cache.put(k)
-	return k
-}
-
-// publish tells those who wait here, after the commit.
-func (e *Engine) publish(a askback.Ask, history []lifecycle.Entry) {
-	if a.Settled() {
-		e.hub.settled(a)
-	}
-	if e.observer == nil {
-		return
-	}
-	for _, h := range history {
-		e.observer.Committed(h.Type, a.Clone())
-	}
-}
+// keep remembers an ask that was just committed.
+func (e *Engine) keep(r store.Record, s lifecycle.State) { e.cache.put(known{raised(r), s}) }
 
 // mine turns a store's errors into the words of the root package.
 func mine(err error) error {

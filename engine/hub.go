@@ -12,6 +12,59 @@ import (
 type hub struct {
 	mu      sync.Mutex
 	waiters map[string]map[*waiter]struct{}
+
+	followers map[string]map[*follower]struct{} // by stream; "" follows all
+}
+
+// A follower reads history until there is no more, and then sleeps until the
+// head of its stream moved. It joins first, so it misses nothing.
+type follower struct {
+	moved chan struct{} // holds one
+}
+
+func (h *hub) follow(stream string) *follower {
+	f := &follower{make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.followers == nil {
+		h.followers = map[string]map[*follower]struct{}{}
+	}
+	if h.followers[stream] == nil {
+		h.followers[stream] = map[*follower]struct{}{}
+	}
+	h.followers[stream][f] = struct{}{}
+	return f
+}
+
+func (h *hub) unfollow(stream string, f *follower) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.followers[stream], f)
+	if len(h.followers[stream]) == 0 {
+		delete(h.followers, stream)
+	}
+}
+
+// moved tells those who follow these streams, or all, after a commit.
+func (h *hub) moved(streams map[string]struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.followers) == 0 || len(streams) == 0 {
+		return
+	}
+	for stream := range streams {
+		wake(h.followers[stream])
+	}
+	wake(h.followers[""])
+}
+
+func wake(followers map[*follower]struct{}) {
+	for f := range followers {
+		select {
+		case f.moved <- struct{}{}:
+		default: // it was told, and has not looked yet
+		}
+	}
 }
 
 type waiter struct {

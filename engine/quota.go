@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type quota struct {
 // usage is what one owner has open, and what is on its way to be.
 type usage struct {
 	open, coming atomic.Int64
+	asked        []time.Time // within the last minute; under the lock of quota
 
 	mu      sync.Mutex // held while the store is asked: only this owner waits
 	counted time.Time  // zero: never
@@ -39,7 +41,7 @@ const countPause = 30 * time.Second
 // nobody. The store is asked when an owner first comes, and again before it is
 // refused.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
-	limit := int64(e.quota.maxOpen)
+	limit := int64(e.maxOpen())
 	if limit == 0 {
 		return func(bool) {}, nil
 	}
@@ -67,6 +69,31 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 	}, nil
 }
 
+// pace notes that an owner asks, or returns [askback.ErrTooFast] if it asked that
+// often within the last minute.
+func (q *quota) pace(owner string, limit int, now time.Time) error {
+	if limit == 0 {
+		return nil
+	}
+	u := q.usage(owner)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u.asked = slices.DeleteFunc(u.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if len(u.asked) >= limit {
+		return askback.ErrTooFast
+	}
+	u.asked = append(u.asked, now)
+	return nil
+}
+
+// maxOpen is how many asks of one owner may be open; 0 is no bound.
+func (e *Engine) maxOpen() int {
+	if n := e.settings.Load().MaxOpen; n > 0 {
+		return n
+	}
+	return e.quota.maxOpen
+}
+
 // maxOwners is how many owners are remembered; past it, those with nothing on
 // its way are forgotten and counted again when they come back.
 const maxOwners = 10_000
@@ -92,7 +119,7 @@ func (q *quota) usage(owner string) *usage {
 func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
 	open := true
 	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: listChunk}
-	for n < e.quota.maxOpen {
+	for n < e.maxOpen() {
 		records, err := e.store.List(ctx, query)
 		if err != nil {
 			return 0, err

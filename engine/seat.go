@@ -22,10 +22,14 @@ type seat struct {
 // may says whether this principal may do an action on an ask: ErrForbidden if
 // its kind never may, ErrNotFound if this ask is not its affair.
 func (s *seat) may(action askback.Action, state lifecycle.State) error {
+	return s.mayIn(action, s.relation(state))
+}
+
+func (s *seat) mayIn(action askback.Action, relation askback.Relation) error {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.ErrForbidden
 	}
-	if !access.Allowed(s.who.Kind, action, s.relation(state)) {
+	if !access.Allowed(s.who.Kind, action, relation) {
 		return askback.ErrNotFound
 	}
 	return nil
@@ -69,9 +73,16 @@ func (s *seat) told(action askback.Action, id string, state lifecycle.State, err
 
 // Answer implements [askback.Inbox].
 func (s *seat) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
-	return s.act(ctx, askback.ActAnswer, id, func(now time.Time) lifecycle.Event {
-		return lifecycle.Answered{By: s.who.Name, Via: s.who.Via, Answer: a, At: now}
+	if !access.Ever(s.who.Kind, askback.ActAnswer) {
+		return askback.Ask{}, askback.ErrForbidden
+	}
+	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
+		if err := s.may(askback.ActAnswer, state); err != nil {
+			return nil, err
+		}
+		return s.engine.answered(ctx, s.who.Token, state, a, lifecycle.Answered{By: s.who.Name, Via: s.who.Via, At: now})
 	})
+	return s.told(askback.ActAnswer, id, state, err)
 }
 
 // Decline implements [askback.Inbox].
@@ -188,7 +199,7 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 	from := s.selection(q)
 	from.Limit = min(limit+1, listChunk)
 	var page askback.Page
-	for size := 0; ; {
+	for size, looked := 0, 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
 			return askback.Page{}, fmt.Errorf("list: %w", mine(err))
@@ -210,6 +221,10 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 			size += len(r.Fixed) + len(r.State)
 		}
 		if len(records) < from.Limit {
+			return page, nil
+		}
+		if looked += len(records); looked >= maxLooked {
+			page.NextCursor = from.After
 			return page, nil
 		}
 	}
@@ -247,5 +262,18 @@ func (s *seat) selection(q askback.Query) store.Query {
 }
 
 func selects(q askback.Query, a askback.Ask) bool {
-	return q.To == "" || len(a.To) == 0 || slices.Contains(a.To, q.To)
+	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
+		return false
+	}
+	if q.Search == "" {
+		return true
+	}
+	texts := []string{a.Title, a.Agent}
+	for _, one := range a.Questions {
+		texts = append(texts, one.Text, one.Header)
+	}
+	if c := a.Confirmation; c != nil {
+		texts = append(texts, c.ToolName, c.Server, c.Description)
+	}
+	return matches(q.Search, texts...)
 }

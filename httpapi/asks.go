@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
 )
 
@@ -83,7 +84,7 @@ func (c *call) ask() error {
 	}
 	r, err := decode.Request(c.body)
 	if err != nil {
-		return err
+		return c.corrected(err)
 	}
 	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
 		if r.Key != "" && r.Key != header {
@@ -93,7 +94,7 @@ func (c *call) ask() error {
 	}
 	a, err := c.seat.Ask(c.r.Context(), r)
 	if err != nil {
-		return err
+		return c.corrected(err)
 	}
 	status := http.StatusCreated
 	if a.Repeated {
@@ -108,6 +109,17 @@ func (c *call) ask() error {
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
 	return c.show(status, a)
+}
+
+// corrected says what is wrong with an asking in the words that models learn
+// from: where, what was expected, and an example that would be taken (F15).
+func (c *call) corrected(err error) error {
+	p := describe(err)
+	if p.Type == typeInvalid || p.Type == typeSyntax {
+		p.Detail = decode.Correction(c.body, err, decode.Body)
+		return p
+	}
+	return err
 }
 
 func (c *call) get() error {
@@ -126,15 +138,9 @@ func (c *call) list() error {
 	in := c.r.URL.Query()
 	q := askback.Query{
 		Status: askback.Status(in.Get("status")), Agent: in.Get("agent"), SessionID: in.Get("session_id"),
-		To: in.Get("to"), Cursor: in.Get("cursor"),
+		To: in.Get("to"), Search: in.Get("q"), Cursor: in.Get("cursor"),
 	}
-	if limit := in.Get("limit"); limit != "" {
-		n, err := strconv.Atoi(limit)
-		if err != nil || n < 1 {
-			n = -1 // no number is as wrong as a wrong one
-		}
-		q.Limit = n
-	}
+	q.Limit = limit(in.Get("limit"))
 	page, err := c.seat.List(c.r.Context(), q)
 	if err != nil {
 		return err
@@ -143,6 +149,18 @@ func (c *call) list() error {
 		page.Items[i] = c.linked(a)
 	}
 	return c.reply(http.StatusOK, page)
+}
+
+// limit reads a limit; what is no number of things is as wrong as a wrong one.
+func limit(s string) int {
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return -1
+	}
+	return n
 }
 
 func (c *call) answer() error {
@@ -200,6 +218,9 @@ func (c *call) draft() error {
 }
 
 func (c *call) saveDraft() error {
+	if _, err := canon.Parse(c.body); err != nil {
+		return err
+	}
 	if err := c.seat.SaveDraft(c.r.Context(), c.id(), c.body); err != nil {
 		return err
 	}

@@ -21,12 +21,14 @@ import (
 // A Client is the seat that a token has at a server: it does the same as a seat
 // of the engine, and its errors are the same. A server that cannot be reached,
 // or breaks off, is [askback.ErrUnreachable]: whether something was done is not
-// known then. Calls are safe to repeat, but for two: CreateToken may leave a token
-// behind, and a repeated Consume says that the approval is spent.
+// known then. Calls are safe to repeat, but for some: CreateToken may leave a token
+// behind, Start without a key a session, a message may be said twice, and a
+// repeated Consume says that the approval is spent.
 type Client struct {
 	url   string
 	token string
 	http  *http.Client
+	pause time.Duration // how long at first it waits before a stream comes back
 }
 
 // replyTime is how long a server may take to answer what it need not wait for.
@@ -40,7 +42,7 @@ func NewClient(address, token string, c *http.Client) *Client {
 	}
 	own := *c
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{strings.TrimRight(address, "/"), token, &own}
+	return &Client{strings.TrimRight(address, "/"), token, &own, firstPause}
 }
 
 var _ askback.Seat = (*Client)(nil)
@@ -48,7 +50,7 @@ var _ askback.Seat = (*Client)(nil)
 // request is one call over the wire.
 type request struct {
 	method string
-	path   string // below the base path
+	path   string
 	query  url.Values
 	body   any // nil: none
 	key    string
@@ -101,7 +103,7 @@ func (c *Client) request(ctx context.Context, r request) (*http.Request, error) 
 			return nil, err
 		}
 	}
-	address := c.url + base + r.path
+	address := c.url + r.path
 	if len(r.query) > 0 {
 		address += "?" + r.query.Encode()
 	}
@@ -142,7 +144,7 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 }
 
 func onAsk(id, what string) string {
-	path := "/asks/" + url.PathEscape(id)
+	path := base + "/asks/" + url.PathEscape(id)
 	if what != "" {
 		path += "/" + what
 	}
@@ -152,7 +154,7 @@ func onAsk(id, what string) string {
 // Ask implements [askback.Asker]. A request without a key gets one, so that the
 // call can be repeated by the transport.
 func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	normal, _, err := r.Normalize()
+	normal, err := r.Normalize()
 	if err != nil {
 		return askback.Ask{}, err
 	}
@@ -161,7 +163,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 		key = rand.Text()
 	}
 	var out askback.Ask
-	status, _, err := c.do(ctx, request{method: "POST", path: "/asks", body: wireRequest(normal), key: key}, &out)
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: wireRequest(normal), key: key}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err
 }
@@ -242,19 +244,9 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := q.Check(); err != nil {
 		return askback.Page{}, err
 	}
-	query := url.Values{}
-	for key, value := range map[string]string{
-		"status": string(q.Status), "agent": q.Agent, "session_id": q.SessionID, "to": q.To, "cursor": q.Cursor,
-	} {
-		if value != "" {
-			query.Set(key, value)
-		}
-	}
-	if q.Limit != 0 {
-		query.Set("limit", strconv.Itoa(q.Limit))
-	}
+	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "cursor", q.Cursor)
 	var page askback.Page
-	_, _, err := c.do(ctx, request{method: "GET", path: "/asks", query: query}, &page)
+	_, _, err := c.do(ctx, request{method: "GET", path: base + "/asks", query: query}, &page)
 	return page, err
 }
 
@@ -301,33 +293,33 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 // Tokens implements [askback.Keyring].
 func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
 	var list tokenList
-	_, _, err := c.do(ctx, request{method: "GET", path: "/tokens"}, &list)
+	_, _, err := c.do(ctx, request{method: "GET", path: base + "/tokens"}, &list)
 	return list.Items, err
 }
 
 // CreateToken implements [askback.Keyring].
 func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
 	var out createdToken
-	_, _, err := c.do(ctx, request{method: "POST", path: "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
+	_, _, err := c.do(ctx, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
 	return out.Token, out.Secret, err
 }
 
 // RevokeToken implements [askback.Keyring].
 func (c *Client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	var out askback.Token
-	_, _, err := c.do(ctx, request{method: "DELETE", path: "/tokens/" + url.PathEscape(id)}, &out)
+	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)}, &out)
 	return out, err
 }
 
 // LoginSecret implements [askback.Keyring].
 func (c *Client) LoginSecret(ctx context.Context) (string, error) {
 	var link loginLink
-	_, _, err := c.do(ctx, request{method: "POST", path: "/logins"}, &link)
+	_, _, err := c.do(ctx, request{method: "POST", path: base + "/logins"}, &link)
 	return link.Secret, err
 }
 
 // Yield asks the server to hand its local database over.
 func (c *Client) Yield(ctx context.Context) error {
-	_, _, err := c.do(ctx, request{method: "POST", path: "/yield"}, nil)
+	_, _, err := c.do(ctx, request{method: "POST", path: base + "/yield"}, nil)
 	return err
 }

@@ -23,7 +23,7 @@ func TestEachReplyHasItsCommit(t *testing.T) {
 	}
 	defer db.Close()
 	e := engine.New(db, nil)
-	server := httptest.NewServer(httpapi.NewHandler(e, nil))
+	server := httptest.NewServer(witnessed(t, httpapi.NewHandler(e, nil)))
 	defer server.Close()
 	ctx := context.Background()
 	client := func(kind askback.Kind, name string) *httpapi.Client {

@@ -1,6 +1,12 @@
 package httpapi
 
-import "slices"
+import (
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/openapi"
+)
 
 // WireRequest is what the client sends.
 var WireRequest = wireRequest
@@ -25,6 +31,24 @@ func Paths() []string {
 	return out
 }
 
+// A Route is a row of the table.
+type Route struct {
+	Method, Path string
+	Action, Or   askback.Action
+	Open, Body   bool
+	Doc          openapi.Route
+}
+
+// Table returns the routes.
+func Table() []Route {
+	var out []Route
+	for i, doc := range documented() {
+		rt := routes[i]
+		out = append(out, Route{rt.method, rt.path, rt.action, rt.or, rt.open, rt.limit > 0, doc})
+	}
+	return out
+}
+
 // Actionless returns the routes that name no action and are not open.
 func Actionless() []string {
 	var out []string
@@ -43,4 +67,16 @@ func Sentinels() map[string]int {
 		out[s.word] = s.status
 	}
 	return out
+}
+
+// SetPulse makes the streams of a handler live faster.
+func (h *Handler) SetPulse(pulse, frameTime time.Duration) { h.pulse, h.frameTime = pulse, frameTime }
+
+// SetPause makes a client come back sooner.
+func (c *Client) SetPause(d time.Duration) { c.pause = d }
+
+// Document is what a server says of its wire.
+func Document() ([]byte, error) {
+	d, err := describeWire(Options{})
+	return d.document, err
 }

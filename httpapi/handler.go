@@ -17,10 +17,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/openapi"
 )
 
 // A Gate lets principals in.
@@ -39,13 +41,17 @@ type Options struct {
 	// PublicURL is where people reach this server, without a slash at the end.
 	// Links to pages begin with it; without it there are none.
 	PublicURL string
+	Version   string // of the program, as the description of the wire names it
 	// Proof answers a nonce, so that a client knows this server before it
 	// shows a token (design: the local server). Nil: it proves nothing.
 	Proof func(nonce string) string
 	// Yield asks the holder of the local database to hand it over. Nil: this
 	// server does not yield.
 	Yield func() error
-	Log   *slog.Logger // nil: nothing is logged
+	// MaxStreams bounds the event streams that one principal follows at a time;
+	// 0 is no bound.
+	MaxStreams int
+	Log        *slog.Logger // nil: nothing is logged
 }
 
 // A Handler serves the routes of this package. Make one with [NewHandler].
@@ -55,6 +61,11 @@ type Handler struct {
 	log     *slog.Logger
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
+	streams streams
+	// described is the wire as this server tells it, made when first asked for.
+	described func() (description, error)
+	// How often a stream shows that it lives, and how long a frame of it may take.
+	pulse, frameTime time.Duration
 	// stopping ends when Stop is called: then nothing waits any more.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -69,7 +80,9 @@ func NewHandler(g Gate, o *Options) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
+	h.pulse, h.frameTime = pulse, frameTime
 	h.stopping, h.stop = context.WithCancel(context.Background())
+	h.described = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
 	h.mount()
 	return h
 }
@@ -90,6 +103,7 @@ type call struct {
 	h    *Handler
 	w    http.ResponseWriter
 	r    *http.Request
+	who  askback.Principal
 	seat askback.Seat
 	body []byte
 
@@ -108,11 +122,15 @@ func (h *Handler) guard(rt route) http.Handler {
 		if err == nil {
 			return
 		}
-		if r.Context().Err() != nil { // nobody is there any more
-			h.log.Debug("a client left", "method", rt.method, "path", rt.path)
-			return
-		}
 		p := describe(err)
+		if r.Context().Err() != nil {
+			// Most likely nobody is there any more. But a handler that says nothing
+			// says 200, and a body that came too slowly ends the context too.
+			h.log.Debug("a client left", "method", rt.method, "path", rt.path)
+			if p.Status == http.StatusInternalServerError {
+				p = describe(askback.ErrBusy)
+			}
+		}
 		if p.Status == http.StatusInternalServerError {
 			h.log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
 		}
@@ -121,7 +139,7 @@ func (h *Handler) guard(rt route) http.Handler {
 }
 
 func (c *call) admit(rt route) error {
-	if err := c.known(rt.query); err != nil || rt.open {
+	if err := c.known(rt.doc.Query); err != nil || rt.open {
 		return err
 	}
 	if c.h.stopping.Err() != nil {
@@ -136,7 +154,7 @@ func (c *call) admit(rt route) error {
 	if err != nil {
 		return err
 	}
-	if err := c.h.gate.May(who, rt.action); err != nil {
+	if err := c.may(who, rt); err != nil {
 		return err
 	}
 	// A cookie goes to every port of its host, so somebody else there may have
@@ -147,9 +165,18 @@ func (c *call) admit(rt route) error {
 	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActYield) {
 		return askback.ErrForbidden
 	}
-	c.secret = secret
+	c.who, c.secret = who, secret
 	c.seat = c.h.gate.As(who)
 	return c.read(rt.limit)
+}
+
+// may says whether a principal may ever do what a route is for.
+func (c *call) may(who askback.Principal, rt route) error {
+	err := c.h.gate.May(who, rt.action)
+	if err != nil && rt.or != "" {
+		err = c.h.gate.May(who, rt.or)
+	}
+	return err
 }
 
 // shown returns what a request shows: a bearer token, or the cookie of a
@@ -164,15 +191,15 @@ func shown(r *http.Request) (secret string, browser bool) {
 
 // known refuses query keys that mean nothing here: a misspelt filter must not
 // select everything.
-func (c *call) known(keys []string) error {
+func (c *call) known(keys []openapi.Param) error {
 	var bad askback.Invalid
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
 		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be read", Fix: "write it as key=value&key=value, with special characters escaped"}}
 	}
 	for key, values := range query {
-		if !slices.Contains(keys, key) {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + strings.Join(keys, ", ")})
+		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + names(keys)})
 		} else if len(values) > 1 {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key stands twice", Fix: "send it once"})
 		}
@@ -181,6 +208,14 @@ func (c *call) known(keys []string) error {
 		return bad
 	}
 	return nil
+}
+
+func names(keys []openapi.Param) string {
+	var out []string
+	for _, p := range keys {
+		out = append(out, p.Name)
+	}
+	return strings.Join(out, ", ")
 }
 
 // read takes the whole body. An empty one needs no type.
@@ -218,6 +253,17 @@ func (c *call) reply(status int, v any) error {
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
 	if err := encode(c.w, v); err != nil {
+		c.h.log.Debug("a reply did not arrive", "error", err)
+	}
+	return nil
+}
+
+// text writes plain text.
+func (c *call) text(said string) error {
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime))
+	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	c.w.WriteHeader(http.StatusOK)
+	if _, err := io.WriteString(c.w, said); err != nil {
 		c.h.log.Debug("a reply did not arrive", "error", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -47,11 +48,29 @@ func (w *wire) send(method, path, secret, body string, header ...string) reply {
 		w.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
+	raw, err := readReply(res)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return reply{res.StatusCode, res.Header, string(raw)}
+}
+
+// readReply reads a reply whole; of a stream, which has no end, the first frame.
+func readReply(res *http.Response) ([]byte, error) {
+	if res.Header.Get("Content-Type") != "text/event-stream" {
+		return io.ReadAll(res.Body)
+	}
+	var all []byte
+	for in := bufio.NewReader(res.Body); ; {
+		line, err := in.ReadBytes('\n')
+		all = append(all, line...)
+		if err == io.EOF || bytes.HasSuffix(all, []byte("\n\n")) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
 }
 
 var (

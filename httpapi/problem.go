@@ -14,14 +14,16 @@ import (
 // A problem is an error on the wire (RFC 9457). Its type is a word
 // of the table below, which docs/problems.md explains.
 type problem struct {
-	Type    string            `json:"type"`
-	Title   string            `json:"title"`
-	Status  int               `json:"status"`
-	Detail  string            `json:"detail,omitempty"`
-	Errors  []askback.Problem `json:"errors,omitempty"`
-	AskID   string            `json:"ask_id,omitempty"`
-	Outcome *askback.Outcome  `json:"outcome,omitempty"`
-	Ask     *askback.Ask      `json:"ask,omitempty"`
+	Type   string            `json:"type"`
+	Title  string            `json:"title"`
+	Status int               `json:"status"`
+	Detail string            `json:"detail,omitempty"`
+	Errors []askback.Problem `json:"errors,omitempty"`
+	AskID  string            `json:"ask_id,omitempty"`
+	// QuestionIDs are the asks of which one must be named.
+	QuestionIDs []string         `json:"question_ids,omitempty"`
+	Outcome     *askback.Outcome `json:"outcome,omitempty"`
+	Ask         *askback.Ask     `json:"ask,omitempty"`
 }
 
 const (
@@ -43,9 +45,12 @@ var sentinels = []struct {
 	{askback.ErrSettled, http.StatusConflict, "settled"},
 	{askback.ErrConsumed, http.StatusConflict, "consumed"},
 	{askback.ErrNotApproved, http.StatusConflict, "not-approved"},
+	{askback.ErrEnded, http.StatusConflict, "session-ended"},
+	{askback.ErrAsksOpen, http.StatusConflict, "asks-open"},
 	{askback.ErrDigest, http.StatusUnprocessableEntity, "digest"},
 	{askback.ErrKeyReused, http.StatusUnprocessableEntity, "key-reused"},
 	{askback.ErrTooMany, http.StatusTooManyRequests, "too-many"},
+	{askback.ErrTooFast, http.StatusTooManyRequests, "too-fast"},
 	{askback.ErrBusy, http.StatusServiceUnavailable, "busy"},
 	{askback.ErrFull, http.StatusServiceUnavailable, "full"},
 	{askback.ErrStopping, http.StatusServiceUnavailable, "stopping"},

@@ -54,7 +54,7 @@ func (g *watchful) Authenticate(ctx context.Context, secret string) (askback.Pri
 // watch makes letIn close when a secret is let in.
 func (w *wire) watch(secret string) {
 	w.letIn = make(chan struct{})
-	w.server.Config.Handler = httpapi.NewHandler(&watchful{Engine: w.engine, secret: secret, letIn: w.letIn}, nil)
+	w.server.Config.Handler = witnessed(w.t, httpapi.NewHandler(&watchful{Engine: w.engine, secret: secret, letIn: w.letIn}, nil))
 }
 
 // root is whoever makes the tokens of a test.
@@ -68,7 +68,7 @@ func newWire(t *testing.T, o *httpapi.Options) *wire {
 	db := memstore.New()
 	e := engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200})
 	w := &wire{t: t, store: db, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
-	w.server = httptest.NewServer(w.handler)
+	w.server = httptest.NewServer(witnessed(t, w.handler))
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	t.Cleanup(func() {
 		w.handler.Stop()
@@ -83,11 +83,11 @@ func (w *wire) token(p askback.Principal) string {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if secret, ok := w.tokens[p]; ok {
-		return secret
-	}
 	if p.Via == "" {
 		p.Via = askback.ViaAPI
+	}
+	if secret, ok := w.tokens[p]; ok {
+		return secret
 	}
 	secret, err := w.engine.NewSecret()
 	if err == nil {

@@ -23,6 +23,7 @@ type wireAsk struct {
 	Timeout      string            `json:"timeout,omitempty"`
 	Deadline     string            `json:"deadline,omitempty"`
 	OnTimeout    askback.OnTimeout `json:"on_timeout,omitempty"`
+	Repairs      []askback.Problem `json:"repairs,omitempty"`
 }
 
 type wireQuestion struct {
@@ -50,6 +51,7 @@ func wireRequest(r askback.Request) wireAsk {
 	out := wireAsk{
 		SessionID: r.SessionID, SessionKey: r.SessionKey, Agent: r.Agent, Title: r.Title, Context: r.Context,
 		To: r.To, Tags: r.Tags, Timeout: wireDuration(r.Timeout), OnTimeout: r.OnTimeout,
+		Repairs: r.Repairs,
 	}
 	if !r.Deadline.IsZero() {
 		out.Deadline = r.Deadline.UTC().Format(time.RFC3339Nano)
@@ -80,9 +82,21 @@ type wireAnswered struct {
 	Decision askback.Decision         `json:"decision,omitempty"`
 	Input    json.RawMessage          `json:"input,omitempty"`
 	Reason   string                   `json:"reason,omitempty"`
+	Grant    *wireGrant               `json:"grant,omitempty"`
 }
 
-func wireAnswer(a askback.Answer) wireAnswered { return wireAnswered(a) }
+type wireGrant struct {
+	Scope     askback.Scope `json:"scope,omitempty"`
+	ExpiresIn string        `json:"expires_in,omitempty"`
+}
+
+func wireAnswer(a askback.Answer) wireAnswered {
+	out := wireAnswered{Answers: a.Answers, Comment: a.Comment, Decision: a.Decision, Input: a.Input, Reason: a.Reason}
+	if a.Grant != nil {
+		out.Grant = &wireGrant{a.Grant.Scope, wireDuration(a.Grant.ExpiresIn)}
+	}
+	return out
+}
 
 type wireReason struct {
 	Reason string `json:"reason,omitempty"`

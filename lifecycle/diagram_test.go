@@ -55,6 +55,12 @@ func happenings() []happening {
 		{"`Answered`, with a label", answered("ana", askback.Choose("A"))},
 		{"`Answered`, with two labels for one", answered("ana", askback.Choose("A", "B"))},
 		{"`Answered`, approved", answered("ana", askback.Decide(askback.Approve, ""))},
+		{"`Answered`, approved with other arguments", lifecycle.Answered{
+			By: "ana", Via: askback.ViaWeb, Answer: askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)}, Digest: "sha256:01", At: soon,
+		}},
+		{"`Answered`, all approved", lifecycle.Answered{By: "ana", Via: askback.ViaWeb, Answer: askback.Decide(askback.ApproveAll, ""), GrantID: "grt_1", At: soon}},
+		{"`Covered`", lifecycle.Covered{Grant: grant(nine.Add(time.Hour)), At: soon}},
+		{"`Covered`, by a grant that is over", lifecycle.Covered{Grant: grant(soon), At: soon}},
 		{"`Answered`, denied", answered("ana", askback.Decide(askback.Deny, ""))},
 		{"`Answered` by somebody else", answered("ben", askback.Choose("B"))},
 		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ViaWeb, At: soon}},
@@ -66,6 +72,11 @@ func happenings() []happening {
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
 		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
 	}
+}
+
+// grant covers the openings.
+func grant(until time.Time) askback.Grant {
+	return askback.Grant{ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until}
 }
 
 // A walk is what was seen of the machine.

@@ -19,8 +19,11 @@ var (
 	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
 	vias    = rapid.SampledFrom([]askback.Via{askback.ViaWeb, askback.ViaSlack, askback.ViaTerminal})
 	texts   = rapid.SampledFrom([]string{"", "A", "B", "own <b>", "two\nlines"})
-	digests = rapid.SampledFrom([]string{"sha256:00", "sha256:01", ""})
+	digests = rapid.SampledFrom([]string{"sha256:00", "sha256:00", edited, "sha256:01"})
 )
+
+// edited is the digest that edited arguments get in the laws.
+const edited = "sha256:ed"
 
 // anyAsked opens an ask of any kind, in its normal form.
 func anyAsked() *rapid.Generator[lifecycle.Asked] {
@@ -46,7 +49,7 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 				r.Questions = append(r.Questions, anyQuestion(i, r.OnTimeout).Draw(t, "question"))
 			}
 		}
-		r, _, err := r.Normalize()
+		r, err := r.Normalize()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,6 +88,13 @@ func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 		if (a.Kind == askback.Confirm) != (rapid.IntRange(0, 9).Draw(t, "wrong kind") == 0) {
 			out.Decision = rapid.SampledFrom([]askback.Decision{askback.Approve, askback.Deny, askback.ApproveAll}).Draw(t, "decision")
 			out.Reason = texts.Draw(t, "reason")
+			if rapid.IntRange(0, 2).Draw(t, "edited") == 0 {
+				out.Input = json.RawMessage(`{"n":2}`)
+			}
+			if out.Decision == askback.ApproveAll {
+				out.Input = nil
+				out.Grant = &askback.GrantRequest{Scope: rapid.SampledFrom(scopes).Draw(t, "scope")}
+			}
 			return out
 		}
 		for i := range a.Questions {
@@ -95,6 +105,28 @@ func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 			out.Answers = append(out.Answers, q)
 		}
 		return out
+	})
+}
+
+var scopes = []askback.Scope{"", askback.ScopeTool, askback.ScopeInput, askback.ScopeSession}
+
+// anyGrant often covers the ask.
+func anyGrant(a askback.Ask, at time.Time) *rapid.Generator[askback.Grant] {
+	return rapid.Custom(func(t *rapid.T) askback.Grant {
+		g := askback.Grant{
+			ID: "grt_9", Owner: "deploy-bot", Agent: a.Agent, ToolName: "drop_table", Scope: rapid.SampledFrom(scopes).Draw(t, "scope"),
+			SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"), Digest: digests.Draw(t, "digest"),
+			By: people.Draw(t, "by"), CreatedAt: nine, ExpiresAt: at.Add(rapid.SampledFrom([]time.Duration{0, 1, time.Hour}).Draw(t, "lasts")), Uses: 1,
+		}
+		switch rapid.IntRange(0, 9).Draw(t, "but") {
+		case 0:
+			g.RevokedAt = at
+		case 1:
+			g.Owner = "other-bot"
+		case 2:
+			g.ToolName = "drop_view"
+		}
+		return g
 	})
 }
 
@@ -117,9 +149,11 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Event {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
-		switch rapid.IntRange(0, 11).Draw(t, "event") {
+		switch rapid.IntRange(0, 12).Draw(t, "event") {
 		case 0, 1:
-			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), At: at}
+			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
+		case 12:
+			return lifecycle.Covered{Grant: anyGrant(a, at).Draw(t, "grant"), At: at}
 		case 2:
 			return lifecycle.Declined{By: by, Via: via, Reason: texts.Draw(t, "reason"), At: at}
 		case 3:
@@ -168,7 +202,11 @@ func anyLife(t *rapid.T) []moment {
 			now = at
 		}
 		ev := anyEvent(asked.Ask, at).Draw(t, "event")
-		if _, ends := ev.(lifecycle.Answered); ends && i < wait {
+		switch ev.(type) {
+		case lifecycle.Answered, lifecycle.Covered:
+			if i >= wait {
+				break
+			}
 			ev = lifecycle.Claimed{By: "ana", At: at}
 		}
 		happen(ev)

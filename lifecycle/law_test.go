@@ -86,19 +86,74 @@ func TestAnAskEndsOnceInItsHistory(t *testing.T) {
 	})
 }
 
-// C3, F4, F7: only a person's own answer approves; and then the outcome names
+// C3, F4, F7, F8: only a person's own answer approves, or a grant of somebody
+// who may answer, that holds and covers this very ask; and then the outcome names
 // that person.
-func TestOnlyAPersonApproves(t *testing.T) {
+func TestOnlyAPersonOrTheirGrantApproves(t *testing.T) {
 	eachMoment(t, func(t *rapid.T, m moment) {
 		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
 			return
 		}
-		ev, ok := m.event.(lifecycle.Answered)
-		if !ok || ev.Answer.Decision != askback.Approve {
+		var want askback.By
+		switch ev := m.event.(type) {
+		case lifecycle.Answered:
+			want = askback.By{Kind: askback.ByPerson, Name: ev.By}
+			if d := ev.Answer.Decision; d != askback.Approve && d != askback.ApproveAll {
+				t.Fatalf("%q approved", d)
+			}
+		case lifecycle.Covered:
+			want = askback.By{Kind: askback.ByPolicy, Name: ev.Grant.By}
+			if !ev.Grant.Covers(m.before.Ask, ev.At) {
+				t.Fatalf("%+v approved %+v", ev.Grant, m.before.Ask.Confirmation)
+			}
+		default:
 			t.Fatalf("%T %+v approved", m.event, m.event)
 		}
-		if want := (askback.By{Kind: askback.ByPerson, Name: ev.By}); m.after.Ask.Outcome.By != want {
-			t.Errorf("got approved by %+v, want %+v", m.after.Ask.Outcome.By, want)
+		if got := m.after.Ask.Outcome.By; got != want {
+			t.Errorf("got approved by %+v, want %+v", got, want)
+		}
+	})
+}
+
+// F7: what may run is what was asked about, or what a person made of it.
+func TestAnApprovalIsBoundToItsArguments(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		o := m.after.Ask.Outcome
+		if !o.Approved() {
+			if o != nil && o.Digest != "" {
+				t.Errorf("got digest %s of what nobody approved", o.Digest)
+			}
+			return
+		}
+		want := m.after.Ask.Confirmation.Digest
+		if len(o.Input) > 0 {
+			want = edited
+		}
+		if o.Digest != want {
+			t.Errorf("got digest %s, want %s", o.Digest, want)
+		}
+	})
+}
+
+// D1, F8: approve_all makes one grant, of the person who said it, for who asked.
+func TestOnlyApproveAllGrants(t *testing.T) {
+	eachMoment(t, func(t *rapid.T, m moment) {
+		ev, _ := m.event.(lifecycle.Answered)
+		for _, h := range m.history {
+			if h.Type != "grant_made" {
+				continue
+			}
+			g, a := h.Grant, m.after.Ask
+			if ev.Answer.Decision != askback.ApproveAll || g.By != ev.By || g.Owner != a.Owner || g.Agent != a.Agent || g.ToolName != a.Confirmation.ToolName {
+				t.Errorf("%+v made grant %+v", m.event, g)
+			}
+			if a.Outcome.GrantID != g.ID || !g.ExpiresAt.After(ev.At) {
+				t.Errorf("got grant %+v with outcome %+v", g, a.Outcome)
+			}
+			return
+		}
+		if o := m.after.Ask.Outcome; o != nil && o.Decision == askback.ApproveAll && !m.before.Ask.Settled() {
+			t.Errorf("approve_all made no grant")
 		}
 	})
 }
@@ -171,7 +226,9 @@ func TestAnApprovalIsConsumedOnce(t *testing.T) {
 			if !ok {
 				continue
 			}
-			approved, fits := m.before.Ask.Outcome.Approved(), ev.Digest == "sha256:00"
+			o := m.before.Ask.Outcome
+			approved := o.Approved()
+			fits := approved && ev.Digest == o.Digest
 			var want error
 			switch {
 			case !approved:
@@ -208,7 +265,12 @@ func TestLateIsErrSettled(t *testing.T) {
 		switch ev := m.event.(type) {
 		case lifecycle.Answered:
 			again, err := ev.Answer.Normalize(m.before.Ask)
-			repeat = err == nil && o.Status == askback.Answered && o.By.Name == ev.By && o.Comment == again.Comment &&
+			wish := ""
+			if again.Grant != nil {
+				wish = fmt.Sprintf("%s for %s", again.Grant.Scope, again.Grant.ExpiresIn)
+			}
+			repeat = err == nil && o.Status == askback.Answered && o.By.Name == ev.By && o.By.Kind == askback.ByPerson &&
+				o.Comment == again.Comment && string(o.Input) == string(again.Input) && wish == m.before.Granted &&
 				o.Decision == again.Decision && o.Reason == again.Reason && cmp.Equal(o.Answers, again.Answers, cmpopts.EquateEmpty())
 		case lifecycle.Declined:
 			repeat = o.Status == askback.Declined && o.By.Name == ev.By && o.Reason == ev.Reason
@@ -294,7 +356,7 @@ func TestALateAnswerIsKeptWhole(t *testing.T) {
 		a := ev.Answer
 		want := []lifecycle.Entry{{
 			Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
-			Answers: a.Answers, Comment: a.Comment, Decision: a.Decision, Reason: a.Reason,
+			Answers: a.Answers, Comment: a.Comment, Decision: a.Decision, Input: a.Input, Reason: a.Reason,
 		}}
 		if diff := cmp.Diff(want, m.history); diff != "" {
 			t.Errorf("want -, got +:\n%s", diff)

@@ -7,6 +7,7 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type State struct {
 	Owner    string      // the name of the principal that asked
 	Request  string      // digest of the request, to know it again by its key
 	Refused  int         // answers that came late
+	Granted  string      // what approve_all granted, to know the same answer again
 	Consumed time.Time   // when the approval was spent; zero: not yet
 }
 
@@ -32,8 +34,9 @@ const claimPause = 30 * time.Second
 // maxClaims bounds the people who are shown to be looking; the latest stay.
 const maxClaims = 20
 
-// An Event is something that happened to an ask: [Asked], [Answered],
-// [Declined], [Cancelled], [Claimed], [Due], [Refused] or [Consumed].
+// An Event is something that happened to an ask: [Asked], [Covered],
+// [Answered], [Declined], [Cancelled], [Claimed], [Due], [Refused] or
+// [Consumed].
 type Event interface{ event() }
 
 // Asked opens an ask. Its questions or confirmation are normal already.
@@ -44,12 +47,21 @@ type Asked struct {
 	At      time.Time
 }
 
+// Covered says that a grant approves the ask, with the use of it counted.
+type Covered struct {
+	Grant askback.Grant
+	At    time.Time
+}
+
 // Answered says that a person gave an answer.
 type Answered struct {
-	By     string
-	Via    askback.Via
-	Answer askback.Answer
-	At     time.Time
+	By      string
+	Via     askback.Via
+	Answer  askback.Answer
+	Digest  string // of the arguments as edited, if they were
+	GrantID string // for the grant that approve_all makes
+	Token   string // by which it ends, should that be revoked
+	At      time.Time
 }
 
 // Declined says that a person will not answer.
@@ -93,6 +105,7 @@ type Consumed struct {
 }
 
 func (Asked) event()     {}
+func (Covered) event()   {}
 func (Answered) event()  {}
 func (Declined) event()  {}
 func (Cancelled) event() {}
@@ -122,6 +135,8 @@ func dispatch(s State, ev Event) (State, []Entry, error) {
 		return asked(a)
 	}
 	switch ev := ev.(type) {
+	case Covered:
+		return covered(s, ev)
 	case Answered:
 		return answered(s, ev)
 	case Declined:
@@ -169,11 +184,32 @@ func asked(ev Asked) (State, []Entry, error) {
 
 func answered(s State, ev Answered) (State, []Entry, error) {
 	answer, err := ev.Answer.Normalize(s.Ask)
-	return settle(s, err, askback.Outcome{
+	granted := wish(answer.Grant)
+	if s.Ask.Settled() && granted != s.Granted {
+		return s, nil, askback.ErrSettled
+	}
+	next, history, err := settle(s, err, askback.Outcome{
 		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
-		Input: answer.Input, Reason: answer.Reason,
+		Input: answer.Input, Digest: approvedDigest(s, ev, answer), Reason: answer.Reason,
 		By: askback.By{Kind: askback.ByPerson, Name: ev.By}, Via: ev.Via, At: ev.At,
 	})
+	if err != nil || len(history) == 0 || answer.Grant == nil {
+		return next, history, err
+	}
+	g := grant(next, ev, *answer.Grant)
+	next.Granted, next.Ask.Outcome.GrantID = granted, g.ID
+	return next, append(history, Entry{Type: "grant_made", Grant: &g}), nil
+}
+
+// approvedDigest is that of what may run after an answer.
+func approvedDigest(s State, ev Answered, a askback.Answer) string {
+	switch {
+	case s.Ask.Kind != askback.Confirm, a.Decision != askback.Approve && a.Decision != askback.ApproveAll:
+		return ""
+	case len(a.Input) > 0:
+		return ev.Digest
+	}
+	return s.Ask.Confirmation.Digest
 }
 
 func declined(s State, ev Declined) (State, []Entry, error) {
@@ -249,6 +285,7 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
 	if a := ev.Answer; length(a) <= maxRefused {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
+		e.Input = kept(a.Input)
 	}
 	return s, []Entry{e}, nil
 }
@@ -257,11 +294,19 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 // against the limits of an answer; of a longer one only who and why is kept.
 const maxRefused = 1 << 16
 
+// kept is JSON as it can be written down; what is none is not.
+func kept(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) {
+		return nil
+	}
+	return raw
+}
+
 // length is about what an answer takes as JSON: an entry that says nothing is
 // still written down with all its names.
 func length(a askback.Answer) int {
 	const entry, value = 64, 4
-	n := len(a.Comment) + len(a.Decision) + len(a.Reason)
+	n := len(a.Comment) + len(a.Decision) + len(a.Reason) + len(a.Input)
 	for _, q := range a.Answers {
 		n += entry + len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
 		for _, s := range q.Selected {
@@ -275,7 +320,7 @@ func consumed(s State, ev Consumed) (State, []Entry, error) {
 	switch {
 	case s.Ask.Kind != askback.Confirm, !s.Ask.Outcome.Approved():
 		return s, nil, askback.ErrNotApproved
-	case ev.Digest != s.Ask.Confirmation.Digest:
+	case ev.Digest != s.Ask.Outcome.Digest:
 		return s, nil, askback.ErrDigest
 	case !s.Consumed.IsZero():
 		return s, nil, askback.ErrConsumed

@@ -23,8 +23,19 @@ type Entry struct {
 	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
 	Comment  string                   `json:"comment,omitempty"`
 	Decision askback.Decision         `json:"decision,omitempty"`
+	Input    json.RawMessage          `json:"input,omitempty"`
 	Reason   string                   `json:"reason,omitempty"`
 	Digest   string                   `json:"digest,omitempty"`
+	Grant    *askback.Grant           `json:"grant,omitempty"` // as it stood then
+
+	// Of a session.
+	Session *askback.Session `json:"session,omitempty"` // as it stood then
+	State   string           `json:"state,omitempty"`
+	Ask     string           `json:"ask,omitempty"`
+	Role    askback.Role     `json:"role,omitempty"`
+	Text    string           `json:"text,omitempty"`
+	Final   bool             `json:"final,omitempty"`
+	Todos   []askback.Todo   `json:"todos,omitempty"`
 }
 
 // What is stored has a shape of its own, apart from the wire's: fixed is
@@ -47,6 +58,7 @@ type fixed struct {
 	Created      int64             `json:"created"`
 	Deadline     int64             `json:"deadline,omitempty"`
 	OnTimeout    askback.OnTimeout `json:"on_timeout"`
+	Repairs      []askback.Problem `json:"repairs,omitempty"`
 }
 
 type moving struct {
@@ -56,6 +68,7 @@ type moving struct {
 	Claims   []storedClaim  `json:"claims,omitempty"`
 	Outcome  *storedOutcome `json:"outcome,omitempty"`
 	Refused  int            `json:"refused,omitempty"`
+	Granted  string         `json:"granted,omitempty"`
 	Consumed int64          `json:"consumed,omitempty"`
 }
 
@@ -102,6 +115,7 @@ type storedOutcome struct {
 	Comment   string           `json:"comment,omitempty"`
 	Decision  askback.Decision `json:"decision,omitempty"`
 	Input     json.RawMessage  `json:"input,omitempty"`
+	Digest    string           `json:"digest,omitempty"` // of Input; else the confirmation has it
 	GrantID   string           `json:"grant,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
 	ByKind    askback.ByKind   `json:"by"`
@@ -118,7 +132,7 @@ func EncodeFixed(s State) ([]byte, error) {
 		Format: Format, ID: a.ID, SessionID: a.SessionID, Owner: s.Owner, Request: s.Request, Agent: a.Agent,
 		Path: a.Path, Kind: a.Kind, Title: a.Title, Confirmation: (*storedConfirm)(a.Confirmation),
 		Context: a.Context, Quorum: a.Quorum, Tags: a.Tags, Created: millis(a.CreatedAt),
-		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout,
+		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout, Repairs: a.Repairs,
 	}
 	for _, q := range a.Questions {
 		f.Questions = append(f.Questions, storedQuestion(q))
@@ -129,7 +143,7 @@ func EncodeFixed(s State) ([]byte, error) {
 // Encode returns the part of a state that each step rewrites, as JSON.
 func Encode(s State) ([]byte, error) {
 	a := s.Ask
-	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Consumed: millis(s.Consumed)}
+	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
 	for _, c := range a.Claims {
 		m.Claims = append(m.Claims, storedClaim{c.Name, millis(c.At)})
 	}
@@ -137,6 +151,9 @@ func Encode(s State) ([]byte, error) {
 		m.Outcome = &storedOutcome{
 			Comment: o.Comment, Decision: o.Decision, Input: o.Input, GrantID: o.GrantID, Reason: o.Reason,
 			ByKind: o.By.Kind, ByName: o.By.Name, Via: o.Via, At: millis(o.At), Defaulted: o.Defaulted,
+		}
+		if len(o.Input) > 0 {
+			m.Outcome.Digest = o.Digest
 		}
 		for _, q := range o.Answers {
 			m.Outcome.Answers = append(m.Outcome.Answers, storedAnswer(q))
@@ -166,7 +183,8 @@ func Decode(fixedPart, movingPart []byte) (State, error) {
 		return State{}, fmt.Errorf("read ask %s: what is stored does not fit together", f.ID)
 	}
 	return State{
-		Ask: restore(f, m), Owner: f.Owner, Request: f.Request, Refused: m.Refused, Consumed: instant(m.Consumed),
+		Ask: restore(f, m), Owner: f.Owner, Request: f.Request, Refused: m.Refused, Granted: m.Granted,
+		Consumed: instant(m.Consumed),
 	}, nil
 }
 
@@ -183,7 +201,7 @@ func restore(f fixed, m moving) askback.Ask {
 		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Owner: f.Owner, Path: f.Path, Kind: f.Kind, Title: f.Title,
 		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
 		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
-		OnTimeout: f.OnTimeout,
+		OnTimeout: f.OnTimeout, Repairs: f.Repairs,
 	}
 	for _, q := range f.Questions {
 		a.Questions = append(a.Questions, askback.Question(q))
@@ -193,9 +211,12 @@ func restore(f fixed, m moving) askback.Ask {
 	}
 	if o := m.Outcome; o != nil {
 		a.Outcome = &askback.Outcome{
-			Status: m.Status, Comment: o.Comment, Decision: o.Decision, Input: o.Input, GrantID: o.GrantID,
-			Reason: o.Reason, By: askback.By{Kind: o.ByKind, Name: o.ByName}, Via: o.Via, At: instant(o.At),
+			Status: m.Status, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest,
+			GrantID: o.GrantID, Reason: o.Reason, By: askback.By{Kind: o.ByKind, Name: o.ByName}, Via: o.Via, At: instant(o.At),
 			Defaulted: o.Defaulted,
+		}
+		if a.Outcome.Approved() && o.Digest == "" && a.Confirmation != nil {
+			a.Outcome.Digest = a.Confirmation.Digest
 		}
 		for i, q := range o.Answers {
 			q.Question = a.Questions[i].Text

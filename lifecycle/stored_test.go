@@ -77,10 +77,11 @@ func meaning(t *testing.T, s lifecycle.State) []byte {
 		Owner    string      `json:"owner"`
 		Request  string      `json:"request"`
 		Refused  int         `json:"refused"`
+		Granted  string      `json:"granted"`
 		Consumed time.Time   `json:"consumed"`
 		Due      time.Time   `json:"due"`
 		Approved bool        `json:"approved"`
-	}{s.Ask, s.Owner, s.Request, s.Refused, s.Consumed, s.Due(), s.Ask.Outcome.Approved()}, "", "  ")
+	}{s.Ask, s.Owner, s.Request, s.Refused, s.Granted, s.Consumed, s.Due(), s.Ask.Outcome.Approved()}, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,9 @@ var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecy
 //	  q1: SQLite / notes: because
 //	  comment: thanks
 //	09:05 ana approves: reason                     also denies, approves everything
+//	09:05 ana approves with {"table": "old"}       edited arguments
+//	09:05 ana approves tool_and_input for 1h       a grant, with its scope
+//	09:05 a grant of ana for drop_table, until 10:00, is found
 //	09:05 ana declines: reason
 //	09:05 ana looks at it
 //	09:05 deploy-bot withdraws: reason
@@ -135,6 +138,9 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	if rest == "the clock is looked at" {
 		return []lifecycle.Event{lifecycle.Due{At: at}}
 	}
+	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
+		return []lifecycle.Event{found(t, s, at, strings.TrimSuffix(what, ", is found"))}
+	}
 	if who, what, ok := strings.Cut(strings.TrimPrefix(rest, "what "), " wanted is kept"); ok {
 		return kept(t, at, who, what)
 	}
@@ -153,11 +159,9 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	case "answers":
 		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
 	case "approves":
-		d := askback.Approve
-		if how == "everything" {
-			d = askback.ApproveAll
-		}
-		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(d, said), At: at}}
+		ev := approved(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
+		ev.By, ev.Via, ev.At = who, via, at
+		return []lifecycle.Event{ev}
 	case "denies":
 		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
 	case "declines":
@@ -171,6 +175,41 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	}
 	t.Fatalf("cannot read %q", lines[0])
 	return nil
+}
+
+// approved reads "", " with {…}", " everything" or " tool_and_input for 1h".
+func approved(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle.Answered {
+	t.Helper()
+	if input, ok := strings.CutPrefix(rest, " with "); ok {
+		a := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(input)}
+		return lifecycle.Answered{Answer: a, Digest: digest(t, s.Ask.Confirmation.ToolName+" "+input)}
+	}
+	if how == "everything" {
+		return lifecycle.Answered{Answer: askback.Decide(askback.ApproveAll, said), GrantID: "grt_1"}
+	}
+	if scope, lasts, ok := strings.Cut(how, " for "); ok {
+		d, err := askback.ParseDuration(lasts)
+		if err != nil {
+			t.Fatalf("%q: %v", how, err)
+		}
+		a := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.Scope(scope), ExpiresIn: d}}
+		return lifecycle.Answered{Answer: a, GrantID: "grt_1"}
+	}
+	return lifecycle.Answered{Answer: askback.Decide(askback.Approve, said)}
+}
+
+// found reads "ana for drop_table, until 10:00".
+func found(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Event {
+	t.Helper()
+	who, what, _ := strings.Cut(what, " for ")
+	tool, until, ok := strings.Cut(what, ", until ")
+	if !ok {
+		t.Fatalf("cannot read %q", what)
+	}
+	return lifecycle.Covered{At: at, Grant: askback.Grant{
+		ID: "grt_9", Owner: s.Owner, Agent: s.Ask.Agent, ToolName: tool, Scope: askback.ScopeTool, By: who,
+		ExpiresAt: clock(t, until), Uses: 1,
+	}}
 }
 
 func kept(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
@@ -231,7 +270,7 @@ func questions(t *testing.T, at time.Time, who, how string, lines []string) life
 		}
 		r.Questions = append(r.Questions, q)
 	}
-	r, _, err := r.Normalize()
+	r, err := r.Normalize()
 	if err != nil {
 		t.Fatalf("%q: %v", lines, err)
 	}
@@ -349,6 +388,13 @@ func line(h lifecycle.Entry) string {
 			s += part.before + part.text
 		}
 	}
+	if g := h.Grant; g != nil {
+		s += fmt.Sprintf(", %s of %s for %s of %s, %s", g.ID, g.By, g.ToolName, g.Agent, g.Scope)
+		if g.Digest != "" {
+			s += " " + g.Digest
+		}
+		s += fmt.Sprintf(", until %s, used %d×", readTime(g.ExpiresAt), g.Uses)
+	}
 	for _, a := range h.Answers {
 		s += fmt.Sprintf(", %s %q", a.ID, a.String())
 	}
@@ -367,6 +413,9 @@ func describeOutcome(b *strings.Builder, a askback.Ask) {
 	}
 	if a.Kind == askback.Confirm {
 		fmt.Fprintf(b, "  may it run: %v\n", o.Approved())
+	}
+	if len(o.Input) > 0 {
+		fmt.Fprintf(b, "  and only so: %s\n", o.Digest)
 	}
 	if o.Defaulted {
 		b.WriteString("  these are the asker's defaults:\n")

@@ -29,8 +29,14 @@ var sound = []struct{ what, query, want string }{
 		where r.kind = 'ask' and (h.subject is null or h.steps <> r.version or h.asked <> 1 or h.ended <> 1 - r.open)`, "0",
 	},
 	{
-		"all history is of an ask that is there",
-		`select count(*) from history where subject not in (select id from records where kind = 'ask')`, "0",
+		"all history is of an ask or a session that is there",
+		`select count(*) from history where subject not in (select id from records where kind in ('ask', 'session'))`, "0",
+	},
+	{
+		"every session counts its asks",
+		`select count(*) from records s where kind = 'session' and (
+			coalesce(json_extract(cast(state as text), '$.total'), 0) <> (select count(*) from records where kind = 'ask' and stream = s.id)
+			or coalesce(json_extract(cast(state as text), '$.pending'), 0) <> (select count(*) from records where kind = 'ask' and stream = s.id and open))`, "0",
 	},
 	{
 		"no ask and no key is there twice",

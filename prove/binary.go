@@ -272,5 +272,5 @@ func (b *binary) start(ctx context.Context, args ...string) (*child, error) {
 
 // found is the outcome of a proof.
 func (b *binary) found() part {
-	return part{"of the program", b.kills, b.ledger.acks, b.checker.seq, "", b.bad}
+	return part{noun: "kills", what: "of the program", n: b.kills, detail: b.checker.compared(), bad: b.bad}
 }

@@ -125,5 +125,5 @@ func exists(path string) bool {
 
 // found is the outcome of a proof.
 func (c *crash) found() part {
-	return part{"under load", c.kills, c.ledger.acks, c.checker.seq, "", c.bad}
+	return part{noun: "kills", what: "under load", n: c.kills, detail: c.checker.compared(), bad: c.bad}
 }

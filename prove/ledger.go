@@ -23,7 +23,12 @@ const (
 	doubled fault = "doubled" // there twice, or in two ways
 	torn    fault = "torn"    // a part of a change, or history that does not fit
 	failed  fault = "failed"  // a call that ought to have worked
+
+	accepted fault = "accepted" // what nobody approved
+	rejected fault = "rejected" // what somebody approved
 )
+
+var faults = []fault{lost, doubled, torn, failed, accepted, rejected}
 
 func violated(f fault, format string, args ...any) violation {
 	return violation{f, fmt.Sprintf(format, args...)}

@@ -1,11 +1,18 @@
-// Prove kills Askback with kill -9, again and again, and looks whether
-// everything it acknowledged is there, exactly once.
+// Prove tries to break the two promises of Askback: that nothing it acknowledged
+// is ever lost, and that nothing runs but what was approved.
 //
-// Three things are killed: an engine on SQLite under load, whose database grows
-// from kill to kill; the real program while it asks and answers; and the real
-// server while agents wait for it over HTTP and people answer.
+// Approvals are attacked twice. An approved call is held against another in
+// which one thing is different, millions of times; and everything that can
+// happen to one approval and one grant happens at once, thousands of times.
 //
-//	go run ./prove [-n 1000] [-binary 300] [-server 1000] [-short] [-seed S] [-keep] [-plant FAULT]
+// Then Askback is killed with kill -9, again and again, and everything it
+// acknowledged must be there, exactly once. Four things are killed: an engine
+// on SQLite under load, whose database grows from kill to kill; the real program
+// while it asks and answers; the real server while agents wait for it over HTTP
+// and people answer; and the real server while others follow what happens, who
+// must be told all of it, once and in order.
+//
+//	go run ./prove [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-short] [-seed S] [-keep] [-plant FAULT]
 package main
 
 import (
@@ -14,7 +21,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 	"syscall"
@@ -40,64 +46,6 @@ func main() {
 		fmt.Fprintf(os.Stderr, "prove: %v\n", err)
 		os.Exit(1)
 	}
-}
-
-// options are what the command line says.
-type options struct {
-	load, binary, server int // kills
-	seed                 uint64
-	keep                 bool
-	plant                string
-}
-
-// The kills of the short form, which is a part of make test.
-const (
-	shortLoad   = 100
-	shortBinary = 30
-	shortServer = 30
-)
-
-func parse(args []string, out io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
-	flags.SetOutput(out)
-	flags.IntVar(&o.load, "n", 1000, "kills of an engine under load")
-	flags.IntVar(&o.binary, "binary", -1, "kills of the real program (default three for ten of the others)")
-	flags.IntVar(&o.server, "server", -1, "kills of the real server while agents wait (default as many as -n)")
-	short := flags.Bool("short", false, fmt.Sprintf("%d kills of the engine, %d of the program and %d of the server", shortLoad, shortBinary, shortServer))
-	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "what chance begins with")
-	flags.BoolVar(&o.keep, "keep", false, "keep the databases")
-	flags.StringVar(&o.plant, "plant", "", "a fault to plant, which must be found: "+ackBeforeCommit+" or "+unforwarded)
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if *short {
-		o.load, o.binary, o.server = shortLoad, shortBinary, shortServer
-	}
-	if o.binary < 0 {
-		o.binary = o.load * 3 / 10
-	}
-	if o.server < 0 {
-		o.server = o.load
-	}
-	switch o.plant { // it is planted in one place, and only that is looked at
-	case "":
-	case ackBeforeCommit:
-		o.binary, o.server = 0, 0
-	case unforwarded:
-		o.load, o.binary = 0, 0
-	default:
-		return o, fmt.Errorf("-plant %s: there is only %s and %s", o.plant, ackBeforeCommit, unforwarded)
-	}
-	return o, nil
-}
-
-// again is the command that does the same.
-func (o options) again() string {
-	command := fmt.Sprintf("go run ./prove -n %d -binary %d -server %d -seed %d", o.load, o.binary, o.server, o.seed)
-	if o.plant != "" {
-		command += " -plant " + o.plant
-	}
-	return command
 }
 
 var (
@@ -130,113 +78,56 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return errors.Join(err, r.verdict(o.plant))
 }
 
-// verdict is the error of a result. With a planted fault it says whether that
-// was found, and is an error either way: nothing was proved.
-func (r result) verdict(plant string) error {
-	switch found := r.count(lost)+r.count(doubled) > 0; {
-	case plant != "" && !found:
-		return fmt.Errorf("%w: %s", errMissed, plant)
-	case plant != "":
-		return fmt.Errorf("%w: the planted fault, %s, was found after %d kills", errViolated, plant, r.kills())
-	case len(r.bad) > 0:
-		return errViolated
-	}
-	return nil
-}
-
-// A proof kills one thing again and again, on one database.
+// A proof tries one thing again and again.
 type proof interface {
-	// run kills so many times, or until something is wrong.
-	run(ctx context.Context, kills int) error
+	// run tries so many times, or until something is wrong.
+	run(ctx context.Context, times int) error
 	found() part
 }
 
-// A part is what one proof killed, compared and found.
-type part struct {
-	what   string
-	kills  int
-	acks   int
-	lines  int64 // of history
-	detail string
-	bad    []violation
-}
-
-// A result is that of all proofs.
-type result struct {
-	parts []part
-	bad   []violation
-	took  time.Duration
-}
-
-// prove kills the engine, then the program, then the server.
+// prove attacks approvals, then kills the engine, the program and the server.
 func prove(ctx context.Context, o options, dir string) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, err
 	}
-	if err := r.add(ctx, newCrash(dir, self, o.seed, o.plant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server == 0 {
+	if err := r.add(ctx, newPairs(o.seed, o.plant), o.pairs); err != nil || len(r.bad) > 0 {
 		return r, err
 	}
+	for _, where := range raceStores {
+		if err := r.add(ctx, newRaces(dir, where, o.seed, o.plant), o.races); err != nil || len(r.bad) > 0 {
+			return r, err
+		}
+	}
+	if err := r.add(ctx, newCrash(dir, self, o.seed, o.plant), o.load); err != nil || len(r.bad) > 0 || o.binary+o.server+o.streams == 0 {
+		return r, err
+	}
+	return r, r.killProgram(ctx, o, dir)
+}
+
+// killProgram builds the real program and kills it, then its server.
+func (r *result) killProgram(ctx context.Context, o options, dir string) error {
 	program, err := build(ctx, dir)
 	if err != nil {
-		return r, err
+		return err
 	}
 	b, err := newBinary(dir, program, o.seed)
 	if err != nil {
-		return r, err
+		return err
 	}
 	if err := r.add(ctx, b, o.binary); err != nil || len(r.bad) > 0 {
-		return r, err
+		return err
 	}
 	s, err := newOutage(dir, program, o.seed, o.plant)
 	if err != nil {
-		return r, err
+		return err
 	}
-	return r, r.add(ctx, s, o.server)
-}
-
-// add runs a proof and takes what it found.
-func (r *result) add(ctx context.Context, p proof, kills int) error {
-	if kills == 0 {
-		return nil
+	if err := r.add(ctx, s, o.server); err != nil || len(r.bad) > 0 {
+		return err
 	}
-	err := p.run(ctx, kills)
-	found := p.found()
-	r.parts, r.bad = append(r.parts, found), append(r.bad, found.bad...)
-	return err
-}
-
-// shown is how many violations are printed; after the first, most follow from
-// it.
-const shown = 20
-
-func (r result) print(out io.Writer) {
-	for i, v := range r.bad {
-		if i == shown {
-			fmt.Fprintf(out, "prove: … and %d more\n", len(r.bad)-shown)
-			break
-		}
-		fmt.Fprintf(out, "prove: %s\n", v)
+	f, err := newStreams(dir, program, o.seed, o.plant)
+	if err != nil {
+		return err
 	}
-	for _, p := range r.parts {
-		fmt.Fprintf(out, "prove: %d kills %s: %s%d acknowledgements and %d lines of history compared\n", p.kills, p.what, p.detail, p.acks, p.lines)
-	}
-	fmt.Fprintf(out, "prove: %d kills; %d lost, %d doubled, %d torn, %d failed; %.0f s\n",
-		r.kills(), r.count(lost), r.count(doubled), r.count(torn), r.count(failed), r.took.Seconds())
-}
-
-func (r result) kills() (n int) {
-	for _, p := range r.parts {
-		n += p.kills
-	}
-	return n
-}
-
-func (r result) count(f fault) (n int) {
-	for _, v := range r.bad {
-		if v.fault == f {
-			n++
-		}
-	}
-	return n
+	return r.add(ctx, f, o.streams)
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,10 +30,7 @@ const (
 // An outage kills the real server again and again, while agents wait for it and
 // people answer, and starts it again on the same database.
 type outage struct {
-	program string
-	path    string
-	env     []string
-	tokens  string // where the program keeps those of its user
+	post
 	rand    *rand.Rand
 	crowd   *crowd
 	checker *checker
@@ -46,31 +41,15 @@ type outage struct {
 }
 
 func newOutage(dir, program string, seed uint64, plant string) (*outage, error) {
-	o := &outage{
-		program: program, path: filepath.Join(dir, "served.db"), env: alone(dir),
-		rand: rand.New(rand.NewPCG(seed, 3)),
-	}
+	o := &outage{post: newPost(dir, program, "served.db"), rand: rand.New(rand.NewPCG(seed, 3))}
 	place, err := local.At(o.path)
 	if err != nil {
 		return nil, err
 	}
 	o.crowd = &crowd{line: &line{place: place}, seed: seed, ledger: newLedger()}
 	o.crowd.line.wrap = between(plant, o.crowd.nameOf)
-	o.tokens = filepath.Join(stateOf(dir), "askback")
 	o.checker = newChecker(place.Database, o.crowd.ledger)
 	return o, nil
-}
-
-// stateOf is the XDG_STATE_HOME of the programs of one proof.
-func stateOf(dir string) string { return filepath.Join(dir, "state") }
-
-// alone is the environment of a program that shares nothing with the user who
-// proves it.
-func alone(dir string) []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "ASKBACK_") || strings.HasPrefix(v, "XDG_STATE_HOME=")
-	})
-	return append(env, "XDG_STATE_HOME="+stateOf(dir))
 }
 
 // run kills the server n times, or until something is wrong.
@@ -95,16 +74,20 @@ func (o *outage) run(ctx context.Context, n int) error {
 }
 
 // admit makes a token for everybody, with the program itself.
-func (o *outage) admit(ctx context.Context) (err error) {
+func (o *outage) admit(ctx context.Context) error {
 	for _, name := range []string{"ada", "bob", "cleo"} {
-		if o.crowd.agents, err = o.token(ctx, o.crowd.agents, askback.Agent, name); err != nil {
+		h, err := o.token(ctx, askback.Agent, name)
+		if err != nil {
 			return err
 		}
+		o.crowd.agents = append(o.crowd.agents, h)
 	}
 	for _, name := range []string{"ana", "ben", "cem", "dua"} {
-		if o.crowd.people, err = o.token(ctx, o.crowd.people, askback.Responder, name); err != nil {
+		h, err := o.token(ctx, askback.Responder, name)
+		if err != nil {
 			return err
 		}
+		o.crowd.people = append(o.crowd.people, h)
 	}
 	secret, err := os.ReadFile(filepath.Join(o.tokens, "agent.token"))
 	if err != nil {
@@ -112,18 +95,6 @@ func (o *outage) admit(ctx context.Context) (err error) {
 	}
 	o.crowd.agents = append(o.crowd.agents, holder{commandAsker, strings.TrimSpace(string(secret))})
 	return nil
-}
-
-func (o *outage) token(ctx context.Context, to []holder, kind askback.Kind, name string) ([]holder, error) {
-	cmd := exec.CommandContext(ctx, o.program, "token", "create", "--kind", string(kind), "--name", name, "--db", o.path)
-	cmd.Env = o.env
-	var notes bytes.Buffer
-	cmd.Stderr = &notes
-	secret, err := cmd.Output()
-	if err != nil {
-		return to, fmt.Errorf("make a token: %w: %s", err, notes.String())
-	}
-	return append(to, holder{name, strings.TrimSpace(string(secret))}), nil
 }
 
 // kill lets one server live after another. The last one, which is killed as
@@ -212,10 +183,6 @@ func (o *outage) until(ctx context.Context, so func() bool) {
 	}
 }
 
-func (o *outage) start(ctx context.Context) (*child, error) {
-	return startChild(ctx, o.env, o.program, "serve", "--listen", "127.0.0.1:0", "--db", o.path)
-}
-
 // end kills the server. It serves until then.
 func (o *outage) end(ctx context.Context, c *child) error {
 	o.waited = append(o.waited, o.crowd.waiting())
@@ -253,5 +220,5 @@ func (o *outage) found() part {
 	if n := len(o.waited); n > 0 {
 		detail = fmt.Sprintf("%d of %d agents waiting (median), %d times all of them; ", o.waited[n/2], agentCount, o.calls)
 	}
-	return part{"of the server", o.kills, o.crowd.ledger.acks, o.checker.seq, detail, o.bad}
+	return part{noun: "kills", what: "of the server", n: o.kills, detail: detail + o.checker.compared(), bad: o.bad}
 }

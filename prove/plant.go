@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +19,23 @@ import (
 	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/store"
 )
+
+// plants are the faults that can be planted, each with the number of tries of
+// the proof that has to find it.
+var plants = map[string]func(*options) *int{
+	ackBeforeCommit: func(o *options) *int { return &o.load },
+	unforwarded:     func(o *options) *int { return &o.server },
+	looseDigest:     func(o *options) *int { return &o.pairs },
+	joinedNames:     func(o *options) *int { return &o.pairs },
+	staleGrant:      func(o *options) *int { return &o.races },
+	staleStep:       func(o *options) *int { return &o.races },
+	laggingCursor:   func(o *options) *int { return &o.streams },
+	skippingCursor:  func(o *options) *int { return &o.streams },
+	earlyEvent:      func(o *options) *int { return &o.streams },
+	staleWords:      func(o *options) *int { return &o.streams },
+}
+
+func plantNames() string { return strings.Join(slices.Sorted(maps.Keys(plants)), ", ") }
 
 // ackBeforeCommit is the planted fault: changes to asks that are there are
 // acknowledged when they are queued, and written after that.

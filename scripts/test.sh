@@ -35,8 +35,8 @@ echo "test: go test ./..."
 go test -timeout 10m ./...
 
 if command -v "$(go env CC)" >/dev/null; then
-	echo "test: go test -race"
-	go list ./... | grep -Ev "$no_race" | CGO_ENABLED=1 xargs go test -race -timeout 15m
+	echo "test: go test -race, without what is only long"
+	go list ./... | grep -Ev "$no_race" | CGO_ENABLED=1 xargs go test -race -short -timeout 15m
 fi
 
 echo "test: short proofs"

@@ -40,6 +40,11 @@ func (c Change) Check() (size int, err error) {
 		}
 		size += len(e.Data)
 	}
+	for i, f := range c.Forget {
+		if f.Stream == "" || !text(f.Stream, f.Subject) {
+			return 0, fmt.Errorf("refused: forget %d: lines have a stream, and %v", i, errText)
+		}
+	}
 	if size > maxChange {
 		return 0, fmt.Errorf("refused: a change of %d bytes, at most %d are kept at once", size, maxChange)
 	}

@@ -76,12 +76,22 @@ type Event struct {
 // another replaces it; an empty Key frees the key. Delete compares in the same
 // way and comes first, then the records in their order: a key must be free when
 // the turn of its record comes. Events are appended in order. Text is UTF-8
-// without NUL; see [Change.Check]. Effects and their acknowledgements take their place here
+// without NUL; see [Change.Check]. Forget cleans lines of history away, before
+// any is appended. Effects and their acknowledgements take their place here
 // with the first channel.
 type Change struct {
 	Put    []Record
 	Delete []Ref
 	Events []Event
+	Forget []Lines
+}
+
+// Lines are lines of history: those of one subject in a stream, but not the
+// stream's newest; or the whole stream when Subject is "". The newest line of
+// all stays in either case: no number is given twice.
+type Lines struct {
+	Stream  string
+	Subject string
 }
 
 // A Query selects records of one kind, by id, oldest first unless Newest.
@@ -120,6 +130,9 @@ type Store interface {
 	// History returns events with a Seq greater than after, in order of Seq;
 	// of one stream, or of all when stream is "".
 	History(ctx context.Context, stream string, after int64, limit int) ([]Event, error)
+	// Head returns the Seq and the StreamSeq of the newest event of a stream,
+	// or of all when stream is "" (then n is 0); both are 0 where there is none.
+	Head(ctx context.Context, stream string) (seq, n int64, err error)
 	// Close lets the changes that were taken finish, refuses others with
 	// ErrClosed, and frees what the store holds.
 	Close() error

@@ -26,6 +26,7 @@ var help = []string{
 
 var helpApproval = []string{
 	"y or n         approves or denies exactly this call, this once",
+	"all            says what else could be approved with it, and asks again",
 	":note TEXT     says why, before you decide",
 	":decline       says that you will decide neither; :decline WHY also says why",
 }
@@ -64,7 +65,7 @@ func (t *talk) hear(prompt string) (said, error) {
 
 // next reads a line and sees to it that the cursor stands at the start of a row.
 func (t *talk) next() (string, error) {
-	line, err := t.lines.next(t.ctx)
+	line, err := t.lines.next(t.ctx, t.typing)
 	if t.ctx.Err() != nil {
 		return "", t.ctx.Err() // the prompt stays open, for Settled
 	}

@@ -1,25 +1,22 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
 )
-
-// longCall is how many rows may stand between the tool and the question before the tool
-// is named again: the smallest usual screen has 24.
-const longCall = 18
 
 // confirm shows a call and asks for a decision. Only the words below approve, and only
 // from a person who had it on the screen before typing them.
 func (t *talk) confirm(f *frame) (askback.Answer, error) {
-	call := t.ask.Confirmation
 	before := f.rows
 	f.call(t.ask)
 	rows := f.rows - before
 	f.rule("")
-	if rows > longCall {
-		f.again(call, rows)
+	if rows > maxRows {
+		f.again(t.ask.Confirmation, rows)
 	}
 	f.say(t.ask.Silence(f.zone))
 	prompt := t.decisions(f)
@@ -31,9 +28,16 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 		if err != nil {
 			return askback.Answer{}, err
 		}
-		decision, problem := t.decide(line.text)
+		answer, problem := t.decide(line.text)
+		if answer.Decision == askback.ApproveAll {
+			problem, err = t.sure()
+			if err != nil {
+				return askback.Answer{}, err
+			}
+		}
 		if problem == "" {
-			return askback.Decide(decision, strings.Join(t.notes, "\n")), nil
+			answer.Reason = strings.Join(t.notes, "\n")
+			return answer, nil
 		}
 		if err := t.refuse(problem); err != nil {
 			return askback.Answer{}, err
@@ -43,33 +47,88 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 
 // decisions says what can be decided here, and returns the prompt.
 func (t *talk) decisions(f *frame) string {
-	switch {
-	case !t.options.Human:
+	if !t.options.Human {
 		f.say("This input is no terminal. It can deny, but not approve.")
 		return "Deny? [n] "
-	case t.ask.Confirmation.SuggestYes:
+	}
+	f.say("y approves this once, n denies it, all also approves what follows. To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE")
+	if t.ask.Confirmation.SuggestYes {
 		f.say("The agent suggests yes. Enter alone decides nothing.")
 		return "Approve? [y/n] "
 	}
 	return "Approve? [y/N] "
 }
 
+// id is the ask's, to be pasted behind a command. Nothing else is.
+func id(a view.Ask) string {
+	s := a.ID.String()
+	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" || strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
+		return "ASK"
+	}
+	return s
+}
+
+const onlyPeople = "Only a person at a terminal, or in another place that Askback asks, can approve this. It still waits."
+
 // decide reads a decision, or says what is wrong.
-func (t *talk) decide(words string) (askback.Decision, string) {
+func (t *talk) decide(words string) (askback.Answer, string) {
 	suggested := t.ask.Confirmation.SuggestYes
 	switch strings.ToLower(words) {
 	case "y", "yes", "approve", "approved":
-		if !t.options.Human {
-			return "", "Only a person at a terminal, or in another place that Askback asks, can approve this. It still waits."
-		}
-		return askback.Approve, ""
+		return t.approved(askback.Answer{Decision: askback.Approve})
+	case "all":
+		return t.approved(askback.Answer{
+			Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: askback.DefaultGrant},
+		})
 	case "n", "no", "deny", "denied":
-		return askback.Deny, ""
+		return askback.Answer{Decision: askback.Deny}, ""
 	case "":
 		if !suggested {
-			return askback.Deny, ""
+			return askback.Answer{Decision: askback.Deny}, ""
 		}
-		return "", "Type y or n: a suggestion decides nothing."
+		return askback.Answer{}, "Type y or n: a suggestion decides nothing."
 	}
-	return "", "Type y to approve or n to deny; :help shows more."
+	return askback.Answer{}, "Type y to approve or n to deny; :help shows more."
+}
+
+// approved is the one place where an approval begins.
+func (t *talk) approved(a askback.Answer) (askback.Answer, string) {
+	if !t.options.Human {
+		return askback.Answer{}, onlyPeople
+	}
+	return a, ""
+}
+
+// sure says what would be approved from now on and wants yes for it, typed after it was
+// shown. Anything else approves nothing (F8).
+func (t *talk) sure() (problem string, err error) {
+	f := newFrame(t.options)
+	f.standing(t.ask)
+	if err := f.writeTo(t.out); err != nil {
+		return "", err
+	}
+	if err := t.discard(); err != nil {
+		return "", err
+	}
+	line, err := t.hear("Type yes to approve this and what follows: ")
+	if err != nil {
+		return "", err
+	}
+	if line.text != "yes" {
+		return "That was not yes. Nothing is approved, and the call still waits.", nil
+	}
+	return "", nil
+}
+
+// standing draws what approving all that follows would mean.
+func (f *frame) standing(a view.Ask) {
+	hours := int(askback.DefaultGrant.Hours())
+	f.rule("approve what follows")
+	f.say(fmt.Sprintf("For the next %d hours this runs without asking anybody, whatever the arguments:", hours))
+	f.asker(a)
+	f.target(a.Confirmation)
+	if a.Confirmation.Dangerous {
+		f.say("This tool is marked dangerous: calls that may not be undone run as well.")
+	}
+	f.say("askback grant list shows it, and askback grant revoke ends it at once. For less than that: askback answer " + id(a) + " --approve-all --scope session --expires 1h")
 }

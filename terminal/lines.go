@@ -25,10 +25,11 @@ var errLong = errors.New("that line is too long")
 // goroutine at the reader, and none reads beyond the end of the line it was started for.
 type lines struct {
 	in      io.Reader
-	got     chan line   // room for one
-	reading bool        // a goroutine is at work, or its line is in got
-	begun   atomic.Bool // the goroutine has read something of its line
-	stale   bool        // that line was begun for an earlier ask
+	got     chan line     // room for one
+	reading bool          // a goroutine is at work, or its line is in got
+	begun   atomic.Bool   // the goroutine has read something of its line
+	typed   chan struct{} // room for one: it has read something just now
+	stale   bool          // that line was begun for an earlier ask
 }
 
 type line struct {
@@ -37,16 +38,22 @@ type line struct {
 }
 
 func newLines(in io.Reader) *lines {
-	return &lines{in: in, got: make(chan line, 1)}
+	l := &lines{in: in, got: make(chan line, 1), typed: make(chan struct{}, 1)}
+	if keys, ok := in.(interface{ OnTyping(func()) }); ok {
+		keys.OnTyping(l.noise)
+	}
+	return l
 }
 
 // fresh gives up what was read, or half read, for an earlier ask.
 func (l *lines) fresh() {
 	l.stale = l.reading && l.begun.Load()
+	l.quiet()
 }
 
 // next returns the next line without its end, errLong, [ErrNoInput], or the error of ctx.
-func (l *lines) next(ctx context.Context) (string, error) {
+// Meanwhile it calls typing when something of that line was typed.
+func (l *lines) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
@@ -59,13 +66,38 @@ func (l *lines) next(ctx context.Context) (string, error) {
 		select {
 		case <-ctx.Done():
 			return "", ctx.Err()
+		case <-l.typed:
+			if !l.stale {
+				typing()
+			}
 		case got := <-l.got:
 			l.reading = false
+			if heard := l.quiet(); heard && !l.stale {
+				typing()
+			}
 			if !l.stale {
 				return got.text, got.err
 			}
 			l.stale = false
 		}
+	}
+}
+
+// quiet forgets that something was typed, and says whether it was.
+func (l *lines) quiet() bool {
+	select {
+	case <-l.typed:
+		return true
+	default:
+		return false
+	}
+}
+
+// noise tells whoever waits that something was typed.
+func (l *lines) noise() {
+	select {
+	case l.typed <- struct{}{}:
+	default:
 	}
 }
 
@@ -78,6 +110,7 @@ func (l *lines) read() {
 		n, err := l.in.Read(buf)
 		if n == 1 {
 			l.begun.Store(true)
+			l.noise()
 		}
 		switch {
 		case n == 1 && buf[0] == '\n':

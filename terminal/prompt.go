@@ -8,13 +8,17 @@
 //   - A confirmation is approved by y, yes, approve or approved, typed at a terminal
 //     after it was shown; what was typed before is thrown away. Everything else denies
 //     it or is asked about again. A pipe may deny, never approve. A default approves
-//     nothing.
+//     nothing. What follows is approved by all, and then by yes, typed after it was said
+//     what that means; anything else approves nothing at all.
 //   - What stands right of the gutter (│) came from the agent, and stands nowhere else.
 //     What stands left of it, or on a row without one, is ours. An approval shows the
 //     tool and its exact arguments first and the agent's words below.
 //   - All of it is shown. Rows are wrapped to the width and never cut; arguments are
-//     wrapped without losing a space, and ┊ marks the rows that go on. Only more than
-//     two empty rows in a row are counted instead of drawn.
+//     wrapped without losing a space, and ┊ marks the rows that go on. What is long says
+//     first how long. Only more than two empty rows in a row are counted instead of drawn.
+//   - No row is wider than the terminal, however it draws each character: it would go on
+//     in the first column, which is ours. Nothing turns a row around: where letters are
+//     written from right to left, the gutter begins what goes from left to right.
 //   - One goroutine reads the input, one line at a time, and not a byte beyond its end:
 //     the next program in the shell finds the rest. Whoever asks is handed that line. An
 //     ask that ends elsewhere leaves the reader waiting; the next ask takes it over and
@@ -46,6 +50,11 @@ type Options struct {
 	Width func() int     // how many columns there are now; nil is 80
 	Style bool           // it understands colours and erasing; see [TTY.Style]
 	Zone  *time.Location // for times; nil is the local one
+
+	// Claim says that somebody is typing an answer to the ask. It is called when they
+	// begin, and each minute while they go on, on a goroutine of its own; its context
+	// ends with the ask. Not where no person sits. nil: nobody is told.
+	Claim func(ctx context.Context)
 }
 
 func (o Options) width() int {
@@ -110,6 +119,8 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if err := p.fresh(a.Confirmation != nil); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	t := &talk{Prompt: p, ctx: ctx, ask: a}
 	answer, err := t.run()
 	p.left = err != nil
@@ -128,8 +139,19 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 // seen, is taken for an answer.
 func (p *Prompt) fresh(confirmation bool) error {
 	p.lines.fresh()
+	if tty, ok := p.lines.in.(interface{ Prepare() }); ok {
+		tty.Prepare()
+	}
+	if !p.left && !(confirmation && p.options.Human) {
+		return nil
+	}
+	return p.discard()
+}
+
+// discard throws away what was typed ahead, where the input can.
+func (p *Prompt) discard() error {
 	tty, ok := p.lines.in.(interface{ Discard() error })
-	if !ok || !p.left && !(confirmation && p.options.Human) {
+	if !ok {
 		return nil
 	}
 	return tty.Discard()
@@ -181,6 +203,18 @@ type talk struct {
 	notes   []string // on the question, or the reason of a decision
 	comment []string // on the whole form
 	refused int      // lines in a row that brought nothing
+	claimed time.Time
+}
+
+// claimEvery is well below the five minutes for which a claim holds a deadline.
+const claimEvery = time.Minute
+
+// typing claims the ask for whoever is typing.
+func (t *talk) typing() {
+	if now := time.Now(); t.options.Human && t.options.Claim != nil && now.Sub(t.claimed) >= claimEvery {
+		t.claimed = now
+		go t.options.Claim(t.ctx)
+	}
 }
 
 func (t *talk) run() (askback.Answer, error) {

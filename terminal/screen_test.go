@@ -157,6 +157,9 @@ func endings() []askback.Outcome {
 		{Status: askback.Declined, Reason: "not mine", By: ana, Via: askback.ViaEmail, At: noon},
 		{Status: askback.Cancelled, By: askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, At: noon},
 		{Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaTerminal, At: noon},
+		{Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1", By: askback.By{Kind: askback.ByPolicy, Name: "ana"}, At: noon},
+		{Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", By: ana, Via: askback.ViaTerminal, At: noon},
+		{Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), By: ana, Via: askback.ViaWeb, At: noon},
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/term"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -23,6 +25,12 @@ import (
 
 // asking makes this test binary a program that asks on its own terminal.
 const asking = "ASKBACK_TEST_ASKING"
+
+// half has the second ask settled elsewhere while its answer is typed.
+const half = "half"
+
+// elsewhere marks the context of that ask.
+type elsewhere struct{}
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asking) == "" {
@@ -41,14 +49,24 @@ func askOnTTY() error {
 	}
 	defer tty.Close()
 	fmt.Fprintf(tty, "%d columns, style %v\n", tty.Width(), tty.Style())
-	p := terminal.New(tty, tty, tty.Options())
+	options := tty.Options()
+	settled, settle := context.WithCancel(context.WithValue(context.Background(), elsewhere{}, true))
+	defer settle()
+	options.Claim = func(ctx context.Context) {
+		fmt.Println("[claimed]")
+		if ctx.Value(elsewhere{}) != nil { // somebody else answers at the moment of the first key here
+			settle()
+		}
+	}
+	p := terminal.New(tty, tty, options)
 	r, err := p.Ask(context.Background(), view.Of(call()))
 	if err != nil {
 		return err
 	}
 	fmt.Printf("decision: %s\n", r.(terminal.Given).Answer.Decision)
-	settled, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(0, cancel)
+	if os.Getenv(asking) != half {
+		settle()
+	}
 	if r, err := p.Ask(settled, view.Of(one(askback.Question{}))); r != nil {
 		return fmt.Errorf("got %v, %v from an ask that was settled elsewhere", r, err)
 	}
@@ -59,7 +77,11 @@ func askOnTTY() error {
 		return err
 	}
 	fmt.Printf("answer: %s\n", r.(terminal.Given).Answer.Answers[0])
-	return tty.Close()
+	if err := tty.Close(); err != nil {
+		return err
+	}
+	fmt.Println("[closed]")
+	return nil
 }
 
 // program is a program on a terminal of its own.
@@ -158,6 +180,77 @@ func TestATerminalApproves(t *testing.T) {
 	p.until("Approve? [y/N]")
 	p.types("yes\n")
 	p.until("decision: approved")
+}
+
+// F5: the first key claims the ask; nobody has pressed Enter yet.
+func TestTheFirstKeyClaims(t *testing.T) {
+	p := startOn(t, "")
+	p.until("Approve? [y/N]")
+	p.types("n")
+	p.until("[claimed]")
+	p.types("o\n")
+	p.until("decision: denied")
+}
+
+// A line can be mended while it is typed, as on every terminal.
+func TestALineIsEdited(t *testing.T) {
+	p := startOn(t, "")
+	p.until("Approve? [y/N]")
+	p.types("yes\x7f\x7f\x7fno way\x17\x7f\n")
+	p.until("decision: denied")
+	p.until("And now?")
+	p.types("gone\x15日本\x7fx e\u0301\x7f\x7f\x04 y\n")
+	p.until("answer: 日x y")
+	if got := strings.ReplaceAll(p.screen.String(), "[claimed]\r\n", ""); !strings.Contains(got, "gone\b \b\b \b\b \b\b \b日本\b \b\b \bx e\u0301\b \b\b \b y") {
+		t.Errorf("drawn was %q", got)
+	}
+}
+
+// Keys that are no text do not move the cursor, and do not make a y of what is none.
+func TestArrowsAreNoAnswer(t *testing.T) {
+	p := startOn(t, "")
+	p.until("Approve? [y/N]")
+	p.types("y\x1b[Aes\n")
+	p.until("such as arrows")
+	p.types("n\n")
+	p.until("decision: denied")
+}
+
+// What was half typed for an ask that ended elsewhere does not begin the next answer.
+func TestHalfALineIsThrownAway(t *testing.T) {
+	p := startOn(t, "", asking+"="+half)
+	p.until("Approve? [y/N]")
+	p.types("n\n")
+	p.until("Which?")
+	p.until("> ")
+	p.types("h")
+	p.until("And now?")
+	p.types("whole\n")
+	p.until("answer: whole")
+}
+
+// The terminal is left as it was found.
+func TestTheTerminalIsPutBack(t *testing.T) {
+	p := startOn(t, "")
+	before, err := term.GetState(int(p.keys.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.until("Approve? [y/N]")
+	p.types("n")
+	p.until("[claimed]")
+	during, err := term.GetState(int(p.keys.Fd()))
+	if err != nil || reflect.DeepEqual(before, during) {
+		t.Skip("the mode cannot be seen from this side:", err)
+	}
+	p.types("\n")
+	p.until("And now?")
+	p.types("bye\n")
+	p.until("answer: bye")
+	p.until("[closed]")
+	if after, err := term.GetState(int(p.keys.Fd())); err != nil || !reflect.DeepEqual(before, after) {
+		t.Errorf("got %v, %v, want %v", after, err, before)
+	}
 }
 
 // Ctrl+D is the end of input.

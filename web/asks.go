@@ -20,7 +20,7 @@ func (s *site) list(w http.ResponseWriter, v visit) error {
 	for i, a := range page.Items {
 		asks[i] = view.Brief(a)
 	}
-	return s.draw(w, v.Request, http.StatusOK, pages.List(v.frame, asks, page.NextCursor))
+	return s.draw(w, v.Request, http.StatusOK, pages.List(v.frame, asks, page.NextCursor, s.anyGrant(v)))
 }
 
 // ask shows one ask, to be answered or as it ended.
@@ -55,12 +55,16 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
 	}
 	after, err := sent.give(v, drawn)
+	var invalid askback.Invalid
 	switch {
 	case err == nil:
 		http.Redirect(w, v.Request, "/asks/"+url.PathEscape(a.ID), http.StatusSeeOther)
 		return nil
 	case errors.Is(err, askback.ErrSettled):
 		return s.overtaken(w, v, after, sent.form)
+	case errors.As(err, &invalid):
+		sent.form.Refuse(drawn, invalid)
+		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
 	}
 	return s.retry(w, v, drawn, sent.form, err)
 }

@@ -226,37 +226,102 @@ func TestChromiumApprovesByIntentOnly(t *testing.T) {
 	c.quiet()
 }
 
-// T6, T7: whatever an agent writes, nothing runs, nothing is loaded from elsewhere, and
-// what a person picks is recorded in the agent's own words.
-func TestChromiumRunsNothingOfTheAgents(t *testing.T) {
+// T12: a dangerous call that comes into sight again is armed anew, and nothing puts the
+// focus on Approve.
+func TestChromiumArmsAgain(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	for _, s := range naughty {
-		for _, r := range hostile(s) {
-			a := c.ask(r)
-			w.open("/asks/" + a.ID)
-			w.fits()
-			var scripts, frames int
-			w.run(chromedp.Evaluate("document.querySelectorAll('main script, main style, main link, main img, main iframe, main object, main base, main meta, main svg').length", &scripts),
-				chromedp.Evaluate("document.querySelectorAll('main form').length", &frames))
-			if scripts != 0 || frames != 1 {
-				t.Errorf("%q makes %d elements and %d forms", s, scripts, frames)
-			}
-			if a.Confirmation != nil {
-				continue
-			}
-			w.click("#q1-0", "#q2-1")
-			w.write("#q3-other", "fine")
-			w.press("button[value=answer]")
-			got := c.outcome(a).Answers
-			if got[0].Selected[0] != a.Questions[0].Options[0].Label || got[1].Selected[0] != a.Questions[1].Options[1].Label {
-				t.Errorf("%q was recorded as %+v", s, got)
-			}
-			w.fits()
+	for _, event := range []string{`dispatchEvent(new Event("focus"))`, `dispatchEvent(new Event("pageshow"))`, `document.dispatchEvent(new Event("visibilitychange"))`} {
+		a := c.ask(call)
+		w.open("/asks/" + a.ID)
+		w.armed()
+		var safe bool
+		w.run(chromedp.Evaluate(event+`; [...document.querySelectorAll(".approve")].every((b) => b.disabled && b !== document.activeElement)`, &safe))
+		if !safe {
+			t.Errorf("after %s it can be approved", event)
+		}
+		w.armed()
+		w.press("button.approve")
+		if !c.outcome(a).Approved() {
+			t.Error("it is not approved")
 		}
 	}
-	w.open("/")
+	c.quiet()
+}
+
+// F7, F8: arguments are edited and standing approvals made and revoked in a browser, with
+// and without our script. Enter sends none of it.
+func TestChromiumEditsAndGrants(t *testing.T) {
+	c := newChromium(t)
+	for _, noJS := range []bool{false, true} {
+		w := c.window(look{width: 360, height: 740, noJS: noJS})
+		w.login("ana")
+		a := c.ask(harmless)
+		w.open("/asks/" + a.ID)
+		w.click(".edit summary")
+		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
+		w.write("#input", `{"to": }`)
+		w.press(".buttons .approve")
+		w.see("Line 1, column 8", "Approve as edited")
+		w.fits()
+		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
+		w.write("#input", `{"to": "ana"}`)
+		w.press(".buttons .approve")
+		w.see("Approved with other arguments by ana")
+		if got := string(c.outcome(a).Input); got != `{"to":"ana"}` {
+			t.Errorf("the arguments are %s", got)
+		}
+
+		r := harmless
+		r.SessionKey = "run"
+		a = c.ask(r)
+		w.open("/asks/" + a.ID)
+		w.click(".standing-approval summary", "input[value=tool]", `input[value="1h"]`)
+		w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter))
+			return err
+		}), chromedp.WaitReady("main"))
+		w.see("Enter decides nothing.")
+		w.fits()
+		if c.get(a.ID).Settled() {
+			t.Fatal("Enter settled it")
+		}
+		w.press("button[value=approve_all]")
+		w.see("Approved, this and all like it, by ana")
+		next := c.ask(r)
+		w.open("/asks/" + next.ID)
+		w.see("Approved by the standing approval of ana", "Nobody was asked this time.")
+		w.open("/grants")
+		w.see("deploy-bot", "mail.send", "approved by ana", "used once")
+		w.fits()
+		w.press(".grant button")
+		w.see("None.")
+		if c.ask(r).Settled() {
+			t.Error("it is still approved")
+		}
+	}
+	c.quiet()
+}
+
+// The button says that it is for the person's own version as soon as there is one.
+func TestChromiumNamesTheEditedVersion(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	w.open("/asks/" + c.ask(harmless).ID)
+	w.click(".edit summary")
+	words := func() (s string) {
+		w.run(chromedp.Text(".buttons .approve", &s, chromedp.ByQuery))
+		return s
+	}
+	before := words()
+	w.write("#input", " x")
+	between := words()
+	w.run(chromedp.KeyEvent(kb.Backspace), chromedp.KeyEvent(kb.Backspace))
+	if got, want := before+"|"+between+"|"+words(), "Approve|Approve as edited|Approve"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 	c.quiet()
 }
 

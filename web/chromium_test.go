@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
@@ -48,7 +49,7 @@ func newChromium(t *testing.T) *chromium {
 		t.Skip("LEFT OUT: the pages in a real browser (chromium is not installed)")
 	}
 	c := &chromium{house: newHouse(t)}
-	server := httptest.NewServer(c.handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	c.base = server.URL
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
@@ -56,7 +57,7 @@ func newChromium(t *testing.T) *chromium {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -217,7 +218,7 @@ func (w window) armed() {
 	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		for tick := time.Tick(50 * time.Millisecond); ; {
 			var ready bool
-			err := chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).visibility === 'visible'", &ready).Do(ctx)
+			err := chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).visibility === 'visible' && !document.querySelector('.approve').disabled", &ready).Do(ctx)
 			if ready || err != nil {
 				return err
 			}

@@ -147,13 +147,14 @@ func TestForeignFormsDoNotLogIn(t *testing.T) {
 // No GET changes anything, with every credential and every field in the address.
 func TestReadingChangesNothing(t *testing.T) {
 	h := newHouse(t)
+	held := h.grant(askback.ScopeTool)
 	asks := []askback.Ask{h.ask(single), h.ask(call), h.ask(form)}
 	link := h.link("ana")
 	b := h.browser("ana")
 	query := "?action=approve&q1=0&secret=" + link + "&_method=POST"
 	for range 2 {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
-			for _, path := range []string{"/", "/login", "/logout", "/asks/" + asks[0].ID, "/asks/" + asks[1].ID, "/asks/" + asks[2].ID} {
+			for _, path := range []string{"/", "/login", "/logout", "/grants", "/grants/" + held.ID + "/revoke", "/asks/" + asks[0].ID, "/asks/" + asks[1].ID, "/asks/" + asks[2].ID} {
 				r := b.request(method, path+query, nil)
 				r.Header.Set("Authorization", "Bearer "+b.secret)
 				r.Header.Set("X-HTTP-Method-Override", "POST")
@@ -168,6 +169,9 @@ func TestReadingChangesNothing(t *testing.T) {
 		if got.Settled() || len(got.Claims) != 0 {
 			t.Errorf("%s is %s, claimed %d times", a.ID, got.Status, len(got.Claims))
 		}
+	}
+	if a := h.ask(harmless); !a.Settled() {
+		t.Error("the standing approval is over")
 	}
 	w := h.do(browser{h, ""}.request(http.MethodPost, "/login", url.Values{"secret": {link}}))
 	if w.Code != http.StatusSeeOther {

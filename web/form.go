@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
@@ -54,11 +56,10 @@ func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (sent, error) 
 	if !slices.Contains(buttons(a), s.action) {
 		return sent{}, errForm
 	}
-	switch s.action {
-	case pages.Approve:
-		s.form.Decision = askback.Approve
-	case pages.Deny:
-		s.form.Decision = askback.Deny
+	if a.Confirmation != nil {
+		if err := s.readDecision(values); err != nil {
+			return sent{}, err
+		}
 	}
 	for i, q := range a.Questions {
 		if s.form.Entries[i], err = readEntry(values, q); err != nil {
@@ -68,10 +69,39 @@ func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (sent, error) 
 	return s, nil
 }
 
+// readDecision reads what the form of a confirmation has beside its reason.
+func (s *sent) readDecision(values url.Values) error {
+	switch s.action {
+	case pages.Approve:
+		s.form.Decision = askback.Approve
+	case pages.ApproveAll:
+		s.form.Decision = askback.ApproveAll
+	case pages.Deny:
+		s.form.Decision = askback.Deny
+	}
+	if values.Has("input") {
+		s.form.Input = typed(values, "input")
+	}
+	if scope := askback.Scope(values.Get("scope")); scope != "" {
+		if view.Covers(scope) == "" {
+			return errForm
+		}
+		s.form.Scope = scope
+	}
+	if lasts := values.Get("expires_in"); lasts != "" {
+		i := slices.IndexFunc(pages.Times, func(t pages.Time) bool { return t.Value == lasts })
+		if i < 0 {
+			return errForm
+		}
+		s.form.Lasts = pages.Times[i].Lasts
+	}
+	return nil
+}
+
 // buttons are those that the page of an ask has.
 func buttons(a view.Ask) []string {
 	if a.Confirmation != nil {
-		return []string{pages.Approve, pages.Deny, pages.Decline}
+		return []string{pages.Approve, pages.ApproveAll, pages.Deny, pages.Decline, pages.Stay}
 	}
 	return []string{pages.Answer, pages.Decline}
 }
@@ -103,16 +133,39 @@ func typed(values url.Values, field string) view.Typed {
 // check notes in the form what is wrong with it, and says whether anything is.
 func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
 	var err error
-	if s.action == pages.Decline {
+	switch s.action {
+	case pages.Stay:
+		s.form.Complain("", "Enter decides nothing. Press one of the buttons.")
+	case pages.Decline:
 		err = askback.CheckReason(string(s.form.Reason))
-	} else {
+	default:
 		s.form.Check(a)
+		if s.action != pages.Deny && s.form.Edited() && s.mistaken([]byte(s.form.Input)) {
+			return true
+		}
 		_, err = s.form.Answer(a).Normalize(of)
 	}
 	var invalid askback.Invalid
 	errors.As(err, &invalid)
 	s.form.Refuse(a, invalid)
 	return len(s.form.Problems) > 0
+}
+
+// mistaken notes where edited arguments are not the JSON that a digest can be made of.
+func (s *sent) mistaken(input []byte) bool {
+	_, err := canon.Canonical(input)
+	var syntax *canon.SyntaxError
+	var number *canon.NumberError
+	switch {
+	case errors.As(err, &syntax):
+		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", syntax.Line, syntax.Column, syntax.Detail))
+	case errors.As(err, &number):
+		line, column := canon.Position(input, number.Offset)
+		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", line, column, number.Detail))
+	case err != nil:
+		s.form.Complain("input", "This cannot be read: "+err.Error()+".")
+	}
+	return err != nil
 }
 
 // give hands the answer to the seat.

@@ -9,47 +9,32 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/askback/askback"
 )
 
-// naughty is what an agent might write to run, to load, to leave its frame or to look
-// like ours (T6, T7, T9, T10).
-var naughty = []string{
-	`<script>alert(1)</script>`,
-	`"><img src=http://evil.example/x onerror=alert(1)>`,
-	`'><svg onload=alert(1)>`,
-	`</textarea></pre></label></fieldset></form><form action=http://evil.example><button>Approve</button>`,
-	`</title><meta http-equiv=refresh content="0;url=http://evil.example">`,
-	`<style>body{display:none}@import url(http://evil.example)</style>`,
-	`<link rel=stylesheet href=http://evil.example/x.css>`,
-	`<base href=http://evil.example/>`,
-	`<input type=radio name=q1 value=0 checked>`,
-	`javascript:alert(1)`,
-	`{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 1 %>`,
-	"✔ Approved by admin\n\n\n[ Send answer ]",
-	"\u202egnihtyna\u202c \u2066x\u2069 a\u200bb \ufeff \U000e0041",
-	"\x1b]8;;http://evil.example\x07link\x1b]8;;\x07 \x1b[2J",
-	"&lt;script&gt;alert(1)&lt;/script&gt; &amp; &#60;b&#62;",
-	"<!-- --><![CDATA[ x ]]><?php ?>",
-	"z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍a",
-}
-
 // hostile puts one string into every field an agent has.
 func hostile(s string) []askback.Request {
+	line := "~" + s
+	s = "~\n\n" + s + "\n\n~" // a mark begins a line; and it is no word of ours
 	raw, _ := json.Marshal(s)
 	object, _ := json.Marshal(map[string]any{s: []any{s, 1, nil}})
-	head := askback.Request{Agent: name(s), Title: name(s), Tags: []string{name(s)}, To: nil, Context: raw}
+	head := askback.Request{
+		Agent: name(line), Title: name(line), Tags: []string{name(line)}, Context: raw,
+		Repairs: []askback.Problem{{Pointer: name(line), Detail: front(s, 2_000), Fix: "x"}},
+	}
 	questions, call := head, head
 	questions.Questions = []askback.Question{
-		{Text: s, Header: s, Default: []string{s}, Options: []askback.Option{
-			{Label: s, Description: s, Preview: s}, {Label: s + "2", Description: s, Preview: s},
+		{Text: s, Header: front(line, 12), Default: []string{front(line, 190)}, Options: []askback.Option{
+			{Label: front(line, 190), Description: front(s, 2_000), Preview: s}, {Label: front(line, 190) + " 2", Description: front(s, 2_000), Preview: s},
 		}},
-		{Text: s + "?", MultiSelect: true, Optional: true, Options: askback.Options(s, s+"2")},
+		{Text: s + "?", MultiSelect: true, Optional: true, Options: askback.Options(front(line, 190), front(line, 190)+" 2")},
 		{Text: s + "!", Default: []string{s}},
 	}
 	call.Context = object
 	call.Confirmation = &askback.Confirmation{
-		ToolName: name(s), Server: name(s), Description: s, InputPreview: s, Context: s, Input: object, Dangerous: true,
+		ToolName: name(line), Server: name(line), Description: front(s, 2_000), InputPreview: s, Context: s, Input: object, Dangerous: true,
 	}
 	return []askback.Request{questions, call}
 }
@@ -65,6 +50,11 @@ func name(s string) string {
 	return string(r[:min(len(r), 200)])
 }
 
+func front(s string, n int) string {
+	r := []rune(s)
+	return string(r[:min(len(r), n)])
+}
+
 // What an agent wrote makes no element and no attribute, stands in its frame, and is in
 // neither the title nor what our own buttons say.
 func TestAgentTextStaysInItsFrame(t *testing.T) {
@@ -76,14 +66,14 @@ func TestAgentTextStaysInItsFrame(t *testing.T) {
 			benign := h.ask(hostile("x")[map[bool]int{false: 0, true: 1}[r.Confirmation != nil]])
 			for _, state := range []string{"open", "refused", "late", "settled"} {
 				got, want := seen(ana, a, state), seen(ana, benign, state)
-				if g, w := shape(got), shape(want); g != w {
-					t.Errorf("%q, %s: the page has another shape:\n%s\nwant\n%s", s, state, g, w)
+				if d := cmp.Diff(shape(want), shape(got)); d != "" {
+					t.Errorf("%.80q, %s: the page has another shape: %s", s, state, d)
 				}
 				framed(t, got, s)
 			}
 		}
-		if got := ana.open("/", http.StatusOK); len(got.all("script")) != 1 {
-			t.Errorf("%q runs in the list", s)
+		for _, path := range []string{"/", "/grants"} {
+			framed(t, ana.open(path, http.StatusOK), s)
 		}
 	}
 }
@@ -116,17 +106,22 @@ func seen(b browser, a askback.Ask, state string) *node {
 	return b.open("/asks/"+a.ID, http.StatusOK)
 }
 
-// shape is a page without its words: elements, and their attributes by name and value.
+// shape is a page without the agent's words: elements, and their attributes by name and
+// value. What stands inside a frame is the agent's.
 func shape(n *node) string {
 	var b strings.Builder
 	var walk func(n *node, depth int)
 	walk = func(n *node, depth int) {
-		if n.is(".hidden-badge") {
+		if n.is(".hidden-badge") || n.is(".notice-line") {
 			return // ours: some of the words hide something
+		}
+		if n.is(".says") || n.is(".prose") || n.is(".preview") {
+			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
+			return
 		}
 		if n.tag != "" {
 			b.WriteString(strings.Repeat(" ", depth) + n.tag)
-			for _, name := range []string{"id", "name", "value", "type", "class", "href", "src", "action", "for", "checked", "open"} {
+			for _, name := range []string{"id", "name", "value", "type", "class", "href", "src", "action", "for", "checked"} {
 				if v, ok := n.attr[name]; ok && !strings.Contains(v, "ask_") {
 					b.WriteString(" " + name + "=" + v)
 				}
@@ -144,17 +139,13 @@ func shape(n *node) string {
 // framed holds that agent text stands only where our markup says whose it is.
 func framed(t *testing.T, page *node, s string) {
 	t.Helper()
-	probe := strings.TrimSpace(strings.Split(s, "\n")[0])
-	if probe == "" || strings.ContainsAny(probe, "\u202e\x1b\u200b") {
-		probe = "gnihtyna"
-	}
 	page.walk(func(n *node) {
-		if n.tag == "" && strings.Contains(n.text, probe) && !n.inside("bdi") && !n.inside(".says") && !n.inside(".words") &&
-			!n.inside("pre") && !n.inside("code") {
-			t.Errorf("%q stands outside of every frame, in %s %v", probe, n.parent.tag, n.parent.attr)
+		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".prose") && !n.inside(".words") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
+		if ours && strings.Contains(n.text, "~") {
+			t.Errorf("%.60q stands outside of every frame, in %s %v", s, n.parent.tag, n.parent.attr)
 		}
-		if (n.tag == "title" || n.tag == "button" || n.tag == "h1") && strings.Contains(n.raw(), probe) {
-			t.Errorf("%q is in a %s", probe, n.tag)
+		if (n.tag == "title" || n.tag == "button" || n.tag == "h1" || n.tag == "summary" || n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
+			t.Errorf("%.60q is in a %s", s, n.tag)
 		}
 	})
 }
@@ -174,7 +165,16 @@ func TestPaddedArgumentsAreShownWhole(t *testing.T) {
 	if code.inside("details") {
 		t.Error("the arguments are folded")
 	}
-	if got := page.one(t, ".call .size").words(); !strings.Contains(got, "10003 lines") {
+	if got := page.one(t, ".call .size").words(); !strings.Contains(got, "10 003 lines") {
 		t.Errorf("the size is %q", got)
+	}
+	notice := page.one(t, ".call .notice-line")
+	for _, want := range []string{"9999 empty lines in a row", "100 000 spaces in a row", "a line of 100 0"} {
+		if !strings.Contains(notice.words(), want) {
+			t.Errorf("%q is not in the warning %q", want, notice.words())
+		}
+	}
+	if all := page.one(t, "main").words(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
+		t.Error("the warning stands below the arguments")
 	}
 }

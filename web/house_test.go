@@ -30,9 +30,14 @@ var evening = time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
 func newHouse(t *testing.T) *house {
 	t.Helper()
 	h := &house{t: t, now: evening}
+	h.fresh()
+	return h
+}
+
+// fresh empties the house.
+func (h *house) fresh() {
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }})
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
-	return h
 }
 
 func (h *house) seat(kind askback.Kind, name string) askback.Seat {

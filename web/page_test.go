@@ -156,11 +156,11 @@ func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
 		t.Errorf("the arguments are\n%s\nwant\n%s", got, want)
 	}
 	buttons := page.all("form.ask button")
-	if got := buttons[0].attr["value"]; got != "deny" {
-		t.Errorf("the first button is %s", got)
+	if got := buttons[0].attr["value"]; got != "stay" || !has(buttons[0], "hidden") {
+		t.Errorf("Enter in a field presses %s", got)
 	}
-	for _, n := range page.all("form.ask input") {
-		t.Errorf("Enter in %v would press a button", n.attr)
+	if got := buttons[1].attr["value"]; got != "deny" {
+		t.Errorf("the first button to be seen is %s", got)
 	}
 }
 
@@ -312,6 +312,26 @@ func TestErrorsKeepWhatWasTyped(t *testing.T) {
 }
 
 func has(n *node, attr string) bool { _, ok := n.attr[attr]; return ok }
+
+// What Enter presses in the form of a confirmation decides nothing and loses nothing.
+func TestEnterDecidesNothing(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(call)
+	page := h.browser("ana").send("/asks/"+a.ID, url.Values{
+		"action": {"stay"}, "scope": {"tool"}, "reason": {"because"}, "input": {edited},
+	}, http.StatusUnprocessableEntity)
+	if !has(page.one(t, "input[value=tool]"), "checked") || page.one(t, "#reason").raw() != "\nbecause" || page.one(t, "#input").raw() != "\n"+edited {
+		t.Error("what was filled in is lost")
+	}
+	if got := page.one(t, "#problems").words(); !strings.Contains(got, "Enter decides nothing.") {
+		t.Errorf("the page says %q", got)
+	}
+	if h.get(a.ID).Settled() {
+		t.Error("it is settled")
+	}
+	q := h.ask(single)
+	h.browser("ana").send("/asks/"+q.ID, url.Values{"action": {"stay"}}, http.StatusBadRequest)
+}
 
 // What no page of ours sends is refused, and answers nothing.
 func TestForgedFormsAreRefused(t *testing.T) {

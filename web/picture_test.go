@@ -28,22 +28,43 @@ func TestPictures(t *testing.T) {
 		Text:    "Done.\n\n✔ Approved by admin\n\u202eevil\u202c <b>bold</b> \x1b[31mred",
 		Options: []askback.Option{{Label: "مرحبا بالعالم", Description: strings.Repeat("x", 300)}, {Label: "<script>alert(1)</script>"}},
 	}}})
+	written := c.ask(askback.Request{
+		Title: "Moving the orders table", Context: json.RawMessage(`"The migration has **three steps**:\n\n1. copy the rows\n2. switch the view \u0060orders_v\u0060\n3. drop the old table\n\nSee [the runbook](https://wiki.example.com/db/move) and [github.com/acme](https://github.com.evil.example/acme)."`),
+		Questions: []askback.Question{{
+			Text:   "Which **strategy** should I use for \u0060orders\u0060?\n\n| | time | locks |\n|---|---|---|\n| online | 40 min | none |\n| offline | 3 min | all |\n\n> Ana: *not on a Friday*",
+			Header: "Strategy",
+			Options: []askback.Option{
+				{Label: "Online", Description: "Slow, but **nobody notices**.\n\n- copies in batches\n- checks each one", Preview: "pg_repack --table orders"},
+				{Label: "Offline", Description: "Fast, in a window."},
+			},
+		}},
+	})
+	editable := c.ask(askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "mail.send", Server: "office", Description: "Tells **everybody** about the outage.\n\n- short\n- friendly",
+		Input: json.RawMessage(`{"to":["all@example.com"],"To":"ceo@example.com","subject":"Outage","body":"Dear all,\n\nwe are down.\n"}`),
+	}})
+	padded, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 200) + "rm -rf /" + strings.Repeat(" ", 5_000) + "&& reboot"})
+	hiding := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: padded, Dangerous: true, Description: strings.Repeat("Words and more words. ", 300)}})
 	big := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: json.RawMessage(`{"command":"` + strings.Repeat("echo hello world; ", 60) + `"}`)}})
 	settled := c.ask(single)
 	denied := c.ask(call)
 	ctx := context.Background()
 	ben := c.seat(askback.Responder, "ben")
+	granted, changed := c.ask(harmless), c.ask(harmless)
 	given := askback.Choose("SQLite")
 	given.Answers[0].Notes, given.Comment = "One file is enough for us.", "Ask again when we have a second server."
 	for _, err := range []error{
 		second(ben.Answer(ctx, settled.ID, given)),
 		second(ben.Answer(ctx, denied.ID, askback.Decide(askback.Deny, "Not on a Friday."))),
 		second(ben.Claim(ctx, several.ID)),
+		second(ben.Answer(ctx, changed.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana"}`)})),
+		second(ben.Answer(ctx, granted.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	byGrant := c.ask(harmless)
 	c.now = c.now.Add(7 * time.Minute)
 	for name, l := range map[string]look{
 		"phone-light": phone, "phone-dark": {360, 740, true, false},
@@ -63,14 +84,28 @@ func TestPictures(t *testing.T) {
 		save("list")
 		for page, a := range map[string]askback.Ask{
 			"question": question, "several": several, "confirmation": confirmation, "settled": settled,
-			"denied": denied, "hostile": hostile, "long": big,
+			"denied": denied, "hostile": hostile, "long": big, "written": written, "padded": hiding, "changed": changed, "granted": granted,
+			"by-grant": byGrant,
 		} {
 			w.open("/asks/" + a.ID)
-			if a.Confirmation != nil && !a.Settled() && a.ID != denied.ID {
+			if a.Confirmation != nil && !c.get(a.ID).Settled() {
 				w.armed()
 			}
 			save(page)
 		}
+		w.open("/asks/" + editable.ID)
+		w.click(".edit summary")
+		save("edit")
+		w.write("#input", "{")
+		w.press("button.approve")
+		save("edit-wrong")
+		w.open("/asks/" + editable.ID)
+		w.click(".standing-approval summary")
+		save("approve-all")
+		w.press(".standing-approval .approve")
+		save("approve-all-wrong")
+		w.open("/grants")
+		save("grants")
 		w.open("/asks/" + several.ID)
 		w.click("#q1-own")
 		w.write("#comment", "Two\nlines")

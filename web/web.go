@@ -43,8 +43,8 @@ type Options struct {
 	Log  *slog.Logger     // for what a person is not told; nil: nothing is logged
 }
 
-// New returns the pages: /, /asks/{id} and its claim, /login, /logout and /assets/. Every other path
-// is a page that says so. Behind a proxy that ends TLS, it must pass on Host and set
+// New returns the pages: /, /asks/{id} and its claim, /grants and their revocation, /login,
+// /logout and /assets/. Every other path is a page that says so. Behind a proxy that ends TLS, it must pass on Host and set
 // X-Forwarded-Proto.
 func New(gate Gate, o *Options) http.Handler {
 	s := &site{gate: gate, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
@@ -62,6 +62,8 @@ func New(gate Gate, o *Options) http.Handler {
 	mux.Handle("GET /asks/{id}", s.person(s.ask))
 	mux.Handle("POST /asks/{id}", s.person(s.settle))
 	mux.Handle("POST /asks/{id}/claim", s.person(s.claim))
+	mux.Handle("GET /grants", s.person(s.grants))
+	mux.Handle("POST /grants/{id}/revoke", s.person(s.revoke))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
 	mux.Handle("POST /logout", s.handler(s.logout))

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/view"
 )
 
@@ -18,8 +21,12 @@ type answerCommand struct {
 	Other   string   `help:"Text of your own."`
 	Notes   string   `help:"Notes on your answer."`
 	Comment string   `help:"Remarks on the whole."`
-	Approve bool     `xor:"decision" help:"Approve what is to be confirmed."`
+	Approve bool     `xor:"decision" help:"Approve what is to be confirmed, this once."`
 	Deny    bool     `xor:"decision" help:"Deny it."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve it and what follows; askback grant list shows it."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"What follows: tool (whatever its arguments), tool_and_input or session."`
+	Expires string   `placeholder:"TIME" help:"For how long: 12h, 7d; a day if not given."`
+	Input   string   `placeholder:"FILE" help:"Approve these arguments instead: a file with JSON, or -."`
 	Reason  string   `help:"Why."`
 }
 
@@ -30,7 +37,7 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 		if err != nil {
 			return err
 		}
-		answer, err := c.answer(ask)
+		answer, err := c.answer(ask, io.in)
 		if err != nil {
 			return err
 		}
@@ -65,19 +72,59 @@ func ending(ask askback.Ask) string {
 	return because(because(how, strings.Join(said, "; ")), ask.Outcome.Reason)
 }
 
-func (c *answerCommand) answer(ask askback.Ask) (askback.Answer, error) {
+// decision is the answer to a confirmation.
+func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
-	if ask.Kind == askback.Confirm {
-		if len(c.Answers) > 0 || c.Other != "" || c.Approve == c.Deny {
-			return out, usage("this is a confirmation: use --approve or --deny")
-		}
-		out.Decision = askback.Deny
-		if c.Approve {
-			out.Decision = askback.Approve
-		}
-		return out, nil
+	if len(c.Answers) > 0 || c.Other != "" || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
+		return out, usage("this is a confirmation: use --approve, --deny or --approve-all")
 	}
-	if c.Approve || c.Deny {
+	switch {
+	case c.Approve:
+		out.Decision = askback.Approve
+	case c.All:
+		out.Decision, out.Grant = askback.ApproveAll, &askback.GrantRequest{Scope: askback.Scope(c.Scope)}
+	default:
+		out.Decision = askback.Deny
+	}
+	if c.Expires != "" && c.All {
+		d, err := askback.ParseDuration(c.Expires)
+		if err != nil || d == 0 {
+			return out, usage(fmt.Sprintf("--expires %s: write 12h or 7d", c.Expires))
+		}
+		out.Grant.ExpiresIn = d
+	}
+	if !c.All && (c.Scope != "" || c.Expires != "") {
+		return out, usage("--scope and --expires go with --approve-all")
+	}
+	return out, c.edit(&out, in)
+}
+
+// edit reads the arguments that are approved instead.
+func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
+	if c.Input == "" {
+		return nil
+	}
+	if !c.Approve {
+		return usage("--input goes with --approve")
+	}
+	raw, err := readFile(c.Input, in)
+	if err != nil {
+		return usage(err.Error())
+	}
+	a.Input = raw
+	if !json.Valid(raw) {
+		_, err = canon.Parse(raw) // says where
+		return fmt.Errorf("%s: %w", c.Input, err)
+	}
+	return nil
+}
+
+func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, error) {
+	if ask.Kind == askback.Confirm {
+		return c.decision(in)
+	}
+	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
+	if c.Approve || c.Deny || c.All || c.Input != "" || c.Scope != "" || c.Expires != "" {
 		return out, usage("these are questions: give the answer itself")
 	}
 	given := make([]askback.QuestionAnswer, len(ask.Questions))

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 )
 
@@ -69,7 +71,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	if c.File != "" {
 		if !c.alone() {
-			return askback.Request{}, usage("--file holds the whole ask: beside it only --json means something")
+			return askback.Request{}, usage(`--file holds the whole ask: write it there, as in {"key": "…", "timeout": "10m", "questions": […]}; beside it only --json means something`)
 		}
 		return readRequest(c.File, in)
 	}
@@ -98,16 +100,21 @@ func (c *askCommand) alone() bool {
 	return reflect.DeepEqual(*c, askCommand{File: c.File, placing: placing{JSON: c.JSON}})
 }
 
+// readRequest reads an ask from a file. What is wrong with it is said as a model
+// reads it best: at most 400 characters, and an example at the end that is accepted.
 func readRequest(path string, in io.Reader) (askback.Request, error) {
 	raw, err := readFile(path, in)
 	if err != nil {
 		return askback.Request{}, usage(err.Error())
 	}
 	r, err := decode.Request(raw)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+	if err == nil {
+		r, err = r.Normalize()
 	}
-	return r, err
+	if err != nil {
+		return askback.Request{}, usage(decode.Correction(raw, err, decode.Body))
+	}
+	return r, nil
 }
 
 func readFile(path string, in io.Reader) ([]byte, error) {
@@ -126,17 +133,7 @@ type confirmCommand struct {
 
 // Run asks for approval and waits.
 func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) error {
-	input := struct {
-		Action  string `json:"action"`
-		Details string `json:"details,omitempty"`
-	}{c.Action, c.Details}
-	raw, err := json.Marshal(input)
-	if err != nil {
-		return err
-	}
-	r := askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: "confirm_action", Description: c.Action, Context: c.Details, Input: raw,
-	}}
+	r := asktool.Action(c.Action, c.Details)
 	if err := c.on(&r); err != nil {
 		return err
 	}
@@ -148,11 +145,11 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 // askAndWait asks, lets whoever sits here answer, and waits for whoever is
 // first.
 func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJSON, suggestYes bool) error {
-	_, notes, err := r.Normalize()
+	r, err := r.Normalize()
 	if err != nil {
 		return err
 	}
-	for _, n := range notes {
+	for _, n := range r.Repairs {
 		say(io.err, askback.Invalid{n}.Error())
 	}
 	ask, err := d.agent.Ask(ctx, r)
@@ -168,10 +165,30 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 			return err
 		}
 	}
+	if err := changed(io, ask, asJSON); err != nil {
+		return err
+	}
 	if err := spend(ctx, d, ask); err != nil {
 		return err
 	}
 	return report(io, ask, asJSON)
+}
+
+// changed says that a person approved other arguments than those that were asked
+// about. Whoever gets no JSON would not see them, and run what nobody approved.
+func changed(io streams, ask askback.Ask, asJSON bool) error {
+	if !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
+		return nil
+	}
+	if asJSON {
+		if ask.Confirmation.ToolName != asktool.ConfirmAction {
+			return nil // whoever asked for a tool of its own reads what may run
+		}
+		if err := printJSON(io.out, ask.Outcome); err != nil {
+			return err
+		}
+	}
+	return ended{exitNo, "approved only with other arguments, so not as it was asked: " + safetext.Line(string(ask.Outcome.Input)).String()}
 }
 
 // spend uses up an approval before anybody is told of it: a command that is run
@@ -180,7 +197,7 @@ func spend(ctx context.Context, d *desk, ask askback.Ask) error {
 	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
 		return nil
 	}
-	_, err := d.agent.Consume(ctx, ask.ID, ask.Confirmation.Digest)
+	_, err := d.agent.Consume(ctx, ask.ID, ask.Outcome.Digest)
 	if errors.Is(err, askback.ErrConsumed) {
 		return ended{exitRefused, "this approval was used before; to ask again, use another --key"}
 	}
@@ -234,7 +251,7 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 		return ended{exitExpired, standing}
 	case ask.Kind == askback.Confirm && !o.Approved():
 		return ended{exitNo, because(standing, o.Reason)}
-	case o.Defaulted:
+	case o.Defaulted, o.By.Kind == askback.ByPolicy:
 		say(io.err, standing)
 	}
 	if asJSON {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
 )
 
@@ -25,6 +27,7 @@ type desk struct {
 	tokens secrets
 	remote string // ASKBACK_URL; the local lock is never taken then
 	serve  serving
+	file   config.Config // as it was when this process began
 
 	isLocal bool // remote is the server of the local database
 
@@ -63,7 +66,11 @@ const guestTime = 2 * time.Second
 const remoteTime = 5 * time.Second
 
 func (all *commands) desk(s serving) (*desk, error) {
-	path, err := all.database()
+	file, err := all.settings()
+	if err != nil {
+		return nil, err
+	}
+	path, err := all.database(file)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +82,10 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{place: place, tokens: tokens, serve: s}
+	if s.kind == local.KindAsk { // while it waits it serves, where a server would
+		s.listen, s.publicURL = cmp.Or(file.Listen, s.listen), file.PublicURL
+	}
+	d := &desk{place: place, tokens: tokens, serve: s, file: file}
 	if s.kind != local.KindServe { // a server is no guest
 		d.remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
 	}
@@ -179,9 +189,11 @@ func (d *desk) attach(s local.Server) (*connection, error) {
 	if agent == "" || user == "" {
 		return nil, ended{exitRefused, fmt.Sprintf("process %d holds %s, and there is no token for it here: set ASKBACK_TOKEN", s.PID, d.place.Database)}
 	}
+	at := newConnection(nil, nil, nil, s.Pages)
 	client := s.Client()
+	client.Transport = watched{client.Transport, at}
 	seat := func(token string) askback.Seat { return httpapi.NewClient(s.URL, token, client) }
-	at := newConnection(seat(agent), seat(user), seat(d.tokens.user), s.Pages)
+	at.agent, at.user, at.person = seat(agent), seat(user), seat(d.tokens.user)
 	at.close = func() error { client.CloseIdleConnections(); return nil }
 	d.yielded = false
 	d.home = s.URL

@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/config"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -151,5 +155,37 @@ func TestManualHasTheExitCodes(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("exit codes (-want +got)\n%s", diff)
+	}
+}
+
+// The settings file of docs/operations.md can be used as it stands, and shows every
+// setting there is.
+func TestOperationsShowAFileThatWorks(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	text, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("docs/operations.md shows no settings file")
+	}
+	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
+		return "ben@example.com", name == "BEN_EMAIL"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range reflect.TypeFor[config.Config]().NumField() {
+		if reflect.ValueOf(got).Field(i).IsZero() {
+			t.Errorf("docs/operations.md does not show %s", reflect.TypeFor[config.Config]().Field(i).Name)
+		}
+	}
+	o := engineOptions(got, nil)
+	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
+		t.Errorf("the engine is given %+v", o)
+	}
+	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin"}, o.Settings.People[0]); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -42,6 +44,7 @@ func code(w io.Writer, err error) int {
 		typed   usage
 		invalid askback.Invalid
 		syntax  *canon.SyntaxError
+		file    config.Invalid
 	)
 	switch {
 	case err == nil:
@@ -52,6 +55,11 @@ func code(w io.Writer, err error) int {
 	case errors.As(err, &invalid):
 		for _, p := range invalid {
 			say(w, askback.Invalid{p}.Error())
+		}
+		return exitUsage
+	case errors.As(err, &file):
+		for line := range strings.Lines(file.Error()) {
+			say(w, strings.TrimSuffix(line, "\n"))
 		}
 		return exitUsage
 	case errors.As(err, &typed), errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):

@@ -32,7 +32,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 			return printJSON(io.out, page)
 		}
 		if len(page.Items) == 0 {
-			say(io.err, "nothing here")
+			say(io.err, "nothing here: "+d.where())
 			return nil
 		}
 		for _, ask := range page.Items {
@@ -61,6 +61,6 @@ func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error 
 		if c.JSON {
 			return printJSON(io.out, ask)
 		}
-		return terminal.Show(io.out, view.Of(ask), nil)
+		return terminal.Show(io.out, view.Of(ask), terminal.Screen(io.out))
 	})
 }

@@ -8,9 +8,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/askback/askback/internal/setup"
 )
 
 func main() {
@@ -32,7 +35,8 @@ type streams struct {
 
 // commands is the command line (wire.md §9).
 type commands struct {
-	DB string `help:"Database file." env:"ASKBACK_DB" placeholder:"FILE"`
+	DB     string `help:"Database file." env:"ASKBACK_DB" placeholder:"FILE"`
+	Config string `help:"Settings file; none if not given." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
 	Confirm confirmCommand `cmd:"" help:"Ask whether something may be done; exit 0 is yes, 1 is no."`
@@ -42,8 +46,13 @@ type commands struct {
 	List    listCommand    `cmd:"" help:"List asks, pending ones unless told otherwise."`
 	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
 	Serve   serveCommand   `cmd:"" help:"Serve asks over HTTP and on pages, until it is stopped."`
+	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
+	Hook    hookCommand    `cmd:"" help:"Answer hooks of agents of today."`
+	Init    initCommand    `cmd:"" help:"Write Askback into the configuration of another program."`
 	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
+	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens."`
+	Doctor  doctorCommand  `cmd:"" help:"Look whether everything here is as it should be, and change nothing."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -62,6 +71,7 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
+		kong.Vars{"clients": strings.Join(setup.Clients(), ", ")},
 		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)

@@ -5,12 +5,17 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+
+	"github.com/askback/askback/internal/config"
 )
 
-// database returns the file of the local database (wire.md §9).
-func (all *commands) database() (string, error) {
+// database returns the file of the local database (wire.md §9). A flag or the
+// environment names it, else the settings file, else it is in the state directory.
+func (all *commands) database(file config.Config) (string, error) {
 	scheme, path, ok := strings.Cut(all.DB, ":")
 	switch {
+	case all.DB == "" && file.Database != "":
+		return inFolderOf(all.Config, strings.TrimPrefix(file.Database, "sqlite:"))
 	case all.DB == "":
 		dir, err := stateDir()
 		return filepath.Join(dir, "askback.db"), err
@@ -20,6 +25,15 @@ func (all *commands) database() (string, error) {
 		return "", usage("this release keeps its data in SQLite: --db sqlite:FILE")
 	}
 	return filepath.Abs(all.DB)
+}
+
+// inFolderOf returns the path that a file names: from its own folder, wherever the
+// command was started.
+func inFolderOf(file, path string) (string, error) {
+	if filepath.IsAbs(path) {
+		return path, nil
+	}
+	return filepath.Abs(filepath.Join(filepath.Dir(file), path))
 }
 
 // stateDir is where the local database and tokens are kept.
@@ -40,4 +54,12 @@ func userName() string {
 		return name
 	}
 	return "local user"
+}
+
+// where says which asks a command saw.
+func (d *desk) where() string {
+	if d.remote != "" {
+		return "at " + d.remote
+	}
+	return "in " + d.place.Database
 }

@@ -45,7 +45,9 @@ func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
 			break
 		}
 		p.tty = tty
-		p.words = terminal.New(tty, tty, tty.Options())
+		options := tty.Options()
+		options.Claim = p.claim
+		p.words = terminal.New(tty, tty, options)
 	}
 	return p
 }
@@ -154,6 +156,12 @@ func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) 
 		say(p.io.err, err.Error()+"; "+p.elsewhere())
 	}
 	return false
+}
+
+// claim tells the others that somebody types an answer here (F8). The prompt says so
+// again while it goes on; that it got lost once changes nothing else.
+func (p *prompt) claim(ctx context.Context) {
+	_, _ = p.desk.person.Claim(ctx, p.id)
 }
 
 // lingerTime is how long what a person typed is tried to be handed in after the

@@ -156,6 +156,31 @@ func (r roaming) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	return err
 }
 
+// Grants implements [askback.Desk].
+func (r roaming) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.GrantPage, error) { return s.Grants(ctx, q) })
+}
+
+// Revoke implements [askback.Desk].
+func (r roaming) Revoke(ctx context.Context, id string) (askback.Grant, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Grant, error) { return s.Revoke(ctx, id) })
+}
+
+// People implements [askback.Desk].
+func (r roaming) People(ctx context.Context) ([]askback.Person, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Person, error) { return s.People(ctx) })
+}
+
+// Agents implements [askback.Desk].
+func (r roaming) Agents(ctx context.Context) ([]askback.Asking, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Asking, error) { return s.Agents(ctx) })
+}
+
+// Stats implements [askback.Desk].
+func (r roaming) Stats(ctx context.Context) (askback.Stats, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Stats, error) { return s.Stats(ctx) })
+}
+
 // Tokens implements [askback.Keyring].
 func (r roaming) Tokens(ctx context.Context) ([]askback.Token, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Token, error) { return s.Tokens(ctx) })

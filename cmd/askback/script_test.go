@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/user"
@@ -42,8 +43,9 @@ func TestMain(m *testing.M) {
 //	feed NAME TEXT          writes a line to its input
 //	eof NAME                ends its input
 //	said NAME PATTERN       waits until its standard error matches
-//	signal NAME SIGNAL      sends INT, TERM or KILL
+//	signal NAME SIGNAL      sends INT, TERM, KILL or HUP
 //	exited NAME CODE        waits for its end; stdout and stderr look at it then
+//	gets URL PATTERN        asks again and again until the reply matches
 func TestScripts(t *testing.T) {
 	who, err := user.Current()
 	if err != nil {
@@ -65,6 +67,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "until": until, "pending": pending, "serving": served, "token": token, "revoke": revoke,
 			"start": start, "feed": feed, "eof": eof, "said": said, "signal": signalled, "exited": exited,
+			"gets": gets,
 		},
 	})
 }
@@ -203,7 +206,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 func environment(ts *testscript.TestScript) []string {
 	var all []string
 	for _, name := range []string{
-		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "TMPDIR", "GOCOVERDIR",
+		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR", "GOCOVERDIR",
 	} {
 		if value := ts.Getenv(name); value != "" {
 			all = append(all, name+"="+value)
@@ -234,7 +237,7 @@ func said(ts *testscript.TestScript, neg bool, args []string) {
 
 func signalled(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 2)
-	by := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}[args[1]]
+	by := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP}[args[1]]
 	ts.Check(startedBy(ts).named(ts, args[0]).cmd.Process.Signal(by))
 }
 
@@ -248,6 +251,25 @@ func exited(ts *testscript.TestScript, neg bool, args []string) {
 	_, _ = io.WriteString(ts.Stderr(), p.err.String())
 	if got := strconv.Itoa(exitCode(p.result)); got != args[1] {
 		ts.Fatalf("%s: exit code %s, want %s\n%s", args[0], got, args[1], p.err.String())
+	}
+}
+
+func gets(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2)
+	want := regexp.MustCompile(args[1])
+	var last []byte
+	ok := eventually(func() bool {
+		res, err := http.Get(args[0])
+		if err != nil {
+			last = []byte(err.Error())
+			return false
+		}
+		defer res.Body.Close()
+		last, _ = io.ReadAll(res.Body)
+		return want.Match(last)
+	})
+	if !ok {
+		ts.Fatalf("%s never gave %s, but %s", args[0], args[1], last)
 	}
 }
 
@@ -344,3 +366,6 @@ func sandbox(t *testing.T, more ...string) (env []string, database string) {
 	})
 	return append(append(env, "XDG_STATE_HOME="+dir), more...), filepath.Join(dir, "askback", "askback.db")
 }
+
+// stateOf is XDG_STATE_HOME of a sandbox.
+func stateOf(database string) string { return filepath.Dir(filepath.Dir(database)) }

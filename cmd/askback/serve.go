@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +13,12 @@ import (
 	"time"
 
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
 )
 
 type serveCommand struct {
-	Listen    string `default:"127.0.0.1:7575" help:"Address and port."`
+	Listen    string `placeholder:"ADDRESS" help:"Address and port; 127.0.0.1:7575 if not given."`
 	PublicURL string `name:"public-url" placeholder:"URL" help:"Where people reach this server, if not there."`
 }
 
@@ -30,30 +32,28 @@ const gcPercent = 200
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
-	public, err := origin(c.PublicURL)
-	if err != nil {
-		return err
-	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		return usage("--listen is address and port, as in " + defaultListen)
-	}
 	log := slog.New(slog.NewTextHandler(io.err, nil))
 	ctx, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
-	d, err := all.desk(serving{kind: local.KindServe, listen: c.Listen, publicURL: public, log: log, gone: gone})
+	settings := newReloader(all.Config, log)
+	d, err := all.desk(serving{kind: local.KindServe, log: log, gone: gone, settings: settings})
 	if err != nil {
 		return err
 	}
+	if d.serve.listen, d.serve.publicURL, err = c.addresses(d.file); err != nil {
+		return err
+	}
+	settings.holds(d.file, c.given(all))
 	at, err := d.takeOver(ctx)
 	if err != nil {
 		return err
 	}
 	debug.SetGCPercent(gcPercent)
 	log.Info("serving", "pages", at.pages, "database", d.place.Database)
-	if !isLoopback(c.Listen) && public == "" {
+	if !isLoopback(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
 	}
-	<-ctx.Done()
+	settings.run(ctx, d.holder.engine.Set)
 	log.Info("stopping")
 	if err := at.close(); err != nil {
 		return err
@@ -63,6 +63,28 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// addresses are where to listen, and where people reach this server: flags win over
+// the settings file.
+func (c *serveCommand) addresses(file config.Config) (listen, public string, err error) {
+	listen = cmp.Or(c.Listen, file.Listen, defaultListen)
+	if _, _, err := net.SplitHostPort(listen); err != nil {
+		return "", "", usage("--listen is address and port, as in " + defaultListen)
+	}
+	public, err = origin(cmp.Or(c.PublicURL, file.PublicURL))
+	return listen, public, err
+}
+
+// given are the keys of the settings file that mean nothing here, because a flag or
+// the environment says otherwise.
+func (c *serveCommand) given(all *commands) (keys []string) {
+	for key, said := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB} {
+		if said != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // origin checks where people reach a server: pages stand at its root.

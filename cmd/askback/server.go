@@ -17,6 +17,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/sqlite"
 	"github.com/askback/askback/web"
 )
@@ -28,6 +29,7 @@ const defaultListen = "127.0.0.1:7575"
 const (
 	maxOpen    = 1000 // asks of one agent that wait
 	maxWaiters = 200  // calls of one agent that wait
+	maxStreams = 200  // streams that one agent or person follows
 	stopTime   = 10 * time.Second
 	// readTime is for a whole request, and it goes on while a handler waits: so
 	// it is longer than the longest wait.
@@ -42,6 +44,7 @@ type serving struct {
 	publicURL string
 	log       *slog.Logger
 	gone      func(error) // called when a server ends by itself
+	settings  *reloader   // nil: there is no file to read again
 }
 
 // holder is the process that holds the database.
@@ -53,6 +56,7 @@ type holder struct {
 	stopRun context.CancelFunc
 	ran     chan error
 	api     *httpapi.Handler
+	mcp     *mcpserver.Server
 	http    *http.Server
 	unused  connections
 	at      *connection
@@ -69,7 +73,7 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 	}
 	h := &holder{
 		desk: d, lock: lock, db: db, ran: make(chan error, 1), ended: make(chan struct{}), once: make(chan struct{}, 1),
-		engine: engine.New(db, &engine.Options{Log: d.serve.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters}),
+		engine: engine.New(db, engineOptions(d.file, d.serve.log)),
 	}
 	h.once <- struct{}{}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -183,7 +187,7 @@ func (h *holder) port() (net.Listener, error) {
 }
 
 func (h *holder) serveOn(ln net.Listener, public, secret string) {
-	o := &httpapi.Options{PublicURL: public, Log: h.desk.serve.log, Proof: func(nonce string) string {
+	o := &httpapi.Options{PublicURL: public, Version: version(), Log: h.desk.serve.log, MaxStreams: maxStreams, Proof: func(nonce string) string {
 		if h.at.closing.Err() != nil {
 			return "" // whoever comes now should look for the next holder
 		}
@@ -192,12 +196,17 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	if h.desk.serve.kind == local.KindAsk {
 		o.Yield = h.yield
 	}
+	h.engine.Link(public)
+	h.mcp = mcpserver.New(&mcpserver.Options{PublicURL: public, Secret: h.desk.tokens.seal(), Version: version(), Log: h.desk.serve.log})
 	h.api = httpapi.NewHandler(h.engine, o)
 	h.http = &http.Server{
 		Handler: invited(ln.Addr(), public, h.doors()), ConnState: h.unused.note,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTime, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logHandler(h.desk.serve.log), slog.LevelDebug),
 	}
+	h.http.Protocols = new(http.Protocols)
+	h.http.Protocols.SetHTTP1(true)
+	h.http.Protocols.SetUnencryptedHTTP2(true) // many streams on one connection, for a proxy or a client that knows
 	h.http.RegisterOnShutdown(h.unused.close)
 	go func() {
 		if err := h.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) && h.desk.serve.gone != nil {
@@ -206,12 +215,14 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	}()
 }
 
-// doors are all the ways in: the wire, and the pages.
+// doors are all the ways in: the wire, also in the words of others, and the pages.
 func (h *holder) doors() http.Handler {
 	mux := http.NewServeMux()
-	for _, path := range []string{"/api/", "/healthz", "/readyz"} {
+	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/healthz", "/readyz"} {
 		mux.Handle(path, h.api)
 	}
+	mux.Handle("/mcp", h.mcp.Handler(h.engine))
+	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("/", web.New(h.engine, &web.Options{Zone: time.Local, Log: h.desk.serve.log}))
 	return mux
 }
@@ -244,6 +255,7 @@ func (h *holder) end() error {
 	var errs []error
 	if h.http != nil {
 		h.api.Stop()
+		h.mcp.Stop()
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
 		if err := h.http.Shutdown(ctx); err != nil {

@@ -260,3 +260,24 @@ func TestJSONDoesNothingToTheTerminal(t *testing.T) {
 		}
 	}
 }
+
+// Who begins to type claims the ask, so that the others see that somebody is at it (F8).
+// The first word that counts for nothing is enough.
+func TestTypingClaimsTheAsk(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	s := sit(t, env, 80, "askback", "ask", "Which?", "yes", "no")
+	s.sees("Type one of")
+	id := askID.FindString(s.screen.String())
+	if before := runs(t, env, "show", "--json", id); !strings.Contains(before, `"claims": []`) {
+		t.Fatalf("nobody types, and it is claimed: %s", before)
+	}
+	s.types(":help\r")
+	if !eventually(func() bool {
+		return strings.Contains(runs(t, env, "show", "--json", id), `"name": "`+userName()+`"`)
+	}) {
+		t.Errorf("it is not claimed: %s", runs(t, env, "show", "--json", id))
+	}
+	s.types("yes\r")
+	s.exits(0)
+}

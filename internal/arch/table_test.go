@@ -33,24 +33,30 @@ var layers = map[string][]string{
 	"channel/webpush":     {".", "internal/*"},
 	"channel/channeltest": {".", "internal/*"},
 	"httpapi":             {".", "internal/*"},
-	"mcpserver":           {".", "internal/*"},
+	"mcpserver":           {".", "asktool", "internal/*"},
 	"terminal":            {".", "internal/*"},
 	"web":                 {".", "internal/*", "web/pages"},
 	// Templates never see a root type: that keeps plain agent text off the page.
 	"web/pages": {"internal/view"},
 
 	"askbacktest": {".", "engine", "store/memstore"},
+	// The ask tools as a model meets them, for every program that hosts one.
+	"asktool": {".", "internal/canon", "internal/decode"},
 
 	"internal/arch":     {},
 	"internal/canon":    {"."},
+	"internal/config":   {"."},
 	"internal/decode":   {".", "internal/canon", "internal/safetext"},
 	"internal/dialect":  {".", "internal/canon", "internal/decode"},
+	"internal/hook":     {".", "asktool", "internal/canon", "internal/decode", "internal/dialect"},
 	"internal/ids":      {},
 	"internal/link":     {},
 	"internal/local":    {},
 	"internal/login":    {},
+	"internal/openapi":  {"."},
 	"internal/prose":    {"internal/safetext"},
 	"internal/safetext": {},
+	"internal/setup":    {},
 	"internal/view":     {".", "internal/safetext", "internal/prose"},
 
 	// Whole programs wire everything together.
@@ -133,7 +139,7 @@ var owners = map[string]owner{
 	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "pages are made in one and written in the other"},
 	"github.com/coreos/go-oidc":       {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
-	"github.com/google/jsonschema-go": {packages: []string{"httpapi"}},
+	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {
 		[]string{"mcpserver", "agent"},
@@ -142,7 +148,7 @@ var owners = map[string]owner{
 	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent"}},
 	"github.com/sashabaranov/go-openai":      {packages: []string{"agent"}},
 	"github.com/goccy/go-yaml": {
-		[]string{"agent", "cmd/askback"},
+		[]string{"agent", "internal/config"},
 		"agent files have front matter, the binary has one settings file",
 	},
 
@@ -153,9 +159,12 @@ var owners = map[string]owner{
 	"github.com/standard-webhooks/standard-webhooks/libraries": {packages: []string{"channel/webhook"}},
 	"code.dny.dev/ssrf":                                        {packages: []string{"channel/webhook"}},
 
-	// Only in tests, as another reader to compare with: canon is pure.
-	"github.com/go-json-experiment/json": {packages: []string{"internal/canon"}},
-	"github.com/anishathalye/porcupine":  {packages: []string{"prove"}},
+	// As another reader to compare with: canon itself is pure.
+	"github.com/go-json-experiment/json": {
+		[]string{"internal/canon", "prove"},
+		"proofs compare meanings with a reader that is not ours",
+	},
+	"github.com/anishathalye/porcupine": {packages: []string{"prove"}},
 }
 
 // testLibraries are free in test files and in the suites.
@@ -168,6 +177,7 @@ var testLibraries = []string{
 	"github.com/hinshun/vt10x",
 	"github.com/chromedp/chromedp",
 	"github.com/chromedp/cdproto",
+	"github.com/getkin/kin-openapi",
 }
 
 // suites are packages of tests that other packages run.

@@ -220,6 +220,21 @@ func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 	}
 }
 
+// A name of another case is another name: read by somebody who does not care,
+// one of the two would be lost (T5).
+func TestNamesOfAnotherCaseAreOthers(t *testing.T) {
+	v, err := canon.Parse([]byte(`{"path":1,"Path":2,"PATH":3}`))
+	if err != nil || len(v.Members()) != 3 {
+		t.Fatalf("got %d members, %v; want 3", len(v.Members()), err)
+	}
+	for i, name := range []string{"path", "Path", "PATH"} {
+		m, ok := v.Get(name)
+		if n, _ := m.Int(); !ok || n != int64(i+1) {
+			t.Errorf("%s: got %d %t, want %d", name, n, ok, i+1)
+		}
+	}
+}
+
 func TestPointersAreEscaped(t *testing.T) {
 	if got, want := canon.Pointer("/questions", "0", "a/b~c", ""), "/questions/0/a~1b~0c/"; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -30,6 +30,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 		"decision": r.text(&decision),
 		"input":    r.raw(&input, "{}", canon.Object),
 		"reason":   r.text(&out.Reason),
+		"grant":    func(n node) { out.Grant = r.grant(n) },
 	})
 	out.Decision, out.Input = askback.Decision(decision), input
 	if one != nil {
@@ -46,7 +47,7 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 	if n.Kind == canon.Object {
 		for _, m := range n.Members() {
 			a := named(m.Name)
-			r.some(&a.Selected)(node{m.Value, canon.Pointer(n.at, m.Name)})
+			r.some(&a.Selected)(n.in(m.Name, m.Value))
 			out = append(out, a)
 		}
 		return out
@@ -63,6 +64,18 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 		out = append(out, a)
 	})
 	return out
+}
+
+// grant reads what approve_all grants: {"scope", "expires_in"}.
+func (r *reader) grant(n node) *askback.GrantRequest {
+	var out askback.GrantRequest
+	var scope string
+	r.fields(n, `{"scope": "tool", "expires_in": "24h"}`, map[string]func(node){
+		"scope":      r.text(&scope),
+		"expires_in": r.duration(&out.ExpiresIn),
+	})
+	out.Scope = askback.Scope(scope)
+	return &out
 }
 
 // named names a question by its id, q1 to q4, or by its text.

@@ -1,14 +1,21 @@
-// Package decode reads what is sent to Askback: strictly, with a pointer, an
-// expectation and an example for everything that is wrong.
+// Package decode reads what is sent to Askback: with a pointer, an expectation
+// and an example for everything that is wrong.
 //
 // It makes root types of the bytes and leaves their rules to the root package.
 // Bytes that are no JSON are a [canon.SyntaxError]; everything else that is
 // wrong is an [askback.Invalid] with all of it.
+//
+// Questions come from models, and models make mistakes that cost a round trip
+// and mislead nobody: JSON in a string, a list left out, a flag in quotes
+// (F15). Those are mended, and each mend is told in Request.Repairs. Answers
+// and confirmations are never mended: nobody may be held to what was guessed.
 package decode
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,19 +25,26 @@ import (
 
 // reader walks a parsed body and collects what is wrong with it.
 type reader struct {
-	src []byte
-	bad askback.Invalid
+	bad    askback.Invalid
+	mended []askback.Problem
 }
 
 // node is a value and where it stands.
 type node struct {
 	canon.Value
-	at string
+	at      string
+	src     []byte // what it was parsed from
+	strings int    // how many strings it was packed into
+}
+
+// in gives the member or element of n of this name.
+func (n node) in(name string, v canon.Value) node {
+	return node{v, canon.Pointer(n.at, name), n.src, n.strings}
 }
 
 func parse(raw []byte) (*reader, node, error) {
 	v, err := canon.Parse(raw)
-	return &reader{src: raw}, node{Value: v}, err
+	return &reader{}, node{Value: v, src: raw}, err
 }
 
 // err returns what was wrong so far, or nil.
@@ -64,28 +78,71 @@ func (r *reader) fields(n node, example string, by map[string]func(node)) {
 		return
 	}
 	for _, m := range n.Members() {
-		at := canon.Pointer(n.at, m.Name)
-		read, known := by[m.Name]
-		switch {
-		case !known:
-			r.wrong(at, "there is no such field", unknownFix(m.Name, by))
-		case m.Value.Kind != canon.Null:
-			read(node{m.Value, at})
-		}
+		r.field(n.in(m.Name, m.Value), m.Name, by)
+	}
+}
+
+func (r *reader) field(n node, name string, by map[string]func(node)) {
+	read, known := by[name]
+	switch {
+	case !known && len(r.bad) >= askback.MaxProblems: // enough is said
+	case !known:
+		r.wrong(n.at, "there is no such field", unknownFix(name, by))
+	case n.Kind != canon.Null:
+		read(n)
 	}
 }
 
 // unknownFix names the field that was probably meant, or all there are.
 func unknownFix(name string, by map[string]func(node)) string {
-	var names []string
-	for known := range by {
-		if strings.EqualFold(strings.ReplaceAll(known, "_", ""), strings.ReplaceAll(name, "_", "")) {
-			return fmt.Sprintf("did you mean %q?", known)
+	names := slices.Sorted(maps.Keys(by))
+	best, least := "", maxDistance+1
+	for _, known := range names {
+		if d := unlike(known, name); d < least {
+			best, least = known, d
 		}
-		names = append(names, known)
 	}
-	slices.Sort(names)
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
 	return "the fields are " + strings.Join(names, ", ")
+}
+
+// maxDistance is how many letters of a misspelt name may differ.
+const maxDistance = 2
+
+// unlike counts the letters in which two names differ, where case and
+// underscores do not count; it is more than maxDistance for different names.
+func unlike(a, b string) int {
+	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "")), strings.ToLower(strings.ReplaceAll(b, "_", ""))
+	switch {
+	case a == b:
+		return 0
+	case min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
+		return maxDistance + 1
+	}
+	return distance(a, b)
+}
+
+// distance counts the letters to add, drop or change until a is b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, corner+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func (r *reader) text(into *string) func(node) {
@@ -155,7 +212,7 @@ func (r *reader) each(n node, example string, read func(node)) {
 		return
 	}
 	for i, v := range n.Elements() {
-		read(node{v, fmt.Sprintf("%s/%d", n.at, i)})
+		read(n.in(strconv.Itoa(i), v))
 	}
 }
 
@@ -166,7 +223,7 @@ func (r *reader) raw(into *[]byte, fix string, kinds ...canon.Kind) func(node) {
 			r.is(n, kinds[0], fix)
 			return
 		}
-		*into = slices.Clone(n.Raw(r.src))
+		*into = slices.Clone(n.Raw(n.src))
 	}
 }
 

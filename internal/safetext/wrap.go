@@ -6,19 +6,32 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width returns how many terminal cells t takes: those of its widest line.
+// Width returns how many terminal cells t takes at most: those of its widest line.
 func Width(t Text) int {
 	widest := 0
 	for l := range strings.SplitSeq(t.s, "\n") {
-		widest = max(widest, uniseg.StringWidth(l))
+		widest = max(widest, lineWidth(l))
 	}
 	return widest
 }
 
+func lineWidth(l string) int {
+	total := 0
+	for state := -1; l != ""; {
+		var cluster string
+		var cells int
+		cluster, l, cells, state = uniseg.FirstGraphemeClusterInString(l, state)
+		total += most(cluster, cells)
+	}
+	return total
+}
+
 // Wrap breaks t into rows of at most width cells, at least one row. It breaks between
 // words (UAX #14), a long word between characters as people see them (UAX #29), and
-// keeps every byte but line feeds and the spaces at the breaks. Only a character that
-// is itself wider than width makes a wider row.
+// keeps every byte but line feeds and the spaces at the breaks. A character that is wider
+// than a row, if a terminal draws its runes one by one, is broken between those. Only a
+// rune that is itself wider than width, with its marks, makes a wider row: a terminal
+// that has to break a row goes on in its first column, which is ours.
 func Wrap(t Text, width int) []Text {
 	var rows []Text
 	for l := range strings.SplitSeq(t.s, "\n") {
@@ -46,7 +59,7 @@ func (w *wrapper) run() {
 	for pos := 0; rest != ""; {
 		cluster, after, cells, state := uniseg.FirstGraphemeClusterInString(rest, clusters)
 		rest, clusters = after, state
-		w.add(pos, cluster, cells)
+		w.put(pos, cluster, most(cluster, cells))
 		pos += len(cluster)
 		for end < pos {
 			segment, more, _, s := uniseg.FirstLineSegmentInString(words, segments)
@@ -64,7 +77,19 @@ func (w *wrapper) run() {
 	w.rows = append(w.rows, Text{last})
 }
 
-// add puts the cluster at pos into the row, which may end before it or before the word
+// put puts the cluster at pos into the row, in pieces if it is wider than any row.
+func (w *wrapper) put(pos int, cluster string, cells int) {
+	if cells <= w.width {
+		w.add(pos, cluster, cells)
+		return
+	}
+	for piece, cells := range pieces(cluster) {
+		w.add(pos, piece, cells)
+		pos += len(piece)
+	}
+}
+
+// add puts what stands at pos into the row, which may end before it or before the word
 // it belongs to. Spaces never end a row: they hang over its edge and are cut there.
 func (w *wrapper) add(pos int, cluster string, cells int) {
 	if cluster != " " && w.cells+cells > w.width {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -20,21 +21,46 @@ const maxIndent = 8
 // and hidden reports that there was one. After a \n inside a string the row ends, the
 // \n stays. What is no JSON is shown as it is.
 func Arguments(raw json.RawMessage) (t safetext.Text, hidden bool) {
+	d := draw(raw)
+	return d.text, d.hidden
+}
+
+// A drawing is JSON as a person sees it.
+type drawing struct {
+	text   safetext.Text
+	hidden bool
+	twins  twins
+}
+
+func draw(raw json.RawMessage) drawing {
 	if !json.Valid(raw) {
-		return safetext.Code(string(raw)), safetext.Hidden(string(raw))
+		return drawing{text: safetext.Code(string(raw)), hidden: safetext.Hidden(string(raw))}
 	}
 	p := printer{src: string(raw)}
 	p.value(0)
-	out := p.out.String()
-	return safetext.Code(out), p.hidden || safetext.Hidden(out)
+	out := string(p.out)
+	return drawing{safetext.Code(out), p.hidden || safetext.Hidden(out), p.twins}
+}
+
+// editable writes JSON so that a person can change it: like [Arguments], but it is JSON
+// again, with the same meaning. What cannot be seen in a field is an escape.
+func editable(raw json.RawMessage) string {
+	if !json.Valid(raw) {
+		return string(raw)
+	}
+	p := printer{src: string(raw), exact: true}
+	p.value(0)
+	return string(p.out)
 }
 
 // printer walks over valid JSON once.
 type printer struct {
 	src    string
 	pos    int
-	out    strings.Builder
+	out    []byte
+	exact  bool // what comes out is JSON
 	hidden bool
+	twins  twins
 }
 
 func (p *printer) space() {
@@ -44,9 +70,9 @@ func (p *printer) space() {
 }
 
 func (p *printer) newline(depth int) {
-	p.out.WriteByte('\n')
+	p.out = append(p.out, '\n')
 	for range min(depth, maxIndent) {
-		p.out.WriteString("  ")
+		p.out = append(p.out, "  "...)
 	}
 }
 
@@ -62,7 +88,7 @@ func (p *printer) value(depth int) {
 		if end < 0 {
 			end = len(p.src) - p.pos
 		}
-		p.out.WriteString(p.src[p.pos : p.pos+end])
+		p.out = append(p.out, p.src[p.pos:p.pos+end]...)
 		p.pos += end
 	}
 }
@@ -71,38 +97,42 @@ func (p *printer) value(depth int) {
 func (p *printer) container(depth int) {
 	open := p.src[p.pos]
 	end := open + 2 // the closing bracket, in ASCII
-	p.out.WriteByte(open)
+	p.out = append(p.out, open)
 	p.pos++
 	p.space()
 	if p.src[p.pos] == end {
-		p.out.WriteByte(end)
+		p.out = append(p.out, end)
 		p.pos++
 		return
 	}
+	names := object{}
 	for p.src[p.pos] != end {
 		if p.src[p.pos] == ',' {
-			p.out.WriteByte(',')
+			p.out = append(p.out, ',')
 			p.pos++
 		}
 		p.newline(depth + 1)
 		p.space()
 		if open == '{' {
+			begin := len(p.out)
 			p.text(depth + 1)
+			p.twins.meet(names, string(p.out[begin+1:len(p.out)-1]))
 			p.space()
 			p.pos++ // the colon
-			p.out.WriteString(": ")
+			p.out = append(p.out, ": "...)
 		}
 		p.value(depth + 1)
 		p.space()
 	}
 	p.newline(depth)
-	p.out.WriteByte(end)
+	p.out = append(p.out, end)
 	p.pos++
 }
 
 // text draws a string.
 func (p *printer) text(depth int) {
-	p.out.WriteByte('"')
+	begin := len(p.out)
+	p.out = append(p.out, '"')
 	p.pos++
 	for p.src[p.pos] != '"' {
 		if p.src[p.pos] == '\\' {
@@ -110,11 +140,14 @@ func (p *printer) text(depth int) {
 			continue
 		}
 		end := strings.IndexAny(p.src[p.pos:], `"\`)
-		p.out.WriteString(p.src[p.pos : p.pos+end])
+		p.out = append(p.out, p.src[p.pos:p.pos+end]...)
 		p.pos += end
 	}
-	p.out.WriteByte('"')
+	p.out = append(p.out, '"')
 	p.pos++
+	if p.exact {
+		p.reveal(begin)
+	}
 }
 
 func (p *printer) escape(depth int) {
@@ -122,11 +155,11 @@ func (p *printer) escape(depth int) {
 	if rest[1] != 'u' {
 		p.pos += 2
 		if rest[1] == '/' {
-			p.out.WriteByte('/')
+			p.out = append(p.out, '/')
 			return
 		}
-		p.out.WriteString(rest[:2])
-		if rest[1] == 'n' && p.src[p.pos] != '"' {
+		p.out = append(p.out, rest[:2]...)
+		if rest[1] == 'n' && p.src[p.pos] != '"' && !p.exact {
 			p.newline(depth + 1)
 		}
 		return
@@ -136,12 +169,12 @@ func (p *printer) escape(depth int) {
 	s := string(r)
 	switch {
 	case r == '"' || r == '\\':
-		p.out.WriteString(`\` + s)
+		p.out = append(p.out, `\`+s...)
 	case r == utf8.RuneError || r == '\n' || safetext.Code("x"+s).String() != "x"+s: // x, for a mark to stand on
 		p.hidden = p.hidden || r != '\n' && r != '\t' && r != '\r'
-		p.out.WriteString(rest[:size])
+		p.out = append(p.out, rest[:size]...)
 	default:
-		p.out.WriteString(s)
+		p.out = append(p.out, s...)
 	}
 }
 
@@ -163,4 +196,23 @@ func unescape(s string) (r rune, size int) {
 		return pair, 12
 	}
 	return utf8.RuneError, 6
+}
+
+// reveal escapes all that is not ASCII in the string that was written last, if any of it
+// cannot be seen.
+func (p *printer) reveal(begin int) {
+	said := string(p.out[begin:])
+	if safetext.Code(said).String() == said {
+		return
+	}
+	p.out = p.out[:begin]
+	for _, r := range said {
+		if r < utf8.RuneSelf && r != 0x7f {
+			p.out = utf8.AppendRune(p.out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			p.out = fmt.Appendf(p.out, `\u%04x`, unit)
+		}
+	}
 }

@@ -8,6 +8,7 @@ package view
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -23,12 +24,14 @@ type Ask struct {
 	To       []safetext.Text // who may answer; nobody named is everybody
 	Tags     []safetext.Text
 	Title    safetext.Text
-	Context  safetext.Text // what the agent wants known beside the question
-	Code     bool          // Context is an object, drawn exactly
+	Context  Prose           // what the agent wants known beside the question, where it is words
+	Data     safetext.Text   // and where it is an object, exactly
+	Repairs  []safetext.Text // where the agent's call was mended
 	Claims   []Claim
 	Created  time.Time
 	Deadline time.Time // zero: none
 	Hidden   bool      // some text of the agent holds characters that cannot be seen
+	Alone    bool      // its session is its own and ends with it: a grant for that would cover nothing
 
 	Questions    []Question
 	Confirmation *Confirmation // instead of questions
@@ -49,23 +52,26 @@ type Confirmation struct {
 	Tool      safetext.Text
 	Server    safetext.Text
 	Arguments safetext.Text // exact, in the order they were sent
+	Warnings  []Warning     // about the arguments
 	Dangerous bool
 	Digest    safetext.Text
 
-	Description safetext.Text
-	Preview     safetext.Text
-	Context     safetext.Text
+	Description Prose
+	Preview     safetext.Text // exact as well
+	Context     Prose
 
 	// SuggestYes is the asker's highlight (C3). The door that knows of it sets it;
 	// it approves nothing.
 	SuggestYes bool
+
+	raw json.RawMessage // the arguments as they were sent
 }
 
 // Prose says whether the agent adds words of its own to a call.
 func (a Ask) Prose() bool {
 	c := a.Confirmation
-	words := c.Description.String() + c.Preview.String() + c.Context.String() + a.Context.String() + a.Title.String()
-	return words != "" || len(a.Tags) > 0
+	words := c.Preview.String() + a.Data.String() + a.Title.String()
+	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Repairs) > 0
 }
 
 // From says in one line who asks: the label, and beside it the token where that is
@@ -84,10 +90,12 @@ func Of(a askback.Ask) Ask {
 		ID: c.line(a.ID), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
 		Title: c.line(a.Title), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}
+	v.Alone = number(a.ID) == number(a.SessionID)
 	if a.Owner != a.Agent {
 		v.Owner = c.line(a.Owner)
 	}
-	v.Context, v.Code = c.context(a.Context)
+	v.Context, v.Data = c.context(a.Context)
+	v.Repairs = c.repairs(a.Repairs)
 	for _, claim := range a.Claims {
 		v.Claims = append(v.Claims, Claim{c.line(claim.Name), claim.At})
 	}
@@ -103,6 +111,9 @@ func Of(a askback.Ask) Ask {
 	}
 	return v
 }
+
+// number is an id without its prefix. An ask that names no session gives it its own.
+func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
 // Headline is the ask in one line, for lists: its title, its first question, or the
 // tool it wants to run with what the agent says of it behind a colon.
@@ -124,18 +135,18 @@ const maxHeadline = 100
 // headline names the tool first: a title, or a description, is only what is said of it.
 func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	tool := safetext.Line(c.Tool.String()).String()
-	words := title
-	if words.String() == "" {
-		words = c.Description
+	words := title.String()
+	if words == "" {
+		words = c.Description.String()
 	}
-	rows := safetext.Wrap(safetext.Line(words.String()), maxHeadline)
+	rows := safetext.Wrap(safetext.Line(words), maxHeadline)
 	switch {
-	case words.String() == "":
+	case words == "":
 		return safetext.Line("run " + tool + "?")
 	case len(rows) > 1:
 		return safetext.Line(tool + ": " + rows[0].String() + " …")
 	}
-	return safetext.Line(tool + ": " + words.String())
+	return safetext.Line(tool + ": " + words)
 }
 
 // cleaner makes text safe and remembers whether any of it hid something.
@@ -171,22 +182,36 @@ func (c *cleaner) json(raw json.RawMessage) safetext.Text {
 	return t
 }
 
-// context is a JSON string, which is prose, or an object.
-func (c *cleaner) context(raw json.RawMessage) (t safetext.Text, code bool) {
+// context is a JSON string, which is words, or an object.
+func (c *cleaner) context(raw json.RawMessage) (Prose, safetext.Text) {
 	var s string
 	switch {
 	case len(raw) == 0:
-		return safetext.Text{}, false
+		return nil, safetext.Text{}
 	case json.Unmarshal(raw, &s) == nil:
-		return c.block(s), false
+		return c.prose(s), safetext.Text{}
 	}
-	return c.json(raw), true
+	return nil, c.json(raw)
 }
 
 func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
+	d := draw(of.Input)
+	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
-		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: c.json(of.Input),
+		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Warnings: d.warnings(),
 		Dangerous: of.Dangerous, Digest: c.line(of.Digest),
-		Description: c.block(of.Description), Preview: c.block(of.InputPreview), Context: c.block(of.Context),
+		Description: c.prose(of.Description), Preview: c.block(of.InputPreview), Context: c.prose(of.Context), raw: of.Input,
 	}
+}
+
+// maxEditable is how many bytes of arguments can be edited: as many as a person can read.
+const maxEditable = 100_000
+
+// Editable returns the arguments as JSON to be changed, and nothing where they are too
+// long for that. What cannot be seen is an escape in it.
+func (c *Confirmation) Editable() Typed {
+	if len(c.raw) > maxEditable {
+		return ""
+	}
+	return Typed(editable(c.raw))
 }

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/safetext"
@@ -23,8 +25,15 @@ type Form struct {
 	Entries  []Entry // one per question
 	Comment  Typed
 	Reason   Typed
-	Decision askback.Decision // of a confirmation
 	Problems []Problem
+
+	// Of a confirmation.
+	Decision askback.Decision
+	Input    Typed         // the arguments, to be changed; see [Form.Edited]
+	Scope    askback.Scope // of approve_all, and how long: nothing until a person chose
+	Lasts    time.Duration
+
+	offered Typed // what Input was to begin with
 }
 
 // An Entry is what was filled in for one question.
@@ -37,12 +46,24 @@ type Entry struct {
 
 // A Problem stands beside the field it is about.
 type Problem struct {
-	Field string // q1, q1-other, q1-notes, comment, reason; "" is the whole form
+	Field string // q1, q1-other, q1-notes, comment, reason, input, scope, expires_in; "" is the whole form
 	Text  Text
 }
 
 // NewForm returns the empty form of an ask.
-func NewForm(a Ask) Form { return Form{Entries: make([]Entry, len(a.Questions))} }
+func NewForm(a Ask) Form {
+	f := Form{Entries: make([]Entry, len(a.Questions))}
+	if a.Confirmation != nil {
+		f.offered = a.Confirmation.Editable()
+		f.Input = f.offered
+	}
+	return f
+}
+
+// Edited says whether the arguments were changed. A field with nothing in it was.
+func (f Form) Edited() bool {
+	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.offered))
+}
 
 // Blank says whether nothing was filled in.
 func (f Form) Blank() bool {
@@ -51,13 +72,13 @@ func (f Form) Blank() bool {
 			return false
 		}
 	}
-	return f.Comment == "" && f.Reason == "" && f.Decision == ""
+	return f.Comment == "" && f.Reason == "" && f.Decision == "" && !f.Edited()
 }
 
 // Answer returns what was filled in, with the labels in the agent's own words.
 func (f Form) Answer(a Ask) askback.Answer {
 	if a.Confirmation != nil {
-		return askback.Decide(f.Decision, string(f.Reason))
+		return f.decide()
 	}
 	out := askback.Answer{Comment: string(f.Comment)}
 	for i, q := range a.Questions {
@@ -68,13 +89,38 @@ func (f Form) Answer(a Ask) askback.Answer {
 	return out
 }
 
-// Check notes where "Other" was chosen without a word. Where an answer is required, the
-// root package finds that too.
+// decide returns the decision. Who denies does not send the arguments back.
+func (f Form) decide() askback.Answer {
+	out := askback.Decide(f.Decision, string(f.Reason))
+	if f.Edited() && f.Decision != askback.Deny {
+		out.Input = json.RawMessage(strings.TrimSpace(string(f.Input)))
+	}
+	if f.Decision == askback.ApproveAll {
+		out.Grant = &askback.GrantRequest{Scope: f.Scope, ExpiresIn: f.Lasts}
+	}
+	return out
+}
+
+// Check notes where "Other" was chosen without a word, and where it is not said how much
+// is approved: a form has no default for that. Where an answer is required, the root
+// package finds that too.
 func (f *Form) Check(a Ask) {
+	if f.Decision == askback.ApproveAll {
+		f.checkGrant()
+	}
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.Own && strings.TrimSpace(string(e.Other)) == "" {
 			f.Complain(q.ID.String()+"-other", unwritten)
 		}
+	}
+}
+
+func (f *Form) checkGrant() {
+	if Covers(f.Scope) == "" {
+		f.Complain("scope", "Choose what may run without asking you.")
+	}
+	if f.Lasts <= 0 {
+		f.Complain("expires_in", "Choose how long.")
 	}
 }
 
@@ -144,6 +190,8 @@ func Overtaken(o askback.Outcome, me string) Text {
 		who = "You"
 	}
 	switch {
+	case standing(o):
+		return safetext.Line("The standing approval of " + o.By.Name + " approved first")
 	case o.By.Kind == askback.ByTimer:
 		return safetext.Line("The time was over before your answer came")
 	case o.By.Kind == askback.ByAgent:

@@ -14,15 +14,17 @@ type Outcome struct {
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // as a person edited them
+	Arguments safetext.Text // as a person edited them, beside those of the ask; nothing where they were not
+	Grant     safetext.Text // the standing approval that was made, or that answered
 	At        time.Time
 	Timer     bool // nobody answered: a timer ended it
+	Standing  bool // nobody was asked: a standing approval answered
 	Approved  bool
 }
 
 // An Answer is what was said to one question.
 type Answer struct {
-	Question safetext.Text
+	Question Prose
 	Values   []safetext.Text // labels, then words of one's own; none where it was skipped
 	Notes    safetext.Text
 }
@@ -31,13 +33,13 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, Timer: o.By.Kind == askback.ByTimer, Approved: o.Approved(),
+		At: o.At, Timer: o.By.Kind == askback.ByTimer, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)
 	}
 	for _, a := range o.Answers {
-		said := Answer{Question: c.block(a.Question), Notes: c.block(a.Notes)}
+		said := Answer{Question: c.prose(a.Question), Notes: c.block(a.Notes)}
 		for _, value := range a.Values() {
 			said.Values = append(said.Values, c.block(value))
 		}
@@ -56,8 +58,17 @@ func sentence(o askback.Outcome) string {
 		return "a timer ended it: nobody answered"
 	case o.By.Kind == askback.ByAgent && o.Status == askback.Cancelled:
 		return "withdrawn by the agent"
+	case standing(o):
+		return "approved by the standing approval of " + o.By.Name + " (" + o.GrantID + ")"
+	case len(o.Input) > 0:
+		return "approved with other arguments by " + o.By.String() + " " + place(o.Via)
 	}
 	return strings.TrimSpace(verb(o) + " by " + o.By.String() + " " + place(o.Via))
+}
+
+// standing says whether a grant answered, so that nobody takes it for a person.
+func standing(o askback.Outcome) bool {
+	return o.By.Kind == askback.ByPolicy && o.GrantID != "" && o.Approved()
 }
 
 func verb(o askback.Outcome) string {

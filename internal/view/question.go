@@ -11,7 +11,7 @@ import (
 // A Question is one question with what a person can do about it.
 type Question struct {
 	ID       safetext.Text
-	Text     safetext.Text
+	Text     Prose
 	Header   safetext.Text
 	Multi    bool
 	Optional bool
@@ -28,8 +28,8 @@ type Question struct {
 type Choice struct {
 	Key         string // a number; see [Question.Match]
 	Label       safetext.Text
-	Description safetext.Text
-	Preview     safetext.Text
+	Description Prose
+	Preview     safetext.Text // exact
 	Default     bool
 }
 
@@ -38,12 +38,12 @@ func (q Question) Free() bool { return !q.raw.NoOther }
 
 func (c *cleaner) question(of askback.Question) Question {
 	q := Question{
-		ID: c.line(of.ID), Text: c.block(of.Text), Header: c.line(of.Header),
+		ID: c.line(of.ID), Text: c.prose(of.Text), Header: c.line(of.Header),
 		Multi: of.MultiSelect, Optional: of.Optional, Defaults: len(of.Default) > 0, raw: of, keys: keysFor(of),
 	}
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
-			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.block(o.Description), Preview: c.block(o.Preview),
+			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.prose(o.Description), Preview: c.block(o.Preview),
 			Default: slices.Contains(of.Default, o.Label),
 		})
 	}

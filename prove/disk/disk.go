@@ -23,8 +23,8 @@ var (
 	wholeCall = regexp.MustCompile(`^(\d+)\s+(\w+)\((\d+)<((?:->|[^>])*)>[,)]?(.*)$`)
 	cutCall   = regexp.MustCompile(`^(\d+)\s+<\.\.\. (\w+) resumed>(.*)$`)
 	// A server may have read the first byte before, to see whether its client
-	// is still there.
-	durable = regexp.MustCompile(`"P?OST /api/v1/asks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
+	// is still there, or the first fourteen, to see whether it speaks HTTP/2.
+	durable = regexp.MustCompile(`"(?:P?OST /api/v1/a)?sks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
 )
 
 // call is a system call of one thread that has begun.

@@ -31,6 +31,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		old := s.records[name{r.Kind, r.ID}]
 		s.replace(old, kept(r, old))
 	}
+	for _, f := range c.Forget {
+		s.forget(f)
+	}
 	for _, e := range c.Events {
 		seq := s.append(e)
 		if first == 0 {
@@ -136,10 +139,39 @@ func (s *Store) append(e store.Event) (seq int64) {
 	e = cloneEvent(e)
 	e.At = milliseconds(e.At)
 	e.Seq = int64(len(s.events)) + 1
-	e.StreamSeq = int64(len(s.streams[e.Stream])) + 1
+	e.StreamSeq = s.newest(e.Stream) + 1
 	s.events = append(s.events, e)
 	s.streams[e.Stream] = append(s.streams[e.Stream], e.Seq)
 	return e.Seq
+}
+
+// newest is the StreamSeq of the newest event of a stream.
+func (s *Store) newest(stream string) int64 {
+	seqs := s.streams[stream]
+	if len(seqs) == 0 {
+		return 0
+	}
+	return s.events[seqs[len(seqs)-1]-1].StreamSeq
+}
+
+// forget leaves a hole, an event without a type, where an event was.
+func (s *Store) forget(f store.Lines) {
+	seqs := s.streams[f.Stream]
+	if len(seqs) == 0 {
+		return
+	}
+	newest, last := seqs[len(seqs)-1], int64(len(s.events))
+	s.streams[f.Stream] = slices.DeleteFunc(seqs, func(seq int64) bool {
+		e := &s.events[seq-1]
+		if seq == last || f.Subject != "" && (e.Subject != f.Subject || seq == newest) {
+			return false
+		}
+		*e = store.Event{}
+		return true
+	})
+	if len(s.streams[f.Stream]) == 0 {
+		delete(s.streams, f.Stream)
+	}
 }
 
 func clone(r store.Record) store.Record {

@@ -148,6 +148,22 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	return list, nil
 }
 
+// Head returns the numbers of the newest event of a stream, or of all.
+func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return 0, 0, err
+	}
+	if stream == "" {
+		return int64(len(s.events)), 0, nil
+	}
+	if seqs := s.streams[stream]; len(seqs) > 0 {
+		seq = seqs[len(seqs)-1]
+	}
+	return seq, s.newest(stream), nil
+}
+
 // History returns events with a Seq greater than after, in order of Seq; of
 // one stream, or of all when stream is "".
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
@@ -161,7 +177,9 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	var list []store.Event
 	if stream == "" {
 		for seq := after + 1; seq <= int64(len(s.events)) && len(list) < limit; seq++ {
-			list = append(list, cloneEvent(s.events[seq-1]))
+			if e := s.events[seq-1]; e.Type != "" {
+				list = append(list, cloneEvent(e))
+			}
 		}
 		return list, nil
 	}

@@ -40,6 +40,13 @@ const (
 	insertEvent = `insert into history (seq, stream, n, subject, type, at, data) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
 	selectHead  = `select n from history where stream = ?1 order by seq desc limit 1`
 	selectSeq   = `select coalesce(max(seq), 0) from history`
+
+	// The newest line of all stays, and that of a stream that goes on: numbers
+	// are counted on from there.
+	deleteStream = `delete from history indexed by history_stream where stream = ?1
+		and seq < (select max(seq) from history)`
+	deleteLines = `delete from history indexed by history_stream where stream = ?1 and subject = ?2
+		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
 )
 
 // writes are the statements of the writer, prepared once.
@@ -48,6 +55,7 @@ type writes struct {
 	savepoint, undo, release *sql.Stmt
 
 	insert, drop, event, head, seq *sql.Stmt
+	forgetStream, forgetLines      *sql.Stmt
 	update                         [3]*sql.Stmt // from few columns to all
 
 	all []*sql.Stmt
@@ -72,6 +80,8 @@ func (s *writes) prepare(conn *sql.Conn) error {
 		{&s.event, insertEvent},
 		{&s.head, selectHead},
 		{&s.seq, selectSeq},
+		{&s.forgetStream, deleteStream},
+		{&s.forgetLines, deleteLines},
 	}
 	for _, p := range texts {
 		var err error
@@ -136,6 +146,12 @@ func (w *writer) apply(r *request) (written bool, err error) {
 		}
 		written = true
 	}
+	for _, f := range r.forget {
+		if err := w.clean(f); err != nil {
+			return written, err
+		}
+		written = true
+	}
 	for i := range r.events {
 		if err := w.append(&r.events[i]); err != nil {
 			return written, err
@@ -180,6 +196,14 @@ func (w *writer) append(e *store.Event) error {
 	w.seq++
 	w.heads[e.Stream] = n + 1
 	return nil
+}
+
+func (w *writer) clean(f store.Lines) error {
+	if f.Subject != "" {
+		return run(w.stmt.forgetLines, f.Stream, f.Subject)
+	}
+	delete(w.heads, f.Stream)
+	return run(w.stmt.forgetStream, f.Stream)
 }
 
 // headOf returns the StreamSeq of the newest event of a stream.

@@ -11,6 +11,7 @@ import (
 // that the writer only binds and steps.
 type request struct {
 	drop   []store.Ref
+	forget []store.Lines
 	put    []row
 	events []store.Event
 	size   int
@@ -44,7 +45,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	if err != nil {
 		return 0, err
 	}
-	r := &request{drop: c.Delete, put: make([]row, len(c.Put)), events: c.Events, size: size, done: make(chan struct{})}
+	r := &request{drop: c.Delete, forget: c.Forget, put: make([]row, len(c.Put)), events: c.Events, size: size, done: make(chan struct{})}
 	for i := range c.Put {
 		r.put[i] = encode(&c.Put[i])
 	}

@@ -21,8 +21,8 @@ const Readers = readers
 // Writes are the statements of the writer that look for rows, and Reads those
 // of the readers beside List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq}
-	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines}
+	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectHeadAll, selectHeadStream}
 )
 
 // ListSQL is the statement of a List.

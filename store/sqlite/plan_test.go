@@ -65,7 +65,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		if strings.Contains(text, "order by due") {
 			plan = strings.TrimSuffix(plan, last)
 		}
-		if text == "select coalesce(max(seq), 0) from history" {
+		if strings.HasPrefix(text, "select coalesce(max(seq), 0)") {
 			continue // the end of a table, which SQLite calls a search
 		}
 		if strings.Contains(text, "stream = ?") && strings.Contains(text, "from history") {

@@ -19,14 +19,17 @@ const (
 	selectHistory = `select seq, stream, n, subject, type, at, data from history where seq > ?1 order by seq limit ?2`
 	selectStream  = `select seq, stream, n, subject, type, at, data from history indexed by history_stream
 		where stream = ?3 and seq > ?1 order by seq limit ?2`
+	selectHeadAll    = `select coalesce(max(seq), 0), 0 from history`
+	selectHeadStream = `select seq, n from history indexed by history_stream where stream = ?1 order by seq desc limit 1`
 )
 
 // statements are those of the readers, prepared once.
-type statements struct{ id, key, due, history, stream *sql.Stmt }
+type statements struct{ id, key, due, history, stream, headAll, head *sql.Stmt }
 
 func (s *statements) prepare(db *sql.DB) (err error) {
 	for stmt, text := range map[**sql.Stmt]string{
 		&s.id: selectID, &s.key: selectKey, &s.due: selectDue, &s.history: selectHistory, &s.stream: selectStream,
+		&s.headAll: selectHeadAll, &s.head: selectHeadStream,
 	} {
 		if *stmt, err = db.Prepare(text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -92,6 +95,23 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 		}
 		return s.stmt.stream.QueryContext(ctx, after, atMost(limit), stream)
 	})
+}
+
+// Head returns the numbers of the newest event of a stream, or of all.
+func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer leave()
+	stmt, args := s.stmt.headAll, []any{}
+	if stream != "" {
+		stmt, args = s.stmt.head, []any{stream}
+	}
+	if err = stmt.QueryRowContext(ctx, args...).Scan(&seq, &n); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return seq, n, readError(ctx, err)
 }
 
 // collect reads all rows of a query; none is nil.

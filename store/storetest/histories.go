@@ -83,6 +83,57 @@ func paging(t *testing.T, sub Subject) {
 	same(t, "a stream that is not", page("ses_7", 0, 2), []int64{})
 }
 
+// What is cleaned away is gone, and no number is given again. (mission E9)
+func cleaning(t *testing.T, sub Subject) {
+	s := sub.Store
+	head := func(what, stream string, seq, n int64) {
+		t.Helper()
+		gotSeq, gotN, err := s.Head(t.Context(), stream)
+		if err != nil {
+			t.Fatalf("Head: got %v, want no error", err)
+		}
+		same(t, "head of "+what, []int64{gotSeq, gotN}, []int64{seq, n})
+	}
+	seqs := func(stream string) []int64 {
+		out := []int64{}
+		for _, e := range history(t, s, stream) {
+			out = append(out, e.Seq)
+		}
+		return out
+	}
+	about := func(stream, subject string) store.Event {
+		e := event(stream, "said")
+		e.Subject = subject
+		return e
+	}
+	clean := func(f ...store.Lines) { keep(t, s, store.Change{Forget: f}) }
+	head("nothing", "", 0, 0)
+	head("no stream", "ses_1", 0, 0)
+	keep(t, s, store.Change{Events: []store.Event{
+		about("ses_1", "ask_1"), about("ses_1", "ask_2"), about("ses_2", "ask_3"), about("ses_1", "ask_1"), about("ses_2", "ask_3"),
+	}})
+	head("all", "", 5, 0)
+	head("a stream", "ses_1", 4, 3)
+
+	clean(store.Lines{Stream: "ses_1", Subject: "ask_1"})
+	same(t, "the newest line of a stream stays", seqs("ses_1"), []int64{2, 4})
+	clean(store.Lines{Stream: "ses_1", Subject: "ask_2"}, store.Lines{Stream: "ses_7", Subject: "ask_2"}, store.Lines{Stream: "ses_7"})
+	same(t, "one subject", seqs("ses_1"), []int64{4})
+	same(t, "other streams stay", seqs("ses_2"), []int64{3, 5})
+	keep(t, s, store.Change{Events: []store.Event{about("ses_1", "ask_4")}})
+	head("a stream that was cleaned", "ses_1", 6, 4)
+
+	clean(store.Lines{Stream: "ses_1"}, store.Lines{Stream: "ses_2"})
+	same(t, "the newest line of all stays", seqs(""), []int64{6})
+	head("a stream that is gone", "ses_2", 0, 0)
+	keep(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
+	same(t, "what comes next", seqs(""), []int64{6, 7})
+	_, err := s.Commit(t.Context(), store.Change{Forget: []store.Lines{{Subject: "ask_1"}}})
+	if err == nil {
+		t.Errorf("lines of no stream: got no error")
+	}
+}
+
 // More streams than any store would keep in memory.
 func manyStreams(t *testing.T, sub Subject) {
 	s := sub.Store

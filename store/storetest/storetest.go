@@ -67,6 +67,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"due records come in order", dueOrder},
 		{"history is numbered", numbering},
 		{"history is read in pages", paging},
+		{"history is cleaned away", cleaning},
 		{"history has many streams", manyStreams},
 		{"numbers follow the commits", tailing},
 		{"one of two wins", twoCommitters},

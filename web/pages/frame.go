@@ -31,10 +31,12 @@ type Notice struct {
 
 // The names of the buttons of a form; the field is called "action".
 const (
-	Answer  = "answer"
-	Decline = "decline"
-	Approve = "approve"
-	Deny    = "deny"
+	Answer     = "answer"
+	Decline    = "decline"
+	Approve    = "approve"
+	ApproveAll = "approve_all"
+	Deny       = "deny"
+	Stay       = "stay" // what Enter presses: nothing is decided
 )
 
 // Own and None are the values of a choice that is none of the agent's.
@@ -71,20 +73,13 @@ func (f Frame) left(deadline time.Time) string {
 func span(d time.Duration) string {
 	switch {
 	case d < time.Hour:
-		return count(int(d/time.Minute), "minute")
+		return view.Count(int(d/time.Minute), "minute")
 	case d < 10*time.Hour && d%time.Hour >= time.Minute:
-		return count(int(d/time.Hour), "hour") + " " + count(int(d%time.Hour/time.Minute), "minute")
+		return view.Count(int(d/time.Hour), "hour") + " " + view.Count(int(d%time.Hour/time.Minute), "minute")
 	case d < 48*time.Hour:
-		return count(int(d/time.Hour), "hour")
+		return view.Count(int(d/time.Hour), "hour")
 	}
-	return count(int(d/(24*time.Hour)), "day")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return view.Count(int(d/(24*time.Hour)), "day")
 }
 
 // rows is about how many lines a text takes on the page.
@@ -96,12 +91,19 @@ func rows(t view.Text) int {
 	return n
 }
 
-// A text of more rows than these is folded when it is only background. Arguments of a
-// confirmation never are (T3).
+// A text of more rows than these is folded when it is only background; the fold says how
+// much it is. Arguments of a confirmation never are (T3).
 const (
 	longPreview = 14
 	longProse   = 40
 )
+
+// gaps measures prose, in which a long line is nothing strange.
+func gaps(t view.Text) view.Size {
+	s := view.SizeOf(t)
+	s.Longest = 0
+	return s
+}
 
 func said(t view.Text) bool { return t.String() != "" }
 
@@ -164,14 +166,10 @@ func decided(f view.Form) string {
 	switch f.Decision {
 	case "approved":
 		return "You pressed Approve."
+	case "approve_all":
+		return "You wanted to approve this and what follows."
 	case "denied":
 		return "You pressed Deny."
 	}
 	return ""
-}
-
-// size says how much there is to read, so that a hidden end is missed.
-func size(t view.Text) string {
-	n := strings.Count(t.String(), "\n") + 1
-	return count(n, "line") + ", " + count(len([]rune(t.String())), "character")
 }

@@ -54,3 +54,8 @@ func hint(q view.Question) string {
 	}
 	return s
 }
+
+// beside says whether the agent wrote anything beside its questions.
+func beside(a view.Ask) bool {
+	return len(a.Context) > 0 || said(a.Data) || said(a.Title) || len(a.Repairs) > 0
+}

@@ -1,0 +1,177 @@
+package asktool_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/canon"
+)
+
+// The names that models use, and none that is only alike.
+func TestNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"ask_user_question": asktool.AskUserQuestion, "AskUserQuestion": asktool.AskUserQuestion,
+		"askUserQuestion": asktool.AskUserQuestion, "ask_user": asktool.AskUserQuestion,
+		"confirm_action": asktool.ConfirmAction, "Ask_User": "", "confirm": "", "": "",
+	} {
+		if got, ok := asktool.Canonical(name); got != want || ok != (want != "") {
+			t.Errorf("%q: got %q, %t; want %q", name, got, ok, want)
+		}
+	}
+}
+
+// What a model sends is a normal request, with what was mended (F15).
+func TestQuestionsAreNormal(t *testing.T) {
+	got, err := asktool.Questions([]byte(`{"questions": "[{\"question\": \"Which database?\", \"header\": \"Database engine\", \"choices\": [\"PostgreSQL\", \"SQLite\", \"Other\"]}]"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := got.Normalize()
+	if diff := cmp.Diff(got, again); err != nil || diff != "" {
+		t.Errorf("not normal: %v\n%s", err, diff)
+	}
+	want := []askback.Question{{ID: "q1", Text: "Which database?", Header: "Database eng", Options: askback.Options("PostgreSQL", "SQLite")}}
+	if diff := cmp.Diff(want, got.Questions); diff != "" {
+		t.Error(diff)
+	}
+	var at []string
+	for _, p := range got.Repairs {
+		at = append(at, p.Pointer)
+	}
+	if want := "/questions /questions/0/choices /questions/0/options/2"; strings.Join(at, " ") != want {
+		t.Errorf("repairs: got %q, want %q", at, want)
+	}
+}
+
+// A model that knows nothing but the text of its mistake can go on from there:
+// it sends the example, and that is asked (F15, W1–W15).
+func TestAMistakeTeaches(t *testing.T) {
+	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
+	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal("no wild calls", err)
+	}
+	for _, path := range paths {
+		file, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, strings.TrimSuffix(string(file.Files[0].Data), "\n"))
+	}
+	mistakes := 0
+	for _, input := range inputs {
+		_, err := asktool.Questions([]byte(input))
+		if err == nil {
+			continue
+		}
+		mistakes++
+		teaches(t, err, func(example []byte) error {
+			_, err := asktool.Questions(example)
+			return err
+		})
+	}
+	if mistakes < 20 {
+		t.Errorf("only %d mistakes were made", mistakes)
+	}
+}
+
+func teaches(t *testing.T, err error, send func([]byte) error) {
+	t.Helper()
+	m, ok := errors.AsType[*asktool.Mistake](err)
+	if !ok {
+		t.Fatalf("%v is no Mistake", err)
+	}
+	text := m.Error()
+	if n := utf8.RuneCountInString(text); n > 400 {
+		t.Errorf("%d characters: %s", n, text)
+	}
+	_, example, _ := strings.Cut(text, "Example: ")
+	if err := send([]byte(example)); err != nil {
+		t.Errorf("the example of %q is refused: %v", text, err)
+	}
+	_, invalid := errors.AsType[askback.Invalid](err)
+	_, syntax := errors.AsType[*canon.SyntaxError](err)
+	if !invalid && !syntax {
+		t.Errorf("%v hides what was wrong", err)
+	}
+}
+
+// The same words are the same arguments, whoever makes the request: a digest
+// binds an approval to them (F7).
+func TestAnActionIsItsWords(t *testing.T) {
+	for input, want := range map[string]askback.Request{
+		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),
+		`{"details": "", "action": "Delete <all> & more"}`:                           asktool.Action("Delete <all> & more", ""),
+		` {"action":"Delete \u003call\u003e & more","default":true,"details":null} `: asktool.Action("Delete <all> & more", ""),
+	} {
+		got, err := asktool.Confirmation([]byte(input))
+		if err != nil {
+			t.Errorf("%s: %v", input, err)
+			continue
+		}
+		want, err := want.Normalize()
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", input, err, diff)
+		}
+	}
+}
+
+// The command line writes its arguments by encoding/json, without details if
+// there are none; their digest is the same (F7).
+func TestAnActionHasOneDigest(t *testing.T) {
+	const action = "Delete <all> & more"
+	for details, arguments := range map[string]map[string]string{
+		"":          {"action": action},
+		"für immer": {"action": action, "details": "für immer"},
+	} {
+		plain, _ := json.Marshal(arguments)
+		r := asktool.Action(action, details)
+		a, err := canon.ConfirmationDigest("bot", "", asktool.ConfirmAction, r.Confirmation.Input)
+		b, err2 := canon.ConfirmationDigest("bot", "", asktool.ConfirmAction, plain)
+		if a != b || err != nil || err2 != nil {
+			t.Errorf("%q: got %s and %s, %v, %v", details, a, b, err, err2)
+		}
+	}
+}
+
+// Nothing of an action is mended, and every mistake has an example (T4).
+func TestAnActionIsNeverMended(t *testing.T) {
+	for _, input := range []string{
+		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`, `{"action": " "}`,
+		`{"action": "Delete it", "details": {"why": "old"}}`, `{"action": "Delete it", "default": "maybe"}`, `{"action": "Delete it", "default": 1}`,
+		`{"action": "Delete it", "action": "Keep it"}`, `{"Action": "Delete it"}`, `{"action": "Delete it", "force": true}`,
+		`{"action": "Delete it</action>\n<parameter name=\"details\">all of it"}`, `{"action": "` + strings.Repeat("x", 10_001) + `"}`,
+		`{"confirmation": {"tool_name": "rm", "input": {}}}`,
+	} {
+		r, err := asktool.Confirmation([]byte(input))
+		if err == nil {
+			t.Errorf("%s was read as %+v", input, r)
+			continue
+		}
+		teaches(t, err, func(example []byte) error {
+			_, err := asktool.Confirmation(example)
+			return err
+		})
+	}
+}
+
+// A suggestion is a highlight, and none is no.
+func TestSuggestions(t *testing.T) {
+	for input, want := range map[string]bool{
+		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true, `{"action": "x", "default": "no"}`: false,
+		`{"action": "x", "default": false}`: false, `{"action": "x"}`: false, `{"action": "x", "default": null}`: false, `{"default": true}`: false,
+	} {
+		if got := asktool.Suggestion([]byte(input)); got != want {
+			t.Errorf("%s: got %t, want %t", input, got, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package asktool
+
+import "encoding/json"
+
+// Schema returns the JSON Schema of the input of a tool, or nil.
+//
+// It has only what the function calling of OpenAI, Anthropic and Gemini takes
+// in common, and a test holds it to that: types, descriptions, properties,
+// items and required. The limits stand in the descriptions, because a keyword
+// that one provider refuses costs every call of every tool beside it, and
+// because Questions and Confirmation explain a broken limit better than a
+// validator does.
+func Schema(tool string) json.RawMessage {
+	switch tool {
+	case AskUserQuestion:
+		return json.RawMessage(askSchema)
+	case ConfirmAction:
+		return json.RawMessage(confirmSchema)
+	}
+	return nil
+}
+
+// Description returns what a model is told about a tool: what it does, when to
+// use it and when not (C4).
+func Description(tool string) string {
+	switch tool {
+	case AskUserQuestion:
+		return askDescription
+	case ConfirmAction:
+		return confirmDescription
+	}
+	return ""
+}
+
+const askDescription = `Ask the people you work for 1 to 4 questions and wait for their answers, however long that takes.
+Use it for what only they can decide: decisions of architecture, unclear requirements, real trade-offs, preferences, names and values you cannot know, and before steps that are hard to undo.
+Do not use it for what you can infer or look up, for trivial choices, or for what was asked or said before.
+Offer 2 to 4 options that differ, the one you advise first, or none where they should write; "Other" is always offered. If nobody answers that is not consent.`
+
+const confirmDescription = `Ask a person to approve one action before you do it, and wait for the decision.
+Use it before what is destructive, costs money, reaches other people or is hard to undo, and say exactly what will happen, to what.
+Do not use it for questions, or for what is safe and easy to undo. "confirmed": true allows this action once, as described; anything else means: do not do it.`
+
+const askSchema = `{
+  "type": "object",
+  "properties": {
+    "questions": {
+      "type": "array",
+      "description": "1 to 4 questions, each about one thing, no two with the same text.",
+      "items": {
+        "type": "object",
+        "properties": {
+          "question": {"type": "string", "description": "The whole question, clear without what you did before."},
+          "header": {"type": "string", "description": "A label of at most 12 characters, such as Database."},
+          "options": {
+            "type": "array",
+            "description": "2 to 4 different answers to choose from. Leave it out for free text. Never list \"Other\".",
+            "items": {
+              "type": "object",
+              "properties": {
+                "label": {"type": "string", "description": "The answer in 1 to 5 words."},
+                "description": {"type": "string", "description": "What choosing it means."},
+                "preview": {"type": "string", "description": "What the result would look like. Not with multiSelect."}
+              },
+              "required": ["label"]
+            }
+          },
+          "multiSelect": {"type": "boolean", "description": "Whether several options may be chosen."}
+        },
+        "required": ["question"]
+      }
+    }
+  },
+  "required": ["questions"]
+}`
+
+const confirmSchema = `{
+  "type": "object",
+  "properties": {
+    "action": {"type": "string", "description": "What you are about to do, and to what, in one sentence."},
+    "details": {"type": "string", "description": "What helps to decide: why, what is lost, how to undo it."},
+    "default": {"type": "boolean", "description": "Which answer a terminal highlights. It never decides."}
+  },
+  "required": ["action"]
+}`

@@ -1,0 +1,170 @@
+package asktool_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/askback/askback/asktool"
+)
+
+// dialect is what one provider takes as the schema of a tool. A keyword that it
+// does not know costs the whole request, with every other tool in it.
+type dialect struct {
+	name     string
+	tool     *regexp.Regexp // names of tools
+	text     int            // characters of a description; 0 is any
+	keywords []string       // of a schema; nil is any but those refused at the root
+	refused  []string       // at the root
+}
+
+var dialects = []dialect{
+	{
+		// Names: platform.openai.com/docs/api-reference/chat/create. A longer
+		// description is refused (github.com/getsentry/sentry-mcp/issues/106), an
+		// array without items too (github.com/sigoden/aichat/pull/1049). Strict
+		// mode is not asked for: it needs every property to be required.
+		name: "OpenAI", tool: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), text: 1024,
+		refused: []string{"oneOf", "anyOf", "allOf", "enum", "not"},
+	},
+	{
+		// "input_schema does not support oneOf, allOf, or anyOf at the top
+		// level": github.com/anthropics/claude-code/issues/5319. The type of the
+		// root is object.
+		name: "Anthropic", tool: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`),
+		refused: []string{"oneOf", "anyOf", "allOf"},
+	},
+	{
+		// The Schema of FunctionDeclaration.parameters is a subset of OpenAPI
+		// 3.0: ai.google.dev/api/caching#Schema. This is the smallest set that a
+		// client of it still has: GeminiFunctionSchema of @langchain/google-vertexai.
+		// An array without items is refused: github.com/NousResearch/hermes-agent/pull/71874.
+		name: "Gemini", tool: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,62}$`),
+		keywords: []string{"type", "description", "enum", "format", "items", "nullable", "properties", "required"},
+		refused:  []string{"oneOf", "anyOf", "allOf"},
+	},
+}
+
+// lint says what this provider would refuse of a tool.
+func (d dialect) lint(tool, description string, schema json.RawMessage) (bad []string) {
+	report := func(format string, a ...any) { bad = append(bad, d.name+": "+fmt.Sprintf(format, a...)) }
+	if !d.tool.MatchString(tool) {
+		report("the name %q", tool)
+	}
+	if n := utf8.RuneCountInString(description); n == 0 || d.text > 0 && n > d.text {
+		report("a description of %d characters", n)
+	}
+	var root map[string]any
+	if err := json.Unmarshal(schema, &root); err != nil {
+		report("%v", err)
+		return bad
+	}
+	if root["type"] != "object" {
+		report("the root is %v", root["type"])
+	}
+	for _, keyword := range d.refused {
+		if _, ok := root[keyword]; ok {
+			report("%s at the root", keyword)
+		}
+	}
+	d.node("", root, report)
+	return bad
+}
+
+var types = []string{"object", "array", "string", "boolean", "number", "integer"}
+
+func (d dialect) node(at string, schema map[string]any, report func(string, ...any)) {
+	for _, keyword := range slices.Sorted(maps.Keys(schema)) {
+		if d.keywords != nil && !slices.Contains(d.keywords, keyword) || strings.HasPrefix(keyword, "$") {
+			report("%s: the keyword %s", at, keyword)
+		}
+	}
+	kind, _ := schema["type"].(string)
+	if !slices.Contains(types, kind) {
+		report("%s: the type %v", at, schema["type"])
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	items, hasItems := schema["items"].(map[string]any)
+	if (kind == "object") != (len(properties) > 0) || (kind == "array") != hasItems {
+		report("%s: an object has properties and an array has items", at)
+	}
+	required, _ := schema["required"].([]any)
+	for _, name := range required {
+		if _, ok := properties[name.(string)]; !ok {
+			report("%s: required %v is no property", at, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		p := properties[name].(map[string]any)
+		if p["description"] == nil {
+			report("%s/%s: a model is not told what it is", at, name)
+		}
+		d.node(at+"/"+name, p, report)
+	}
+	if hasItems {
+		d.node(at+"/0", items, report)
+	}
+}
+
+// Every provider takes both tools (W20, C4).
+func TestEveryProviderTakesTheSchemas(t *testing.T) {
+	for _, tool := range []string{asktool.AskUserQuestion, asktool.ConfirmAction} {
+		for _, d := range dialects {
+			for _, bad := range d.lint(tool, asktool.Description(tool), asktool.Schema(tool)) {
+				t.Errorf("%s: %s", tool, bad)
+			}
+		}
+	}
+	if asktool.Schema("AskUserQuestion") != nil || asktool.Description("") != "" {
+		t.Error("a tool that is not ours has a schema or a description")
+	}
+}
+
+// The lint finds what providers were seen to refuse (W20).
+func TestTheLintFindsWhatIsRefused(t *testing.T) {
+	for schema, providers := range map[string]string{
+		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}}`:                                            "",
+		`{"type": "object", "properties": {"a": {"type": "array", "description": "x"}}}`:                                             "OpenAI Anthropic Gemini",
+		`{"type": "object", "properties": {"a": {"type": "object", "description": "x"}}}`:                                            "OpenAI Anthropic Gemini",
+		`{"type": "object", "properties": {"a": {"$ref": "#", "description": "x"}}}`:                                                 "OpenAI Anthropic Gemini",
+		`{"type": "array", "items": {"type": "string"}}`:                                                                             "OpenAI Anthropic Gemini",
+		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "anyOf": [{"required": ["a"]}]}`:            "OpenAI Anthropic Gemini",
+		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["b"]}`:                         "OpenAI Anthropic Gemini",
+		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "additionalProperties": false}`:             "Gemini",
+		`{"type": "object", "properties": {"a": {"type": "array", "description": "x", "minItems": 2, "items": {"type": "string"}}}}`: "Gemini",
+		`{"type": "object", "properties": {"a": {"type": ["string", "null"], "description": "x"}}}`:                                  "OpenAI Anthropic Gemini",
+	} {
+		var got []string
+		for _, d := range dialects {
+			if len(d.lint("tool", "what it does", json.RawMessage(schema))) > 0 {
+				got = append(got, d.name)
+			}
+		}
+		if strings.Join(got, " ") != providers {
+			t.Errorf("%s: refused by %q, want %q", schema, got, providers)
+		}
+	}
+}
+
+// A model is told when to ask and when not (C4), and by the schema the fields
+// that are read.
+func TestDescriptionsTeach(t *testing.T) {
+	d := asktool.Description(asktool.AskUserQuestion)
+	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or said before"} {
+		if !strings.Contains(d, part) {
+			t.Errorf("%q is not mentioned", part)
+		}
+	}
+	_, err := asktool.Questions([]byte(`{"questions": [{"question": "Which?", "header": "h", "options": [{"label": "a", "description": "d", "preview": "p"}, {"label": "b"}], "multiSelect": false}]}`))
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := asktool.Confirmation([]byte(`{"action": "a", "details": "d", "default": false}`)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// A confirmation has one digest, whether it is asked at the command line or through the
+// tool of a model: an approval of one is an approval of the other (C1).
+func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
+	t.Parallel()
+	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."
+	env, _ := sandbox(t)
+	p := launch(t, env, "confirm", action, "--details", details)
+	p.says(t, "ask_")
+	var got askback.Ask
+	if err := json.Unmarshal([]byte(runs(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
+		t.Fatal(err)
+	}
+	seat := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: localAgent})
+	want, err := seat.Ask(t.Context(), asktool.Action(action, details))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Confirmation.Digest != want.Confirmation.Digest {
+		t.Errorf("got %s of %s, want %s of %s", got.Confirmation.Digest, got.Confirmation.Input, want.Confirmation.Digest, want.Confirmation.Input)
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// An agent in any language asks, ends, is started again when there is an answer, and
+// goes on with it: without a library, and without knowing anything but the name of its
+// run (A4, B2).
+func TestExampleAgents(t *testing.T) {
+	t.Parallel()
+	for file, interpreter := range map[string]string{"agent.py": "python3", "agent.sh": "bash"} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			for _, name := range []string{interpreter, "curl"} {
+				if _, err := exec.LookPath(name); err != nil {
+					t.Skipf("NOT TESTED: %s needs %s, and it is not here", file, name)
+				}
+			}
+			s := serves(t)
+			run := func(name string, code int) string { return s.example(interpreter, file, name, code) }
+
+			said := run("run-1", 75)
+			id := askID.FindString(said)
+			if id == "" {
+				t.Fatalf("it said %q, and not where it can be answered", said)
+			}
+			if again := run("run-1", 75); askID.FindString(again) != id {
+				t.Errorf("started again before the answer, it said %q and not %s", again, id)
+			}
+			s.kill()
+			s.start()
+			s.does(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "haiku"}`, 200)
+			said = run("run-1", 0)
+			for _, want := range []string{"<resume-context>", "Q: What style?", "A: haiku", "done: haiku"} {
+				if !strings.Contains(said, want) {
+					t.Errorf("%q is not in\n%s", want, said)
+				}
+			}
+			s.ended("completed", map[string]any{"poem": "A haiku."})
+
+			id = askID.FindString(run("run-2", 75))
+			s.does(s.user, "POST", "/asks/"+id+"/decline", `{}`, 200)
+			run("run-2", 1)
+			s.ended("failed", nil)
+		})
+	}
+}
+
+// example runs a program of the folder examples to its end, which has this exit code.
+func (s *kept) example(interpreter, file, name string, code int) string {
+	s.t.Helper()
+	at, _ := s.place.Last()
+	cmd := exec.CommandContext(s.t.Context(), interpreter, "../../examples/"+file, name)
+	cmd.Env = append(os.Environ(), "ASKBACK_URL="+at.URL, "ASKBACK_TOKEN="+s.agent)
+	out, err := cmd.CombinedOutput()
+	if got := exitCode(err); got != code {
+		s.t.Fatalf("%s %s: exit code %d, want %d\n%s", file, name, got, code, out)
+	}
+	return string(out)
+}
+
+// ended holds the newest session to how it ended.
+func (s *kept) ended(status string, result any) {
+	s.t.Helper()
+	newest := s.does(s.user, "GET", "/sessions?limit=1", "", 200)["items"].([]any)[0].(map[string]any)
+	if newest["status"] != status {
+		s.t.Errorf("the session is %v, want %s", newest, status)
+	}
+	if want, ok := result.(map[string]any); ok && newest["result"].(map[string]any)["poem"] != want["poem"] {
+		s.t.Errorf("its result is %v, want %v", newest["result"], want)
+	}
+}
+
+// The examples are short: what they show is the protocol.
+func TestExamplesAreShort(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../examples/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"agent.py", "agent.sh"} {
+		f, err := os.Open("../../examples/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		n := 0
+		for lines := bufio.NewScanner(f); lines.Scan(); n++ {
+		}
+		if n > 40 {
+			t.Errorf("%s has %d lines, want at most 40", file, n)
+		}
+		if !regexp.MustCompile(`(?m)^(python3|bash) ` + regexp.QuoteMeta(file) + ` `).Match(readme) {
+			t.Errorf("examples/README.md does not say how to start %s", file)
+		}
+	}
+}

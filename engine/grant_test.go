@@ -1,0 +1,148 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// F8: a grant ends with the token of whoever made it, also when a browser was
+// logged in with that token; logging the browser out takes nothing back.
+func TestAGrantEndsWithTheTokenOfItsMaker(t *testing.T) {
+	ctx := t.Context()
+	e := engine.New(memstore.New(), nil)
+	admin := e.As(askback.Principal{Kind: askback.Admin, Name: "root"})
+	token, secret, err := admin.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "eve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seat := func(secret string) askback.Seat {
+		t.Helper()
+		who, err := e.Authenticate(ctx, secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.As(who)
+	}
+	link, err := seat(secret).LoginSecret(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser, err := e.Login(ctx, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ask := func(path string) askback.Ask {
+		t.Helper()
+		a, err := agent.Ask(ctx, askback.Request{Confirmation: &askback.Confirmation{
+			ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if _, err := seat(browser).Answer(ctx, ask("/a").ID, askback.Decide(askback.ApproveAll, "")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Logout(ctx, browser); err != nil {
+		t.Fatal(err)
+	}
+	hoarded := ask("/b")
+	if !hoarded.Settled() {
+		t.Errorf("the grant ended when a browser was logged out")
+	}
+	if _, err := admin.RevokeToken(ctx, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if a := ask("/c"); a.Settled() {
+		t.Errorf("got outcome %+v by a person whose token was revoked", a.Outcome)
+	}
+	if _, err := agent.Consume(ctx, hoarded.ID, hoarded.Outcome.Digest); !errors.Is(err, askback.ErrNotApproved) {
+		t.Errorf("got %v, want what was approved beforehand not to run any more", err)
+	}
+}
+
+// stubborn is a store that keeps no change to the asks of one agent once they exist.
+type stubborn struct{ *memstore.Store }
+
+func (s stubborn) Commit(ctx context.Context, c store.Change) (int64, error) {
+	for _, r := range c.Put {
+		if r.Agent == "stuck" && r.Version > 0 {
+			return 0, errors.New("not this one")
+		}
+	}
+	return s.Store.Commit(ctx, c)
+}
+
+// F5: however many deadlines cannot be looked after, the others pass.
+func TestStuckDeadlinesHoldUpNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(stubborn{memstore.New()}, nil)
+		go func() { _ = e.Run(t.Context()) }()
+		ask := func(agent string, wait time.Duration) askback.Ask {
+			t.Helper()
+			a, err := e.As(askback.Principal{Kind: askback.Agent, Name: agent}).Ask(t.Context(), askback.Request{
+				Questions: []askback.Question{{Text: "Name?"}}, Timeout: wait,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		for range 300 {
+			ask("stuck", time.Second)
+		}
+		other := ask("bot", 2*time.Second)
+		<-time.After(time.Minute)
+		got, err := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Get(t.Context(), other.ID)
+		if err != nil || got.Status != askback.Expired {
+			t.Errorf("got an ask that is %s, %v, want it expired", got.Status, err)
+		}
+	})
+}
+
+// What ends together with its session fits into one commit, whatever it holds.
+func TestTheOpenAsksOfASessionAreBounded(t *testing.T) {
+	ctx := t.Context()
+	e := engine.New(memstore.New(), nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	to := []string{}
+	for i := range 10 {
+		to = append(to, fmt.Sprintf("%0190d", i))
+	}
+	request := askback.Request{Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "run", To: to}
+	var last askback.Ask
+	for i := range lifecycle.MaxSessionAsks + 1 {
+		a, err := agent.Ask(ctx, request)
+		if full := i == lifecycle.MaxSessionAsks; full != errors.Is(err, askback.ErrTooMany) || !full && err != nil {
+			t.Fatalf("ask %d: got %v", i, err)
+		}
+		if err == nil {
+			last = a
+		}
+	}
+	one, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Tell(ctx, last.SessionID, askback.EndSession{})
+	if err != nil || one.Status != askback.SessionCancelled || one.AsksPending != 0 {
+		t.Errorf("got %s, %v, want it cancelled with all of them", one.Status, err)
+	}
+	request.To = append(to, to...)
+	for i := range request.To {
+		request.To[i] += fmt.Sprint(i)
+	}
+	var bad askback.Invalid
+	if _, err := agent.Ask(ctx, request); !errors.As(err, &bad) || bad[0].Pointer != "/to" {
+		t.Errorf("got %v, want /to refused", err)
+	}
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// Sessions implements [askback.Sessions]. The session that a single ask has of
+// its own is not listed: the ask is.
+func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
+	var page askback.SessionPage
+	if err := s.mayEver(askback.ActFollow); err != nil {
+		return page, err
+	}
+	if err := q.Check(); err != nil {
+		return page, err
+	}
+	limit := q.Limit
+	if limit == 0 {
+		limit = askback.DefaultLimit
+	}
+	from := store.Query{Kind: kindSession, Agent: q.Agent, Status: string(q.Status), Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
+	if s.who.Kind == askback.Agent {
+		from.Owner = s.who.Name
+	}
+	for looked, size := 0, 0; ; {
+		records, err := s.engine.store.List(ctx, from)
+		if err != nil {
+			return page, fmt.Errorf("sessions: %w", mine(err))
+		}
+		for _, r := range records {
+			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
+				page.NextCursor = from.After
+				return page, nil
+			}
+			from.After = r.ID
+			size += len(r.Fixed) + len(r.State)
+			is, err := lifecycle.DecodeSession(r.Fixed, r.State)
+			if err != nil {
+				return page, err
+			}
+			if matches(q.Search, is.Session.Title, is.Session.Agent) {
+				page.Items = append(page.Items, is.Session)
+			}
+		}
+		if looked += len(records); len(records) < from.Limit {
+			return page, nil
+		}
+		if looked >= maxLooked {
+			page.NextCursor = from.After
+			return page, nil
+		}
+	}
+}
+
+// maxLooked is how many records a search looks at before a page ends, whatever
+// its limit: a reader gets a cursor sooner instead of waiting.
+const maxLooked = 2000
+
+// matches says whether one of the texts contains what is searched for, in any
+// case. Nothing is in every text.
+func matches(search string, texts ...string) bool {
+	if search == "" {
+		return true
+	}
+	search = strings.ToLower(search)
+	for _, t := range texts {
+		if strings.Contains(strings.ToLower(t), search) {
+			return true
+		}
+	}
+	return false
+}
+
+// Messages implements [askback.Sessions].
+func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+	var page askback.MessagePage
+	if err := (askback.Query{Limit: limit}).Check(); err != nil {
+		return page, err
+	}
+	if limit == 0 {
+		limit = askback.DefaultLimit
+	}
+	if _, err := s.find(ctx, askback.ActFollow, id); err != nil {
+		return page, fmt.Errorf("messages %s: %w", id, err)
+	}
+	var at mark
+	if cursor != "" {
+		var err error
+		if at, err = readMark("?cursor", askback.Cursor(cursor)); err != nil {
+			return page, err
+		}
+	}
+	for size := 0; ; {
+		lines, err := s.engine.store.History(ctx, id, at.seq, feedChunk)
+		if err != nil {
+			return page, fmt.Errorf("messages %s: %w", id, mine(err))
+		}
+		for _, l := range lines {
+			if l.Type == "message" && (len(page.Items) == limit || size > listBytes) {
+				page.NextCursor = string(at.cursor())
+				return page, nil
+			}
+			at = mark{l.Seq, l.StreamSeq}
+			if l.Type != "message" {
+				continue
+			}
+			var h lifecycle.Entry
+			if err := json.Unmarshal(l.Data, &h); err != nil {
+				return page, fmt.Errorf("read line %d of the history: %v", l.Seq, err)
+			}
+			size += len(l.Data)
+			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: h.Text, At: l.At})
+		}
+		if len(lines) < feedChunk {
+			return page, nil
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// maxCounted is how many asks statistics look at, open and settled each.
+const maxCounted = 20_000
+
+// People implements [askback.Desk]: those the configuration names, and those
+// who have a token to answer with.
+func (s *seat) People(ctx context.Context) ([]askback.Person, error) {
+	if err := s.mayEver(askback.ActPeople); err != nil {
+		return nil, err
+	}
+	people := slices.Clone(s.engine.settings.Load().People)
+	err := s.engine.tokens(ctx, func(t askback.Token) {
+		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
+		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
+			people = append(people, askback.Person{Name: t.Name})
+		}
+	})
+	slices.SortFunc(people, func(a, b askback.Person) int { return cmp.Compare(a.Name, b.Name) })
+	return people, err
+}
+
+// tokens calls do with each token that is good.
+func (e *Engine) tokens(ctx context.Context, do func(askback.Token)) error {
+	open := true
+	now := e.clock()
+	q := store.Query{Kind: kindToken, Open: &open, Limit: store.MaxList}
+	for {
+		records, err := e.store.List(ctx, q)
+		if err != nil {
+			return mine(err)
+		}
+		for _, r := range records {
+			t, err := readToken(r)
+			if err != nil {
+				return err
+			}
+			if q.After = r.ID; t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt) {
+				do(t)
+			}
+		}
+		if len(records) < q.Limit {
+			return nil
+		}
+	}
+}
+
+// Agents implements [askback.Desk].
+func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
+	stats, err := s.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	agents := stats.Agents
+	err = s.engine.tokens(ctx, func(t askback.Token) {
+		known := slices.ContainsFunc(agents, func(a askback.Asking) bool { return a.Name == t.Name })
+		if !known && t.Kind == askback.Agent {
+			agents = append(agents, askback.Asking{Name: t.Name})
+		}
+	})
+	slices.SortFunc(agents, func(a, b askback.Asking) int { return cmp.Compare(a.Name, b.Name) })
+	return agents, err
+}
+
+// Stats implements [askback.Desk]. It counts what this principal may see.
+func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
+	if err := s.mayEver(askback.ActPeople); err != nil {
+		return askback.Stats{}, err
+	}
+	now := s.engine.clock()
+	c := counting{now: now, stats: askback.Stats{
+		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{},
+	}}
+	since := now.Add(-askback.StatsTime)
+	err := s.each(ctx, askback.Query{}, func(a askback.Ask) bool {
+		c.pending(a)
+		return c.stats.Pending < maxCounted
+	})
+	if err != nil {
+		return c.stats, fmt.Errorf("stats: %w", err)
+	}
+	looked := 0
+	err = s.each(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+		looked++
+		if a.Settled() && !a.Outcome.At.Before(since) {
+			c.settled(a)
+		}
+		return looked < maxCounted
+	})
+	c.stats.Partial = c.stats.Pending >= maxCounted || looked >= maxCounted
+	return c.done(), err
+}
+
+// each calls do with the asks of a query, until it returns false.
+func (s *seat) each(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
+	q.Limit = askback.MaxLimit
+	for {
+		page, err := s.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, a := range page.Items {
+			if !do(a) {
+				return nil
+			}
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+// counting is statistics in the making.
+type counting struct {
+	now    time.Time
+	stats  askback.Stats
+	waits  []float64
+	people []answering
+}
+
+type answering struct {
+	askback.PersonStats
+	waits []float64
+}
+
+func (c *counting) pending(a askback.Ask) {
+	c.stats.Pending++
+	c.stats.OldestPending = max(c.stats.OldestPending, c.now.Sub(a.CreatedAt).Seconds())
+	i := slices.IndexFunc(c.stats.Agents, func(g askback.Asking) bool { return g.Name == a.Owner })
+	if i < 0 {
+		i = len(c.stats.Agents)
+		c.stats.Agents = append(c.stats.Agents, askback.Asking{Name: a.Owner})
+	}
+	c.stats.Agents[i].Pending++
+}
+
+func (c *counting) settled(a askback.Ask) {
+	o := a.Outcome
+	c.stats.Settled[o.Status]++
+	if o.By.Kind == askback.ByPolicy {
+		c.stats.ByPolicy++
+	}
+	if o.Status != askback.Answered || o.By.Kind != askback.ByPerson {
+		return
+	}
+	wait := o.At.Sub(a.CreatedAt).Seconds()
+	c.waits = append(c.waits, wait)
+	i := slices.IndexFunc(c.people, func(p answering) bool { return p.Name == o.By.Name })
+	if i < 0 {
+		i = len(c.people)
+		c.people = append(c.people, answering{PersonStats: askback.PersonStats{Name: o.By.Name}})
+	}
+	p := &c.people[i]
+	p.Answered++
+	p.waits = append(p.waits, wait)
+	switch {
+	case o.Approved():
+		p.Approved++
+	case o.Decision == askback.Deny:
+		p.Denied++
+	}
+}
+
+func (c *counting) done() askback.Stats {
+	c.stats.MedianWait = median(c.waits)
+	for _, p := range c.people {
+		p.MedianWait = median(p.waits)
+		c.stats.Answers = append(c.stats.Answers, p.PersonStats)
+	}
+	slices.SortFunc(c.stats.Answers, func(a, b askback.PersonStats) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.stats.Agents, func(a, b askback.Asking) int { return cmp.Compare(a.Name, b.Name) })
+	return c.stats
+}
+
+// median of nothing is 0.
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}

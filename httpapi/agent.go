@@ -1,0 +1,112 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/dialect"
+)
+
+// maxRows is how many rows a list of seed 004 has, about: it knows no next page.
+// Open asks come oldest first, so the rest comes up as these are settled.
+const maxRows = 1000
+
+// agentQuestions lists asks in the words of seed 004.
+func (c *call) agentQuestions() error {
+	status, err := dialect.QuestionStatus(c.r.URL.Query().Get("status"))
+	if err != nil {
+		return err
+	}
+	asks, err := c.asksOf(c.r.Context(), askback.Query{Status: status}, maxRows)
+	if err != nil {
+		return err
+	}
+	rows, err := dialect.Rows(asks)
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, rows)
+}
+
+// agentAnswer answers in the words of seed 004. Only the first answer counts, and
+// whoever comes second is told so without an error.
+func (c *call) agentAnswer() error {
+	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
+		return err
+	}
+	found, now, err := c.answerText(c.id())
+	var several dialect.Several
+	var approval unnamed
+	switch {
+	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
+		return c.agentLate(found)
+	case errors.Is(err, askback.ErrSettled):
+		return c.agentLate(now)
+	case errors.As(err, &several):
+		return whichAsk(several, err.Error())
+	case errors.As(err, &approval):
+		return whichAsk([]string{string(approval)}, err.Error())
+	case err != nil:
+		return err
+	}
+	return c.reply(http.StatusOK, dialect.Resumed(c.id()))
+}
+
+// agentLate replies to an answer for an ask that was settled before.
+func (c *call) agentLate(a askback.Ask) error {
+	s, err := c.seat.Session(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	late, err := dialect.Late(a, s.Ended())
+	if err != nil {
+		return c.settled(a, err)
+	}
+	return c.reply(http.StatusOK, late)
+}
+
+// agentSession shows a session in the words of seed 004.
+func (c *call) agentSession() error {
+	s, err := c.seat.Session(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	last, err := c.result(s)
+	if err != nil {
+		return err
+	}
+	row, err := dialect.SessionRow(s, last)
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, row)
+}
+
+// result is what a run came to: what it said when it ended, else the last that
+// it said.
+func (c *call) result(s askback.Session) (string, error) {
+	if len(s.Result) > 0 {
+		var text string
+		if json.Unmarshal(s.Result, &text) == nil {
+			return text, nil
+		}
+		return string(s.Result), nil
+	}
+	last, cursor := "", ""
+	for {
+		page, err := c.seat.Messages(c.r.Context(), s.ID, cursor, askback.MaxLimit)
+		if err != nil {
+			return "", err
+		}
+		for _, m := range page.Items {
+			if m.Role == askback.RoleAssistant {
+				last = m.Text
+			}
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return last, nil
+		}
+	}
+}

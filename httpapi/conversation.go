@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/dialect"
+)
+
+// respond answers what a conversation asks, by the texts of its questions (seed
+// 000). Who names a question by its text has read it.
+func (c *call) respond() error {
+	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
+		return err
+	}
+	if _, err := canon.Parse(c.body); err != nil {
+		return err
+	}
+	open, err := c.openAsks(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	if len(open) == 0 {
+		return problem{Status: http.StatusConflict, Type: "nothing-waits", Detail: "this conversation waits for no answer"}
+	}
+	ask, answer, err := responded(c.body, open)
+	if err != nil {
+		return badRequest(err)
+	}
+	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny {
+		return whichAsk([]string{ask.ID}, "an approval names its ask, and this body names only what an agent said of it: "+
+			"approve by POST "+base+"/asks/{id}/answer, or on the page")
+	}
+	settled, err := c.seat.Answer(c.r.Context(), ask.ID, answer)
+	return badRequest(c.settled(settled, err))
+}
+
+// responded finds the ask that a body answers. Where it answers none, what is
+// wrong with it is said of the oldest.
+func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
+	var fit dialect.Several
+	var wrong error
+	for _, a := range open {
+		said, err := dialect.Respond(raw, a)
+		switch {
+		case err == nil:
+			ask, answer, fit = a, said, append(fit, a.ID)
+		case wrong == nil:
+			wrong = err
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return ask, answer, wrong
+	case 1:
+		return ask, answer, nil
+	}
+	return ask, answer, whichAsk(fit, fit.Error())
+}
+
+// badRequest gives what is wrong with an answer the status of seed 000.
+func badRequest(err error) error {
+	var invalid askback.Invalid
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	p := describe(err)
+	p.Status = http.StatusBadRequest
+	return p
+}
+
+// whichAsk is the problem of an answer that could be for another ask than was
+// meant.
+func whichAsk(ids []string, detail string) problem {
+	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
+}
+
+// openAsks returns what a session asks this principal, oldest first.
+func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, error) {
+	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
+}
+
+// maxOpen is how many open asks of one session are looked at.
+const maxOpen = 200
+
+// maxPages bounds what one list holds in memory: a page ends at 4 MB.
+const maxPages = 25
+
+// asksOf returns the asks of a query, page by page, until there are enough.
+func (c *call) asksOf(ctx context.Context, q askback.Query, enough int) (out []askback.Ask, err error) {
+	q.Limit = askback.MaxLimit
+	for range maxPages {
+		page, err := c.seat.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+		if q.Cursor = page.NextCursor; q.Cursor == "" || len(out) >= enough {
+			return out, nil
+		}
+	}
+	return out, nil
+}

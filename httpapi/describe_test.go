@@ -1,0 +1,145 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/openapi"
+)
+
+// misdescribed says where what others are told of a route is not what the row
+// does: whom it lets in by the table of access, and whether it has a body.
+func misdescribed(rt httpapi.Route) error {
+	var may, told []askback.Kind
+	for _, kind := range askback.Kinds {
+		if !rt.Open && (access.Ever(kind, rt.Action) || rt.Or != "" && access.Ever(kind, rt.Or)) {
+			may = append(may, kind)
+		}
+		people := kind == askback.Admin && (slices.Contains(rt.Doc.Who, "responder") || slices.Contains(rt.Doc.Who, "operator"))
+		if slices.Contains(rt.Doc.Who, string(kind)) || people {
+			told = append(told, kind)
+		}
+	}
+	switch {
+	case !slices.Equal(may, told):
+		return fmt.Errorf("it lets in %v, and others are told %v", may, told)
+	case rt.Body != (rt.Doc.In != ""):
+		return fmt.Errorf("it takes a body: %v, and others are told of %q", rt.Body, rt.Doc.In)
+	case !strings.HasSuffix(rt.Doc.Summary, "."):
+		return fmt.Errorf("%q is no sentence about it", rt.Doc.Summary)
+	}
+	return nil
+}
+
+// What is told of a route is what it does (E10).
+func TestEveryRouteIsDescribedAsItIs(t *testing.T) {
+	for _, rt := range httpapi.Table() {
+		if err := misdescribed(rt); err != nil {
+			t.Errorf("%s %s: %v", rt.Method, rt.Path, err)
+		}
+	}
+}
+
+func TestAWrongDescriptionIsFound(t *testing.T) {
+	all := httpapi.Table()
+	at := slices.IndexFunc(all, func(rt httpapi.Route) bool { return strings.HasSuffix(rt.Path, "/answer") })
+	for name, change := range map[string]func(*httpapi.Route){
+		"for agents too":  func(rt *httpapi.Route) { rt.Doc.Who = []string{"agent", "responder"} },
+		"for nobody":      func(rt *httpapi.Route) { rt.Doc.Who = nil },
+		"for admins only": func(rt *httpapi.Route) { rt.Doc.Who = []string{"admin"} },
+		"without a token": func(rt *httpapi.Route) { rt.Open = true },
+		"without a body":  func(rt *httpapi.Route) { rt.Doc.In = "" },
+		"with no word":    func(rt *httpapi.Route) { rt.Doc.Summary = "" },
+	} {
+		bad := all[at]
+		change(&bad)
+		if misdescribed(bad) == nil {
+			t.Errorf("a route described %s passes", name)
+		}
+	}
+}
+
+// The document that a server gives is OpenAPI 3.1 for a reader that is not ours,
+// holds every route, and says where the server is (no token needed).
+func TestTheDocumentOfAServer(t *testing.T) {
+	w := newWire(t, &httpapi.Options{PublicURL: "https://ask.example.com", Version: "1.2.3"})
+	got := w.send("GET", "/api/openapi.json", "", "")
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(got.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Error(err)
+	}
+	for _, rt := range httpapi.Table() {
+		if item := doc.Paths.Find(rt.Path); item == nil || item.GetOperation(rt.Method) == nil {
+			t.Errorf("the document does not know %s %s", rt.Method, rt.Path)
+		}
+	}
+	if doc.Servers[0].URL != "https://ask.example.com" || doc.Info.Version != "1.2.3" || doc.OpenAPI != openapi.Version {
+		t.Errorf("it is of %s, version %s, in OpenAPI %s", doc.Servers[0].URL, doc.Info.Version, doc.OpenAPI)
+	}
+	if again := w.send("GET", "/api/openapi.json", "", ""); again.body != got.body {
+		t.Error("the second document differs")
+	}
+	var here struct {
+		Servers []struct{ URL string }
+		Info    struct{ Version string }
+	}
+	raw, err := httpapi.Document()
+	if err == nil {
+		err = json.Unmarshal(raw, &here)
+	}
+	if err != nil || here.Servers[0].URL != "/" || here.Info.Version == "" {
+		t.Errorf("without an address: got %+v, %v", here, err)
+	}
+}
+
+// The page and what it loads come from this server, and the browser is told to
+// load nothing else (F4).
+func TestThePageOfTheWire(t *testing.T) {
+	w := newWire(t, nil)
+	page := w.send("GET", "/api/docs", "", "")
+	for _, rt := range httpapi.Table() {
+		if line := "<code>" + rt.Path + "</code></h3>"; !strings.Contains(page.body, line) {
+			t.Errorf("the page does not show %s", rt.Path)
+		}
+	}
+	for _, link := range []string{`<link rel="stylesheet" href="docs.css">`, `<a href="openapi.json">`} {
+		if !strings.Contains(page.body, link) {
+			t.Errorf("the page has no %s", link)
+		}
+	}
+	policy := page.header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "style-src 'self'", "base-uri 'none'", "frame-ancestors 'none'"} {
+		if !slices.Contains(strings.Split(policy, "; "), part) {
+			t.Errorf("the policy is %q, without %s", policy, part)
+		}
+	}
+	for path, kind := range map[string]string{
+		"/api/docs": "text/html; charset=utf-8", "/api/docs.css": "text/css; charset=utf-8", "/api/openapi.json": "application/json",
+	} {
+		whole, head := w.send("GET", path, "", ""), w.send("HEAD", path, "", "")
+		if whole.status != 200 || head.status != 200 || whole.header.Get("Content-Type") != kind || head.header.Get("Content-Type") != kind {
+			t.Errorf("%s: got %d and %d, %s; want 200 and %s", path, whole.status, head.status, whole.header.Get("Content-Type"), kind)
+		}
+		if n := head.header.Get("Content-Length"); head.body != "" || n != fmt.Sprint(len(whole.body)) {
+			t.Errorf("HEAD %s: got %d bytes, and says %s; GET has %d", path, len(head.body), n, len(whole.body))
+		}
+		if whole.header.Get("X-Content-Type-Options") != "nosniff" || whole.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: got %v", path, whole.header)
+		}
+		if got := w.send("GET", path+"?x=1", "", ""); got.status != 422 {
+			t.Errorf("%s?x=1: got %d, want 422", path, got.status)
+		}
+	}
+}

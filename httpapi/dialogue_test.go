@@ -1,0 +1,229 @@
+package httpapi_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+var update = flag.Bool("update", false, "rewrite the dialogues with what is replied now")
+
+// Each archive in testdata/dialogue is a conversation between a client and a new
+// server: requests, each with the reply it gets (A4, A5, B1, B4, B5, D2, E2, E11,
+// F8, F11). The first line of a request says who sends it. Each comes a second
+// after the one before; "later 2h" before it moves the clock further, and
+// "stop" stops the server. Ids are numbered as they appear; all else is what is sent.
+func TestDialogues(t *testing.T) {
+	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(err, paths)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { play(t, path) })
+	}
+}
+
+func play(t *testing.T, path string) {
+	file, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t)
+	out := &txtar.Archive{Comment: file.Comment}
+	for _, f := range file.Files {
+		if f.Name == "reply" {
+			continue
+		}
+		out.Files = append(out.Files, f, txtar.File{Name: "reply", Data: []byte(s.say(string(f.Data)))})
+	}
+	got := string(txtar.Format(out))
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want := string(txtar.Format(file)); got != want {
+		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, got, want)
+	}
+}
+
+// cast is who speaks in dialogues.
+var cast = map[string]askback.Principal{
+	"bot": bot, "other": {Kind: askback.Agent, Name: "other"},
+	"ana": ana, "ben": {Kind: askback.Responder, Name: "ben"},
+	"ops": {Kind: askback.Operator, Name: "ops"}, "eve": {Kind: askback.Admin, Name: "eve"},
+}
+
+// stage is a server with a clock, and the ids that were seen.
+type stage struct {
+	*wire
+	now atomic.Int64
+	ids [][2]string // as it is, as it is written
+}
+
+func newStage(t *testing.T) *stage {
+	s := &stage{}
+	began := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+	s.now.Store(began.UnixNano())
+	db := memstore.New()
+	e := engine.New(db, &engine.Options{
+		MaxOpen: 4, Now: func() time.Time { return time.Unix(0, s.now.Load()) },
+		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
+	})
+	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com"})
+	s.wire = &wire{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
+	s.server, s.client = httptest.NewServer(witnessed(t, h)), &http.Client{}
+	t.Cleanup(func() {
+		h.Stop()
+		s.client.CloseIdleConnections()
+		s.server.Close()
+	})
+	for _, name := range slices.Sorted(maps.Keys(cast)) {
+		s.token(cast[name])
+		s.now.Add(int64(time.Millisecond)) // ids sort by time
+	}
+	s.now.Store(began.UnixNano())
+	return s
+}
+
+// say sends a request and returns the reply as it is written down.
+func (s *stage) say(request string) string {
+	s.t.Helper()
+	request = s.direct(request)
+	s.now.Add(int64(time.Second))
+	head, body, _ := strings.Cut(request, "\n\n")
+	lines := strings.Split(strings.TrimSpace(head), "\n")
+	words := strings.Fields(lines[0])
+	if len(words) != 4 || words[2] != "as" {
+		s.t.Fatalf("%q is no request: want METHOD PATH as WHO", lines[0])
+	}
+	secret := ""
+	if words[3] != "nobody" {
+		secret = s.token(cast[words[3]])
+	}
+	var header []string
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ": ")
+		header = append(header, name, s.real(value))
+	}
+	got := s.send(words[0], s.real(words[1]), secret, s.real(strings.TrimSpace(body)), header...)
+	return s.written(got)
+}
+
+// direct does what stands before a request, and returns the request.
+func (s *stage) direct(request string) string {
+	s.t.Helper()
+	for {
+		line, rest, _ := strings.Cut(request, "\n")
+		by, later := strings.CutPrefix(line, "later ")
+		switch {
+		case later:
+			d, err := askback.ParseDuration(by)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.now.Add(int64(d))
+		case line == "stop":
+			s.handler.Stop()
+		default:
+			return request
+		}
+		request = rest
+	}
+}
+
+// real puts the ids of this run in place of the written ones, and "…" 3000000
+// letters in place of the word HUGE.
+func (s *stage) real(text string) string {
+	for _, id := range s.ids {
+		text = strings.ReplaceAll(text, id[1], id[0])
+	}
+	return strings.ReplaceAll(text, "HUGE", strings.Repeat("A", 3_000_000))
+}
+
+var (
+	anyID     = regexp.MustCompile(`\b(ask|ses|grt|tok|evt)_[0-9a-hjkmnp-tv-z]{26}\b`)
+	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
+)
+
+// written is a reply with the ids numbered.
+func (s *stage) written(r reply) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d\n", r.status)
+	for _, name := range []string{"Content-Type", "Location", "Allow", "Retry-After", "WWW-Authenticate", "X-Accel-Buffering"} {
+		if v := r.header.Get(name); v != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, v)
+		}
+	}
+	b.WriteString("\n" + r.body)
+	text := anyID.ReplaceAllStringFunc(b.String(), func(id string) string {
+		for _, known := range s.ids {
+			if known[0] == id || known[1] == id {
+				return known[1]
+			}
+		}
+		prefix := id[:4]
+		n := 1
+		for _, known := range s.ids {
+			if strings.HasPrefix(known[0], prefix) {
+				n++
+			}
+		}
+		number := strconv.Itoa(n)
+		s.ids = append(s.ids, [2]string{id, prefix + strings.Repeat("0", 26-len(number)) + number})
+		return s.ids[len(s.ids)-1][1]
+	})
+	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43)) + "\n"
+}
+
+// Every route speaks in a dialogue in which it does what it is for.
+func TestEveryRouteHasADialogue(t *testing.T) {
+	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux, seen := http.NewServeMux(), map[string]bool{}
+	for _, rt := range httpapi.Table() {
+		mux.Handle(rt.Method+" "+rt.Path, http.NotFoundHandler())
+	}
+	for _, path := range paths {
+		file, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i+1 < len(file.Files); i += 2 {
+			if reply := string(file.Files[i+1].Data); reply[0] == '2' || strings.Contains(reply, "not-yielding") || strings.Contains(reply, "problem:digest") {
+				for line := range strings.Lines(string(file.Files[i].Data)) {
+					if words := strings.Fields(line); len(words) == 4 && words[2] == "as" {
+						_, route := mux.Handler(httptest.NewRequest(words[0], words[1], nil))
+						seen[route] = true
+					}
+				}
+			}
+		}
+	}
+	for _, rt := range httpapi.Table() {
+		if !seen[rt.Method+" "+rt.Path] {
+			t.Errorf("no dialogue shows what %s %s does", rt.Method, rt.Path)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/askback/askback"
+)
+
+func (c *call) grants() error {
+	in := c.r.URL.Query()
+	q := askback.GrantQuery{Agent: in.Get("agent"), Cursor: in.Get("cursor"), Limit: limit(in.Get("limit"))}
+	switch in.Get("ended") {
+	case "", "false":
+	case "true":
+		q.Ended = true
+	default:
+		return askback.Invalid{{Pointer: "?ended", Detail: "ended is true or false", Fix: "ended=true"}}
+	}
+	page, err := c.seat.Grants(c.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, page)
+}
+
+func (c *call) revokeGrant() error {
+	g, err := c.seat.Revoke(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, g)
+}
+
+// Grants implements [askback.Desk].
+func (c *Client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
+	var page askback.GrantPage
+	if err := q.Check(); err != nil {
+		return page, err
+	}
+	query := filter(q.Limit, "agent", q.Agent, "cursor", q.Cursor)
+	if q.Ended {
+		query.Set("ended", "true")
+	}
+	_, _, err := c.do(ctx, request{method: "GET", path: base + "/grants", query: query}, &page)
+	return page, err
+}
+
+// Revoke implements [askback.Desk].
+func (c *Client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
+	var out askback.Grant
+	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/grants/" + url.PathEscape(id)}, &out)
+	return out, err
+}

@@ -1,0 +1,217 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/askback/askback/httpapi"
+)
+
+const manual = "../docs/api.md"
+
+// mark is a place of the page that is filled from elsewhere: a name and, of an
+// exchange, the members of the reply that are of interest.
+var mark = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end -->\n`)
+
+// docs/api.md shows what was really sent and replied: the exchanges of the tour,
+// the fields of the schemas and the table of routes stand in it as they are.
+func TestTheManualOfTheWireIsWoven(t *testing.T) {
+	raw, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour := exchanges(t, "testdata/dialogue/tour.txtar")
+	if reply := tour["event"].reply; !strings.Contains(reply, "event: question_pending\n") {
+		t.Errorf("the tour goes on with a cursor that is none of this stream: %s", reply)
+	}
+	got := string(raw)
+	want := mark.ReplaceAllStringFunc(got, func(block string) string {
+		m := mark.FindStringSubmatch(block)
+		head, _, _ := strings.Cut(block, "\n")
+		return head + "\n" + filled(t, m[1], strings.Fields(m[2]), tour) + "<!-- end -->\n"
+	})
+	for _, name := range slices.Sorted(maps.Keys(tour)) {
+		t.Errorf("docs/api.md does not show %q of the tour", name)
+	}
+	if *update {
+		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(strings.Split(got, "\n"), strings.Split(want, "\n")); diff != "" {
+		t.Errorf("docs/api.md is not what is served (-got +want); go test ./httpapi -run Manual -update\n%s", diff)
+	}
+}
+
+// exchange is a request and its reply, as the dialogue writes them.
+type exchange struct{ request, reply string }
+
+func exchanges(t *testing.T, path string) map[string]exchange {
+	t.Helper()
+	file, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]exchange{}
+	for i := 0; i+1 < len(file.Files); i += 2 {
+		out[file.Files[i].Name] = exchange{string(file.Files[i].Data), string(file.Files[i+1].Data)}
+	}
+	return out
+}
+
+// filled is what belongs at a mark. An exchange that was shown is taken out of
+// the tour.
+func filled(t *testing.T, name string, show []string, tour map[string]exchange) string {
+	if name == "routes" {
+		return routesTable()
+	}
+	if schema, ok := strings.CutPrefix(name, "fields "); ok {
+		return fieldsTable(t, schema)
+	}
+	e, ok := tour[name]
+	if !ok {
+		t.Fatalf("docs/api.md shows %q, and the tour has it not, or not again", name)
+	}
+	delete(tour, name)
+	return "```http\n" + requestShown(e.request) + "```\n\n```http\n" + replyShown(t, e.reply, show) + "```\n"
+}
+
+// requestShown is a request as a client writes it. Who speaks is the name of a
+// token.
+func requestShown(said string) string {
+	head, body, _ := strings.Cut(said, "\n\n")
+	lines := strings.Split(strings.TrimSpace(head), "\n")
+	if strings.HasPrefix(lines[0], "later ") {
+		lines = lines[1:]
+	}
+	words := strings.Fields(lines[0])
+	out := []string{words[0] + " " + words[1], "Authorization: Bearer $" + strings.ToUpper(words[3])}
+	out = append(out, lines[1:]...)
+	if body = strings.TrimSpace(body); body != "" {
+		out = append(out, "Content-Type: application/json", "", laid(json.RawMessage(body), nil, "", 0))
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// replyShown is a reply with the members that are of interest.
+func replyShown(t *testing.T, said string, show []string) string {
+	head, body, _ := strings.Cut(said, "\n\n")
+	lines := strings.Split(head, "\n")
+	status, err := strconv.Atoi(lines[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := []string{"HTTP/1.1 " + lines[0] + " " + http.StatusText(status)}
+	for _, line := range lines[1:] {
+		if !strings.HasPrefix(line, "X-") { // for proxies
+			out = append(out, line)
+		}
+	}
+	body = strings.TrimSpace(body)
+	if strings.Contains(head, "json") {
+		body = laid(json.RawMessage(body), show, "", 0)
+	}
+	out = append(out, "")
+	for line := range strings.SplitSeq(body, "\n") {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			line = "data: " + inLine(json.RawMessage(data), show)
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n") + "\n"
+}
+
+// routesTable is every route in a row, by their groups.
+func routesTable() string {
+	var b strings.Builder
+	tag := ""
+	for _, rt := range httpapi.Table() {
+		if rt.Doc.Tag != tag {
+			tag = rt.Doc.Tag
+			fmt.Fprintf(&b, "\n**%s**\n\n| method and path | who | what | body | reply |\n|---|---|---|---|---|\n", strings.ToUpper(tag[:1])+tag[1:])
+		}
+		path := strings.TrimPrefix(rt.Path, "/api/v1")
+		for i, q := range rt.Doc.Query {
+			path += string("?&"[min(i, 1)]) + q.Name + "="
+		}
+		who := strings.Join(rt.Doc.Who, ", ")
+		if rt.Open {
+			who = "anyone"
+		}
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s | %s |\n", rt.Method, path, who, strings.TrimSpace(rt.Doc.Summary+" "+rt.Doc.Detail), word(rt.Doc.In), word(rt.Doc.Out))
+	}
+	return b.String() + "\n"
+}
+
+func word(schema string) string {
+	if schema == "" {
+		return ""
+	}
+	return "`" + schema + "`"
+}
+
+// fieldsTable is what a schema says of its fields.
+func fieldsTable(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := httpapi.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties json.RawMessage `json:"properties"`
+			} `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("\n| field | what |\n|---|---|\n")
+	for _, m := range members(doc.Components.Schemas[name].Properties) {
+		var said struct{ Description string }
+		if err := json.Unmarshal(m.value, &said); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", m.name, said.Description)
+	}
+	return b.String() + "\n"
+}
+
+// The events that docs/api.md tells of are ones that a stream may have.
+func TestTheManualKnowsNoOtherEvents(t *testing.T) {
+	raw, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := httpapi.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "| event | data |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	n := 0
+	for row := range strings.Lines(table) {
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
+			if n++; !strings.Contains(string(doc), fmt.Sprintf("%q,\n", m[1])) {
+				t.Errorf("docs/api.md tells of the event %s, which the schema does not know", m[1])
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("docs/api.md tells of %d events", n)
+	}
+}

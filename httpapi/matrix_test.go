@@ -1,0 +1,230 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/httpapi"
+)
+
+// scene is one of each thing that a route can name.
+type scene struct {
+	*wire
+	sessionID, askID, grantID, tokenID string
+}
+
+// newScene puts an ask to ana alone, in a session of bot.
+func newScene(t *testing.T) *scene {
+	w := newWire(t, nil)
+	ctx := context.Background()
+	s := &scene{wire: w, sessionID: w.start("run").ID}
+	for _, p := range cast {
+		w.token(p)
+	}
+	s.askID = w.ask(`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "to": ["ana"], "session_key": "run"}`).ID
+	approved := w.ask(`{"confirmation": {"tool_name": "deploy", "input": {}}, "to": ["ana"]}`)
+	done, err := w.engine.As(ana).Answer(ctx, approved.ID, askback.Decide(askback.ApproveAll, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.grantID = done.Outcome.GrantID
+	spare, _, err := w.engine.As(root).CreateToken(ctx, askback.TokenRequest{Kind: askback.Agent, Name: "spare"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.tokenID = spare.ID
+	return s
+}
+
+// path is that of a route, about the thing it is for.
+func (s *scene) path(route string) string {
+	id := s.sessionID
+	switch {
+	case strings.Contains(route, "/asks/"):
+		id = s.askID
+	case strings.Contains(route, "/grants/"):
+		id = s.grantID
+	case strings.Contains(route, "/tokens/"):
+		id = s.tokenID
+	}
+	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
+}
+
+// body is what a route takes.
+func (s *scene) body(rt httpapi.Route) string {
+	if !rt.Body {
+		return ""
+	}
+	switch rt.Method + " " + strings.TrimPrefix(rt.Path, "/api/v1") {
+	case "POST /asks":
+		return databases
+	case "POST /dialects/{name}/ask":
+		return `{"question": "Name?"}`
+	case "POST /asks/{id}/answer":
+		return `{"answer": "SQLite"}`
+	case "POST /asks/{id}/consume":
+		return `{"digest": "sha256:0"}`
+	case "PUT /asks/{id}/draft":
+		return `{"q1": "SQL"}`
+	case "POST /sessions":
+		return `{"external": true}`
+	case "POST /sessions/{id}/messages":
+		return `{"text": "Hello"}`
+	case "PUT /sessions/{id}/todos":
+		return `{"todos": [{"content": "x", "status": "pending"}]}`
+	case "POST /sessions/{id}/answer", "POST /agent/answer/{id}":
+		return `{"question_id": "` + s.askID + `", "answer": "SQLite"}`
+	case "POST /conversations/{id}/respond":
+		return `{"answers": {"Which database?": "SQLite"}}`
+	case "POST /tokens":
+		return `{"kind": "agent", "name": "new"}`
+	}
+	return ""
+}
+
+// relation is how somebody stands to what a route is about. Sessions and grants
+// are the affair of all people; of the ask, only ana's.
+func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
+	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == askback.ActAnswer
+	switch {
+	case who.Kind == askback.Agent && who.Name == bot.Name:
+		return askback.Own
+	case who.Kind == askback.Agent || aboutAsk && who.Name != ana.Name:
+		return askback.Bystander
+	}
+	return askback.Addressed
+}
+
+// about says whether a route names something that somebody may have no right to.
+func about(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
+
+// want says what the table of access makes of a request: a status, or 0 where
+// the request itself decides.
+func want(who string, p askback.Principal, rt httpapi.Route) int {
+	may := func(action askback.Action) bool { return action != "" && access.Ever(p.Kind, action) }
+	action := rt.Action
+	if !may(action) {
+		action = rt.Or
+	}
+	switch {
+	case rt.Open:
+		return http.StatusOK
+	case who == "nobody":
+		return http.StatusUnauthorized
+	case !may(action):
+		return http.StatusForbidden
+	case !about(rt) || access.Allowed(p.Kind, action, relation(p, rt)):
+		return 0
+	case rt.Path == "/conversations/{id}/respond":
+		return http.StatusConflict // they see the session, and that it asks them nothing
+	}
+	return http.StatusNotFound
+}
+
+// Every route, by everybody, while it waits and when all is settled: the status
+// follows from the table of access, and who is let in is not told otherwise. What
+// is refused leaves the store as it was (E10, F4).
+func TestEveryRouteByEverybody(t *testing.T) {
+	for _, rt := range httpapi.Table() {
+		t.Run(rt.Method+strings.ReplaceAll(rt.Path, "/", " "), func(t *testing.T) {
+			for who := range cast {
+				tryRoute(t, rt, who, false)
+				tryRoute(t, rt, who, true)
+			}
+			tryRoute(t, rt, "nobody", false)
+		})
+	}
+}
+
+func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
+	t.Helper()
+	s := newScene(t)
+	if settled {
+		if _, err := s.engine.As(ana).Decline(context.Background(), s.askID, "no"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := ""
+	if who != "nobody" {
+		secret = s.token(cast[who])
+	}
+	before := s.contents()
+	got := s.send(rt.Method, s.path(rt.Path), secret, s.body(rt))
+	want := want(who, cast[who], rt)
+	denied := got.status == 401 || got.status == 403 || got.status == 404
+	if want != 0 && got.status != want || want == 0 && (denied || got.status >= 500) {
+		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: let in)", rt.Method, rt.Path, who, settled, got.status, got.body, want)
+	}
+	if denied && s.contents() != before {
+		t.Errorf("%s %s by %s was refused and changed the store", rt.Method, rt.Path, who)
+	}
+}
+
+// No route with a body takes one that is broken, of another kind, of another
+// type or too large; and none of them changes anything (F15).
+func TestHostileBodiesOnEveryRoute(t *testing.T) {
+	for _, rt := range httpapi.Table() {
+		if !rt.Body {
+			continue
+		}
+		s := newScene(t)
+		secret := s.token(cast[insider(rt)])
+		before := s.contents()
+		for name, c := range map[string]struct {
+			body, kind string
+			status     []int
+		}{
+			"cut off":        {`{"text": `, "application/json", []int{400}},
+			"said twice":     {`{"text": "a", "text": "b"}`, "application/json", []int{400}},
+			"bad UTF-8":      {"{\"text\": \"\xff\"}", "application/json", []int{400}},
+			"lone surrogate": {`{"text": "\ud800"}`, "application/json", []int{400}},
+			"too deep":       {strings.Repeat("[", 40) + strings.Repeat("]", 40), "application/json", []int{400}},
+			"two values":     {`{} {}`, "application/json", []int{400}},
+			"a list":         {`[]`, "application/json", []int{400, 422}},
+			"a text":         {`"text"`, "application/json", []int{400, 422}},
+			"null":           {`null`, "application/json", []int{400, 422}},
+			"unknown field":  {`{"no_such_field": 1}`, "application/json", []int{400, 422}},
+			"a form":         {"text=a", "application/x-www-form-urlencoded", []int{415}},
+			"no type":        {`{}`, "", []int{415}},
+			"too large":      {`{"text": "` + strings.Repeat("A", 3<<20) + `"}`, "application/json", []int{413}},
+		} {
+			if name == "unknown field" && strings.HasSuffix(rt.Path, "/draft") {
+				continue // a draft is whatever a page makes of it
+			}
+			got := s.send(rt.Method, s.path(rt.Path), secret, c.body, "Content-Type", c.kind)
+			if got.status != c.status[0] && got.status != c.status[len(c.status)-1] {
+				t.Errorf("%s %s, %s: got %d %s, want one of %d", rt.Method, rt.Path, name, got.status, got.body, c.status)
+			}
+			if s.contents() != before {
+				t.Fatalf("%s %s, %s: changed the store", rt.Method, rt.Path, name)
+			}
+		}
+	}
+}
+
+// insider is somebody whom a route lets in.
+func insider(rt httpapi.Route) string {
+	for _, who := range []string{"ana", "bot", "eve"} {
+		if want(who, cast[who], rt) == 0 {
+			return who
+		}
+	}
+	return "nobody"
+}
+
+// A body where there is none to be is refused.
+func TestRoutesWithoutABodyTakeNone(t *testing.T) {
+	s := newScene(t)
+	for _, rt := range httpapi.Table() {
+		if rt.Body || rt.Open {
+			continue
+		}
+		if got := s.send(rt.Method, s.path(rt.Path), s.token(cast[insider(rt)]), `{}`); got.status != http.StatusBadRequest {
+			t.Errorf("%s %s with a body: got %d %s, want 400", rt.Method, rt.Path, got.status, got.body)
+		}
+	}
+}

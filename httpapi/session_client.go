@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/askback/askback"
+)
+
+type wireSession struct {
+	External   bool            `json:"external"`
+	SessionKey string          `json:"session_key,omitempty"`
+	Agent      string          `json:"agent,omitempty"`
+	Title      string          `json:"title,omitempty"`
+	Metadata   json.RawMessage `json:"metadata,omitempty"`
+}
+
+// wireMessage always says as whom it speaks: a seat is not to say something in
+// another role than the one its principal meant.
+type wireMessage struct {
+	Role  askback.Role `json:"role"`
+	Text  string       `json:"text"`
+	Final bool         `json:"final,omitempty"`
+}
+
+type wireResume struct {
+	Message string `json:"message,omitempty"`
+}
+
+type wireComplete struct {
+	Status askback.SessionStatus `json:"status,omitempty"`
+	Result json.RawMessage       `json:"result,omitempty"`
+	Error  string                `json:"error,omitempty"`
+}
+
+type wireTodos struct {
+	Todos []askback.Todo `json:"todos"`
+}
+
+// wireTell is what is sent for something said to a session, and where to.
+func wireTell(id string, t askback.Tell) (request, error) {
+	at := func(what string) string { return base + onSession(id, what) }
+	switch t := t.(type) {
+	case askback.SendMessage:
+		return request{method: "POST", path: at("messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
+	case askback.Report:
+		return request{method: "POST", path: at("messages"), body: wireMessage{askback.RoleAssistant, t.Text, t.Final}}, nil
+	case askback.EndTurn:
+		return request{method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel", body: wireReason{t.Reason}}, nil
+	case askback.EndSession:
+		return request{method: "POST", path: at("cancel"), body: wireReason{t.Reason}}, nil
+	case askback.ResumeSession:
+		return request{method: "POST", path: at("resume"), body: wireResume{t.Message}}, nil
+	case askback.Complete:
+		return request{method: "POST", path: at("complete"), body: wireComplete{t.Status, t.Result, t.Error}}, nil
+	case askback.SetTodos:
+		return request{method: "PUT", path: at("todos"), body: wireTodos{append([]askback.Todo{}, t.Todos...)}}, nil
+	}
+	return request{}, fmt.Errorf("tell %s: this client does not know %T", id, t)
+}
+
+func onSession(id, what string) string {
+	path := "/sessions/" + url.PathEscape(id)
+	if what != "" {
+		path += "/" + what
+	}
+	return path
+}
+
+// Start implements [askback.Sessions].
+func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
+	if err := r.Check(); err != nil {
+		return askback.Session{}, err
+	}
+	var out askback.Session
+	body := wireSession{true, r.Key, r.Agent, r.Title, r.Metadata}
+	status, _, err := c.do(ctx, request{method: "POST", path: base + "/sessions", body: body}, &out)
+	out.Repeated = err == nil && status == http.StatusOK
+	return out, err
+}
+
+// Session implements [askback.Sessions].
+func (c *Client) Session(ctx context.Context, id string) (askback.Session, error) {
+	var out askback.Session
+	_, _, err := c.do(ctx, request{method: "GET", path: base + onSession(id, "")}, &out)
+	return out, err
+}
+
+// Sessions implements [askback.Sessions].
+func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
+	var page askback.SessionPage
+	if err := q.Check(); err != nil {
+		return page, err
+	}
+	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "q", q.Search, "cursor", q.Cursor)
+	_, _, err := c.do(ctx, request{method: "GET", path: base + "/sessions", query: query}, &page)
+	return page, err
+}
+
+// Tell implements [askback.Sessions].
+func (c *Client) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
+	if err := t.Check(); err != nil {
+		return askback.Session{}, err
+	}
+	var out askback.Session
+	r, err := wireTell(id, t)
+	if err == nil {
+		_, _, err = c.do(ctx, r, &out)
+	}
+	return out, err
+}
+
+// Messages implements [askback.Sessions].
+func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+	var page askback.MessagePage
+	if err := (askback.Query{Limit: limit}).Check(); err != nil {
+		return page, err
+	}
+	_, _, err := c.do(ctx, request{method: "GET", path: base + onSession(id, "messages"), query: filter(limit, "cursor", cursor)}, &page)
+	return page, err
+}
+
+// filter is the query of a list: a limit, and pairs of which the empty ones are
+// left out.
+func filter(limit int, pairs ...string) url.Values {
+	out := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if limit != 0 {
+		out.Set("limit", strconv.Itoa(limit))
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+)
+
+// startSession announces a run that happens elsewhere.
+func (c *call) startSession() error {
+	r, err := decode.SessionRequest(c.body)
+	if err != nil {
+		return err
+	}
+	s, err := c.seat.Start(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	status := http.StatusCreated
+	if s.Repeated {
+		status = http.StatusOK
+	}
+	c.w.Header().Set("Location", base+"/sessions/"+s.ID)
+	return c.reply(status, s)
+}
+
+func (c *call) session() error {
+	s, err := c.seat.Session(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, s)
+}
+
+func (c *call) sessions() error {
+	in := c.r.URL.Query()
+	page, err := c.seat.Sessions(c.r.Context(), askback.SessionQuery{
+		Status: askback.SessionStatus(in.Get("status")), Agent: in.Get("agent"), Search: in.Get("q"),
+		Cursor: in.Get("cursor"), Limit: limit(in.Get("limit")),
+	})
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, page)
+}
+
+func (c *call) messages() error {
+	in := c.r.URL.Query()
+	page, err := c.seat.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit")))
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, page)
+}
+
+// say is a person speaking to a run, or the run speaking to people.
+func (c *call) say() error {
+	role := askback.RoleUser
+	if c.who.Kind == askback.Agent {
+		role = askback.RoleAssistant
+	}
+	t, err := decode.Message(c.body, role)
+	return c.tell(http.StatusAccepted, t, err)
+}
+
+func (c *call) endSession() error {
+	reason, err := decode.Reason(c.body)
+	return c.tell(http.StatusOK, askback.EndSession{Reason: reason}, err)
+}
+
+// endTurn is how seed 000 cancels: the run may go on when somebody speaks.
+func (c *call) endTurn() error {
+	reason, err := decode.Reason(c.body)
+	return c.tell(http.StatusOK, askback.EndTurn{Reason: reason}, err)
+}
+
+func (c *call) resume() error {
+	t, err := decode.Resume(c.body)
+	return c.tell(http.StatusOK, t, err)
+}
+
+func (c *call) complete() error {
+	t, err := decode.Complete(c.body)
+	return c.tell(http.StatusOK, t, err)
+}
+
+func (c *call) setTodos() error {
+	t, err := decode.Todos(c.body)
+	return c.tell(http.StatusOK, t, err)
+}
+
+// tell says what was read to the session, unless it could not be read.
+func (c *call) tell(status int, t askback.Tell, err error) error {
+	if err != nil {
+		return err
+	}
+	s, err := c.seat.Tell(c.r.Context(), c.id(), t)
+	if err != nil {
+		return err
+	}
+	return c.reply(status, s)
+}

@@ -1,0 +1,71 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/httpapi"
+)
+
+// No route waits for ever for a body that comes too slowly, and none of what came
+// changes anything (T25).
+func TestASlowBodyChangesNothingOnAnyRoute(t *testing.T) {
+	s := newScene(t)
+	slow := httptest.NewUnstartedServer(s.handler)
+	slow.Config.ReadTimeout = 50 * time.Millisecond
+	slow.Start()
+	t.Cleanup(slow.Close)
+	before := s.contents()
+	tried := 0
+	t.Run("routes", func(t *testing.T) {
+		for i, rt := range httpapi.Table() {
+			if !rt.Body {
+				continue
+			}
+			tried++
+			t.Run(fmt.Sprint(i, rt.Method), func(t *testing.T) {
+				t.Parallel()
+				for _, who := range cast {
+					status := sendHalf(t, slow.Listener.Addr().String(), rt.Method, s.path(rt.Path), s.token(who))
+					if status != 0 && (status < 400 || status >= 500) {
+						t.Errorf("%s %s by %s: got %d for half a body, want a refusal", rt.Method, rt.Path, who.Name, status)
+					}
+				}
+			})
+		}
+	})
+	if tried == 0 || s.contents() != before {
+		t.Errorf("%d routes were tried with half a body, and the store changed: %v", tried, s.contents() != before)
+	}
+}
+
+// sendHalf promises a body and sends half of it. It returns the status of the
+// reply, or 0 where the connection was closed without one.
+func sendHalf(t *testing.T, address, method, path, secret string) int {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n", method, path, secret)
+	fmt.Fprint(conn, `{"question": "A?"}`)
+	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		if late, ok := err.(net.Error); ok && late.Timeout() {
+			t.Errorf("%s %s: half a body is waited for", method, path)
+		}
+		return 0
+	}
+	defer reply.Body.Close()
+	return reply.StatusCode
+}

@@ -1,0 +1,226 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/openapi"
+)
+
+// promise is the document of the wire, as much of it as a witness needs.
+type promise struct {
+	mux   *http.ServeMux // finds the operation of a request
+	Paths map[string]map[string]struct {
+		Body      *content           `json:"requestBody"`
+		Responses map[string]content `json:"responses"`
+	} `json:"paths"`
+	Components struct {
+		Responses map[string]content `json:"responses"`
+	} `json:"components"`
+}
+
+// content is what a body or a reply may be, by its media type.
+type content struct {
+	Ref     string `json:"$ref"`
+	Content map[string]struct {
+		Schema struct {
+			Ref   string `json:"$ref"`
+			Event string `json:"x-askback-event-data"`
+		} `json:"schema"`
+	} `json:"content"`
+}
+
+// promised reads the document once: it is the same for all tests.
+var promised = sync.OnceValues(func() (*promise, error) {
+	raw, err := httpapi.Document()
+	if err != nil {
+		return nil, err
+	}
+	p := &promise{mux: http.NewServeMux()}
+	if err := json.Unmarshal(raw, p); err != nil {
+		return nil, err
+	}
+	for path, item := range p.Paths {
+		for verb := range item {
+			p.mux.Handle(strings.ToUpper(verb)+" "+path, http.NotFoundHandler())
+		}
+	}
+	return p, nil
+})
+
+// schemaOf is the name that a reference ends with.
+func schemaOf(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
+
+// witnessed is a handler whose traffic is held to the document: a status, a
+// field or an event that is not declared there fails the test.
+func witnessed(t testing.TB, h http.Handler) http.Handler {
+	p, err := promised()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.witness(h, func(format string, args ...any) {
+		t.Errorf("the document does not promise this: "+format, args...)
+	})
+}
+
+func (p *promise) witness(h http.Handler, complain func(format string, args ...any)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body bytes.Buffer
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(r.Body, &body), r.Body}
+		out := &recorded{ResponseWriter: w, status: http.StatusOK}
+		h.ServeHTTP(out, r)
+		if r.Context().Err() != nil && !out.begun {
+			return // nobody is there any more, and nothing was said
+		}
+		if err := p.holds(r, body.Bytes(), out); err != nil {
+			complain("%s %s: %d: %v", r.Method, r.URL, out.status, err)
+		}
+	})
+}
+
+// recorded is a reply that is also kept.
+type recorded struct {
+	http.ResponseWriter
+	status int
+	begun  bool
+	body   bytes.Buffer
+}
+
+// Unwrap lets a stream flush and have deadlines.
+func (r *recorded) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorded) WriteHeader(status int) {
+	r.status, r.begun = status, true
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorded) Write(raw []byte) (int, error) {
+	r.body.Write(raw)
+	return r.ResponseWriter.Write(raw)
+}
+
+// holds says whether an exchange is what the document promises.
+func (p *promise) holds(r *http.Request, body []byte, out *recorded) error {
+	kind, _, _ := mime.ParseMediaType(out.Header().Get("Content-Type"))
+	_, pattern := p.mux.Handler(&http.Request{Method: r.Method, URL: r.URL, Host: r.Host})
+	method, path, _ := strings.Cut(pattern, " ")
+	op, ok := p.Paths[path][strings.ToLower(method)]
+	if !ok {
+		if out.status != http.StatusNotFound && out.status != http.StatusMethodNotAllowed {
+			return fmt.Errorf("there is no such route")
+		}
+		return openapi.Validate("Problem", out.body.Bytes())
+	}
+	if out.status < 300 && len(body) > 0 {
+		if op.Body == nil {
+			return fmt.Errorf("it takes no body, and %s was taken", body)
+		}
+		if err := openapi.Validate(schemaOf(op.Body.Content[openapi.JSON].Schema.Ref), body); err != nil {
+			return fmt.Errorf("%s was taken: %w", body, err)
+		}
+	}
+	reply, ok := op.Responses[strconv.Itoa(out.status)]
+	if !ok {
+		return fmt.Errorf("this status is not declared: %s", out.body.Bytes())
+	}
+	if reply.Ref != "" {
+		reply = p.Components.Responses[schemaOf(reply.Ref)]
+	}
+	return reply.holds(kind, r.Method == http.MethodHead, out.body.Bytes())
+}
+
+func (c content) holds(kind string, head bool, body []byte) error {
+	if len(c.Content) == 0 && kind == "" && len(body) == 0 {
+		return nil
+	}
+	is, ok := c.Content[kind]
+	switch name := schemaOf(is.Schema.Ref); {
+	case !ok:
+		return fmt.Errorf("it is %q", kind)
+	case head && kind == openapi.Events:
+		return nil
+	case is.Schema.Event != "":
+		return eventsHold(schemaOf(is.Schema.Event), body)
+	case name != "":
+		return openapi.Validate(name, body)
+	}
+	return nil
+}
+
+// eventsHold holds the data of each whole frame to a schema.
+func eventsHold(schema string, stream []byte) error {
+	for line := range bytes.Lines(stream) {
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok || !bytes.HasSuffix(line, []byte("\n")) {
+			continue
+		}
+		if err := openapi.Validate(schema, data); err != nil {
+			return fmt.Errorf("%s: %w", data, err)
+		}
+	}
+	return nil
+}
+
+// What a witness is there for: each of these is seen, and what is promised is not
+// complained about.
+func TestWhatTheDocumentDoesNotPromiseIsSeen(t *testing.T) {
+	p, err := promised()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		grants  = "GET /api/v1/grants"
+		none    = `{"items":[],"next_cursor":null}`
+		trouble = `{"type":"urn:askback:problem:forbidden","title":"Forbidden","status":403,"detail":"no"}`
+	)
+	for name, c := range map[string]struct {
+		request, body string
+		status        int
+		kind, reply   string
+		fine          bool
+	}{
+		"what it promises":          {grants, "", 200, "application/json", none, true},
+		"a problem":                 {grants, "", 403, "application/problem+json", trouble, true},
+		"a stream":                  {"GET /api/v1/events", "", 200, "text/event-stream", ":\n\nid: a\ndata: {\"seq\":", true},
+		"a taken body":              {"POST /api/v1/asks/x/cancel", `{"reason": "r"}`, 403, "application/problem+json", trouble, true},
+		"a path of nobody":          {"GET /api/v2", "", 404, "application/problem+json", strings.ReplaceAll(trouble, "403", "404"), true},
+		"another status":            {grants, "", 202, "application/json", none, false},
+		"a refusal of its own":      {grants, "", 409, "application/problem+json", strings.ReplaceAll(trouble, "403", "409"), false},
+		"another field":             {grants, "", 200, "application/json", `{"items":[],"next_cursor":null,"total":0}`, false},
+		"a missing field":           {grants, "", 200, "application/json", `{"items":[]}`, false},
+		"another type":              {grants, "", 200, "text/plain; charset=utf-8", none, false},
+		"a refusal in other words":  {grants, "", 403, "application/json", `{"error":"no"}`, false},
+		"a problem that is none":    {grants, "", 403, "application/problem+json", `{"error":"no"}`, false},
+		"an event of nothing":       {"GET /api/v1/events", "", 200, "text/event-stream", "id: a\ndata: {\"seq\":1}\n\n", false},
+		"a field that was taken":    {"DELETE /api/v1/grants/x", `{"reason": "r"}`, 200, "application/json", none, false},
+		"another body that is good": {"POST /api/v1/asks/x/decline", `{"why": "r"}`, 200, "application/json", none, false},
+		"a route of nobody":         {"GET /api/v2", "", 200, "application/json", none, false},
+		"words after no content":    {"PUT /api/v1/asks/x/draft", "{}", 204, "application/json", none, false},
+	} {
+		var complaints []string
+		h := p.witness(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.reply)
+		}), func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) })
+		method, path, _ := strings.Cut(c.request, " ")
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(c.body)))
+		if (len(complaints) == 0) != c.fine {
+			t.Errorf("%s: got complaints %q, fine: %v", name, complaints, c.fine)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package canon_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/canon"
+)
+
+// FuzzParse holds every tree and every complaint to its text.
+func FuzzParse(f *testing.F) {
+	f.Fuzz(func(t *testing.T, src []byte) {
+		v, err := canon.Parse(src)
+		if err != nil {
+			checkPlace(t, src, err)
+			return
+		}
+		checkTree(t, src, v, 0)
+		if rest := bytes.Trim(append(src[:v.Offset:v.Offset], src[v.End:]...), " \t\r\n"); len(rest) > 0 {
+			t.Errorf("%q stands around the value", rest)
+		}
+	})
+}
+
+// checkPlace sees that a complaint names a place in the text, and is short.
+func checkPlace(t *testing.T, src []byte, err error) {
+	t.Helper()
+	var e *canon.SyntaxError
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, want a *SyntaxError", err)
+	}
+	if e.Offset < 0 || e.Offset > len(src) || e.Pointer != "" && e.Pointer[0] != '/' || len(e.Detail) > 200 || len(e.Error()) > 1000 {
+		t.Errorf("got a place outside the text, or too many words: %+v", e)
+	}
+	if line, column := canon.Position(src, e.Offset); line != e.Line || column != e.Column {
+		t.Errorf("got %d:%d, want %d:%d, the place of byte %d", e.Line, e.Column, line, column, e.Offset)
+	}
+}
+
+// checkTree sees that a value stands where it says, nowhere twice and not too
+// deep.
+func checkTree(t *testing.T, src []byte, v canon.Value, depth int) {
+	t.Helper()
+	if v.Kind == canon.Missing || v.Offset >= v.End || v.End > len(src) || depth > canon.MaxDepth {
+		t.Fatalf("got %v at %d to %d, %d deep", v.Kind, v.Offset, v.End, depth)
+	}
+	if again, err := canon.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind || again.Text() != v.Text() || again.Bool() != v.Bool() {
+		t.Errorf("got %v %q %v from the raw bytes of %v %q", again.Kind, again.Text(), err, v.Kind, v.Text())
+	}
+	for _, e := range v.Elements() {
+		checkTree(t, src, e, depth+1)
+	}
+	seen := map[string]bool{}
+	for _, m := range v.Members() {
+		if seen[m.Name] || src[m.Offset] != '"' || m.Offset >= m.Value.Offset {
+			t.Errorf("got the name %q at %d, of a value at %d, seen before: %t", m.Name, m.Offset, m.Value.Offset, seen[m.Name])
+		}
+		seen[m.Name] = true
+		checkTree(t, src, m.Value, depth+1)
+	}
+}
+
+// FuzzCanonical holds canonical forms and digests against the other strict
+// reader, and against themselves.
+func FuzzCanonical(f *testing.F) {
+	f.Fuzz(func(t *testing.T, src []byte) {
+		agree(t, src)
+		form, err := canon.Canonical(src)
+		if err != nil {
+			if _, err := canon.ConfirmationDigest("a", "s", "t", src); err == nil {
+				t.Error("got an approval of what has no canonical form")
+			}
+			return
+		}
+		if strings.ContainsAny(string(form), "\t\r\n") {
+			t.Errorf("got white space in %q", form)
+		}
+		of, err := canon.ConfirmationDigest("a", "s", "t", src)
+		same, sameErr := canon.ConfirmationDigest("a", "s", "t", form)
+		if err != nil || sameErr != nil || of != same {
+			t.Errorf("got %s %v, and of its canonical form %s %v", of, err, same, sameErr)
+		}
+	})
+}

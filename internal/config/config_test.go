@@ -1,0 +1,298 @@
+package config_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback/internal/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the error texts with what happens now")
+
+// env is what the tests find in the environment.
+func env(name string) (string, bool) {
+	value, ok := map[string]string{
+		"ADDRESS":   "0.0.0.0:80",
+		"BEN_EMAIL": "ben@example.com",
+		"EMPTY":     "",
+		"LINES":     "127.0.0.1:1\nlisten: 127.0.0.1:2",
+		"N":         "7",
+		"NESTED":    "sqlite:${ADDRESS}",
+		"SECRET":    "hunter2",
+		"STRUCTURE": "[{name: mallory}]",
+	}[name]
+	return value, ok
+}
+
+func load(text string) (config.Config, error) {
+	return config.Load("askback.yaml", strings.NewReader(text), env)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestTheDocumentedFileIsRead(t *testing.T) {
+	got, err := load(read(t, "testdata/askback.yaml"))
+	want := config.Config{
+		Listen:    "127.0.0.1:7575",
+		PublicURL: "https://ask.example.com",
+		Database:  "sqlite:/var/lib/askback/askback.db",
+		People: []config.Person{
+			{Name: "ana", Email: "ana@example.com", Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: config.Quiet{From: 22 * time.Hour, To: 7 * time.Hour}},
+			{Name: "ben", Email: "ben@example.com"},
+		},
+		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
+		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
+	}
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("got %v\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// Every key of wire.md §10 is known; what is not supported yet is refused and
+// never ignored.
+func TestWhatComesLaterIsRefused(t *testing.T) {
+	_, err := load(read(t, "testdata/everything.yaml"))
+	want := strings.TrimSpace(read(t, "testdata/everything.txt"))
+	if err == nil || err.Error() != want {
+		if *update && err != nil {
+			if err := os.WriteFile("testdata/everything.txt", []byte(err.Error()+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+// Each stanza of problems.txt is a file, "----", and everything that is wrong
+// with it (C9, F15).
+func TestProblemsAreNamedWithTheirPlace(t *testing.T) {
+	const path = "testdata/problems.txt"
+	want := read(t, path)
+	var got strings.Builder
+	for stanza := range strings.SplitSeq(strings.TrimSpace(want), "\n\n") {
+		said, _, ok := strings.Cut(stanza, "\n----")
+		if !ok {
+			t.Fatalf("%q has no end", stanza)
+		}
+		_, err := load(said + "\n")
+		if err == nil {
+			t.Errorf("this was taken:\n%s", said)
+			continue
+		}
+		got.WriteString(said + "\n----\n" + err.Error() + "\n\n")
+	}
+	text := strings.TrimSpace(got.String()) + "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text != want {
+		t.Errorf("%s changed; if that is right, run with -update.\n%s", path, cmp.Diff(want, text))
+	}
+}
+
+func TestWhatCannotBeSeenIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"listen:\t127.0.0.1:7575\n":          "askback.yaml:1:8: this is a tab; use spaces, or \\t between double quotes",
+		"# é\t\nlimits:\n\tx: 1\n":           "askback.yaml:1:4: this is a tab; use spaces, or \\t between double quotes\naskback.yaml:3:1: this is a tab; use spaces, or \\t between double quotes",
+		"\uFEFFlisten: 127.0.0.1:7575\n":     "askback.yaml:1:1: this is a byte order mark; save the file as UTF-8 without one",
+		"# é\n# é\xff\n":                     "askback.yaml:2:4: this is not UTF-8; save the file as UTF-8",
+		"listen: \"127.0.0.1\x00:7575\"\n":   "askback.yaml:1:19: this is the control character U+0000; remove it",
+		"listen: 127.0.0.1:7575\rlimits: 1":  "askback.yaml:1:23: this is the control character U+000D; remove it",
+		"listen: 127.0.0.1:7575\u0085x: 1\n": "askback.yaml:1:23: this is the control character U+0085; remove it",
+		strings.Repeat("#", 1<<20) + "\n":    "askback.yaml:1:1: this file has more than 1048576 bytes",
+	} {
+		if _, err := load(text); err == nil || err.Error() != want {
+			t.Errorf("%.40q: got\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+// The library needs a time that grows with the square of the length, so a long
+// file is refused before it; a thousand people are not too many.
+func TestLongFilesAreRefused(t *testing.T) {
+	for _, part := range []string{"- a\n", "a:\n", "[", "- - - ", "- {a: b}\n"} {
+		_, err := load("people:\n" + strings.Repeat(part, 100_000))
+		if err == nil || !strings.HasSuffix(err.Error(), "this file goes on for too long") {
+			t.Errorf("%q: got %.200v", part, err)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("people:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "  - {name: p%d, email: p%d@example.com, slack: U%d, time_zone: UTC, quiet: \"22:00-07:00\"}\n", i, i, i)
+	}
+	if c, err := load(b.String()); err != nil || len(c.People) != 1000 {
+		t.Errorf("got %d people, %.200v", len(c.People), err)
+	}
+}
+
+// The library calls itself for each level.
+func TestDeepFilesAreRefused(t *testing.T) {
+	var tower strings.Builder
+	for i := range 100 {
+		tower.WriteString(strings.Repeat(" ", i) + "people:\n")
+	}
+	for _, text := range []string{tower.String(), "people:\n" + strings.Repeat("- ", 100) + "x\n", strings.Repeat("[", 100)} {
+		if _, err := load(text); err == nil || !strings.Contains(err.Error(), "this is nested too deeply") {
+			t.Errorf("%.40q: got %v", text, err)
+		}
+	}
+}
+
+func TestManyProblemsAreTwenty(t *testing.T) {
+	_, err := load(strings.Repeat("x: 1\n", 30))
+	var got config.Invalid
+	if !errors.As(err, &got) || len(got.Problems) != 20 || got.Problems[0].Line != 1 || got.Problems[19].Line != 20 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWaysToWriteTheSame(t *testing.T) {
+	want := config.Config{Listen: "0.0.0.0:80", Limits: config.Limits{AsksPerMinute: 7}, Retention: config.Retention{Settled: 30 * time.Second}}
+	for _, text := range []string{
+		"listen: 0.0.0.0:80\nlimits:\n  asks_per_minute: 7\nretention:\n  settled: 30\n",
+		"---\nlisten: '0.0.0.0:80'\r\nlimits: {asks_per_minute: \"7\"}\r\nretention: {\"settled\": 30s}\r\n",
+		"# first\nretention: {settled: \"30\"} # seconds\nlisten: ${ADDRESS}\nlimits: {asks_per_minute: \"${N}\"}",
+		"{listen: \"${ADDRESS}\", limits: {asks_per_minute: 7}, retention: {settled: 30}}",
+	} {
+		got, err := load(text)
+		if err != nil || !got.Equal(want) {
+			t.Errorf("%q: got %+v %v", text, got, err)
+		}
+	}
+}
+
+func TestNothingIsAFile(t *testing.T) {
+	for _, text := range []string{"", "\n", "# listen: 127.0.0.1:7575\n", "---\n"} {
+		if got, err := load(text); err != nil || !got.Equal(config.Config{}) {
+			t.Errorf("%q: got %+v %v", text, got, err)
+		}
+	}
+}
+
+func TestVariables(t *testing.T) {
+	for text, want := range map[string]string{
+		`sqlite:${N}`:          "sqlite:7",
+		`sqlite:/${N}/${N}.db`: "sqlite:/7/7.db",
+		`sqlite:$${N}`:         "sqlite:${N}",
+		`sqlite:$$${N}`:        "sqlite:$${N}",
+		`sqlite:$N$`:           "sqlite:$N$",
+		`sqlite:$${`:           "sqlite:${",
+		`${NESTED}`:            "sqlite:${ADDRESS}",
+	} {
+		got, err := load("database: '" + text + "'\n")
+		if err != nil || got.Database != want {
+			t.Errorf("%s: got %q %v, want %q", text, got.Database, err, want)
+		}
+	}
+}
+
+func TestSecretsAreNotRepeated(t *testing.T) {
+	for _, key := range []string{"listen", "public_url", "database"} {
+		if _, err := load(key + ": ${SECRET}\n"); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+	if _, err := load("limits: {asks_per_minute: \"${SECRET}\"}\nretention: {settled: \"${SECRET}\"}\n"); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A reload compares whole values: each field counts.
+func TestEqualSeesEveryField(t *testing.T) {
+	base := read(t, "testdata/askback.yaml")
+	was, err := load(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{"127.0.0.1:7575", "127.0.0.1:7576"},
+		{"https://ask", "https://asks"},
+		{"askback.db", "other.db"},
+		{"name: ana", "name: anna"},
+		{"ana@", "anna@"},
+		{"U012AB3CD", "U012AB3CE"},
+		{"Berlin", "Paris"},
+		{"22:00", "23:00"},
+		{"07:00", "08:00"},
+		{"100", "101"},
+		{"60", "61"},
+		{"90d", "91d"},
+	} {
+		now, err := load(strings.Replace(base, change[0], change[1], 1))
+		if err != nil || now.Equal(was) || was.Equal(now) {
+			t.Errorf("%v: got %+v %v", change, now, err)
+		}
+	}
+	if again, err := load("\n" + base); err != nil || !again.Equal(was) {
+		t.Errorf("got %+v %v", again, err)
+	}
+}
+
+func TestAFileThatCannotBeReadSaysSo(t *testing.T) {
+	broken := errors.New("disk gone")
+	if _, err := config.Load("x.yaml", iotest.ErrReader(broken), env); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read x.yaml: ") {
+		t.Errorf("got %v", err)
+	}
+	// No more is read than is looked at.
+	if _, err := config.Load("x.yaml", io.MultiReader(strings.NewReader(strings.Repeat(" ", 1<<20+1)), iotest.ErrReader(broken)), env); errors.Is(err, broken) || err == nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// No text panics, and each problem stands somewhere in the text (T5).
+func FuzzLoad(f *testing.F) {
+	for _, path := range []string{"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt"} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for part := range strings.SplitSeq(string(b), "\n\n") {
+			said, _, _ := strings.Cut(part, "\n----")
+			f.Add(said)
+		}
+		f.Add(string(b))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := load(text)
+		var bad config.Invalid
+		if err == nil {
+			if again, err := load(text); err != nil || !again.Equal(c) {
+				t.Errorf("%q: got %+v, then %+v %v", text, c, again, err)
+			}
+			return
+		}
+		if !errors.As(err, &bad) || len(bad.Problems) == 0 || len(bad.Problems) > 20 || !c.Equal(config.Config{}) {
+			t.Fatalf("%q: got %+v %v", text, c, err)
+		}
+		lines := strings.Split(text, "\n")
+		for _, p := range bad.Problems {
+			if p.Line < 1 || p.Line > len(lines) || p.Column < 1 {
+				t.Errorf("%q: got %+v", text, p)
+			}
+		}
+		if strings.Contains(err.Error(), "hunter2") && !strings.Contains(text, "hunter2") {
+			t.Errorf("%q: a secret is in %v", text, err)
+		}
+	})
+}

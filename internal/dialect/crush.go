@@ -1,0 +1,85 @@
+package dialect
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/askback/askback"
+)
+
+const exampleCrush = `{"questions": [{"label": "Database", "type": "single_choice", "question": "Which database?", "description": "for the app", "choices": [{"id": "pg", "label": "PostgreSQL"}, {"id": "lite", "label": "SQLite"}]}]}`
+
+// crushQuestion reads a question of the tool question of Crush. Options are
+// called by their ids in the result.
+func crushQuestion(in *input, n node) asked {
+	a := asked{keyField: "id"}
+	kind, more := "", ""
+	choices := in.options(&a, "id", "label", "description")
+	in.fields(n, map[string]func(node){
+		"id": in.text(&a.key), "label": in.text(&a.Header), "type": in.text(&kind), "question": in.text(&a.Text), "description": in.text(&more),
+		"choices": choices, "options": choices,
+	})
+	switch kind {
+	case "yes_no":
+		a.Options, a.ids, a.yesNo, a.NoOther = askback.Options("Yes", "No"), nil, true, true
+	case "single_choice", "multi_choice":
+		a.MultiSelect = kind == "multi_choice"
+		if len(a.Options) == 0 {
+			in.wrong(n.at+"/options", "a choice has 2 to 4 choices", "")
+		}
+	case "free_text":
+		a.Options, a.ids = nil, nil
+	default:
+		in.wrong(n.at+"/type", "a type is yes_no, single_choice, multi_choice or free_text", "")
+	}
+	for i, id := range a.ids {
+		if id == "" || slices.Contains(a.ids[:i], id) {
+			in.wrong(n.at+"/options/"+strconv.Itoa(i)+"/id", "each choice has an id of its own", "")
+		}
+	}
+	if more != "" {
+		a.Text += "\n\n" + more
+	}
+	return a
+}
+
+type crushAnswer struct {
+	QuestionID  string            `json:"question_id"`
+	SelectedIDs []string          `json:"selected_ids,omitempty"`
+	FillInText  string            `json:"fill_in_text,omitempty"`
+	Yes         *bool             `json:"yes,omitempty"`
+	Notes       map[string]string `json:"notes,omitempty"`
+}
+
+// crushReply is a list of answers, in order.
+func crushReply(all []said, ask askback.Ask) (any, error) {
+	if err := answeredOnly(ask); err != nil {
+		return nil, err
+	}
+	out := make([]crushAnswer, len(all))
+	for i, s := range all {
+		out[i] = s.crush()
+	}
+	return out, nil
+}
+
+func (s said) crush() crushAnswer {
+	out := crushAnswer{QuestionID: cmp.Or(s.key, s.asked.Question.ID), FillInText: s.Other}
+	if s.yesNo && len(s.Selected) == 1 {
+		out.Yes = new(s.Selected[0] == "Yes")
+	}
+	for _, label := range s.Selected {
+		if i := slices.IndexFunc(s.given, func(o askback.Option) bool { return o.Label == label }); i >= 0 && !s.yesNo {
+			out.SelectedIDs = append(out.SelectedIDs, s.ids[i])
+		}
+	}
+	if notes := s.notes(); notes != "" {
+		about := out.QuestionID
+		if len(out.SelectedIDs) == 1 {
+			about = out.SelectedIDs[0]
+		}
+		out.Notes = map[string]string{about: notes}
+	}
+	return out
+}

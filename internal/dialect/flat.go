@@ -1,0 +1,31 @@
+package dialect
+
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+)
+
+const exampleFlat = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
+
+// readFlat reads the flat form of one question (C1, C2).
+func readFlat(_ Client, raw []byte) (Call, error) {
+	r, err := decode.Questions(raw)
+	if err == nil && len(r.Questions) > 1 {
+		err = askback.Invalid{{Pointer: "/questions", Detail: "the result has room for one answer", Fix: "ask one question"}}
+	}
+	if err != nil {
+		return Call{}, &Mistake{decode.Correction(raw, err, decode.QuestionsTool), err}
+	}
+	return Call{Request: r, asked: []asked{{Question: r.Questions[0]}}, reply: flatReply}, nil
+}
+
+// flatReply is a string, or a list of them where several may be chosen.
+func flatReply(all []said, ask askback.Ask) (any, error) {
+	if err := answeredOnly(ask); err != nil {
+		return nil, err
+	}
+	if all[0].MultiSelect {
+		return all[0].values(), nil
+	}
+	return all[0].line(), nil
+}

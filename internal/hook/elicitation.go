@@ -1,0 +1,181 @@
+package hook
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+)
+
+// form is what another MCP server asks: a flat object of texts, numbers, truths
+// and choices.
+type form struct {
+	request askback.Request
+	fields  []field // one for each question
+}
+
+// field is one property of the object.
+type field struct {
+	name, kind string
+	values     []string // of the options, in their order
+}
+
+// readForm makes a question of each property. What cannot be asked whole is not
+// asked at all: its own dialog can do it.
+func readForm(ev Event) (form, bool) {
+	v, err := canon.Parse(ev.Schema)
+	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
+		return form{}, false
+	}
+	properties, _ := v.Get("properties")
+	required, _ := v.Get("required")
+	var f form
+	for _, m := range properties.Members() {
+		q, one, ok := property(m.Name, m.Value)
+		if !ok {
+			return form{}, false
+		}
+		q.Optional = !slices.ContainsFunc(required.Elements(), func(r canon.Value) bool { return r.Text() == m.Name })
+		f.request.Questions = append(f.request.Questions, q)
+		f.fields = append(f.fields, one)
+	}
+	f.request.Title = title(ev)
+	return f, len(f.fields) > 0
+}
+
+// title says who asks and what: a person must know that it is not the agent.
+func title(ev Event) string {
+	said := []rune(ev.Server + ": " + ev.Message)
+	if len(said) > askback.MaxName {
+		said = append(said[:askback.MaxName-1], '…')
+	}
+	return string(said)
+}
+
+func property(name string, v canon.Value) (askback.Question, field, bool) {
+	q := askback.Question{Text: text(v, "title", name)}
+	if d := text(v, "description", ""); d != "" {
+		q.Text += "\n\n" + d
+	}
+	if kind := text(v, "format", ""); kind != "" {
+		q.Text += "\n\n(" + kind + ")" // the server checks it; a person should know
+	}
+	f := field{name: name, kind: text(v, "type", "")}
+	of := v
+	if f.kind == "array" {
+		of, _ = v.Get("items")
+		q.MultiSelect = true
+	}
+	labels, values, ok := choices(of)
+	f.values = values
+	switch f.kind {
+	case "boolean":
+		labels, f.values = []string{"Yes", "No"}, []string{"true", "false"}
+	case "array":
+		ok = ok && len(labels) > 0
+	case "string":
+	case "number", "integer":
+		ok = ok && len(labels) == 0
+	default:
+		ok = false
+	}
+	if len(labels) > 0 {
+		q.Options, q.NoOther = askback.Options(labels...), true
+	}
+	return q, f, ok
+}
+
+func text(v canon.Value, name, otherwise string) string {
+	if t, ok := v.Get(name); ok && t.Kind == canon.String {
+		return t.Text()
+	}
+	return otherwise
+}
+
+// choices are the labels that are shown and the values that are sent, in any of
+// the four ways to write them. None at all is ok.
+func choices(v canon.Value) (labels, values []string, ok bool) {
+	for _, way := range []string{"oneOf", "anyOf"} {
+		titled, _ := v.Get(way)
+		for _, o := range titled.Elements() {
+			value, _ := o.Get("const")
+			labels, values = append(labels, text(o, "title", value.Text())), append(values, value.Text())
+		}
+	}
+	plain, _ := v.Get("enum")
+	named, _ := v.Get("enumNames")
+	for i, value := range plain.Elements() {
+		label := value.Text()
+		if n := named.Elements(); i < len(n) {
+			label = n[i].Text()
+		}
+		labels, values = append(labels, label), append(values, value.Text())
+	}
+	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
+	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
+}
+
+// content is what the server gets, or not ok where an answer is no value that it
+// asked for: then its own dialog may ask again.
+func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
+	out := map[string]any{}
+	for i, a := range ask.Outcome.Answers {
+		if i >= len(f.fields) || a.ID != ask.Questions[i].ID {
+			return nil, false
+		}
+		value, given, ok := f.fields[i].value(ask.Questions[i], a)
+		if !ok {
+			return nil, false
+		}
+		if given {
+			out[f.fields[i].name] = value
+		}
+	}
+	b, err := json.Marshal(out)
+	return b, err == nil && len(out) > 0
+}
+
+// value is an answer as the type of its field. Notes have no place in a form,
+// and an answer is never sent without what was said beside it.
+func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
+	chosen := []string{}
+	for _, label := range a.Selected {
+		i := slices.IndexFunc(q.Options, func(o askback.Option) bool { return o.Label == label })
+		if i < 0 {
+			return nil, false, false
+		}
+		chosen = append(chosen, f.values[i])
+	}
+	if a.Other != "" {
+		chosen = append(chosen, a.Other)
+	}
+	switch {
+	case a.Notes != "":
+		return nil, false, false
+	case len(chosen) == 0:
+		return nil, false, q.Optional
+	case f.kind == "array":
+		return chosen, true, true
+	case f.kind == "boolean":
+		return chosen[0] == "true", true, true
+	case f.kind == "string":
+		return chosen[0], true, true
+	}
+	return f.number(strings.TrimSpace(chosen[0]))
+}
+
+// number keeps the digits that were written.
+func (f field) number(digits string) (value any, given, ok bool) {
+	v, err := canon.Parse([]byte(digits))
+	if err != nil || v.Kind != canon.Number {
+		return nil, false, false
+	}
+	if f.kind == "integer" {
+		n, whole := v.Int()
+		return json.RawMessage(strconv.FormatInt(n, 10)), true, whole
+	}
+	return json.RawMessage(digits), true, true
+}

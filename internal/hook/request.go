@@ -1,0 +1,149 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/dialect"
+)
+
+// agent is the label of what asks through a hook.
+const agent = "claude-code"
+
+// Request returns what an event asks people, if it asks anything: questions, a
+// confirmation with the exact arguments of a tool, or the form of another MCP
+// server. The same event has the same key: a repeated hook finds its ask.
+func Request(ev Event) (askback.Request, bool) {
+	p, ok := put(ev)
+	return p.request, ok
+}
+
+// pending is a request with the way back to Claude Code's words.
+type pending struct {
+	request askback.Request
+	call    dialect.Call // of questions
+	form    form         // of an elicitation
+}
+
+func put(ev Event) (pending, bool) {
+	var p pending
+	var ok bool
+	switch {
+	case ev.Name == Elicitation:
+		p.form, ok = readForm(ev)
+		p.request = p.form.request
+	case ev.Name != PermissionRequest && ev.Name != PreToolUse:
+	case ev.Tool == questionTool:
+		p, ok = questions(ev)
+	default:
+		p.request, ok = confirmation(ev)
+	}
+	if !ok {
+		return pending{}, false
+	}
+	r := &p.request
+	r.Agent, r.SessionKey, r.Key = agent, ev.SessionID, key(ev)
+	r.Context = about(ev)
+	normal, err := r.Normalize()
+	p.request = normal
+	return p, err == nil
+}
+
+// questions reads a call of AskUserQuestion. Where a person sits, PreToolUse
+// would keep the terminal's own picker off the screen: there PermissionRequest
+// asks beside it.
+func questions(ev Event) (pending, bool) {
+	client, known := dialect.ClientNamed("claude")
+	if !known || ev.Name == PreToolUse && !ev.Headless {
+		return pending{}, false
+	}
+	call, err := client.Ask(ev.Input)
+	return pending{request: call.Request, call: call}, err == nil
+}
+
+// confirmation asks about any other tool. Numbers that would change on their
+// way are no arguments that can be approved.
+func confirmation(ev Event) (askback.Request, bool) {
+	server, tool := toolOf(ev.Tool)
+	if _, err := canon.Canonical(ev.Input); err != nil || tool == "" || server == ownServer {
+		return askback.Request{}, false
+	}
+	return askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: tool, Server: server, Input: ev.Input, Description: described(ev.Input),
+	}}, true
+}
+
+// toolOf takes the name of a tool of an MCP server apart: mcp__server__tool.
+func toolOf(name string) (server, tool string) {
+	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
+		if server, tool, ok := strings.Cut(rest, "__"); ok {
+			return server, tool
+		}
+	}
+	return "", name
+}
+
+// described is what the model says of its call in the arguments themselves.
+func described(input json.RawMessage) string {
+	v, err := canon.Parse(input)
+	if err != nil {
+		return ""
+	}
+	d, _ := v.Get("description")
+	if d.Kind != canon.String || len(d.Text()) > askback.MaxQuestion {
+		return ""
+	}
+	return d.Text()
+}
+
+// origin is shown beside the question, and says which asks an event retires.
+type origin struct {
+	Hook      string `json:"hook"`
+	SessionID string `json:"claude_session"`
+	CWD       string `json:"cwd,omitempty"`
+	Mode      string `json:"permission_mode,omitempty"`
+	Subagent  string `json:"subagent,omitempty"`
+}
+
+// about is the context of an event. A call that is deferred comes back by
+// another process, maybe in another mode, and is still the same ask.
+func about(ev Event) json.RawMessage {
+	c := origin{Hook: ev.Name, SessionID: ev.SessionID, CWD: ev.CWD, Mode: ev.PermissionMode, Subagent: ev.Subagent}
+	if ev.Name == PreToolUse {
+		c = origin{Hook: ev.Name, SessionID: ev.SessionID}
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// key is the same for the same call. Only PreToolUse knows which call it is; of
+// the others it is all that they say. What was asked before and settled is
+// asked again by the next key: see [Run].
+func key(ev Event) string {
+	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
+	if ev.ToolUseID == "" {
+		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, same(ev.Input),
+			ev.Server, ev.ElicitationID, ev.Message, same(ev.Schema))
+	}
+	b, err := json.Marshal(parts)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(b)
+	return agent + ":" + hex.EncodeToString(sum[:])
+}
+
+// same is one text for all ways to write the same JSON.
+func same(raw json.RawMessage) string {
+	if c, err := canon.Canonical(raw); err == nil {
+		return string(c)
+	}
+	return string(raw)
+}

@@ -1,0 +1,290 @@
+package hook_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/setup"
+)
+
+const (
+	runBash = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`
+	ranBash = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"make"}}`
+	askDB   = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which DB?","header":"DB","options":[{"label":"Postgres","description":""},{"label":"SQLite","description":""}],"multiSelect":false}]}}`
+)
+
+func event(t *testing.T, raw string) hook.Event {
+	t.Helper()
+	ev, err := hook.Read([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
+}
+
+// headless is the same call where nobody sits.
+func headless(t *testing.T, raw string) hook.Event {
+	t.Helper()
+	ev := event(t, strings.Replace(raw, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
+	ev.Headless = true
+	return ev
+}
+
+func wantOutput(t *testing.T, got []byte, err error, part string) {
+	t.Helper()
+	if err != nil || !json.Valid(got) || !strings.Contains(string(got), part) {
+		t.Errorf("got %s, %v; want %s in it", got, err, part)
+	}
+}
+
+// A question is answered from elsewhere, and a permission is spent by its use (F7, F9).
+func TestAHookAsksAndWaits(t *testing.T) {
+	desk := askbacktest.New(t)
+	desk.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))
+	seat := desk.Agent("local")
+	out, err := hook.Run(t.Context(), seat, event(t, askDB))
+	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
+	out, err = hook.Run(t.Context(), seat, event(t, runBash))
+	wantOutput(t, out, err, `"behavior":"allow"`)
+	a := desk.Asks()[1]
+	if _, err := seat.Consume(t.Context(), a.ID, a.Outcome.Digest); !errors.Is(err, askback.ErrConsumed) {
+		t.Errorf("got %v, want the approval spent", err)
+	}
+}
+
+// The same words asked again are a new ask: an old approval is no approval.
+func TestAnOldAnswerIsNoAnswer(t *testing.T) {
+	desk := askbacktest.New(t)
+	desk.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
+	seat := desk.Agent("local")
+	out, err := hook.Run(t.Context(), seat, event(t, runBash))
+	wantOutput(t, out, err, `"allow"`)
+	out, err = hook.Run(t.Context(), seat, event(t, runBash))
+	wantOutput(t, out, err, `not twice`)
+	if n := len(desk.Asks()); n != 2 {
+		t.Errorf("got %d asks, want 2", n)
+	}
+}
+
+// noticing is a seat that tells of each ask it made or found.
+type noticing struct {
+	hook.Seat
+	asked chan askback.Ask
+}
+
+func (n noticing) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	a, err := n.Seat.Ask(ctx, r)
+	n.asked <- a
+	return a, err
+}
+
+// An open ask is found again by a repeated hook: a person sees one card, and
+// both hooks get the answer.
+func TestARepeatedHookAttaches(t *testing.T) {
+	desk := askbacktest.New(t)
+	ana := desk.Person("ana")
+	seat := noticing{desk.Agent("local"), make(chan askback.Ask, 2)}
+	outs := make(chan []byte, 2)
+	for range 2 {
+		go func() {
+			out, err := hook.Run(t.Context(), seat, event(t, askDB))
+			if err != nil {
+				t.Error(err)
+			}
+			outs <- out
+		}()
+	}
+	one, other := <-seat.asked, <-seat.asked
+	if one.ID != other.ID || len(desk.Asks()) != 1 {
+		t.Errorf("got %s and %s of %d asks, want one", one.ID, other.ID, len(desk.Asks()))
+	}
+	if _, err := ana.Answer(t.Context(), one.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		wantOutput(t, <-outs, nil, "SQLite")
+	}
+}
+
+// When the dialog at the desk is quicker the hook ends, and its card with it.
+func TestAHookThatEndsWithdraws(t *testing.T) {
+	desk := askbacktest.New(t)
+	ana := desk.Person("ana")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan []byte, 1)
+	go func() {
+		out, err := hook.Run(ctx, desk.Agent("local"), event(t, runBash))
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	if _, err := ana.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if out := <-done; out != nil {
+		t.Errorf("got %s, want no decision", out)
+	}
+	if a := desk.Asks()[0]; a.Status != askback.Cancelled {
+		t.Errorf("got %s, want it cancelled", a.Status)
+	}
+}
+
+// A deferred call stays open when its session ends, and the resumed session
+// finds the answer, given long after.
+func TestADeferredCallIsAnsweredLater(t *testing.T) {
+	desk := askbacktest.New(t)
+	ana := desk.Person("ana")
+	seat := desk.Agent("local")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan []byte, 1)
+	go func() {
+		out, err := hook.Run(ctx, seat, headless(t, askDB))
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	ask, err := ana.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
+	for _, name := range []string{hook.SessionEnd, hook.Stop} {
+		if out, err := hook.Run(t.Context(), seat, hook.Event{Name: name, SessionID: "s1"}); out != nil || err != nil {
+			t.Errorf("%s: got %s, %v", name, out, err)
+		}
+	}
+	desk.Advance(72 * time.Hour)
+	if _, err := ana.Answer(t.Context(), ask.ID, askback.Choose("SQLite")); err != nil {
+		t.Fatal(err)
+	}
+	resumed := headless(t, askDB)
+	resumed.PromptID, resumed.PermissionMode, resumed.CWD = "", "acceptEdits", "/srv/"
+	out, err := hook.Run(t.Context(), seat, resumed)
+	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
+}
+
+// What was answered at the desk is retired by the tool having run, in its own
+// session only.
+func TestAToolThatRanRetiresItsAsk(t *testing.T) {
+	desk := askbacktest.New(t)
+	desk.Person("ana")
+	seat := desk.Agent("local")
+	for _, raw := range []string{runBash, strings.Replace(runBash, `"s1"`, `"s2"`, 1), askDB} {
+		r, ok := hook.Request(event(t, raw))
+		if !ok {
+			t.Fatalf("%s asks nothing", raw)
+		}
+		if _, err := seat.Ask(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status := func() (out []askback.Status) {
+		for _, a := range desk.Asks() {
+			out = append(out, a.Status)
+		}
+		return out
+	}
+	if out, err := hook.Run(t.Context(), seat, event(t, ranBash)); out != nil || err != nil {
+		t.Errorf("got %s, %v", out, err)
+	}
+	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
+		t.Errorf("got %v, want the first cancelled", got)
+	}
+	if err := hook.Retire(t.Context(), seat, hook.Event{Name: hook.Stop, SessionID: "s1"}); err != nil {
+		t.Error(err)
+	}
+	if got := status(); got[1] != askback.Pending || got[2] != askback.Cancelled {
+		t.Errorf("got %v, want the third cancelled too", got)
+	}
+}
+
+// broken is a seat where everything fails.
+type broken struct{ hook.Seat }
+
+func (broken) Ask(context.Context, askback.Request) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrUnreachable
+}
+
+func (broken) List(context.Context, askback.Query) (askback.Page, error) {
+	return askback.Page{}, askback.ErrUnreachable
+}
+
+// spent is a seat where every approval is used up.
+type spent struct{ hook.Seat }
+
+func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrConsumed
+}
+
+// Whatever goes wrong there is no decision: the dialog at the desk decides (F9).
+func TestNoDecisionOnErrors(t *testing.T) {
+	desk := askbacktest.New(t)
+	desk.Person("ana", askbacktest.Approve("Bash"))
+	for raw, seat := range map[string]hook.Seat{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
+		if out, err := hook.Run(t.Context(), seat, event(t, raw)); out != nil || err == nil {
+			t.Errorf("%s: got %s, %v; want an error and no output", raw, out, err)
+		}
+	}
+}
+
+// The configuration that is written names what is read here, and our events.
+func TestTheConfigurationFits(t *testing.T) {
+	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := files[1].Edit(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		hook.EntrypointHeader, "$" + hook.EntrypointVariable, hook.PermissionRequest, hook.PreToolUse, hook.Elicitation, hook.ElicitationResult,
+		hook.PostToolUse, hook.PostToolUseFailure, hook.UserPromptSubmit, hook.Stop, hook.SessionEnd,
+	} {
+		if !strings.Contains(string(settings), `"`+name+`"`) {
+			t.Errorf("%s is not in %s", name, settings)
+		}
+	}
+	if !hook.Headless("sdk-cli") || hook.Headless("cli") || hook.Headless("sdk-ts") || hook.Headless("") {
+		t.Error("only claude -p has nobody at the desk")
+	}
+}
+
+// No input panics, and whatever it is, pending asks decide nothing (T5).
+func FuzzRead(f *testing.F) {
+	for _, raw := range []string{runBash, ranBash, askDB, `{"hook_event_name":"Elicitation","session_id":"s","mcp_server_name":"x","requested_schema":{"properties":{"a":{"type":"array","items":{"enum":["a","b"]}}}}}`} {
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		ev, err := hook.Read(raw)
+		if err != nil {
+			return
+		}
+		r, ok := hook.Request(ev)
+		ask := askback.Ask{Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title}
+		if _, err := r.Normalize(); ok && err != nil {
+			t.Errorf("%s: the request is refused: %v", raw, err)
+		}
+		if out, decided := hook.Decision(ev, ask); decided {
+			t.Errorf("%s: decided %s before anybody did", raw, out)
+		}
+		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
+			ask.Status, ask.Outcome = status, &askback.Outcome{Status: status}
+			if out, _ := hook.Decision(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
+				t.Errorf("%s: %s lets it happen: %s", raw, status, out)
+			}
+		}
+		hook.Retires(ev, ask)
+	})
+}

@@ -1,0 +1,274 @@
+package openapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback/internal/openapi"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file with what is described now")
+
+func made(t *testing.T) []byte {
+	t.Helper()
+	doc, err := openapi.Document(info, routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// A reader of OpenAPI that is not ours takes the document, and every example.
+func TestAnotherReaderTakesTheDocument(t *testing.T) {
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(made(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !doc.IsOpenAPI31OrLater() {
+		t.Errorf("it takes the document for OpenAPI %s", doc.OpenAPI)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Error(err)
+	}
+	for name, s := range doc.Components.Schemas {
+		for i, example := range s.Value.Examples {
+			if err := s.Value.VisitJSON(example, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Errorf("example %d of %s: %v", i, name, err)
+			}
+		}
+	}
+	n := 0
+	for _, item := range doc.Paths.Map() {
+		n += len(item.Operations())
+	}
+	if n != len(routes) {
+		t.Errorf("it found %d operations, there are %d routes", n, len(routes))
+	}
+}
+
+func TestTheSameRoutesGiveTheSameBytes(t *testing.T) {
+	if a, b := made(t), made(t); !bytes.Equal(a, b) {
+		t.Error("two documents of the same routes differ")
+	}
+}
+
+// Each thing that a document says of itself is there, and stands once.
+func TestWhatTheDocumentNamesIsThere(t *testing.T) {
+	var doc any
+	if err := json.Unmarshal(made(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range faults(doc) {
+		t.Error(wrong)
+	}
+}
+
+// faults are what the document names and is not there. The test below shows that
+// it finds them.
+func faults(doc any) (out []string) {
+	walk("", doc, func(at string, v map[string]any) {
+		for _, name := range []string{"$ref", "x-askback-event-data"} {
+			to, ok := v[name].(string)
+			if ok && find(doc, to) == nil {
+				out = append(out, fmt.Sprintf("%s: nothing is at %s", at, to))
+			}
+		}
+	})
+	ids := map[string]string{}
+	paths, _ := find(doc, "#/paths").(map[string]any)
+	for path, item := range paths {
+		for method, raw := range item.(map[string]any) {
+			at := method + " " + path
+			op := raw.(map[string]any)
+			id, _ := op["operationId"].(string)
+			if other, taken := ids[id]; taken || id == "" {
+				out = append(out, fmt.Sprintf("%s: its id %q is that of %q", at, id, other))
+			}
+			ids[id] = at
+			if got, want := declared(op), holes(path); got != want {
+				out = append(out, fmt.Sprintf("%s: it declares %q of its path, which has %q", at, got, want))
+			}
+			if s, _ := op["summary"].(string); !strings.HasSuffix(s, ".") {
+				out = append(out, at+": its summary is no sentence")
+			}
+		}
+	}
+	return out
+}
+
+func TestFaultsOfADocumentAreFound(t *testing.T) {
+	good := string(made(t))
+	for name, change := range map[string][2]string{
+		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},
+		"a response that is not there":  {`"#/components/responses/NotFound"`, `"#/components/responses/Lost"`},
+		"an id that stands twice":       {`"operationId": "getStats"`, `"operationId": "getPeople"`},
+		"a parameter nobody declared":   {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
+		"a summary that is no sentence": {`"summary": "Ask."`, `"summary": ""`},
+		"a frame of nothing":            {`"x-askback-event-data": "#/components/schemas/Event"`, `"x-askback-event-data": "#/components/schemas/Frame"`},
+	} {
+		bad := strings.Replace(good, change[0], change[1], 1)
+		var doc any
+		if err := json.Unmarshal([]byte(bad), &doc); err != nil || bad == good {
+			t.Fatalf("%s: %v, or nothing changed", name, err)
+		}
+		if len(faults(doc)) == 0 {
+			t.Errorf("%s is not found", name)
+		}
+	}
+}
+
+// walk calls visit for each object, below examples too.
+func walk(at string, v any, visit func(at string, v map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		visit(at, v)
+		for name, inner := range v {
+			walk(at+"/"+name, inner, visit)
+		}
+	case []any:
+		for i, inner := range v {
+			walk(fmt.Sprintf("%s/%d", at, i), inner, visit)
+		}
+	}
+}
+
+// find follows a reference into the document.
+func find(doc any, to string) any {
+	for name := range strings.SplitSeq(strings.TrimPrefix(to, "#/"), "/") {
+		in, _ := doc.(map[string]any)
+		doc = in[name]
+	}
+	return doc
+}
+
+func declared(op map[string]any) string {
+	var out []string
+	params, _ := op["parameters"].([]any)
+	for _, p := range params {
+		if p := p.(map[string]any); p["in"] == "path" {
+			out = append(out, p["name"].(string))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func holes(path string) string {
+	var out []string
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(part, "{") {
+			out = append(out, strings.Trim(part, "{}"))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestARouteThatPromisesNothingKnownIsRefused(t *testing.T) {
+	good := openapi.Route{Method: "GET", Path: "/x/{id}", Tag: "asks", Summary: "See.", Out: "Ask", Who: agent}
+	for name, change := range map[string]func(*openapi.Route){
+		"a schema of a body that is not there":    func(r *openapi.Route) { r.In = "Asking" },
+		"a schema of a reply that is not there":   func(r *openapi.Route) { r.Out = "Asking" },
+		"a schema of a refusal that is not there": func(r *openapi.Route) { r.Own = map[int]string{404: "Asking"} },
+		"a refusal that never comes":              func(r *openapi.Route) { r.Own = map[int]string{409: "Ask"} },
+		"a tag that is not there":                 func(r *openapi.Route) { r.Tag = "misc" },
+		"a status that nobody knows":              func(r *openapi.Route) { r.Statuses = []int{200, 418} },
+		"no reply that says yes":                  func(r *openapi.Route) { r.Statuses = []int{409} },
+	} {
+		bad := good
+		change(&bad)
+		if _, err := openapi.Document(info, []openapi.Route{bad}); err == nil {
+			t.Errorf("a route with %s is taken", name)
+		}
+	}
+	same := good
+	same.Path = "/x-{id}"
+	for _, twice := range [][]openapi.Route{{good, good}, {good, same}} {
+		if _, err := openapi.Document(info, twice); err == nil {
+			t.Errorf("%s and %s are taken side by side", twice[0].Path, twice[1].Path)
+		}
+	}
+	if _, err := openapi.Document(info, []openapi.Route{good}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Who needs no token says so; a cookie opens what is for people only (F10).
+func TestTheDocumentSaysWhoMayComeIn(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Security []map[string][]string `json:"security"`
+			Who      []string              `json:"x-askback-who"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(made(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ method, path, want string }{
+		{"get", "/healthz", ""},
+		{"post", "/api/v1/asks", "bearer"},
+		{"post", "/api/v1/tokens", "bearer"},
+		{"post", "/api/v1/asks/{id}/answer", "bearer cookie"},
+	} {
+		var got []string
+		for _, ways := range doc.Paths[c.path][c.method].Security {
+			for name := range ways {
+				got = append(got, name)
+			}
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("%s %s is opened by %q, want %q", c.method, c.path, got, c.want)
+		}
+	}
+}
+
+// What a document says of a route, whole: parameters, body, and every reply.
+func TestRoutesAreDescribed(t *testing.T) {
+	doc, err := openapi.Document(info, []openapi.Route{
+		{
+			Method: "POST", Path: base + "/asks/{id}/files/{rest...}", Tag: "asks", Summary: "Send.", Detail: "More.", Who: both,
+			In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429}, Own: map[int]string{409: "SessionReply"},
+			Query: []openapi.Param{limit, {Name: "mode", Description: "How.", Values: []string{"a", "b"}, Example: "a"}}, Header: []openapi.Param{key},
+		},
+		{Method: "DELETE", Path: base + "/grants/{id}", Tag: "desk", Summary: "End.", Who: admin, In: "Digest", OutType: openapi.Text, Statuses: []int{202}},
+		{Method: "GET", Path: "/events", Tag: "server", Summary: "Follow.", Out: "Event", OutType: openapi.Events},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var part struct {
+		Paths      json.RawMessage `json:"paths"`
+		Components struct {
+			Responses json.RawMessage `json:"responses"`
+			Security  json.RawMessage `json:"securitySchemes"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(doc, &part); err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.MarshalIndent(part, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/routes.json"
+	if *update {
+		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got)+"\n", "\n")); diff != "" {
+		t.Errorf("routes are described otherwise; if that is right, run with -update:\n%s", diff)
+	}
+}

@@ -1,0 +1,75 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// ordered is a JSON object whose members keep their order: readers meet routes
+// and fields as they were written, not by their first letter.
+type ordered[T any] []member[T]
+
+type member[T any] struct {
+	name  string
+	value T
+}
+
+// at returns the value of this name, or nil.
+func (o ordered[T]) at(name string) *T {
+	for i := range o {
+		if o[i].name == name {
+			return &o[i].value
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the members in their order.
+func (o ordered[T]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads the members in their order.
+func (o *ordered[T]) UnmarshalJSON(raw []byte) error {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	open, err := in.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("expected an object, not %v", open)
+	}
+	*o = ordered[T]{}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return err
+		}
+		m := member[T]{name: name.(string)} // the decoder takes no other names
+		if err := in.Decode(&m.value); err != nil {
+			return err
+		}
+		*o = append(*o, m)
+	}
+	return nil
+}

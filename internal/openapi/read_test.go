@@ -1,0 +1,196 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"path"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+// readers are what reads each body for us.
+var readers = map[string]func([]byte) error{
+	"AskRequest": func(raw []byte) error {
+		r, err := decode.Request(raw)
+		if err != nil {
+			return err
+		}
+		_, err = r.Normalize()
+		return err
+	},
+	"AnswerRequest":  func(raw []byte) error { _, err := decode.Answer(raw); return err },
+	"Reason":         func(raw []byte) error { _, err := decode.Reason(raw); return err },
+	"Nothing":        decode.Nothing,
+	"Digest":         func(raw []byte) error { _, err := decode.Digest(raw); return err },
+	"Draft":          func(raw []byte) error { return askback.CheckDraft(raw) },
+	"SessionRequest": func(raw []byte) error { _, err := decode.SessionRequest(raw); return err },
+	"MessageRequest": func(raw []byte) error { return checked(decode.Message(raw, askback.RoleUser)) },
+	"ResumeRequest":  func(raw []byte) error { return checked(decode.Resume(raw)) },
+	"Completion":     func(raw []byte) error { return checked(decode.Complete(raw)) },
+	"Todos":          func(raw []byte) error { return checked(decode.Todos(raw)) },
+	"TokenRequest": func(raw []byte) error {
+		r, err := decode.TokenRequest(raw)
+		if err != nil {
+			return err
+		}
+		return r.Check()
+	},
+	"Anything": func(raw []byte) error {
+		claude, _ := dialect.ClientNamed("claude")
+		_, err := claude.Ask(raw)
+		return err
+	},
+	"TextAnswer": func(raw []byte) error { _, err := dialect.ReadTextAnswer(raw); return err },
+	"ConversationAnswer": func(raw []byte) error {
+		_, err := dialect.Respond(raw, askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
+			{ID: "q1", Text: "Which database should we use?", Options: askback.Options("PostgreSQL", "SQLite")},
+		}})
+		return err
+	},
+}
+
+func checked(t askback.Tell, err error) error {
+	if err != nil {
+		return err
+	}
+	return t.Check()
+}
+
+// bodies are the schemas of what a server takes.
+func bodies(t *testing.T) []string {
+	t.Helper()
+	out := httptest.NewRecorder()
+	httpapi.NewHandler(engine.New(memstore.New(), nil), nil).ServeHTTP(out, httptest.NewRequest("GET", "/api/openapi.json", nil))
+	doc, err := openapi3.NewLoader().LoadFromData(out.Body.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, item := range doc.Paths.Map() {
+		for _, op := range item.Operations() {
+			if op.RequestBody != nil {
+				names = append(names, path.Base(op.RequestBody.Value.Content[openapi.JSON].Schema.Ref))
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Fatal("a server takes nothing")
+	}
+	return names
+}
+
+// Every body that a route has is read by somebody, and what the schema shows as
+// an example is taken as it stands: nothing of it is mended (F15).
+func TestExamplesOfBodiesAreRead(t *testing.T) {
+	for _, name := range bodies(t) {
+		if _, ok := readers[name]; !ok {
+			t.Errorf("nobody reads %s", name)
+		}
+	}
+	all := schemas(t)
+	for name, read := range readers {
+		for _, example := range all[name].Examples {
+			if err := read(example); err != nil {
+				t.Errorf("%s: %v\n%s", name, err, example)
+			}
+		}
+	}
+	for _, example := range all["AskRequest"].Examples {
+		if r, err := decode.Request(example); err != nil || len(r.Repairs) > 0 {
+			t.Errorf("this example is mended: %s: %v", example, r.Repairs)
+		}
+	}
+}
+
+// The schema and the reader agree about bodies that only look alike.
+func TestSchemasAndReadersAgree(t *testing.T) {
+	for _, c := range []struct {
+		name, raw string
+		good      bool
+	}{
+		{"AskRequest", `{"question": "Which?"}`, true},
+		{"AskRequest", `{"question": "Which?", "options": []}`, true},
+		{"AskRequest", `{"question": "Which?", "options": ["A", {"label": "B", "description": "b"}], "default": 1}`, true},
+		{"AskRequest", `{"question": "Which?", "options": ["A", "B"], "multi_select": true, "default": ["A", 1]}`, true},
+		{"AskRequest", `{"question": "Which?", "options": ["A", "B"], "descriptions": ["a", null]}`, true},
+		{"AskRequest", `{"question": "Which?", "header": "A header that is far too long", "timeout": 90, "on_timeout": "decline"}`, true},
+		{"AskRequest", `{"question": "Which?", "timeout": "1h30m", "context": {"a": 1}}`, true},
+		{"AskRequest", `{"confirmation": {"tool_name": "rm"}}`, true},
+		{"AskRequest", `{"question": "Which?", "options": ["A"]}`, false},
+		{"AskRequest", `{"question": "Which?", "context": ["a"]}`, false},
+		{"AskRequest", `{"question": "Which?", "timeout": "1.5h"}`, false},
+		{"AskRequest", `{"question": "Which?", "on_timeout": "approve"}`, false},
+		{"AskRequest", `{"question": "Which?", "colour": "red"}`, false},
+		{"AskRequest", `{"confirmation": {"tool_name": "rm", "input": [1]}}`, false},
+		{"AskRequest", `{"confirmation": {"tool_name": "rm", "tier": "observe"}}`, false},
+		{"AnswerRequest", `{"answer": ["A", "B"]}`, true},
+		{"AnswerRequest", `{"answers": [{"id": "q1", "question": "", "selected": [], "other": null, "notes": null}]}`, true},
+		{"AnswerRequest", `{"answers": {"q1": ["A"], "Which?": "B"}, "comment": "c"}`, true},
+		{"AnswerRequest", `{"decision": "approved", "input": {"a": 1}, "reason": "r"}`, true},
+		{"AnswerRequest", `{"answers": "A"}`, false},
+		{"AnswerRequest", `{"answers": {"q1": 1}}`, false},
+		{"AnswerRequest", `{"decision": true}`, false},
+		{"AnswerRequest", `{"decision": "approve_all", "grant": {"scope": "tool", "for": "1d"}}`, false},
+		{"Reason", `{}`, true},
+		{"Reason", `{"why": "r"}`, false},
+		{"Draft", `[]`, false},
+		{"SessionRequest", `{"external": true, "metadata": []}`, false},
+		{"SessionRequest", `{"external": true, "prompt": "go"}`, false},
+		{"SessionRequest", `{}`, false},
+		{"MessageRequest", `{"text": ""}`, false},
+		{"MessageRequest", `{"text": "hi", "role": "system"}`, false},
+		{"Completion", `{"status": "cancelled"}`, false},
+		{"Completion", `{"result": [1]}`, true},
+		{"Todos", `{"todos": []}`, true},
+		{"Todos", `{"todos": [{"content": "c", "status": "later"}]}`, false},
+		{"TokenRequest", `{"kind": "root", "name": "eve"}`, false},
+		{"TokenRequest", `{"kind": "agent", "name": ""}`, false},
+		{"TextAnswer", `{"question_id": "latest"}`, false},
+		{"TextAnswer", `{"answer": "A"}`, true},
+		{"ConversationAnswer", `{"answers": {"q1": ["SQLite"]}, "annotations": {"q1": {"notes": "n"}}}`, true},
+		{"ConversationAnswer", `{"answers": {"q1": "SQLite"}, "annotations": {"q1": {"colour": "red"}}}`, false},
+	} {
+		if err := readers[c.name]([]byte(c.raw)); (err == nil) != c.good {
+			t.Errorf("the reader says of the %s %s: %v", c.name, c.raw, err)
+		}
+		if err := openapi.Validate(c.name, []byte(c.raw)); (err == nil) != c.good {
+			t.Errorf("the schema says of %s: %v", c.raw, err)
+		}
+	}
+}
+
+// What the schema of a body promises to take, a reader knows: no field of it is
+// refused as unknown.
+func TestReadersKnowEveryFieldOfTheirSchema(t *testing.T) {
+	all := schemas(t)
+	for name, read := range readers {
+		for field := range all[name].Properties {
+			raw, err := json.Marshal(map[string]any{field: nil}) // null says nothing, and still has a name
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := read(raw); unknown(err) {
+				t.Errorf("%s has %s, and the reader says %v", name, field, err)
+			}
+		}
+	}
+}
+
+func unknown(err error) bool {
+	bad, _ := err.(askback.Invalid)
+	for _, p := range bad {
+		if p.Detail == "there is no such field" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package openapi
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback"
+)
+
+// A Route is one thing that can be done over the wire, as others should know it.
+// Refusals that follow from its shape (a body, a token, an id in the path) are
+// added by [Document]; Statuses names the others.
+type Route struct {
+	Method  string
+	Path    string // as http.ServeMux reads it
+	Tag     string
+	Summary string // one sentence
+	Detail  string // more of them, "" where there is no more to say
+	// Who are the kinds of principal it is for. Nobody named means that it
+	// needs no token. What a responder may do, a browser may.
+	Who      []string
+	In       string // the schema of the body; "" is no body
+	Optional bool   // the body may be left out
+	Out      string // the schema of the reply, or of the data of each event; "" is any object, a text, or nothing with 204
+	OutType  string // "" is application/json
+	Query    []Param
+	Header   []Param
+	Statuses []int // 200 unless said; and each refusal that is its own
+	// Own is the schema of a refusal that is no problem: some dialects have
+	// words of their own for it.
+	Own map[int]string
+}
+
+// A Param is something that goes with a request beside its body.
+type Param struct {
+	Name        string
+	Description string
+	Values      []string // those it can have; none named: any
+	Type        string   // "" is string
+	Example     string
+}
+
+// The media types of replies.
+const (
+	JSON    = "application/json"
+	Events  = "text/event-stream"
+	Text    = "text/plain"
+	trouble = "application/problem+json"
+)
+
+type operation struct {
+	ID          string                `json:"operationId"`
+	Tags        []string              `json:"tags"`
+	Summary     string                `json:"summary"`
+	Description string                `json:"description,omitempty"`
+	Parameters  []parameter           `json:"parameters,omitempty"`
+	Body        *body                 `json:"requestBody,omitempty"`
+	Responses   map[string]response   `json:"responses"`
+	Security    []map[string][]string `json:"security"`
+	Who         []string              `json:"x-askback-who"`
+}
+
+type parameter struct {
+	Name        string  `json:"name"`
+	In          string  `json:"in"`
+	Description string  `json:"description,omitempty"`
+	Required    bool    `json:"required,omitempty"`
+	Schema      *schema `json:"schema"`
+	Example     any     `json:"example,omitempty"`
+}
+
+type body struct {
+	Required bool             `json:"required,omitempty"`
+	Content  map[string]media `json:"content"`
+}
+
+type media struct {
+	Schema *schema `json:"schema"`
+}
+
+// schema is as much of a schema as a document needs outside its components.
+type schema struct {
+	Ref         string   `json:"$ref,omitempty"`
+	Type        string   `json:"type,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Minimum     *int     `json:"minimum,omitempty"`
+	Maximum     *int     `json:"maximum,omitempty"`
+	EventData   string   `json:"x-askback-event-data,omitempty"`
+}
+
+type response struct {
+	Ref         string            `json:"$ref,omitempty"`
+	Description string            `json:"description,omitempty"`
+	Headers     map[string]header `json:"headers,omitempty"`
+	Content     map[string]media  `json:"content,omitempty"`
+}
+
+type header struct {
+	Description string  `json:"description"`
+	Schema      *schema `json:"schema"`
+}
+
+const schemaPath = "#/components/schemas/"
+
+func ref(name string) *schema { return &schema{Ref: schemaPath + name} }
+
+func (r Route) verb() string { return strings.ToLower(r.Method) }
+
+// template is the path as OpenAPI writes it: {rest...} of ServeMux is {rest}.
+func (r Route) template() string { return strings.ReplaceAll(r.Path, "...}", "}") }
+
+func (r Route) operation(info Info) (operation, error) {
+	if err := r.known(); err != nil {
+		return operation{}, err
+	}
+	op := operation{
+		ID: r.id(info.Base), Tags: []string{r.Tag}, Summary: r.Summary, Description: r.Detail,
+		Parameters: r.parameters(), Responses: r.responses(), Security: r.security(), Who: append([]string{}, r.Who...),
+	}
+	if r.In != "" {
+		op.Body = &body{Required: !r.Optional, Content: map[string]media{JSON: {ref(r.In)}}}
+	}
+	return op, nil
+}
+
+// known says whether the schemas and the statuses that a route names are there.
+func (r Route) known() error {
+	files, err := written()
+	if err != nil {
+		return err
+	}
+	names := []string{r.In, r.Out}
+	for status, name := range r.Own {
+		if !slices.Contains(r.Statuses, status) && !slices.Contains(r.implied(), status) {
+			return fmt.Errorf("status %d has a schema and is none of its statuses", status)
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if _, ok := files[name]; name != "" && !ok {
+			return fmt.Errorf("there is no schema %q", name)
+		}
+	}
+	for _, status := range r.Statuses {
+		if _, ok := refused[status]; !ok && !good(status) {
+			return fmt.Errorf("nobody knows what status %d means", status)
+		}
+	}
+	if len(r.Statuses) > 0 && !slices.ContainsFunc(r.Statuses, good) {
+		return fmt.Errorf("no status of it says yes")
+	}
+	return nil
+}
+
+func good(status int) bool { return 200 <= status && status < 300 && http.StatusText(status) != "" }
+
+// id is the method and the words of the path: getAsksId.
+func (r Route) id(base string) string {
+	words := strings.FieldsFunc(strings.TrimPrefix(r.template(), base), func(c rune) bool { return strings.ContainsRune("/{}-_.", c) })
+	var b strings.Builder
+	b.WriteString(r.verb())
+	for _, w := range words {
+		b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+	}
+	return b.String()
+}
+
+func (r Route) parameters() (out []parameter) {
+	parts := strings.Split(r.template(), "/")
+	for i, part := range parts {
+		name, ok := strings.CutPrefix(part, "{")
+		if !ok {
+			continue
+		}
+		out = append(out, parameter{
+			Name: strings.TrimSuffix(name, "}"), In: "path", Required: true,
+			Description: named(parts[i-1]), Schema: &schema{Type: "string"},
+		})
+	}
+	for _, p := range r.Query {
+		out = append(out, p.parameter("query"))
+	}
+	for _, p := range r.Header {
+		out = append(out, p.parameter("header"))
+	}
+	return out
+}
+
+// named says what a part of a path is the id of, by the word before it.
+func named(before string) string {
+	switch before {
+	case "asks":
+		return "The id of the ask: ask_…"
+	case "sessions", "conversations", "answer", "session":
+		return "The id of the session: ses_…"
+	case "grants":
+		return "The id of the grant: grt_…"
+	case "tokens":
+		return "The id of the token: tok_…"
+	}
+	return "Its name."
+}
+
+func (p Param) parameter(in string) parameter {
+	out := parameter{
+		Name: p.Name, In: in, Description: p.Description,
+		Schema: &schema{Type: cmp.Or(p.Type, "string"), Enum: p.Values},
+	}
+	if p.Name == "limit" {
+		out.Schema.Minimum, out.Schema.Maximum = new(1), new(askback.MaxLimit)
+	}
+	if p.Example == "" {
+		return out
+	}
+	out.Example = p.Example
+	if n, err := strconv.Atoi(p.Example); err == nil && p.Type == "integer" {
+		out.Example = n
+	}
+	return out
+}
+
+// security names the ways in. Cookies belong to browsers, and those to people.
+func (r Route) security() []map[string][]string {
+	out := []map[string][]string{}
+	if len(r.Who) > 0 {
+		out = append(out, map[string][]string{"bearer": {}})
+	}
+	if slices.Contains(r.Who, "responder") {
+		out = append(out, map[string][]string{"cookie": {}})
+	}
+	return out
+}

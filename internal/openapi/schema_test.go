@@ -1,0 +1,190 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/openapi"
+)
+
+// component is what these tests look at of a schema.
+type component struct {
+	Description string                     `json:"description"`
+	Required    []string                   `json:"required"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	More        *bool                      `json:"additionalProperties"`
+	Examples    []json.RawMessage          `json:"examples"`
+}
+
+func schemas(t *testing.T) map[string]component {
+	t.Helper()
+	var doc struct {
+		Components struct {
+			Schemas map[string]component `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(made(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Components.Schemas
+}
+
+func TestEachSchemaHasAnExampleThatItTakes(t *testing.T) {
+	all := schemas(t)
+	if got, want := slices.Sorted(maps.Keys(all)), openapi.Schemas(); !slices.Equal(got, want) || len(want) < 60 {
+		t.Errorf("the document has the schemas %v, there are %v", got, want)
+	}
+	for name, s := range all {
+		if len(s.Examples) == 0 {
+			t.Errorf("%s has no example", name)
+		}
+		if !strings.HasSuffix(s.Description, ".") {
+			t.Errorf("%s is described by no sentence: %q", name, s.Description)
+		}
+		for i, example := range s.Examples {
+			if err := openapi.Validate(name, example); err != nil {
+				t.Errorf("example %d: %v", i, err)
+			}
+		}
+	}
+}
+
+// anything is what may be JSON of any kind.
+var anything = []string{"Session.payload", "Session.result", "Completion.result"}
+
+// A schema is strict: another field, a missing one or one of another kind is no
+// such thing. A schema that takes them would prove nothing of what is sent.
+func TestSchemasAreStrict(t *testing.T) {
+	for name, s := range schemas(t) {
+		if s.Properties == nil {
+			continue
+		}
+		if s.More == nil || *s.More {
+			t.Errorf("%s takes fields that nobody knows", name)
+		}
+		for _, example := range s.Examples {
+			spoil(t, name, s, example)
+		}
+	}
+}
+
+func spoil(t *testing.T, name string, s component, example json.RawMessage) {
+	t.Helper()
+	refused := func(what string, change func(map[string]any)) {
+		var v map[string]any
+		if err := json.Unmarshal(example, &v); err != nil {
+			t.Fatal(err)
+		}
+		change(v)
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if openapi.Validate(name, raw) == nil {
+			t.Errorf("%s takes %s: %s", name, what, raw)
+		}
+	}
+	refused("another field", func(v map[string]any) { v["surprise"] = true })
+	for _, field := range s.Required {
+		refused("no "+field, func(v map[string]any) { delete(v, field) })
+	}
+	for field := range s.Properties {
+		if !slices.Contains(anything, name+"."+field) {
+			refused("a number for "+field, func(v map[string]any) { v[field] = -1.5 })
+		}
+	}
+}
+
+// What was refused by hand, and why (wire.md §2 and §5).
+func TestWhatIsNoSuchThingIsRefused(t *testing.T) {
+	for _, c := range []struct{ name, raw string }{
+		{"Ask", `{`},
+		{"Ask", `null`},
+		{"Asking", `{}`},
+		{"By", `{"kind": "robot", "name": null}`},
+		{"Option", `{"label": ""}`},
+		{"Option", `{"label": "` + strings.Repeat("x", askback.MaxLabel+1) + `"}`},
+		{"Todo", `{"content": "Save it", "status": "done"}`},
+		{"Claim", `{"name": "ana", "at": "2026-01-02T09:00:00Z"}`},
+		{"Claim", `{"name": "ana", "at": null}`},
+		{"Duration", `"soon"`},
+		{"Duration", `0`},
+		{"Duration", `-5`},
+		{"AskRequest", `{}`},
+		{"AskRequest", `{"question": "A?", "questions": [{"question": "A?"}]}`},
+		{"AskRequest", `{"question": "A?", "confirmation": {"tool_name": "rm"}}`},
+		{"AskRequest", `{"question": "A?", "options": ["only one"]}`},
+		{"AskRequest", `{"question": "A?", "quorum": 2}`},
+		{"AskRequest", `{"question": "A?", "timeout": "5m", "deadline": "2026-01-02T09:00:00Z"}`},
+		{"AskRequest", `{"question": "A?", "session_id": "ses_1", "session_key": "mine"}`},
+		{"AskRequest", `{"questions": [{"question": "1"}, {"question": "2"}, {"question": "3"}, {"question": "4"}, {"question": "5"}]}`},
+		{"AskRequest", `{"confirmation": {"tool_name": "rm", "digest": "sha256:00"}}`},
+		{"AnswerRequest", `{}`},
+		{"AnswerRequest", `{"answer": "A", "answers": []}`},
+		{"AnswerRequest", `{"decision": "approved", "answer": "A"}`},
+		{"AnswerRequest", `{"decision": "yes"}`},
+		{"AnswerRequest", `{"answers": [{"selected": ["A"]}]}`},
+		{"SessionRequest", `{"external": false}`},
+		{"Stats", `{"pending": 0, "oldest_pending_s": 0, "settled": {"pending": 1}, "by_policy": 0, "median_wait_s": 0, "people": [], "agents": [], "partial": false}`},
+		{"Problem", `{"type": "about:blank", "title": "Not Found", "status": 404}`},
+	} {
+		if err := openapi.Validate(c.name, []byte(c.raw)); err == nil {
+			t.Errorf("%s takes %s", c.name, c.raw)
+		}
+	}
+}
+
+// The limits of wire.md §1 have one place, and the schemas say the same.
+func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
+	for _, c := range []struct {
+		schema, field, limit string
+		want                 int
+	}{
+		{"OptionRequest", "label", "maxLength", askback.MaxLabel},
+		{"OptionRequest", "description", "maxLength", askback.MaxDescription},
+		{"OptionRequest", "preview", "maxLength", askback.MaxPreview},
+		{"Option", "label", "maxLength", askback.MaxLabel},
+		{"Option", "description", "maxLength", askback.MaxDescription},
+		{"Option", "preview", "maxLength", askback.MaxInput}, // of a confirmation as a question, the arguments
+		{"Question", "question", "maxLength", len("Confirm: ") + askback.MaxQuestion},
+		{"Question", "options", "maxItems", askback.MaxOptions},
+		{"QuestionRequest", "question", "maxLength", askback.MaxQuestion},
+		{"QuestionRequest", "options", "maxItems", askback.MaxOptions},
+		{"AskRequest", "questions", "maxItems", askback.MaxQuestions},
+		{"AskRequest", "question", "maxLength", askback.MaxQuestion},
+		{"AskRequest", "options", "maxItems", askback.MaxOptions},
+		{"AskRequest", "context", "maxLength", askback.MaxContext},
+		{"AskRequest", "title", "maxLength", askback.MaxName},
+		{"AskRequest", "to", "maxItems", askback.MaxNames},
+		{"AskRequest", "tags", "maxItems", askback.MaxNames},
+		{"AskRequest", "key", "maxLength", askback.MaxKey},
+		{"AskRequest", "session_key", "maxLength", askback.MaxKey},
+		{"AskRequest", "repairs", "maxItems", askback.MaxProblems},
+		{"ConfirmationRequest", "description", "maxLength", askback.MaxQuestion},
+		{"ConfirmationRequest", "input_preview", "maxLength", askback.MaxPreview},
+		{"ConfirmationRequest", "context", "maxLength", askback.MaxContext},
+		{"AnswerEntry", "notes", "maxLength", askback.MaxText},
+		{"AnswerEntry", "other", "maxLength", askback.MaxText},
+		{"AnswerRequest", "comment", "maxLength", askback.MaxText},
+		{"AnswerRequest", "reason", "maxLength", askback.MaxText},
+		{"Reason", "reason", "maxLength", askback.MaxText},
+		{"MessageRequest", "text", "maxLength", askback.MaxMessage},
+		{"Todos", "todos", "maxItems", askback.MaxTodos},
+		{"Todo", "content", "maxLength", askback.MaxTodo},
+		{"Problem", "errors", "maxItems", askback.MaxProblems},
+		{"AskPage", "items", "maxItems", askback.MaxLimit},
+	} {
+		var property map[string]any
+		if err := json.Unmarshal(schemas(t)[c.schema].Properties[c.field], &property); err != nil {
+			t.Errorf("%s.%s: %v", c.schema, c.field, err)
+			continue
+		}
+		if got, _ := property[c.limit].(float64); int(got) != c.want {
+			t.Errorf("%s.%s has %s %v, want %d", c.schema, c.field, c.limit, property[c.limit], c.want)
+		}
+	}
+}

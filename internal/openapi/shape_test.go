@@ -1,0 +1,376 @@
+package openapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+
+const (
+	id     = "01k7z3q8v0h2m4n6p8r0s2t4v6"
+	digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+)
+
+func raw(s string) json.RawMessage { return json.RawMessage(s) }
+
+var (
+	option   = askback.Option{Label: "SQLite", Description: "one file", Preview: "sqlite:"}
+	question = askback.Question{
+		ID: "q1", Text: "Which?", Header: "DB", MultiSelect: true, Options: []askback.Option{option, {Label: "B"}},
+		NoOther: true, Optional: true, Default: []string{"B"},
+	}
+	single       = askback.Question{ID: "q2", Text: "Why?", Default: []string{"Because"}}
+	confirmation = askback.Confirmation{
+		ToolName: "rm", Server: "files", Description: "Away", Input: raw(`{"a": 1}`), InputPreview: "rm a", Tier: "confirm",
+		Dangerous: true, Context: "old", Digest: digest,
+	}
+	person  = askback.By{Kind: askback.ByPerson, Name: "ana"}
+	outcome = askback.Outcome{
+		Status: askback.Answered, Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"B"}, Other: "C", Notes: "n"}, {}},
+		Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`), Digest: digest, GrantID: "grt_" + id, Reason: "r",
+		By: person, Via: askback.ViaWeb, At: nine, Defaulted: true,
+	}
+	asked = askback.Ask{
+		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
+		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
+		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
+		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome,
+		Repairs: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
+	}
+	session = askback.Session{
+		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
+		Payload: raw(`[1]`), Result: raw(`"done"`), Error: "e", Metadata: raw(`{}`), Todos: []askback.Todo{{Content: "c", Status: askback.TodoPending}},
+		ParentID: "ses_" + id, AsksPending: 1, AsksTotal: 2, Tokens: 3, CostUSD: 0.5, CreatedAt: nine, UpdatedAt: nine, CompletedAt: nine, ResumedAt: nine,
+	}
+	grant = askback.Grant{
+		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, SessionID: "ses_" + id,
+		Digest: digest, Dangerous: true, By: "ana", Token: "tok_" + id, CreatedAt: nine, ExpiresAt: nine, Uses: 1, RevokedAt: nine,
+	}
+	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Via: askback.ViaAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}
+	message = askback.Message{Seq: 1, Role: askback.RoleUser, By: "ana", Text: "hi", At: nine}
+	asking  = askback.Asking{Name: "bot", Pending: 1}
+	stats   = askback.Stats{
+		Pending: 1, OldestPending: 1.5, Settled: map[askback.Status]int{askback.Answered: 1}, ByPolicy: 1, MedianWait: 0.5,
+		Answers: []askback.PersonStats{{Name: "ana", Answered: 1, Approved: 1, Denied: 1, MedianWait: 0.5}}, Agents: []askback.Asking{asking}, Partial: true,
+	}
+)
+
+// full are values with every field set, and least those with nothing but what
+// Askback always fills in. All that is between them has the same shape: what is
+// not there is null, and no field is left out (wire.md §2).
+var full = map[string]any{
+	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c"}, "Question": question, "Option": option, "OptionRequest": option,
+	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "Answered": outcome.Answers[0], "By": person,
+	"Mistake": asked.Repairs[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
+	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
+	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
+	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC"}, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
+	"Event": askback.Event{Cursor: "c", Seq: 1, SessionID: "ses_" + id, Type: "agent_complete", At: nine, Data: raw(`{"x": 1}`)},
+}
+
+var least = map[string]any{
+	"Ask": askback.Ask{
+		ID: asked.ID, SessionID: asked.SessionID, Kind: askback.Questions, Questions: []askback.Question{{ID: "q1", Text: "?"}},
+		Quorum: 1, Status: askback.Pending, CreatedAt: nine, OnTimeout: askback.OnTimeoutWait,
+	},
+	"AskPage": askback.Page{}, "Question": askback.Question{ID: "q1", Text: "?"}, "Option": askback.Option{Label: "A"},
+	"Confirmation": askback.Confirmation{ToolName: "rm", Input: raw(`{}`), Tier: "confirm", Digest: digest}, "Claim": askback.Claim{At: nine},
+	"Outcome": askback.Outcome{Status: askback.Expired, By: askback.By{Kind: askback.ByTimer}, At: nine}, "Answered": askback.QuestionAnswer{},
+	"By": askback.By{Kind: askback.ByTimer}, "Mistake": askback.Problem{},
+	"Session":     askback.Session{ID: session.ID, Status: askback.SessionRunning, CreatedAt: nine, UpdatedAt: nine},
+	"SessionPage": askback.SessionPage{}, "Message": askback.Message{Role: askback.RoleAssistant, At: nine}, "MessagePage": askback.MessagePage{},
+	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
+	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
+	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Via: askback.ViaAPI, CreatedAt: nine},
+	"Person": askback.Person{}, "Agent": askback.Asking{}, "PersonStats": askback.PersonStats{},
+	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{}},
+	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
+}
+
+func holds(t *testing.T, name string, v any) {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := openapi.Validate(name, raw); err != nil {
+		t.Errorf("%v\n%s", err, raw)
+	}
+}
+
+func TestWhatIsSentHasItsSchema(t *testing.T) {
+	for name, v := range full {
+		if unset := unset(v); len(unset) > 0 {
+			t.Errorf("the full %s says nothing in %v", name, unset)
+		}
+		holds(t, name, v)
+	}
+	for name, v := range least {
+		holds(t, name, v)
+	}
+	approval := asked
+	approval.Kind, approval.Questions, approval.Confirmation = askback.Confirm, nil, &confirmation
+	holds(t, "Ask", approval)
+	for _, q := range approval.Form() { // a confirmation as a question (wire.md §3)
+		holds(t, "Question", q)
+	}
+}
+
+// unset names the fields that a value leaves out, so that a new field is not
+// forgotten here.
+func unset(v any) (out []string) {
+	r := reflect.ValueOf(v)
+	for i := range r.NumField() {
+		name := r.Type().Field(i).Name
+		if r.Field(i).IsZero() && name != "Repeated" && name != "Confirmation" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// A zero value is no thing that Askback ever sends: its words are missing.
+func TestZeroValuesAreNoThing(t *testing.T) {
+	for name, v := range map[string]any{
+		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
+		"Outcome": askback.Outcome{}, "By": askback.By{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
+		"Grant": askback.Grant{}, "Token": askback.Token{}, "Event": askback.Event{}, "Stats": askback.Stats{},
+	} {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if openapi.Validate(name, raw) == nil {
+			t.Errorf("a zero %s is taken: %s", name, raw)
+		}
+	}
+}
+
+// An ask cannot be two things, or end and go on.
+func TestAnAskThatContradictsItselfIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*askback.Ask){
+		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
+		"pending with an outcome":           func(a *askback.Ask) { a.Status = askback.Pending },
+		"questions with a confirmation":     func(a *askback.Ask) { a.Confirmation = &confirmation },
+		"a confirmation with questions":     func(a *askback.Ask) { a.Kind, a.Confirmation = askback.Confirm, &confirmation },
+		"a confirmation without one":        func(a *askback.Ask) { a.Kind, a.Questions = askback.Confirm, nil },
+		"questions without any":             func(a *askback.Ask) { a.Questions = nil },
+		"a status that no ask has":          func(a *askback.Ask) { a.Status = askback.AnyStatus },
+		"five questions":                    func(a *askback.Ask) { a.Questions = []askback.Question{single, single, single, single, single} },
+		"an outcome by nobody":              func(a *askback.Ask) { o := outcome; o.By = askback.By{}; a.Outcome = &o },
+		"a digest that is none":             func(a *askback.Ask) { o := outcome; o.Digest = "md5:0"; a.Outcome = &o },
+		"an id of something else":           func(a *askback.Ask) { a.ID = a.SessionID },
+		"a context that is neither of both": func(a *askback.Ask) { a.Context = raw("[]") },
+	} {
+		bad := asked.Clone()
+		change(&bad)
+		raw, err := json.Marshal(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if openapi.Validate("Ask", raw) == nil {
+			t.Errorf("an ask with %s is taken", name)
+		}
+	}
+}
+
+// The golden files of the root package have the shape of their schemas. Some of
+// them are of bare values; blanks puts the words in that Askback always sends.
+func TestGoldenFilesHaveTheirSchemas(t *testing.T) {
+	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "Mistake"} {
+		files, err := filepath.Glob("../../testdata/" + pattern + ".json")
+		if err != nil || len(files) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range files {
+			golden(t, file, name)
+		}
+	}
+}
+
+func golden(t *testing.T, file, name string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	bare := false
+	for _, one := range list {
+		walk("", one, func(_ string, v map[string]any) { bare = blanks(v) || bare })
+		holds(t, name, one)
+	}
+	if bare && openapi.Validate(name, text) == nil {
+		t.Errorf("%s is taken without the words it lacks", file)
+	}
+}
+
+// blanks fills in what a bare value of the golden files lacks, and says whether
+// there was any.
+func blanks(v map[string]any) (bare bool) {
+	fill := func(field string, lacks, word any) {
+		if is, ok := v[field]; ok && is == lacks {
+			v[field], bare = word, true
+		}
+	}
+	status := "pending"
+	if _, outcome := v["default_applied"]; outcome {
+		status = "expired"
+	}
+	fill("status", "", status)
+	fill("id", "", asked.ID)
+	fill("session_id", "", asked.SessionID)
+	fill("kind", "", "policy")
+	fill("on_timeout", "", "wait")
+	fill("digest", "", digest)
+	fill("quorum", 0.0, 1)
+	fill("created_at", nil, "2026-01-02T09:00:00.000Z")
+	fill("at", nil, "2026-01-02T09:00:00.000Z")
+	if list, ask := v["questions"].([]any); ask && len(list) == 0 && v["confirmation"] == nil {
+		v["kind"], v["questions"], bare = "questions", []any{question}, true
+	}
+	return bare
+}
+
+// What an engine really gives has its schema: asks, sessions, grants, tokens,
+// numbers, and each event of a day (wire.md §4).
+func TestWhatAnEngineGivesHasItsSchema(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	e := engine.New(memstore.New(), nil)
+	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	root := e.As(askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaTerminal})
+	begin := must(next(ana.Events(ctx, "", "")))(t)
+	holds(t, "Event", begin)
+	s := must(bot.Start(ctx, askback.SessionRequest{Key: "run", Metadata: raw(`{"a": 1}`)}))(t)
+	first := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}}}))(t)
+	holds(t, "Ask", must(ana.Claim(ctx, first.ID))(t))
+	holds(t, "Ask", must(ana.Answer(ctx, first.ID, askback.Choose("A")))(t))
+	if _, err := root.Answer(ctx, first.ID, askback.Choose("B")); err == nil {
+		t.Error("a late answer counts")
+	}
+	call := askback.Request{SessionID: s.ID, Confirmation: &askback.Confirmation{ToolName: "rm", Input: raw(`{"a": 1}`)}}
+	for range 2 { // the second one is answered by the grant
+		approved := must(bot.Ask(ctx, call))(t)
+		if !approved.Settled() {
+			approved = must(ana.Answer(ctx, approved.ID, askback.Decide(askback.ApproveAll, "")))(t)
+		}
+		holds(t, "Ask", must(bot.Consume(ctx, approved.ID, approved.Outcome.Digest))(t))
+	}
+	declined := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Why?"}}}))(t)
+	holds(t, "Ask", must(ana.Decline(ctx, declined.ID, "no"))(t))
+	grants := must(ana.Grants(ctx, askback.GrantQuery{}))(t)
+	holds(t, "GrantPage", grants)
+	holds(t, "Grant", must(ana.Revoke(ctx, grants.Items[0].ID))(t))
+	for _, tell := range []askback.Tell{
+		askback.SetTodos{Todos: session.Todos},
+		askback.Report{Text: "hi", Final: true},
+		askback.EndTurn{Reason: "r"},
+		askback.ResumeSession{Message: "go"},
+		askback.Complete{Result: raw(`{"a": 1}`)},
+	} {
+		holds(t, "Session", must(bot.Tell(ctx, s.ID, tell))(t))
+	}
+	holds(t, "MessagePage", must(ana.Messages(ctx, s.ID, "", 0))(t))
+	holds(t, "SessionPage", must(ana.Sessions(ctx, askback.SessionQuery{}))(t))
+	holds(t, "AskPage", must(ana.List(ctx, askback.Query{Status: askback.AnyStatus}))(t))
+	numbers := must(ana.Stats(ctx))(t)
+	numbers.Agents = append([]askback.Asking{}, numbers.Agents...) // a door writes [] for none
+	holds(t, "Stats", numbers)
+	minted, secret, err := root.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "ben", ExpiresIn: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "CreatedToken", map[string]any{"token": minted, "secret": secret})
+	follow(t, ana.Events(ctx, "", begin.Cursor))
+	inDialects(t, must(ana.List(ctx, askback.Query{Status: askback.AnyStatus}))(t).Items)
+}
+
+// next is the first event of a stream.
+func next(events iter.Seq2[askback.Event, error]) (askback.Event, error) {
+	for ev, err := range events {
+		return ev, err
+	}
+	return askback.Event{}, nil
+}
+
+// follow holds every event up to the end of the session to its schema, and says
+// which never came.
+func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
+	t.Helper()
+	missing := []string{
+		"session_started", "state_change", "message", "todos_changed", "session_completed", "question_pending", "question_claimed",
+		"question_answered", "question_declined", "question_consumed", "answer_refused", "grant_made", "grant_used", "grant_revoked",
+	}
+	for ev, err := range events {
+		if err != nil {
+			t.Fatalf("%v; these never came: %v", err, missing)
+		}
+		holds(t, "Event", ev)
+		missing = slices.DeleteFunc(missing, func(typ string) bool { return typ == ev.Type })
+		if len(missing) == 0 {
+			return
+		}
+	}
+}
+
+// inDialects holds the replies of the dialects to their schemas (B4, C1).
+func inDialects(t *testing.T, asks []askback.Ask) {
+	t.Helper()
+	rows, err := dialect.Rows(asks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "AgentQuestions", rows)
+	holds(t, "PendingQuestion", dialect.Pending(asks))
+	holds(t, "PendingQuestion", dialect.Pending(nil))
+	holds(t, "SessionReply", dialect.Submitted())
+	holds(t, "SessionReply", dialect.NotSubmitted(askback.ErrSettled, asks[0]))
+	holds(t, "SessionReply", dialect.NotSubmitted(dialect.Several{asks[0].ID}, asks[0]))
+	holds(t, "AgentReply", dialect.Resumed(asks[0].SessionID))
+	late, err := dialect.Late(asks[0], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, "AgentReply", late)
+	for _, status := range []string{"running", "waiting_for_input", "completed", "failed", "cancelled"} {
+		row, err := dialect.SessionRow(askback.Session{ID: asks[0].SessionID, Status: askback.SessionStatus(status), CreatedAt: nine}, "done")
+		if err != nil {
+			t.Fatal(err)
+		}
+		holds(t, "AgentSession", row)
+	}
+}
+
+// must is a value that came without an error.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

@@ -1,0 +1,184 @@
+package prose
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// suspicion says in a sentence why a person should look twice at where a link leads, or
+// nothing.
+func suspicion(host string, user bool, text string) string {
+	host = strings.ToLower(host)
+	switch {
+	case user:
+		return "Look twice: the address begins with a name before an @, and leads to what stands behind it."
+	case strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--"):
+		return "Look twice: the host is written in code (xn--), and browsers may show it as another."
+	case isOddNumber(host):
+		return "Look twice: the host is a number, written so that it is hard to read."
+	case strings.ContainsFunc(host, isOdd):
+		return "Look twice: the host has signs that only look like ordinary ones."
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if isMixed(label) {
+			return "Look twice: the host mixes letters of several scripts that can look alike."
+		}
+		if looksLatin(label, host) {
+			return "Look twice: the host has letters that look Latin and are not."
+		}
+	}
+	if named := hostsIn(text); len(named) > 0 && !slices.Contains(named, bare(host)) {
+		return "Look twice: the text names another host than the address."
+	}
+	return ""
+}
+
+func bare(host string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(host), "www."), ".")
+}
+
+// isOdd holds for what is neither ASCII nor of any script: a full stop of full width, a
+// slash that is none.
+func isOdd(r rune) bool {
+	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '·' && r != '・'
+}
+
+// isOddNumber holds for 2130706433, 0x7f.1 and 010.0.0.1, which browsers take for
+// addresses. Four plain numbers are one that people can read.
+func isOddNumber(host string) bool {
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	last := labels[len(labels)-1]
+	if _, err := strconv.ParseUint(last, 0, 64); err != nil && strings.Trim(last, "0123456789") != "" {
+		return false
+	}
+	if host == "" || strings.Contains(host, ":") {
+		return false // IPv6
+	}
+	for _, l := range labels {
+		n, err := strconv.ParseUint(l, 10, 8)
+		if err != nil || strconv.FormatUint(n, 10) != l {
+			return true
+		}
+	}
+	return len(labels) != 4
+}
+
+// together are scripts that are written side by side (UTS 39, highly restrictive).
+var together = [][]string{
+	{"Latin", "Han", "Hiragana", "Katakana"},
+	{"Latin", "Han", "Bopomofo"},
+	{"Latin", "Han", "Hangul"},
+}
+
+// isMixed says whether a label has letters of scripts that are not written together.
+func isMixed(label string) bool {
+	var scripts []string
+	for _, r := range label {
+		if s := scriptOf(r); s != "" && !slices.Contains(scripts, s) {
+			scripts = append(scripts, s)
+		}
+	}
+	return len(scripts) > 1 && !slices.ContainsFunc(together, func(set []string) bool {
+		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
+	})
+}
+
+// scriptOf names the script of a letter; "" is one that many share. A letter is of one
+// script only, so it does not matter in which order they are asked.
+func scriptOf(r rune) string {
+	if r <= unicode.MaxASCII {
+		if unicode.IsLetter(r) {
+			return "Latin"
+		}
+		return ""
+	}
+	for name, table := range unicode.Scripts {
+		if unicode.Is(table, r) && name != "Common" && name != "Inherited" {
+			return name
+		}
+	}
+	return ""
+}
+
+// looksLatin holds for a label in other letters that all look like Latin ones, under a
+// domain in Latin letters, and for Latin letters that no language near writes so.
+func looksLatin(label, host string) bool {
+	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isWritten(r) }) {
+		return true
+	}
+	top := host[strings.LastIndex(host, ".")+1:]
+	return isASCII(top) && !isASCII(label) && isASCII(Skeleton(label))
+}
+
+// isWritten holds for the Latin letters of European languages and of Vietnamese.
+func isWritten(r rune) bool {
+	switch {
+	case r == 'ı', r == 'ĸ', r == 'ŀ', r == 'ŉ', r == 'ſ':
+		return false
+	case r < 0x180, r >= 0x218 && r <= 0x21b, r >= 0x1ea0 && r <= 0x1ef9:
+		return true
+	}
+	return strings.ContainsRune("ƠơƯư", r)
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// hostsIn returns the hosts that a link text seems to name.
+func hostsIn(text string) []string {
+	var out []string
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, "()[]<>\"'`*.,;:!?")
+		_, after, full := strings.Cut(word, "://")
+		if !full {
+			after = word
+		}
+		host := after[strings.LastIndex(before(after, "/"), "@")+1:]
+		host = bare(before(before(before(host, "/"), ":"), "?"))
+		if full || isHost(host) {
+			out = append(out, host)
+		}
+	}
+	return out
+}
+
+func before(s, mark string) string {
+	s, _, _ = strings.Cut(s, mark)
+	return s
+}
+
+// isHost tells example.com from main.go. An ending that files have as well counts from
+// three parts on.
+func isHost(s string) bool {
+	labels := strings.Split(s, ".")
+	for _, l := range labels {
+		if l == "" || strings.ContainsFunc(l, func(r rune) bool {
+			return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+		}) {
+			return false
+		}
+	}
+	end := labels[len(labels)-1]
+	switch {
+	case len(labels) < 2 || strings.ContainsFunc(end, unicode.IsDigit):
+		return false
+	case slices.Contains(domains, end):
+		return true
+	case len(end) == 2:
+		return !slices.Contains(files, end) || len(labels) > 2
+	}
+	return !isASCII(s)
+}
+
+var (
+	domains = []string{
+		"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "app", "dev", "cloud", "online", "site", "shop", "xyz", "example", "test",
+	}
+	files = []string{
+		"as", "bz", "cc", "cs", "db", "el", "ex", "go", "gz", "hs", "jl", "js", "kt", "md", "mk", "ml", "mm", "pl", "ps", "py", "rb", "rs", "sh", "so", "tf",
+		"ts", "vb", "vi", "xz",
+	}
+)

@@ -1,0 +1,238 @@
+package prose
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+// A piece is text of one look before it is known which stars are marks.
+type piece struct {
+	text string
+	code bool
+	link *Link
+	star star
+}
+
+// A star is one to three of them in a row: emphasis, strong or both.
+type star struct {
+	n          int // 0: this piece is no star
+	may        flank
+	strong, em int // what it opens, or with a minus closes, once it is known to be a mark
+}
+
+// A flank says on which side of a word a star stands.
+type flank struct{ opens, closes bool }
+
+// spans reads the marks inside a block.
+func (p *parser) spans(s string) []Span {
+	l := inline{parser: p, src: s}
+	for l.pos < len(s) {
+		l.next()
+	}
+	l.flush(len(s))
+	pair(l.pieces)
+	return joined(l.pieces)
+}
+
+// inline cuts a text into pieces, from left to right, and never goes back.
+type inline struct {
+	*parser
+	src    string
+	pos    int
+	start  int // of the plain text that is not yet a piece
+	pieces []piece
+	vain   [maxTicks + 1]bool // so many backticks were looked for, and there are none
+}
+
+// maxTicks is how many backticks begin code at most. More are text.
+const maxTicks = 3
+
+func (l *inline) next() {
+	rest := l.src[l.pos:]
+	l.work++
+	switch rest[0] {
+	case '\\':
+		l.escape(rest)
+	case '`':
+		l.code(run(rest, '`'))
+	case '*':
+		l.star(run(rest, '*'))
+	case '[':
+		l.link(rest)
+	case 'h', 'H':
+		l.address(rest)
+	default:
+		l.pos++
+	}
+}
+
+// flush makes a piece of the plain text up to a position.
+func (l *inline) flush(end int) {
+	if end > l.start {
+		l.pieces = append(l.pieces, piece{text: l.src[l.start:end]})
+	}
+	l.start = end
+}
+
+// put adds a piece that ends before a position.
+func (l *inline) put(p piece, end int) {
+	l.flush(l.pos)
+	l.pieces = append(l.pieces, p)
+	l.pos, l.start = end, end
+}
+
+// escape takes the backslash before a mark away, and no other: those of C:\temp stay.
+func (l *inline) escape(rest string) {
+	if len(rest) < 2 || strings.IndexByte("`*[]", rest[1]) < 0 {
+		l.pos++
+		return
+	}
+	l.flush(l.pos)
+	l.start = l.pos + 1
+	l.pos += 2
+}
+
+// code reads up to as many backticks again. Where none follow, none is looked for a
+// second time: what stands behind has none either.
+func (l *inline) code(ticks int) {
+	begin := l.pos + ticks
+	if ticks > maxTicks || l.vain[ticks] {
+		l.pos = begin
+		return
+	}
+	for at := begin; at < len(l.src); {
+		l.work++
+		n := run(l.src[at:], '`')
+		switch {
+		case n == ticks:
+			l.put(piece{text: l.src[begin:at], code: true}, at+n)
+			return
+		case n > 0:
+			at += n
+		default:
+			at++
+		}
+	}
+	l.vain[ticks] = true
+	l.pos = begin
+}
+
+func (l *inline) star(n int) {
+	end := l.pos + n
+	if n > 3 {
+		l.pos = end
+		return
+	}
+	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
+	after, _ := utf8.DecodeRuneInString(l.src[end:])
+	may := flankOf(before, after, l.pos == 0, end == len(l.src))
+	l.put(piece{text: l.src[l.pos:end], star: star{n: n, may: may}}, end)
+}
+
+// flankOf is stricter than Markdown: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" stars
+// are what they look like.
+func flankOf(before, after rune, first, last bool) (f flank) {
+	if !last && !unicode.IsSpace(after) && !strings.ContainsRune("!%&)*+,-./:;=>?@\\]^_{|}~", after) {
+		f.opens = first || !clings(before)
+	}
+	if !first && !unicode.IsSpace(before) && !strings.ContainsRune("([{<,", before) {
+		f.closes = last || !clings(after)
+	}
+	return f
+}
+
+// clings holds for what makes a word, a path or a formula with a star beside it. Scripts
+// that put no spaces between words are marked within them.
+func clings(r rune) bool {
+	if r < utf8.RuneSelf {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`/\_$%&@^|~+=#<`, r)
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r,
+		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// pair finds which stars belong together. Of each length one is open at most, so the
+// search is short; one that is opened anew forgets the one before.
+func pair(pieces []piece) {
+	var open []int
+	for i := range pieces {
+		s := &pieces[i].star
+		if s.n == 0 || s.may.closes && closed(pieces, &open, i) || !s.may.opens {
+			continue
+		}
+		for k, o := range open {
+			if pieces[o].star.n == s.n {
+				open = append(open[:k], open[k+1:]...)
+				break
+			}
+		}
+		open = append(open, i)
+	}
+}
+
+// closed closes what the star at i can close, and what was opened inside is text again.
+func closed(pieces []piece, open *[]int, i int) bool {
+	o, n := *open, pieces[i].star.n
+	for k := len(o) - 1; k >= 0; k-- {
+		switch first := pieces[o[k]].star.n; {
+		case first == n:
+			mark(pieces, o[k], i)
+			*open = o[:k]
+			return true
+		case n == 3 && k > 0 && k == len(o)-1 && first+pieces[o[k-1]].star.n == 3:
+			mark(pieces, o[k], i)
+			mark(pieces, o[k-1], i)
+			*open = o[:k-1]
+			return true
+		}
+	}
+	return false
+}
+
+// mark makes marks of two stars, in the measure of the first.
+func mark(pieces []piece, from, to int) {
+	a, b := &pieces[from].star, &pieces[to].star
+	a.em, a.strong = a.n&1, a.n>>1
+	b.em, b.strong = b.em-a.em, b.strong-a.strong
+}
+
+// joined makes spans of pieces. Neighbours that look alike are one: whether a character
+// joins others is seen only beside them.
+func joined(pieces []piece) []Span {
+	var out []Span
+	var text strings.Builder
+	var look Span
+	em, strong := 0, 0
+	flush := func() {
+		if text.Len() > 0 || look.Link != nil {
+			look.Text = safe(text.String(), look.Code)
+			out = append(out, look)
+		}
+		text.Reset()
+	}
+	for _, p := range pieces {
+		em, strong = em+p.star.em, strong+p.star.strong
+		if p.star.em != 0 || p.star.strong != 0 {
+			continue
+		}
+		next := Span{Strong: strong > 0, Emphasis: em > 0, Code: p.code, Link: p.link}
+		look.Text = safetext.Text{}
+		if next != look || next.Link != nil {
+			flush()
+			look = next
+		}
+		text.WriteString(p.text)
+	}
+	flush()
+	return out
+}
+
+func safe(s string, code bool) safetext.Text {
+	if code {
+		return safetext.Code(s)
+	}
+	return safetext.Block(s)
+}

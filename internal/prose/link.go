@@ -1,0 +1,167 @@
+package prose
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+// maxURL is how long an address of a link is. A longer one is text.
+const maxURL = 2000
+
+// link reads [text](address). The text has no brackets and the address no space in it, so
+// nothing is read twice; a title would be words out of sight and is none.
+func (l *inline) link(rest string) {
+	n := strings.IndexAny(rest[1:], "[]") + 1
+	if n == 0 {
+		n = len(rest)
+	}
+	l.work += n
+	if !strings.HasPrefix(rest[n:], "](") {
+		l.pos++
+		return
+	}
+	size := destination(rest[n+2:])
+	l.work += size
+	end := n + 2 + size
+	if end == len(rest) || rest[end] != ')' {
+		l.pos++
+		return
+	}
+	text := rest[1:n]
+	link, ok := linkTo(rest[n+2:end], text)
+	if !ok {
+		l.pos++
+		return
+	}
+	p := piece{text: text, link: link}
+	if inner := strings.Trim(text, "`"); len(inner) == len(text)-2 && text[0] == '`' && !strings.Contains(inner, "`") {
+		p.text, p.code = inner, true
+	}
+	l.put(p, l.pos+end+1)
+}
+
+// destination returns the length of an address up to the bracket that is not its own.
+func destination(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return i
+			}
+		case ' ', '\t', '\n', '\r', '[', '<', '>', '"', '\\':
+			return i
+		}
+	}
+	return len(s)
+}
+
+// address reads an address that stands in the text.
+func (l *inline) address(rest string) {
+	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
+	if !hasScheme(rest) || l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
+		l.pos++
+		return
+	}
+	size := strings.IndexFunc(rest, func(r rune) bool { return !inAddress(r) })
+	if size < 0 {
+		size = len(rest)
+	}
+	l.work += size
+	size = len(trimmed(rest[:size]))
+	if link, ok := linkTo(rest[:size], rest[:size]); ok {
+		l.put(piece{text: rest[:size], link: link}, l.pos+size)
+		return
+	}
+	l.pos += size
+}
+
+func hasScheme(s string) bool {
+	for _, scheme := range []string{"https://", "http://"} {
+		if len(s) >= len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// inAddress keeps letters of all scripts: an address that ended before its strange letter
+// would lead elsewhere than it looks.
+func inAddress(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && r != 0x7f && !strings.ContainsRune("<>\"`\\^{}|", r)
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// trimmed leaves away what ends a sentence, a bracket that was opened before the address,
+// and stars.
+func trimmed(s string) string {
+	open := strings.Count(s, "(") - strings.Count(s, ")")
+	for s != "" {
+		last := s[len(s)-1]
+		switch {
+		case last == ')' && open < 0:
+			open++
+		case strings.IndexByte(".,;:!?'*]_~", last) < 0:
+			return s
+		}
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// linkTo makes a link of an address that is shown as exactly what a browser will read. A
+// browser reads a backslash as a slash, and needs no slashes at all.
+func linkTo(address, text string) (*Link, bool) {
+	if len(address) > maxURL || strings.Contains(address, `\`) || safetext.Code(address).String() != address {
+		return nil, false
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, false
+	}
+	host := u.Hostname()
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		if u.Opaque != "" || host == "" {
+			return nil, false
+		}
+	case "mailto":
+		to, _, _ := strings.Cut(u.Opaque, "?")
+		if host = to[strings.LastIndex(to, "@")+1:]; host == to || host == "" {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	l := &Link{URL: safetext.Code(address), Host: safetext.Code(host)}
+	if text == address {
+		text = "" // it names itself
+	}
+	if l.Suspicious = suspicion(host, u.User != nil, text); l.Suspicious != "" {
+		l.Host = safetext.Code(spelled(host))
+	}
+	return l, true
+}
+
+// spelled writes what is not ASCII by its number: a letter that looks like
+// another looks like it in a warning too.
+func spelled(host string) string {
+	var b strings.Builder
+	for _, r := range host {
+		if r > unicode.MaxASCII {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

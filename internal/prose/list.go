@@ -1,0 +1,83 @@
+package prose
+
+import (
+	"strings"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+// item is how a line of a list begins.
+type item struct {
+	kind   kind
+	marker string // "-", or "3."
+	width  int    // up to the words behind it
+}
+
+// itemOf reads "- words", "3. words" and "3) words". A marker without words is none.
+func itemOf(front string) item {
+	n := 0
+	for n < len(front) && n < 9 && front[n] >= '0' && front[n] <= '9' {
+		n++
+	}
+	it := item{kind: number}
+	switch {
+	case n > 0 && n < len(front) && (front[n] == '.' || front[n] == ')'):
+		n++
+	case n == 0 && front != "" && strings.IndexByte("-*+", front[0]) >= 0:
+		it.kind = bullet
+		n = 1
+	default:
+		return item{}
+	}
+	it.marker = front[:n]
+	it.width = n + indent(front[n:])
+	if it.width == n || strings.TrimSpace(front[n:]) == "" {
+		return item{}
+	}
+	return it
+}
+
+// list reads items one after another; blank lines may stand between them.
+func (p *parser) list(rest []string, depth int) (Block, int) {
+	var l List
+	n, end := 0, 0
+	for n < len(rest) {
+		k := p.kind(rest[n:], depth)
+		if k == blank {
+			n++
+			continue
+		}
+		if k != bullet && k != number {
+			break
+		}
+		it, size := p.item(rest[n:], depth)
+		l.Items = append(l.Items, it)
+		n += size
+		end = n
+	}
+	return l, end
+}
+
+// item reads one item with all that is pushed in below it by two spaces or more.
+func (p *parser) item(rest []string, depth int) (Item, int) {
+	in := indent(rest[0])
+	head := itemOf(rest[0][in:])
+	inner := []string{rest[0][in+head.width:]}
+	n := 1
+	for i, line := range rest[1:] {
+		p.work += len(line) + 1
+		empty := strings.TrimSpace(line) == ""
+		if !empty && indent(line) < in+2 {
+			break
+		}
+		inner = append(inner, dedent(line, in+head.width))
+		if !empty {
+			n = i + 2
+		}
+	}
+	it := Item{Blocks: p.blocks(inner[:n], depth+1)}
+	if head.kind == number {
+		it.Marker = safetext.Line(head.marker)
+	}
+	return it, n
+}

@@ -1,0 +1,81 @@
+package prose
+
+import (
+	"strings"
+
+	"github.com/askback/askback/internal/safetext"
+)
+
+// isDivider holds for the second line of a table: |---|:--:|
+func (p *parser) isDivider(line string) bool {
+	p.work += len(line) + 1
+	line = strings.TrimSpace(line)
+	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- ") == ""
+}
+
+// table reads rows up to a line without a bar.
+func (p *parser) table(rest []string) (Block, int) {
+	n := 2
+	for n < len(rest) && strings.Contains(rest[n], "|") {
+		n++
+	}
+	var rows [][]string
+	for _, line := range rest[:n] {
+		p.work += len(line) + 1
+		rows = append(rows, strings.Split(strings.TrimSpace(line), "|"))
+	}
+	return Code{Text: safetext.Code(strings.Join(aligned(rows), "\n"))}, n
+}
+
+// What is larger than these is not put in line: filling it would be more than was written.
+const (
+	maxColumn  = 40 // cells of a terminal
+	maxColumns = 12
+	maxRows    = 200
+)
+
+// aligned fills the cells, so that the columns stand below each other, and takes nothing
+// away.
+func aligned(rows [][]string) []string {
+	widest := columns(rows)
+	out := make([]string, len(rows))
+	for i, cells := range rows {
+		for c, cell := range cells {
+			if c < len(widest) {
+				cells[c] = filled(cell, widest[c]-cellWidth(cell), i == 1)
+			}
+		}
+		out[i] = strings.TrimRight(strings.Join(cells, "|"), " ")
+	}
+	return out
+}
+
+// columns returns how wide each column is.
+func columns(rows [][]string) []int {
+	var widest []int
+	for i, cells := range rows {
+		if len(rows) > maxRows || len(cells) > maxColumns+2 {
+			return nil
+		}
+		for c, cell := range cells {
+			if c == len(widest) {
+				widest = append(widest, 0)
+			}
+			if i != 1 {
+				widest[c] = max(widest[c], min(cellWidth(cell), maxColumn))
+			}
+		}
+	}
+	return widest
+}
+
+// filled makes a cell wider: a divider in its dashes, others by spaces.
+func filled(cell string, by int, divider bool) string {
+	at, fill := len(cell), " "
+	if i := strings.IndexByte(cell, '-'); divider && i >= 0 {
+		at, fill = i, "-"
+	}
+	return cell[:at] + strings.Repeat(fill, max(by, 0)) + cell[at:]
+}
+
+func cellWidth(cell string) int { return safetext.Width(safetext.Code(cell)) }

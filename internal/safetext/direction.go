@@ -1,0 +1,13 @@
+package safetext
+
+// IsRightToLeft reports whether r is written from right to left. It holds for the whole
+// blocks that Unicode keeps for such scripts (UAX #9, table 4), letters of tomorrow too.
+func IsRightToLeft(r rune) bool {
+	switch {
+	case r < 0x590:
+		return false
+	case r <= 0x8FF, r >= 0xFB1D && r <= 0xFDFF, r >= 0xFE70 && r <= 0xFEFF:
+		return true
+	}
+	return r >= 0x10800 && r <= 0x10FFF || r >= 0x1E800 && r <= 0x1EFFF
+}

@@ -1,0 +1,307 @@
+package setup_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/askback/askback/internal/setup"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files with what happens now")
+
+// Each file in testdata is one file of a client: whose it is and how Askback is
+// reached, what stood there, what stands there then, and the diff that a person
+// is shown (F9).
+func TestFiles(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(err, paths)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { check(t, path) })
+	}
+}
+
+func check(t *testing.T, path string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := read(t, archive)
+	after, err := c.file(t, false).Edit(c.before)
+	if err != nil {
+		refused(t, archive, path, err)
+		return
+	}
+	diff := setup.Diff(c.path, c.before, after)
+	if *update {
+		set(archive, "after", string(after))
+		set(archive, "diff", diff)
+		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	same(t, "after", c.golden("after"), string(after))
+	same(t, "diff", c.golden("diff"), diff)
+	c.again(t, after)
+	c.back(t, after)
+}
+
+// kase is one golden file, read.
+type kase struct {
+	client string
+	scope  setup.Scope
+	path   string
+	wish   setup.Wish
+	before []byte
+	files  map[string]string
+}
+
+func read(t *testing.T, archive *txtar.Archive) kase {
+	t.Helper()
+	words := strings.Fields(string(archive.Comment))
+	c := kase{client: words[0], scope: setup.Scope(words[1]), path: words[2], files: map[string]string{}}
+	for _, word := range words[3:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "url":
+			c.wish.URL = value
+		case "hooks":
+			c.wish.HookURL = value
+		case "command":
+			c.wish.Command = value
+		default:
+			t.Fatalf("nobody knows what %q means", word)
+		}
+	}
+	for _, f := range archive.Files {
+		c.files[f.Name] = string(f.Data)
+	}
+	if text, ok := c.files["before"]; ok {
+		c.before = []byte(text)
+	}
+	return c
+}
+
+func (c kase) golden(name string) string { return c.files[name] }
+
+func (c kase) file(t *testing.T, remove bool) setup.File {
+	t.Helper()
+	w := c.wish
+	w.Remove = remove
+	files, err := setup.Files(c.client, c.scope, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(files, func(f setup.File) bool { return f.Path == c.path })
+	if i < 0 {
+		t.Fatalf("%s is none of %v", c.path, files)
+	}
+	return files[i]
+}
+
+// again: the second time changes nothing.
+func (c kase) again(t *testing.T, after []byte) {
+	t.Helper()
+	twice, err := c.file(t, false).Edit(after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "the second time", string(after), string(twice))
+	if setup.Diff(c.path, after, twice) != "" {
+		t.Error("the second time shows a diff")
+	}
+}
+
+// back: taken out, what stood there before stands there again. Where it does
+// not, to the byte, the golden file says how.
+func (c kase) back(t *testing.T, after []byte) {
+	t.Helper()
+	out, err := c.file(t, true).Edit(after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, ok := c.files["removed"]
+	if !ok {
+		want = string(c.before)
+	}
+	if c.before == nil && strings.HasSuffix(c.path, ".json") {
+		want = "{}\n" // who made the file is not known by then
+	}
+	same(t, "removed", want, string(out))
+	twice, err := c.file(t, true).Edit(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "removed twice", string(out), string(twice))
+}
+
+func refused(t *testing.T, archive *txtar.Archive, path string, err error) {
+	t.Helper()
+	r, ok := errors.AsType[*setup.Refused](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	text := r.Error() + "\n" + r.Paste
+	if *update {
+		set(archive, "refused", text)
+		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for _, f := range archive.Files {
+		if f.Name == "refused" {
+			same(t, "refused", string(f.Data), text)
+			return
+		}
+	}
+	t.Error(err)
+}
+
+func set(archive *txtar.Archive, name, text string) {
+	for i, f := range archive.Files {
+		if f.Name == name {
+			archive.Files[i].Data = []byte(text)
+			return
+		}
+	}
+	archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
+}
+
+func same(t *testing.T, what, want, got string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s:\n%s", what, diff)
+	}
+}
+
+// all returns every file of every client, for every way to reach Askback.
+func all(t testing.TB) (out []setup.File) {
+	t.Helper()
+	for _, client := range setup.Clients() {
+		for _, scope := range []setup.Scope{setup.Project, setup.User} {
+			for _, w := range []setup.Wish{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
+				files, err := setup.Files(client, scope, w)
+				if client == "vscode" && scope == setup.User {
+					if !errors.Is(err, setup.ErrUnknown) {
+						t.Errorf("got %v, want ErrUnknown", err)
+					}
+					continue
+				}
+				if err != nil || len(files) == 0 {
+					t.Errorf("%s, %s: %v, %v", client, scope, files, err)
+				}
+				out = append(out, files...)
+			}
+		}
+	}
+	return out
+}
+
+// A file that was not there is strict JSON, and no secret is in it: only the
+// name of the variable that has it.
+func TestNewFilesAreStrictJSON(t *testing.T) {
+	for _, f := range all(t) {
+		after, err := f.Edit(nil)
+		if err != nil || len(after) == 0 {
+			t.Errorf("%s: %q, %v", f.Path, after, err)
+		}
+		if strings.HasSuffix(f.Path, ".json") && !json.Valid(after) {
+			t.Errorf("%s: %s", f.Path, after)
+		}
+		if filepath.IsAbs(f.Path) || strings.Contains(f.Path, "..") {
+			t.Errorf("%s is no path in a folder", f.Path)
+		}
+	}
+}
+
+// Nothing to take out is no file to write.
+func TestRemoveMakesNoFile(t *testing.T) {
+	for _, client := range setup.Clients() {
+		files, err := setup.Files(client, setup.Project, setup.Wish{Remove: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if after, err := f.Edit(nil); after != nil || err != nil {
+				t.Errorf("%s: %s, %v", f.Path, after, err)
+			}
+		}
+	}
+}
+
+// Whoever changes how Askback is reached has it there once, and taking it out
+// takes out what another version wrote.
+func TestAnotherWayReplacesTheFirst(t *testing.T) {
+	local, err := setup.Files("claude-code", setup.Project, setup.Wish{Command: "/opt/my tools/askback"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remote, err := setup.Files("claude-code", setup.Project, setup.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove, err := setup.Files("claude-code", setup.Project, setup.Wish{Remove: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range local {
+		first, err := local[i].Edit([]byte("{\"mine\": 1}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := remote[i].Edit(first)
+		if err != nil || strings.Contains(string(second), "my tools") || !strings.Contains(string(second), "x.example") {
+			t.Errorf("%s: %v", second, err)
+		}
+		out, err := remove[i].Edit(second)
+		if got := strings.Join(strings.Fields(string(out)), ""); got != `{"mine":1}` || err != nil {
+			t.Errorf("got %s, %v", out, err)
+		}
+	}
+}
+
+// Clients that nobody knows, and scopes.
+func TestUnknownClients(t *testing.T) {
+	for client, scope := range map[string]setup.Scope{"emacs": setup.User, "claude-code": "world"} {
+		if files, err := setup.Files(client, scope, setup.Wish{}); !errors.Is(err, setup.ErrUnknown) {
+			t.Errorf("%s: got %v, %v", client, files, err)
+		}
+	}
+}
+
+// Whatever stands in a file, it is refused, or all of it is still there: taking
+// ours out gives the same JSON again (T5).
+func FuzzEdit(f *testing.F) {
+	for _, s := range []string{`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}", `{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[", `{"servers":[]}`, "[mcp_servers]\nx = 1"} {
+		f.Add(s)
+	}
+	files := all(f)
+	f.Fuzz(func(t *testing.T, before string) {
+		for _, file := range files {
+			after, err := file.Edit([]byte(before))
+			if err != nil {
+				continue
+			}
+			if json.Valid([]byte(before)) && strings.HasSuffix(file.Path, ".json") && !json.Valid(after) {
+				t.Errorf("%s: %q became %q", file.Path, before, after)
+			}
+			twice, err := file.Edit(after)
+			if err != nil || string(twice) != string(after) {
+				t.Errorf("%s: %q, then %q: %v", file.Path, after, twice, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package view
+
+import (
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// A Grant is a standing approval that can be drawn (F8).
+type Grant struct {
+	ID        safetext.Text
+	Agent     safetext.Text
+	Owner     safetext.Text // the token that may use it, where it is not named like the label
+	Tool      safetext.Text
+	Server    safetext.Text
+	Scope     string        // what it covers, in our words
+	Limit     safetext.Text // the session, or the fingerprint of the arguments, that it is limited to
+	Dangerous bool          // it covers calls that are marked dangerous
+	By        safetext.Text
+	Since     time.Time
+	Until     time.Time
+	Revoked   time.Time // zero: not revoked
+	Uses      int
+}
+
+// OfGrant makes a grant safe to draw.
+func OfGrant(g askback.Grant) Grant {
+	v := Grant{
+		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
+		Scope: Covers(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
+		Since: g.CreatedAt, Until: g.ExpiresAt, Revoked: g.RevokedAt, Uses: g.Uses,
+	}
+	if g.Owner != g.Agent {
+		v.Owner = safetext.Line(g.Owner)
+	}
+	switch g.Scope {
+	case askback.ScopeSession:
+		v.Limit = safetext.Line(g.SessionID)
+	case askback.ScopeInput:
+		v.Limit = safetext.Line(g.Digest)
+	}
+	return v
+}
+
+// Covers says what a scope covers.
+func Covers(s askback.Scope) string {
+	switch s {
+	case askback.ScopeTool:
+		return "this tool, with any arguments"
+	case askback.ScopeSession:
+		return "this tool, with any arguments, in one session"
+	case askback.ScopeInput:
+		return "exactly these arguments"
+	}
+	return "" // it covers nothing
+}
+
+// Over says whether it approves nothing any more.
+func (g Grant) Over(now time.Time) bool { return !g.Revoked.IsZero() || !now.Before(g.Until) }
+
+// Used says how often it has approved something.
+func (g Grant) Used() string {
+	switch g.Uses {
+	case 0:
+		return "not used yet"
+	case 1:
+		return "used once"
+	}
+	return "used " + Count(g.Uses, "time")
+}

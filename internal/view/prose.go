@@ -1,0 +1,38 @@
+package view
+
+import (
+	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/safetext"
+)
+
+// What agents write, by the names that pages use. Each text of it is safe.
+type (
+	// Prose is a text with its marks.
+	Prose = prose.Document
+	// A Block of it is one of the next six.
+	Block = prose.Block
+	// A Paragraph has spans.
+	Paragraph = prose.Paragraph
+	// A Heading is the agent's, never one of the page.
+	Heading = prose.Heading
+	// A List has items.
+	List = prose.List
+	// An Item has blocks.
+	Item = prose.Item
+	// A Quote has blocks.
+	Quote = prose.Quote
+	// Code is exact.
+	Code = prose.Code
+	// A Rule is a line across.
+	Rule = prose.Rule
+	// A Span is text of one look.
+	Span = prose.Span
+	// A Link is shown with its whole address.
+	Link = prose.Link
+)
+
+// prose is for what a person reads, and for nothing that names or runs anything.
+func (c *cleaner) prose(s string) prose.Document {
+	c.hidden = c.hidden || safetext.Hidden(s)
+	return prose.Parse(s)
+}

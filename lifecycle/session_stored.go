@@ -1,0 +1,80 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/askback/askback"
+)
+
+// SessionFormat is the number that stored sessions begin with.
+const SessionFormat = 1
+
+// What is stored of a session, apart from the wire's shape. Times are
+// milliseconds since 1970.
+type sessionFixed struct {
+	Format   int             `json:"v"`
+	ID       string          `json:"id"`
+	Owner    string          `json:"owner"`
+	Agent    string          `json:"agent"`
+	Title    string          `json:"title,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
+	Created  int64           `json:"created"`
+}
+
+type sessionMoving struct {
+	Format    int                   `json:"v"`
+	Status    askback.SessionStatus `json:"status"`
+	Phase     string                `json:"phase,omitempty"`
+	Result    json.RawMessage       `json:"result,omitempty"`
+	Error     string                `json:"error,omitempty"`
+	Todos     []askback.Todo        `json:"todos,omitempty"`
+	Pending   int                   `json:"pending,omitempty"`
+	Total     int                   `json:"total,omitempty"`
+	Updated   int64                 `json:"updated"`
+	Completed int64                 `json:"completed,omitempty"`
+	Resumed   int64                 `json:"resumed,omitempty"`
+}
+
+// EncodeSessionFixed returns the part of a session that is written once, as JSON.
+func EncodeSessionFixed(s SessionState) ([]byte, error) {
+	one := s.Session
+	return marshal(sessionFixed{
+		SessionFormat, one.ID, one.Owner, one.Agent, one.Title, one.Metadata, millis(one.CreatedAt),
+	})
+}
+
+// EncodeSession returns the part of a session that each step rewrites, as JSON.
+func EncodeSession(s SessionState) ([]byte, error) {
+	one := s.Session
+	return marshal(sessionMoving{
+		SessionFormat, one.Status, one.Phase, one.Result, one.Error, one.Todos, one.AsksPending, one.AsksTotal,
+		millis(one.UpdatedAt), millis(one.CompletedAt), millis(one.ResumedAt),
+	})
+}
+
+// DecodeSession reads what [EncodeSessionFixed] and [EncodeSession] wrote, in this
+// release or an older one.
+func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
+	var f sessionFixed
+	var m sessionMoving
+	errFixed, errMoving := json.Unmarshal(fixedPart, &f), json.Unmarshal(movingPart, &m)
+	if newest := max(f.Format, m.Format); newest > SessionFormat {
+		return SessionState{}, fmt.Errorf("session %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, SessionFormat)
+	}
+	if errFixed != nil {
+		return SessionState{}, fmt.Errorf("read a stored session: %v", errFixed)
+	}
+	if errMoving != nil {
+		return SessionState{}, fmt.Errorf("read the state of session %s: %v", f.ID, errMoving)
+	}
+	if f.ID == "" || m.Status == "" {
+		return SessionState{}, fmt.Errorf("read session %s: what is stored is not whole", f.ID)
+	}
+	return SessionState{askback.Session{
+		ID: f.ID, Owner: f.Owner, Agent: f.Agent, Title: f.Title, Metadata: f.Metadata, Status: m.Status, Phase: m.Phase,
+		Result: m.Result, Error: m.Error, Todos: m.Todos, AsksPending: m.Pending, AsksTotal: m.Total,
+		CreatedAt: instant(f.Created), UpdatedAt: instant(m.Updated), CompletedAt: instant(m.Completed),
+		ResumedAt: instant(m.Resumed),
+	}}, nil
+}

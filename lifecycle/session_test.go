@@ -1,0 +1,284 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+)
+
+// Stories of sessions (wire.md §1), written like those of asks:
+//
+//	09:00 deploy-bot starts
+//	09:00 deploy-bot asks ask_1                   or: …, then fail
+//	09:05 ask_1 is answered                       declined, cancelled, expired
+//	09:05 ana says: text                          deploy-bot says: to those who follow
+//	09:05 ana ends the turn: reason               ends the session
+//	09:05 deploy-bot resumes: message
+//	09:05 deploy-bot completes {"result": 1}      fails: error
+//	09:05 deploy-bot plans Read, Write
+func TestSessionTranscripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/sessions/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { runSession(t, path) })
+	}
+}
+
+func runSession(t *testing.T, path string) {
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	var s lifecycle.SessionState
+	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
+		said, _, _ := strings.Cut(stanza, "\n----")
+		got.WriteString(said + "\n----\n")
+		happened := paragraphs(said)
+		for _, p := range happened {
+			if len(happened) > 1 {
+				at, _, _ := strings.Cut(p[0], " ")
+				got.WriteString(at + " ")
+			}
+			next, history, cancel, err := lifecycle.StepSession(s, sessionEvent(t, p[0]))
+			got.WriteString(describeSession(s, next, history, cancel, err))
+			s = next
+		}
+		got.WriteString("\n")
+	}
+	text := strings.TrimSpace(got.String()) + "\n"
+	if *update {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if text != string(want) {
+		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
+	}
+}
+
+func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
+	t.Helper()
+	first, rest, _ := strings.Cut(line, " ")
+	at := clock(t, first)
+	who, did, _ := strings.Cut(rest, " ")
+	if id, how, ok := strings.Cut(rest, " is "); ok && strings.HasPrefix(id, "ask_") {
+		how, fails := strings.CutSuffix(how, ", then fail")
+		return closed(id, askback.Status(how), fails, at)
+	}
+	by := askback.By{Kind: askback.ByPerson, Name: who}
+	if strings.HasSuffix(who, "-bot") {
+		by.Kind = askback.ByAgent
+	}
+	tell := func(said askback.Tell) lifecycle.SessionEvent {
+		return lifecycle.Told{By: by, Via: askback.ViaWeb, Tell: said, At: at}
+	}
+	did, said, _ := strings.Cut(did, ": ")
+	verb, object, _ := strings.Cut(did, " ")
+	switch {
+	case verb == "starts":
+		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, At: at}
+	case verb == "asks":
+		return lifecycle.AskOpened{Ask: askback.Ask{ID: object}, At: at}
+	case verb == "says" && by.Kind == askback.ByAgent:
+		return tell(askback.Report{Text: said})
+	case verb == "says":
+		return tell(askback.SendMessage{Text: said})
+	case did == "ends the turn":
+		return tell(askback.EndTurn{Reason: said})
+	case did == "ends the session":
+		return tell(askback.EndSession{Reason: said})
+	case verb == "resumes":
+		return tell(askback.ResumeSession{Message: said})
+	case verb == "completes":
+		return tell(askback.Complete{Result: json.RawMessage(strings.TrimPrefix(rest, who+" completes "))})
+	case verb == "fails":
+		return tell(askback.Complete{Status: askback.SessionFailed, Error: said})
+	case verb == "plans":
+		var todos []askback.Todo
+		for what := range strings.SplitSeq(object, ", ") {
+			todos = append(todos, askback.Todo{Content: what, Status: askback.TodoPending})
+		}
+		return tell(askback.SetTodos{Todos: todos})
+	}
+	t.Fatalf("cannot read %q", line)
+	return nil
+}
+
+func closed(id string, status askback.Status, fails bool, at time.Time) lifecycle.SessionEvent {
+	a := askback.Ask{ID: id, Status: status, OnTimeout: askback.OnTimeoutDecline, Outcome: &askback.Outcome{Status: status, At: at}}
+	if status == askback.Expired {
+		a.Outcome.By = askback.By{Kind: askback.ByTimer}
+	}
+	if fails {
+		a.OnTimeout = askback.OnTimeoutFail
+	}
+	return lifecycle.AskClosed{Ask: a, At: at}
+}
+
+func describeSession(before, s lifecycle.SessionState, history []lifecycle.Entry, cancel *lifecycle.Withdrawal, err error) string {
+	if err != nil {
+		return fmt.Sprintf("refused: %v\n", err)
+	}
+	if len(history) == 0 && cmp.Equal(before, s) {
+		return "nothing changes\n"
+	}
+	var b strings.Builder
+	one := s.Session
+	fmt.Fprintf(&b, "%s", one.Status)
+	for _, part := range []struct{ before, text string }{{", ", one.Phase}, {", result ", string(one.Result)}, {", error ", one.Error}} {
+		if part.text != "" {
+			b.WriteString(part.before + part.text)
+		}
+	}
+	fmt.Fprintf(&b, "; %d of %d asks open\n", one.AsksPending, one.AsksTotal)
+	if cancel != nil {
+		fmt.Fprintf(&b, "  cancels what is open, by %s: %s\n", cancel.By, cancel.Reason)
+	}
+	for _, h := range history {
+		fmt.Fprintf(&b, "  history: %s", h.Type)
+		for _, part := range []string{h.State, h.Ask, string(h.Role), h.Text} {
+			if part != "" {
+				b.WriteString(" " + part)
+			}
+		}
+		for _, todo := range h.Todos {
+			b.WriteString(" [" + todo.Content + "]")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// anySessionLife lets things happen to a session, in an order of chance.
+func anySessionLife(t *rapid.T) []sessionMoment {
+	var s lifecycle.SessionState
+	var life []sessionMoment
+	happen := func(ev lifecycle.SessionEvent) {
+		next, history, cancel, err := lifecycle.StepSession(s, ev)
+		life = append(life, sessionMoment{s, next, ev, history, cancel, err})
+		s = next
+	}
+	at := nine
+	happen(lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at})
+	for range rapid.IntRange(1, 25).Draw(t, "moments") {
+		at = at.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(t, "after"))
+		happen(anySessionEvent(s, at).Draw(t, "event"))
+	}
+	return life
+}
+
+type sessionMoment struct {
+	before, after lifecycle.SessionState
+	event         lifecycle.SessionEvent
+	history       []lifecycle.Entry
+	cancel        *lifecycle.Withdrawal
+	err           error
+}
+
+func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[lifecycle.SessionEvent] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.SessionEvent {
+		by := askback.By{Kind: askback.ByPerson, Name: people.Draw(t, "by")}
+		said := texts.Draw(t, "text")
+		tells := []askback.Tell{
+			askback.SendMessage{Text: said},
+			askback.Report{Text: said},
+			askback.EndTurn{Reason: said},
+			askback.EndSession{Reason: said},
+			askback.ResumeSession{Message: said},
+			askback.Complete{Error: said},
+			askback.Complete{Status: askback.SessionFailed, Error: said},
+			askback.SetTodos{Todos: []askback.Todo{{Content: "a", Status: askback.TodoPending}}},
+			askback.SetTodos{},
+		}
+		switch n := rapid.IntRange(0, 19).Draw(t, "kind"); {
+		case n < 6:
+			return lifecycle.AskOpened{Ask: askback.Ask{ID: "ask_1"}, At: at}
+		case n < 12 && s.Session.AsksPending > 0:
+			how := rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "how")
+			return closed("ask_1", how, rapid.IntRange(0, 3).Draw(t, "fails") == 0, at)
+		}
+		return lifecycle.Told{By: by, Via: askback.ViaWeb, Tell: rapid.SampledFrom(tells).Draw(t, "tell"), At: at}
+	})
+}
+
+// Status follows from what is open, until it ends; final is final; a change has
+// history and history a change; what is stored is what was (wire.md §1).
+func TestSessionLaws(t *testing.T) {
+	final := []askback.SessionStatus{askback.SessionFailed, askback.SessionCancelled}
+	rapid.Check(t, func(t *rapid.T) {
+		for _, m := range anySessionLife(t) {
+			one := m.after.Session
+			changed := cmp.Diff(m.before, m.after) != ""
+			if m.err != nil && changed {
+				t.Fatalf("%+v was refused, and changed the session", m.event)
+			}
+			_, counted := m.event.(lifecycle.AskClosed) // the ask's own line says it
+			if len(m.history) == 0 && changed && !counted {
+				t.Fatalf("%+v changed the session, without history", m.event)
+			}
+			if slices.Contains(final, m.before.Session.Status) && one.Status != m.before.Session.Status {
+				t.Fatalf("%+v: got %s after %s", m.event, one.Status, m.before.Session.Status)
+			}
+			if !one.Ended() && (one.Status == askback.SessionWaiting) != (one.AsksPending > 0) {
+				t.Fatalf("%+v: got %s with %d open asks", m.event, one.Status, one.AsksPending)
+			}
+			if one.Ended() == one.CompletedAt.IsZero() {
+				t.Fatalf("%+v: got %s, completed at %v", m.event, one.Status, one.CompletedAt)
+			}
+			if m.cancel != nil && one.AsksPending != 0 {
+				t.Fatalf("%+v cancels all asks, and %d are open", m.event, one.AsksPending)
+			}
+			if diff := cmp.Diff(m.after, storedSession(t, m.after)); diff != "" {
+				t.Fatalf("stored -, read +:\n%s", diff)
+			}
+		}
+	})
+}
+
+func storedSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState {
+	t.Helper()
+	fixed, err := lifecycle.EncodeSessionFixed(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving, err := lifecycle.EncodeSession(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := lifecycle.DecodeSession(fixed, moving)
+	if err != nil {
+		t.Fatalf("%v, reading %s and %s", err, fixed, moving)
+	}
+	return out
+}
+
+func TestASessionOfANewerReleaseIsRefused(t *testing.T) {
+	for _, c := range [][2]string{
+		{`{"v":2,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},
+	} {
+		_, err := lifecycle.DecodeSession([]byte(c[0]), []byte(c[1]))
+		if err == nil || !strings.Contains(err.Error(), "newer release") {
+			t.Errorf("%s %s: got %v, want to be told of a newer release", c[0], c[1], err)
+		}
+	}
+	for _, c := range [][2]string{{`{}`, `{}`}, {`[`, `{}`}, {`{"v":1,"id":"ses_1"}`, `{"v":1}`}} {
+		if got, err := lifecycle.DecodeSession([]byte(c[0]), []byte(c[1])); err == nil {
+			t.Errorf("%s %s: got %+v, want an error", c[0], c[1], got)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package mcpserver
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/askback/askback/internal/canon"
+)
+
+// A mistake is what was wrong with the input of a tool of this package, in words
+// for the model.
+type mistake string
+
+func (m mistake) Error() string { return string(m) }
+
+// An input is that of one of the small tools.
+type input struct {
+	id      string
+	reason  string
+	seconds int64 // -1: not said
+}
+
+const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
+
+// readInput reads the fields that a tool has. The first must be there. What is
+// not known is refused and never ignored: the model means something by it.
+func readInput(raw []byte, fields ...string) (input, error) {
+	in := input{seconds: -1}
+	v, err := canon.Parse(raw)
+	if err != nil || v.Kind != canon.Object {
+		return in, mistake("The input is one JSON object. " + example(fields))
+	}
+	for _, m := range v.Members() {
+		if !slices.Contains(fields, m.Name) {
+			return in, mistake(fmt.Sprintf("/%s: there is no such field; there is %s. %s", clip(m.Name), named(fields), example(fields)))
+		}
+		if err := in.set(m); err != nil {
+			return in, err
+		}
+	}
+	if len(fields) > 0 && in.id == "" {
+		return in, mistake("/question_id: which question? It stands in the pending result. " + exampleID)
+	}
+	return in, nil
+}
+
+func (in *input) set(m canon.Member) error {
+	if m.Name == "max_wait_s" {
+		return in.setSeconds(m.Value)
+	}
+	if m.Value.Kind != canon.String {
+		return mistake(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
+	}
+	if m.Name == "reason" {
+		in.reason = m.Value.Text()
+		return nil
+	}
+	in.id = strings.TrimSpace(m.Value.Text())
+	return nil
+}
+
+// setSeconds also reads a number in quotes, which models send, and null, which
+// says nothing.
+func (in *input) setSeconds(v canon.Value) error {
+	n, ok := v.Int()
+	if v.Kind == canon.String {
+		var err error
+		n, err = strconv.ParseInt(strings.TrimSpace(v.Text()), 10, 64)
+		ok = err == nil
+	}
+	if v.Kind == canon.Null {
+		return nil
+	}
+	if !ok || n < 0 {
+		return mistake(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
+	}
+	in.seconds = min(n, 24*60*60) // more than any client waits, and no overflow
+	return nil
+}
+
+func named(fields []string) string {
+	if len(fields) == 0 {
+		return "none"
+	}
+	return strings.Join(fields, " and ")
+}
+
+func example(fields []string) string {
+	if len(fields) == 0 {
+		return "Example: {}"
+	}
+	return exampleID
+}
+
+// clip keeps the name of a field short.
+func clip(name string) string {
+	if r := []rune(name); len(r) > 60 {
+		return string(r[:60]) + "…"
+	}
+	return name
+}

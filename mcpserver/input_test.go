@@ -1,0 +1,62 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/askback/askback/mcpserver"
+)
+
+// A server of years remembers the latest and stays small.
+func TestAMemoryIsBounded(t *testing.T) {
+	begun := time.Now()
+	m := mcpserver.NewMemory(begun)
+	if mcpserver.Knows(&m, begun.Add(-time.Second)) || !mcpserver.Knows(&m, begun.Add(time.Second)) {
+		t.Error("it knows what was before it, or not what is after")
+	}
+	const many = 100_000
+	for i := range many {
+		mcpserver.Tell(&m, strconv.Itoa(i))
+		if n := mcpserver.Size(&m); n > 8192 {
+			t.Fatalf("%d marks after %d", n, i)
+		}
+	}
+	for i := many - 4096; i < many; i++ {
+		if !mcpserver.Told(&m, strconv.Itoa(i)) {
+			t.Fatalf("mark %d of %d is forgotten", i, many)
+		}
+	}
+	if mcpserver.Told(&m, "0") {
+		t.Error("the first mark is still there")
+	}
+	if mcpserver.Knows(&m, begun) {
+		t.Error("it says that it knows what it forgot")
+	}
+}
+
+// Whatever is sent, what is accepted is JSON and what is refused is explained
+// shortly (F15).
+func FuzzInputs(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, bash, claude, `{"question_id": "ask_1", "max_wait_s": "7"}`, `{"question_id": "ask_1", "max_wait_s": 1e9}`,
+		`{"max_wait_s": null}`, `{"a": 1, "a": 2}`, `[]`, `"{}"`, "\xff", `{"tool_name": "x", "input": {"n": 1e400}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		waits, prompts := mcpserver.Judge(raw)
+		for _, err := range []error{waits, prompts} {
+			switch {
+			case err == nil && !json.Valid(raw):
+				t.Errorf("%q was accepted", raw)
+			case err != nil && utf8.RuneCountInString(err.Error()) > 400:
+				t.Errorf("%q: %d characters", raw, utf8.RuneCountInString(err.Error()))
+			case err != nil && !utf8.ValidString(err.Error()):
+				t.Errorf("%q: %q", raw, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,127 @@
+// Package mcpserver lets agents of today ask people through the Model Context
+// Protocol: on stdio for one agent, over HTTP for many.
+//
+// A call writes its ask first and only then waits, so nothing is lost when a
+// client gives up, a connection breaks or a process ends: a disconnect withdraws
+// nothing. What a call is given depends on what its request declares, the
+// richest first:
+//
+//   - the extension io.modelcontextprotocol/tasks: a task, whose id is the ask's;
+//   - protocol 2026-07-28 with elicitation by URL: one round that shows the page
+//     of the ask, and after it what everybody gets;
+//   - everybody: a bounded wait, and then a normal result that says that nobody
+//     has answered yet, and to call wait_for_answer.
+//
+// # Calls that are repeated
+//
+// A call is the same when it has the same tool, the same arguments and the same
+// client session, or the same idempotency key in its _meta ([MetaKey]). It is put
+// under a key, so that the same call finds its ask again, in another process
+// too. While the ask is open, the same call attaches to it. Once it is settled it
+// depends on whether the result was given to the agent: if it was not, because a
+// client gave up or a wait was over, the same call is given the result; if it was,
+// the agent asks a second time because it wants to know again, and that is a new
+// ask, under the next key. A call with a key of its own is always the one ask.
+//
+// An approval is consumed when it is given, which is kept with the ask: a later
+// call is never given one that another was given before, unless it has the same
+// key of its own. wait_for_answer and get_answer still say what was decided, as
+// often as they are called.
+//
+// What else was given is remembered in this process only. After a restart the
+// same call of the same session may be given an answer of the last hour that it
+// was given before: an answer twice is better than an answer lost. What is older
+// is asked anew, so that nobody goes by an answer to another day's question. A
+// result counts as not given when its connection is seen to break before it is
+// sent whole.
+//
+// A client session is the process on stdio and what Mcp-Session-Id says over
+// HTTP, where it outlives a restart, because nothing is kept of it here. Protocol
+// 2026-07-28 has no sessions: there, two runs that share a token and ask exactly
+// the same at the same time share the ask. Give runs that must not do that
+// tokens or keys of their own.
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/askback/askback"
+)
+
+// An Agent is the seat of one who asks. An askback.Seat is one.
+type Agent interface {
+	askback.Asker
+	// Get returns an ask of this agent.
+	Get(ctx context.Context, id string) (askback.Ask, error)
+	// List returns asks of this agent.
+	List(ctx context.Context, q askback.Query) (askback.Page, error)
+}
+
+// Options are what a server can be given; the zero value is good.
+type Options struct {
+	// PublicURL is where people reach the pages, without a slash at the end. It
+	// is for seats whose asks have no link of their own.
+	PublicURL string
+	// Secret signs what clients keep for the server: at least 32 bytes, the same
+	// for all processes that serve the same clients. Nil: one of this process.
+	Secret []byte
+	// Version is the release, for the client's log.
+	Version string
+	Log     *slog.Logger // nil: nothing is logged
+}
+
+// A Server serves the ask tools. Make one with [New].
+type Server struct {
+	options  Options
+	log      *slog.Logger
+	seal     seal
+	memory   memory
+	protocol *mcp.Server
+	// stopping ends when Stop is called: then nothing waits any more.
+	stopping context.Context
+	stop     context.CancelFunc
+}
+
+// New returns a server. It starts nothing.
+func New(o *Options) *Server {
+	if o == nil {
+		o = &Options{}
+	}
+	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now())}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.seal == nil {
+		s.seal = []byte(rand.Text() + rand.Text())
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.protocol = s.speak()
+	return s
+}
+
+// Stop makes those who wait get what there is: that nobody has answered yet.
+func (s *Server) Stop() { s.stop() }
+
+// ServeStdio serves one agent, one message a line, until in ends or ctx does.
+// When in ends it returns nil, and every ask stays as it is.
+func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
+	who := &caller{seat: agent, session: rand.Text(), stdio: true, live: ctx}
+	transport := &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxBody}
+	err := s.protocol.Run(context.WithValue(ctx, callerKey{}, who), transport)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// unclosed is an output that belongs to somebody else.
+type unclosed struct{ io.Writer }
+
+func (unclosed) Close() error { return nil }

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+)
+
+// A toolCall is what an approval is for: who runs which tool with what.
+type toolCall struct {
+	names [3]string // agent, server, tool
+	args  *node
+	style int // of the white space
+	raw   []byte
+}
+
+// write makes the text of the arguments from the tree.
+func (c *toolCall) write() { c.raw = c.args.append(nil, styles[c.style]) }
+
+// clone returns a call of which nothing is shared with c.
+func (c *toolCall) clone() *toolCall {
+	d := *c
+	d.args, d.raw = c.args.clone(), slices.Clone(c.raw)
+	return &d
+}
+
+// A node is one JSON value, as it is spelled.
+type node struct {
+	kind    kind
+	literal string // of what has no parts
+	value   string // of a string: what the literal means
+	names   []spelled
+	parts   []*node
+}
+
+// A spelled is the name of a member: what it means, and how it is written.
+type spelled struct{ value, literal string }
+
+type kind byte
+
+const (
+	word kind = iota // true, false, null
+	number
+	text
+	array
+	object
+)
+
+func (n *node) clone() *node {
+	m := *n
+	m.names, m.parts = slices.Clone(n.names), make([]*node, len(n.parts))
+	for i, p := range n.parts {
+		m.parts[i] = p.clone()
+	}
+	return &m
+}
+
+// styles are ways to put white space around the parts of a document.
+var styles = []func(token byte) string{
+	func(byte) string { return "" },
+	func(token byte) string {
+		if token == 'v' {
+			return " "
+		}
+		return ""
+	},
+	func(token byte) string {
+		switch token {
+		case 'n':
+			return "\n\t"
+		case 'v':
+			return " "
+		case '}':
+			return "\n"
+		}
+		return ""
+	},
+}
+
+// append writes a node with white space before each token: a name ('n'), a value
+// ('v'), or what closes and parts them, which stand for themselves.
+func (n *node) append(b []byte, space func(token byte) string) []byte {
+	switch n.kind {
+	case array:
+		b = append(b, '[')
+		for i, p := range n.parts {
+			b = p.append(append(comma(b, i, space), space('v')...), space)
+		}
+		return append(append(b, space(']')...), ']')
+	case object:
+		b = append(b, '{')
+		for i, p := range n.parts {
+			b = append(comma(b, i, space), space('n')...)
+			b = append(append(append(b, n.names[i].literal...), space(':')...), ':')
+			b = p.append(append(b, space('v')...), space)
+		}
+		return append(append(b, space('}')...), '}')
+	}
+	return append(b, n.literal...)
+}
+
+func comma(b []byte, i int, space func(byte) string) []byte {
+	if i == 0 {
+		return b
+	}
+	return append(append(b, space(',')...), ',')
+}
+
+// all returns a node and everything in it that is of one of the kinds.
+func (n *node) all(kinds ...kind) (found []*node) {
+	if slices.Contains(kinds, n.kind) {
+		found = append(found, n)
+	}
+	for _, p := range n.parts {
+		found = append(found, p.all(kinds...)...)
+	}
+	return found
+}
+
+// has says whether an object has a member of this name.
+func (n *node) has(name string) bool {
+	return slices.ContainsFunc(n.names, func(s spelled) bool { return s.value == name })
+}
+
+// pieces are what names and strings are made of: letters that look like others
+// or can be composed in two ways, what needs escapes, what needs surrogates, and
+// words that are also values.
+var pieces = []string{
+	"a", "b", "k", "K", "path", "Path", "id", "to", "x", "0", "1", "1.0", "true", "null", "é", "e\u0301", "Å", "A\u030a", "å", "о", "o",
+	"ﬁ", "fi", "ｋ", "ß", "ss", "İ", "i", "ключ", "\u200b", " ", "/", "\\", `"`, "\n", "\x00", "\x1f", "\x7f", "\u2028", "\ufb33", "\ufffd", "\uffff", "😀", "\U0010ffff", "__proto__",
+}
+
+// drawText draws a string of a few pieces.
+func drawText(r *rand.Rand, most int) string {
+	var b strings.Builder
+	for range r.IntN(most + 1) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// drawName draws the name of an agent, a server or a tool: one line.
+func drawName(r *rand.Rand) string {
+	printable := func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return '_'
+		}
+		return c
+	}
+	return "n" + strings.Map(printable, drawText(r, 4))
+}
+
+// drawCall draws a call whose arguments are an object.
+func drawCall(r *rand.Rand) *toolCall {
+	c := &toolCall{args: drawObject(r, 3), style: r.IntN(len(styles))}
+	for i := range c.names {
+		c.names[i] = drawName(r)
+	}
+	if r.IntN(4) == 0 {
+		c.names[1] = "" // a tool of no server
+	}
+	c.write()
+	return c
+}
+
+func drawNode(r *rand.Rand, depth int) *node {
+	switch dice := r.IntN(10); {
+	case dice < 2 && depth > 0:
+		return drawObject(r, depth)
+	case dice < 3 && depth > 0:
+		n := &node{kind: array}
+		for range r.IntN(4) {
+			n.parts = append(n.parts, drawNode(r, depth-1))
+		}
+		return n
+	case dice < 6:
+		return newText(r, drawText(r, 4))
+	case dice < 8:
+		return &node{kind: number, literal: drawNumber(r)}
+	}
+	return &node{kind: word, literal: []string{"true", "false", "null"}[r.IntN(3)]}
+}
+
+func drawObject(r *rand.Rand, depth int) *node {
+	n := &node{kind: object}
+	for range r.IntN(6) {
+		if name := drawText(r, 2); !n.has(name) {
+			n.add(r, name, drawNode(r, depth-1))
+		}
+	}
+	return n
+}
+
+// add puts a member at some place of an object.
+func (n *node) add(r *rand.Rand, name string, p *node) {
+	i := r.IntN(len(n.parts) + 1)
+	n.names = slices.Insert(n.names, i, spelled{name, spell(r, name)})
+	n.parts = slices.Insert(n.parts, i, p)
+}
+
+// remove takes a member or an element away.
+func (n *node) remove(i int) *node {
+	p := n.parts[i]
+	n.parts = slices.Delete(n.parts, i, i+1)
+	if n.kind == object {
+		n.names = slices.Delete(n.names, i, i+1)
+	}
+	return p
+}
+
+func newText(r *rand.Rand, s string) *node {
+	return &node{kind: text, value: s, literal: spell(r, s)}
+}
+
+// drawNumber draws a number that a double keeps.
+func drawNumber(r *rand.Rand) string {
+	switch r.IntN(6) {
+	case 0:
+		return []string{"0", "-0", "0.0", "1", "1.0", "1e0", "10e-1", "0.1", "1E21", "1e-7", "9007199254740992", "5e-324", "1.7976931348623157e308"}[r.IntN(13)]
+	case 1:
+		return strconv.FormatFloat(r.NormFloat64()*1e6, 'f', r.IntN(4), 64)
+	case 2:
+		return strconv.FormatFloat(r.NormFloat64(), "eg"[r.IntN(2)], -1, 64)
+	case 3:
+		return strconv.FormatInt(r.Int64N(1<<53), 10)
+	}
+	return strconv.Itoa(r.IntN(2000) - 1000)
+}
+
+// shortEscapes are the characters that have one, and their letters.
+const shortEscapes, shortLetters = "\"\\/\b\f\n\r\t", `"\/bfnrt`
+
+// spell writes a string in one of the ways JSON has for it.
+func spell(r *rand.Rand, s string) string {
+	often := r.IntN(3) // how many of three characters are escaped that need not be
+	b := []byte{'"'}
+	for _, c := range s {
+		must := c < ' ' || c == '"' || c == '\\'
+		i := strings.IndexRune(shortEscapes, c)
+		switch {
+		case !must && r.IntN(3) >= often:
+			b = append(b, string(c)...)
+		case i >= 0 && r.IntN(2) == 0:
+			b = append(b, '\\', shortLetters[i])
+		default:
+			b = escape(r, b, c)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// escape writes a character by number, in capitals or not.
+func escape(r *rand.Rand, b []byte, c rune) []byte {
+	for _, unit := range utf16.Encode([]rune{c}) {
+		format := `\u%04x`
+		if r.IntN(2) == 0 {
+			format = `\u%04X`
+		}
+		b = fmt.Appendf(b, format, unit)
+	}
+	return b
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/memstore"
+)
+
+// fresh is how many pairs one engine sees: in memory, it grows with each.
+const fresh = 200
+
+// A product is an engine in which calls are really approved and spent.
+type product struct {
+	pairs                  int
+	agent, stranger, human askback.Seat
+}
+
+func newProduct() *product { return &product{} }
+
+// renew gives an engine that has not seen much.
+func (p *product) renew() {
+	if p.pairs++; p.pairs%fresh != 1 {
+		return
+	}
+	e := engine.New(memstore.New(), nil)
+	p.agent = e.As(askback.Principal{Kind: askback.Agent, Name: "executor"})
+	p.stranger = e.As(askback.Principal{Kind: askback.Agent, Name: "stranger"})
+	p.human = e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+}
+
+func (p *product) ask(ctx context.Context, c *toolCall) (askback.Ask, error) {
+	return p.agent.Ask(ctx, askback.Request{Agent: c.names[0], Confirmation: &askback.Confirmation{
+		Server: c.names[1], ToolName: c.names[2], Input: c.raw,
+	}})
+}
+
+// try approves the first call of a pair, and runs the second one with it.
+func (p *product) try(ctx context.Context, pair *pair) (bad []violation, err error) {
+	p.renew()
+	approved, err := p.ask(ctx, pair.approved)
+	if err != nil {
+		return nil, fmt.Errorf("ask for an approval: %w", err)
+	}
+	digest, err := p.digestOf(ctx, pair)
+	if err != nil {
+		return nil, err
+	}
+	if digest == "" && pair.means == same {
+		return []violation{violated(rejected, "the engine refuses it")}, nil
+	}
+	if digest != "" && pair.means == refused {
+		return []violation{violated(accepted, "the engine takes it")}, nil
+	}
+	if _, err := p.agent.Consume(ctx, approved.ID, digest); !errors.Is(err, askback.ErrNotApproved) {
+		bad = append(bad, violated(accepted, "spent before anybody approved: %v", err))
+	}
+	if _, err := p.human.Answer(ctx, approved.ID, askback.Decide(askback.Approve, "")); err != nil {
+		return bad, fmt.Errorf("approve: %w", err)
+	}
+	bad = append(bad, p.spend(ctx, approved, digest, pair.means)...)
+	if pair.approved.names != pair.changed.names {
+		return bad, nil // nobody can edit those
+	}
+	edited, err := p.edit(ctx, pair, digest)
+	return append(bad, edited...), err
+}
+
+// edit approves the arguments of the second call in place of the first's.
+func (p *product) edit(ctx context.Context, pair *pair, digest string) ([]violation, error) {
+	a, err := p.ask(ctx, pair.approved)
+	if err != nil {
+		return nil, fmt.Errorf("ask for an approval: %w", err)
+	}
+	a, err = p.human.Answer(ctx, a.ID, askback.Answer{Decision: askback.Approve, Input: pair.changed.raw})
+	var invalid askback.Invalid
+	switch {
+	case errors.As(err, &invalid) && digest == "":
+		return nil, nil
+	case err != nil:
+		return []violation{violated(rejected, "approved as edited: %v", err)}, nil
+	case digest == "":
+		return []violation{violated(accepted, "it is taken from a person, and not from an agent")}, nil
+	case a.Outcome.Digest != digest:
+		return []violation{violated(accepted, "approved as edited: got %s, want %s", a.Outcome.Digest, digest)}, nil
+	}
+	before := a.Confirmation.Digest
+	a.Confirmation.Digest = digest // what is approved now
+	return p.spend(ctx, a, before, pair.means), nil
+}
+
+// digestOf is what the engine would bind an approval of the second call to; ""
+// if it does not take it.
+func (p *product) digestOf(ctx context.Context, pair *pair) (string, error) {
+	a, err := p.ask(ctx, pair.changed)
+	var invalid askback.Invalid
+	if errors.As(err, &invalid) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("ask for another approval: %w", err)
+	}
+	return a.Confirmation.Digest, nil
+}
+
+// spend runs the second call, then the one that was approved, then both again.
+func (p *product) spend(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
+	try := func(who askback.Seat, digest string, want error, what string) {
+		if _, err := who.Consume(ctx, a.ID, digest); !errors.Is(err, want) {
+			f := accepted
+			if want == nil {
+				f = rejected
+			}
+			bad = append(bad, violated(f, "%s: got %v, want %v", what, err, want))
+		}
+	}
+	try(p.stranger, a.Confirmation.Digest, askback.ErrNotFound, "spent by another agent")
+	if means == same {
+		try(p.agent, digest, nil, "the same call")
+	} else {
+		try(p.agent, digest, askback.ErrDigest, "another call")
+		try(p.agent, a.Confirmation.Digest, nil, "the approved call, after another was refused")
+	}
+	try(p.agent, a.Confirmation.Digest, askback.ErrConsumed, "the approved call again")
+	return bad
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// A session and its asks are kept in one change, so they never contradict each
+// other (C1).
+func TestDamagedSessionIsSeenByTheAudit(t *testing.T) {
+	for what, how := range map[string]string{
+		"nothing happens":         ``,
+		"it counts another ask":   `update records set state = cast(replace(cast(state as text), '"total":2', '"total":3') as blob) where kind = 'session'`,
+		"it waits for nothing":    `update records set state = cast(replace(cast(state as text), '"pending":1', '"pending":0') as blob) where kind = 'session'`,
+		"it starts in the middle": `update history set type = 'session_started' where type = 'state_change'`,
+		"it never starts":         `update history set type = 'session_renamed' where type = 'session_started'`,
+		"it is gone":              `delete from records where kind = 'session'`,
+		"its history has a gap":   `update history set n = n + 1 where type = 'message'`,
+	} {
+		c := spokenTo(t)
+		damage(t, c.path, "", how)
+		if bad, err := c.audit(t.Context()); err != nil || (len(bad) == 0) != (how == "") {
+			t.Errorf("%s: got %v, %v", what, bad, err)
+		}
+	}
+}
+
+// spokenTo makes a database with a session that asked twice, was answered once
+// and said something.
+func spokenTo(t *testing.T) *checker {
+	t.Helper()
+	c := newChecker(filepath.Join(t.TempDir(), "session.db"), newLedger())
+	db, err := sqlite.Open(c.path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := engine.New(db, nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: loadAsker})
+	person := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	var last askback.Ask
+	for range 2 {
+		last, err = agent.Ask(t.Context(), askback.Request{
+			SessionKey: "s", Questions: []askback.Question{{Text: "Which one?", Options: askback.Options("red", "green")}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = person.Answer(t.Context(), last.ID, askback.Choose("red"))
+	_, toldErr := agent.Tell(t.Context(), last.SessionID, askback.Report{Text: "thank you"})
+	if err := errors.Join(err, toldErr, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

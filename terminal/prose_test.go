@@ -1,0 +1,115 @@
+package terminal_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/view"
+	"github.com/askback/askback/terminal"
+)
+
+const written = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the guide](https://example.org/guide) or https://example.org/all.\n\n" +
+	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches them do it\n\n> Nobody uses it.\n> Really.\n\n" +
+	"```sql\nDROP TABLE   users;\n\n  -- done\n```\n\n---\n\n| table | rows |\n|---|---|\n| users | 12 |\n\nBut see [example.org](https://evil.example) and https://ex\u0430mple.org <b>now</b>.\n"
+
+// What an agent writes in Markdown, with and without colours, wide and narrow.
+func TestScreensOfProse(t *testing.T) {
+	a := deletion()
+	a.Confirmation.Description = written
+	a.Repairs = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
+	var b strings.Builder
+	for _, style := range []bool{false, true} {
+		for _, width := range []int{80, 40} {
+			var out bytes.Buffer
+			options := &terminal.Options{Style: style, Width: func() int { return width }, Zone: time.UTC}
+			if err := terminal.Show(&out, view.Of(a), options); err != nil {
+				t.Fatal(err)
+			}
+			_, said, _ := strings.Cut(out.String(), "what the agent says")
+			b.WriteString(strings.ReplaceAll(said, "\x1b", "ESC") + "\n")
+		}
+	}
+	golden(t, "prose.txt", b.String())
+}
+
+// F3: every word of a text is on the screen, in its order, whatever it means in Markdown.
+func TestNoWordOfProseIsLost(t *testing.T) {
+	piece := rapid.OneOf(rapid.SampledFrom([]string{
+		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ", "- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*", "long-winded-and-hyphenated", "日本語", "שלום",
+	}), rapid.StringN(0, 6, -1))
+	check := func(t failer, text string) {
+		a := call()
+		a.Confirmation.Description = text
+		var out bytes.Buffer
+		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Width: func() int { return 40 }}); err != nil {
+			t.Fatalf("%v", err)
+		}
+		_, drawn, _ := strings.Cut(out.String(), "what the agent says")
+		got := ink(drawn)
+		for _, r := range ink(prose.Parse(text).String()) {
+			i := strings.IndexRune(got, r)
+			if i < 0 {
+				t.Fatalf("%q: %q is missing in\n%s", text, r, drawn)
+			}
+			got = got[i+1:]
+		}
+	}
+	check(t, written+"# a **b** c `d`\n> # e *f*\n- # g **h**\n")
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between")))
+	})
+}
+
+// ink leaves away blanks, which a row's end may swallow, and what doors draw each in their own way.
+func ink(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("•—->", r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// T9: what is written from right to left stays right of the gutter, and names beside their
+// values: the row, and each sign in what is exact, is told to go from left to right.
+func TestRightToLeftStaysBehindTheGutter(t *testing.T) {
+	a := deletion()
+	a.Agent, a.Path, a.Title = "סוכן", []string{"אב", "סבא"}, "שלום"
+	a.Confirmation.ToolName, a.Confirmation.Description = "מחק", "אני מוחק, ורק 23 קבצים.\n\n> \u0646\u0639\u0645 (a)"
+	a.Confirmation.Input = []byte(`{"נתיב":"בית/ישן","ok":["א","ב"]}`)
+	_, drawn, err := ask(a, true, "n\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		" agent │\u200e סוכן <\u200e סבא <\u200e אב\n", "  tool │\u200e מחק\n", "│\u200e   \"\u200eנתיב\"\u200e:\u200e \"\u200eבית/\u200eישן\"\u200e,\u200e\n", "│\u200e     \"\u200eא\"\u200e,\u200e\n",
+		" title │\u200e שלום\n", "  says │\u200e אני מוחק, ורק 23 קבצים.\n", "│\u200e > \u0646\u0639\u0645 (a)\n", "       │   \"ok\": [\n",
+	} {
+		if !strings.Contains(drawn, want) {
+			t.Errorf("%q is missing in\n%q", want, drawn)
+		}
+	}
+}
+
+// A row of ours that has the name of a person keeps its order as well.
+func TestAnAnswerStaysBehindTheNameOfWhoGaveIt(t *testing.T) {
+	a := one(askback.Question{})
+	a.Outcome = &askback.Outcome{
+		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "דנה"}, At: noon,
+		Answers: []askback.QuestionAnswer{{Other: "כן"}},
+	}
+	var out bytes.Buffer
+	if err := terminal.New(strings.NewReader(""), &out, nil).Settled(view.Of(a)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Settled: answered by דנה │\u200e כן\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,5 @@
+package terminal
+
+import "syscall"
+
+const getMode, setMode = syscall.TCGETS, syscall.TCSETS

@@ -1,0 +1,130 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+const edited = "{\n  \"database\": \"test\"\n}"
+
+// Row F7: changed arguments are approved as changed; unchanged ones are not sent back.
+func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(field string) string
+		want   string
+	}{
+		"as they were":          {func(f string) string { return f }, ""},
+		"with other line ends":  {func(f string) string { return strings.ReplaceAll(f, "\n", "\r\n") + "\r\n" }, ""},
+		"edited":                {func(string) string { return edited }, `{"database":"test"}`},
+		"in another order only": {func(string) string { return `{"sql":"drop table orders;\nvacuum","database":"prod"}` }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			a := h.ask(call)
+			ana := h.browser("ana")
+			field := strings.TrimPrefix(ana.open("/asks/"+a.ID, http.StatusOK).one(t, "textarea#input").raw(), "\n")
+			o := ana.settles(a, url.Values{"action": {"approve"}, "input": {c.change(field)}})
+			if string(o.Input) != c.want || o.Decision != askback.Approve {
+				t.Errorf("got %s with arguments %q, want %q", o.Decision, o.Input, c.want)
+			}
+		})
+	}
+}
+
+// A mistake comes back with its place, and with what was typed.
+func TestAMistakeInTheArgumentsIsShown(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(call)
+	ana := h.browser("ana")
+	for typed, want := range map[string]string{
+		"\n{\n  \"a\": 1,\n}":               "Line 4, column 1: ",
+		"{\"a\": 1, \"a\": 2}":              "Line 1, column 10: ",
+		"":                                  "Line 1, column 1: ",
+		"[1]":                               "The arguments of a tool are an object.",
+		"{\n \"n\": 0.1234567890123456789}": "Line 2, column 7: ",
+		"{\"a\": </textarea><b>}":           "Line 1, column 7: ",
+	} {
+		page := ana.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {typed}, "reason": {"because"}}, http.StatusUnprocessableEntity)
+		if got := page.one(t, "#input-problem").words(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q: got %q, want %q", typed, got, want)
+		}
+		if got := page.one(t, "textarea#input").raw(); got != "\n"+typed {
+			t.Errorf("the field holds %q, want %q", got, typed)
+		}
+		if got := page.one(t, "textarea#reason").raw(); got != "\nbecause" {
+			t.Errorf("the reason is %q", got)
+		}
+		if !has(page.one(t, ".edit"), "open") {
+			t.Error("the field is folded")
+		}
+	}
+	// Only this once: what is granted for ever is what the agent asked for.
+	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
+	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
+	if got := page.one(t, "#input-problem").words(); !strings.Contains(got, "this once") {
+		t.Errorf("got %q", got)
+	}
+	if h.get(a.ID).Settled() {
+		t.Fatal("it is settled")
+	}
+	// Who denies sends no arguments, not even wrong ones.
+	if o := ana.settles(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// T9: what cannot be seen is written out in the field, and means the same.
+func TestTheFieldHidesNothing(t *testing.T) {
+	h := newHouse(t)
+	r := harmless
+	c := *harmless.Confirmation
+	c.Input = json.RawMessage(`{"path":"a` + "\u202e" + `b","\u006eame":"` + "\u200b" + `é"}`)
+	r.Confirmation = &c
+	a := h.ask(r)
+	ana := h.browser("ana")
+	field := strings.TrimPrefix(ana.open("/asks/"+a.ID, http.StatusOK).one(t, "textarea#input").raw(), "\n")
+	if want := "{\n  \"path\": \"a\\u202eb\",\n  \"name\": \"\\u200b\\u00e9\"\n}"; field != want {
+		t.Errorf("the field holds %s\nwant %s", field, want)
+	}
+	if o := ana.settles(a, url.Values{"action": {"approve"}, "input": {field + " "}}); len(o.Input) != 0 {
+		t.Errorf("it was taken for edited: %s", o.Input)
+	}
+}
+
+// What nobody can read through is not offered for editing, and the page says so.
+func TestHugeArgumentsAreNotEdited(t *testing.T) {
+	h := newHouse(t)
+	r := harmless
+	r.Confirmation = &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"a":"` + strings.Repeat("x", 200_000) + `"}`)}
+	a := h.ask(r)
+	ana := h.browser("ana")
+	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".edit")
+	if len(part.all("textarea")) != 0 || !strings.Contains(part.words(), "too long to be edited") {
+		t.Errorf("got %.200s", part.words())
+	}
+	if o := ana.settles(a, url.Values{"action": {"approve"}}); !o.Approved() || len(o.Input) != 0 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// F4: both are on the page afterwards, the old and the new.
+func TestEditedArgumentsStandBesideTheOldOnes(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(call)
+	ana := h.browser("ana")
+	ana.settles(a, url.Values{"action": {"approve"}, "input": {edited}})
+	result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result")
+	if got := result.one(t, ".person pre").raw(); got != edited {
+		t.Errorf("the new ones are %s", got)
+	}
+	for _, want := range []string{"Approved with other arguments by ana", "Approved, as edited", "Asked for by the agent, and not approved", "drop table orders"} {
+		if !strings.Contains(result.words(), want) {
+			t.Errorf("%q is not in %s", want, result.words())
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/askback/askback"
+)
+
+// grant has ben approve a harmless call and what is like it.
+func (h *house) grant(scope askback.Scope) askback.Grant {
+	h.t.Helper()
+	r := harmless
+	if scope == askback.ScopeSession {
+		r.SessionKey = "run"
+	}
+	a := h.ask(r)
+	ben := h.seat(askback.Responder, "ben")
+	_, err := ben.Answer(context.Background(), a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return h.grants(false)[0]
+}
+
+func (h *house) grants(ended bool) []askback.Grant {
+	h.t.Helper()
+	page, err := h.seat(askback.Responder, "ana").Grants(context.Background(), askback.GrantQuery{Ended: ended})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return page.Items
+}
+
+// Rows D1, F8: what is chosen on the page is what is granted, and nothing else.
+func TestApproveAllGrantsWhatWasChosen(t *testing.T) {
+	for scope, lasts := range map[string]string{"tool": "1h", "session": "24h", "tool_and_input": "168h"} {
+		h := newHouse(t)
+		r := call
+		r.SessionKey = "run"
+		a := h.ask(r)
+		o := h.browser("ana").settles(a, url.Values{"action": {"approve_all"}, "scope": {scope}, "expires_in": {lasts}, "reason": {"fine"}})
+		if o.Decision != askback.ApproveAll || o.Reason != "fine" || len(o.Input) != 0 {
+			t.Errorf("got %+v", o)
+		}
+		d, _ := time.ParseDuration(lasts)
+		want := []askback.Grant{{
+			ID: o.GrantID, Owner: "bot", Agent: "deploy-bot", ToolName: "db.migrate", Server: "warehouse", Scope: askback.Scope(scope),
+			Dangerous: true, By: "ana", CreatedAt: evening, ExpiresAt: evening.Add(d),
+		}}
+		if d := cmp.Diff(want, h.grants(false), cmpopts.IgnoreFields(askback.Grant{}, "SessionID", "Digest", "Token")); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+// Nothing widens an approval by accident: nothing is chosen beforehand, and what is not
+// chosen is asked for.
+func TestApproveAllIsChosenInFull(t *testing.T) {
+	h := newHouse(t)
+	a := h.ask(call)
+	ana := h.browser("ana")
+	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".standing-approval")
+	if len(part.all("[checked]")) != 0 || has(part, "open") {
+		t.Error("something is chosen beforehand")
+	}
+	for _, want := range []string{"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking anybody", "Only exactly these arguments", "1 week", "marked as dangerous"} {
+		if !strings.Contains(part.words(), want) {
+			t.Errorf("it does not say %q: %s", want, part.words())
+		}
+	}
+	if n := len(part.all("input[value=session]")); n != 0 {
+		t.Error("a session that is over at once can be chosen")
+	}
+	r := call
+	r.SessionKey = "run"
+	ana.open("/asks/"+h.ask(r).ID, http.StatusOK).one(t, "input[value=session]")
+	for missing, form := range map[string]url.Values{
+		"scope":      {"action": {"approve_all"}, "expires_in": {"1h"}},
+		"expires_in": {"action": {"approve_all"}, "scope": {"tool"}},
+	} {
+		page := ana.send("/asks/"+a.ID, form, http.StatusUnprocessableEntity)
+		page.one(t, "#"+missing+"-problem")
+		kept := page.one(t, ".standing-approval")
+		if !has(kept, "open") || len(kept.all("[checked]")) != 1 {
+			t.Error("what was chosen is lost")
+		}
+	}
+	for _, form := range []url.Values{
+		{"action": {"approve_all"}, "scope": {"everything"}, "expires_in": {"1h"}},
+		{"action": {"approve_all"}, "scope": {"tool"}, "expires_in": {"9999h"}},
+	} {
+		ana.send("/asks/"+a.ID, form, http.StatusBadRequest)
+	}
+	// Approve alone never grants, whatever is chosen beside it.
+	if o := ana.settles(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 0 {
+		t.Errorf("got %+v", o)
+	}
+}
+
+// Row F8: people see what answers in their place, and end it.
+func TestGrantsAreSeenAndRevoked(t *testing.T) {
+	h := newHouse(t)
+	ana := h.browser("ana")
+	if got := ana.open("/", http.StatusOK); len(got.all("a[href=/grants]")) != 0 {
+		t.Error("the list leads to no grants")
+	}
+	if got := ana.open("/grants", http.StatusOK).one(t, ".notice").words(); !strings.HasPrefix(got, "None.") {
+		t.Errorf("got %q", got)
+	}
+	g := h.grant(askback.ScopeSession)
+	h.ask(harmless) // another session
+	h.now = h.now.Add(2 * time.Hour)
+	ana.open("/", http.StatusOK).one(t, "a[href=/grants]")
+	row := ana.open("/grants", http.StatusOK).one(t, "#"+g.ID)
+	for _, want := range []string{
+		"deploy-bot (token bot )", "may run mail.send", "This tool, with any arguments, in one session", g.SessionID, "approved by ben",
+		"since 3 November 2026, 18:30 UTC", "until 4 November 2026, 18:30 UTC", "22 hours left", "not used yet",
+	} {
+		if !strings.Contains(row.words(), want) {
+			t.Errorf("%q is not in %s", want, row.words())
+		}
+	}
+	form := row.one(t, "form[method=post]")
+	w := h.do(ana.request(http.MethodPost, form.attr["action"], url.Values{}))
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/grants" {
+		t.Fatalf("status %d, to %s", w.Code, w.Header().Get("Location"))
+	}
+	if n := len(h.grants(false)); n != 0 {
+		t.Errorf("%d grants hold", n)
+	}
+	over := ana.open("/grants?ended=1", http.StatusOK).one(t, "#"+g.ID)
+	if !strings.Contains(over.words(), "revoked 3 November 2026, 20:30 UTC") || len(over.all("form")) != 0 {
+		t.Errorf("got %s", over.words())
+	}
+}
+
+// Only a person, from a page of ours, revokes.
+func TestNobodyElseRevokes(t *testing.T) {
+	h := newHouse(t)
+	g := h.grant(askback.ScopeTool)
+	path := "/grants/" + g.ID + "/revoke"
+	agent := browser{h, h.secret(askback.Agent, "bot")}
+	for _, b := range []browser{agent, {h, ""}} {
+		if w := h.do(b.request(http.MethodPost, path, url.Values{})); w.Code != http.StatusForbidden && w.Code != http.StatusUnauthorized {
+			t.Errorf("status %d", w.Code)
+		}
+		if w := h.do(b.request(http.MethodGet, "/grants", nil)); w.Code == http.StatusOK {
+			t.Error("an agent or nobody sees the grants")
+		}
+	}
+	ana := h.browser("ana")
+	r := ana.request(http.MethodPost, path, url.Values{})
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	if w := h.do(r); w.Code != http.StatusForbidden {
+		t.Errorf("from another site: status %d", w.Code)
+	}
+	r = ana.request(http.MethodPost, path, url.Values{})
+	r.Header.Set("Content-Type", "text/plain")
+	if w := h.do(r); w.Code != http.StatusBadRequest {
+		t.Errorf("no form: status %d", w.Code)
+	}
+	ana.send("/grants/grt_none/revoke", url.Values{}, http.StatusNotFound)
+	if n := len(h.grants(false)); n != 1 {
+		t.Errorf("%d grants hold", n)
+	}
+}
+
+func TestManyGrantsHavePages(t *testing.T) {
+	h := newHouse(t)
+	ana := h.browser("ana")
+	for range 51 {
+		ana.send("/grants/"+h.grant(askback.ScopeTool).ID+"/revoke", url.Values{}, http.StatusSeeOther)
+	}
+	first := ana.open("/grants?ended=1", http.StatusOK)
+	second := ana.open(first.one(t, "a.button").attr["href"], http.StatusOK)
+	if a, b := len(first.all(".grant")), len(second.all(".grant")); a != 50 || b != 1 {
+		t.Errorf("%d and %d rows, want 50 and 1", a, b)
+	}
+}
+
+// F4: an ask that a grant answered says so, and leads to where it can be ended.
+func TestWhatAGrantAnsweredSaysSo(t *testing.T) {
+	h := newHouse(t)
+	g := h.grant(askback.ScopeTool)
+	a := h.ask(harmless)
+	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
+	result := page.one(t, ".result")
+	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.words(), want) {
+		t.Errorf("%q is not in %s", want, result.words())
+	}
+	result.one(t, "a[href=/grants]")
+}

@@ -1,0 +1,44 @@
+package pages
+
+import (
+	"strings"
+	"time"
+
+	"github.com/askback/askback/internal/view"
+)
+
+// A Time is how long a standing approval can last.
+type Time struct {
+	Value string // of the field
+	Words string
+	Lasts time.Duration
+}
+
+// Times are those that the page offers. Whoever wants others has the API.
+var Times = []Time{
+	{"1h", "1 hour", time.Hour},
+	{"24h", "1 day", 24 * time.Hour},
+	{"168h", "1 week", 7 * 24 * time.Hour},
+}
+
+// A scope is what a standing approval can cover.
+type scope struct{ Value, Words string }
+
+// scopesOf returns the scopes that an ask can have, from narrow to wide.
+func scopesOf(a view.Ask) []scope {
+	out := []scope{{"tool_and_input", "Only exactly these arguments"}}
+	if !a.Alone {
+		out = append(out, scope{"session", "This tool with any arguments, in this session of the agent"})
+	}
+	return append(out, scope{"tool", "This tool with any arguments, in all its sessions"})
+}
+
+// wide says whether somebody was about to approve more than one call.
+func wide(f view.Form) bool {
+	return f.Decision == "approve_all" || f.Scope != "" || f.Lasts != 0
+}
+
+// tall is how many rows a field has: up to a screen.
+func tall(t view.Typed) int {
+	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
+}
