@@ -35,8 +35,12 @@ type writer struct {
 }
 
 // blocks draws blocks with an empty row between them. The first row begins with first, as
-// the first of an item does with its bullet, and all others with rest.
+// the first of an item does with its bullet, and all others with rest. An item that says
+// nothing still shows its bullet.
 func (w *writer) blocks(blocks []prose.Block, first, rest string) {
+	if len(blocks) == 0 {
+		w.styled(w.blanks.drawn(w.frame), gutter, "", first)
+	}
 	for i, block := range blocks {
 		if _, list := block.(prose.List); i > 0 && !list {
 			w.row(w.blanks.drawn(w.frame), gutter, plain, "")
@@ -96,7 +100,7 @@ func (w *writer) code(c prose.Code, first, rest string) {
 	for line := range strings.SplitSeq(c.Text.String(), "\n") {
 		mark := gutter
 		for row := range cut(line, w.width-cells(rest)-2) {
-			if !w.blanks.takes(mark, row) {
+			if strings.Trim(first, " >") != "" || !w.blanks.takes(mark, row) {
 				w.styled(w.blanks.drawn(w.frame), mark, row, first+"  "+ordered(row))
 			}
 			first, mark = rest, goesOn
@@ -104,9 +108,9 @@ func (w *writer) code(c prose.Code, first, rest string) {
 	}
 }
 
-// put draws one row, or keeps it back if it is empty.
+// put draws one row, or keeps it back if it is empty and has no bullet.
 func (w *writer) put(indent, text, drawn string) {
-	if indent+text == "" || !w.blanks.takes(gutter, text) {
+	if strings.Trim(indent, " >") != "" || !w.blanks.takes(gutter, text) {
 		w.styled(w.blanks.drawn(w.frame), gutter, text, indent+drawn)
 	}
 }

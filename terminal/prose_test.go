@@ -62,6 +62,9 @@ func TestNoWordOfProseIsLost(t *testing.T) {
 		}
 	}
 	check(t, written+"# a **b** c `d`\n> # e *f*\n- # g **h**\n")
+	check(t, "1. > ")
+	check(t, "1. ```\n")
+	check(t, "**strong****strong**AA\u202e\u00a0")
 	rapid.Check(t, func(t *rapid.T) {
 		check(t, strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between")))
 	})
