@@ -4,7 +4,7 @@
 N ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help test check bench prove generate
+.PHONY: help test check clients bench prove generate
 
 help:
 	@awk -F ' *## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ test: ## everything, as on a fresh machine: install what is missing, check, test
 
 check: ## format, vet, staticcheck, generated files, go.mod, shape of the repository
 	@scripts/check.sh
+
+clients: ## agents of other makers, installed from npm, against the built program
+	@scripts/clients.sh
 
 bench: ## measure, and print the figures
 	@test -d bench || { echo "make bench: there is no folder bench" >&2; exit 1; }

@@ -27,7 +27,7 @@ install_missing
 
 # These gain nothing from the race detector, which makes all slower: the shape
 # starts no goroutine, the others build or start programs of their own.
-no_race='/(internal/arch|cmd/askback|examples|bench|prove)(/|$)'
+no_race='/(internal/arch|cmd/askback|clients|examples|bench|prove)(/|$)'
 
 scripts/check.sh
 
@@ -55,6 +55,8 @@ if command -v "$(go env CC)" >/dev/null; then
 	echo "test: go test -race, without what is only long"
 	grep -Ev "$no_race" <<<"$all" | CGO_ENABLED=1 run_tests -race -short -timeout 15m
 fi
+
+scripts/clients.sh "$scratch/npm" || { (($? == 3)) && left_out+=$'LEFT OUT: clients from npm (the registry cannot be reached)\n'; }
 
 echo "test: short proofs"
 go run ./prove -short

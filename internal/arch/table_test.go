@@ -61,6 +61,7 @@ var layers = map[string][]string{
 
 	// Whole programs wire everything together.
 	"cmd/askback":  {"*"},
+	"clients/...":  {"*"},
 	"examples/...": {"*"},
 	"bench/...":    {"*"},
 	"prove/...":    {"*"},

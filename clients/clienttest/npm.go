@@ -1,0 +1,65 @@
+// Package clienttest runs agents of other makers against the built program: it
+// installs them from the npm registry and starts Askback beside them.
+package clienttest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Folder is the environment variable that names the folder for npm packages.
+// Where it is not set, nothing of npm is tested.
+const Folder = "ASKBACK_NPM"
+
+// Packages installs what package-lock.json beside the test pins, and returns the
+// folder that node_modules is in. Without [Folder] the test is left out, and
+// says so.
+func Packages(t *testing.T) string {
+	t.Helper()
+	cache := os.Getenv(Folder)
+	if cache == "" {
+		t.Skip("LEFT OUT: clients from npm; make clients tests them")
+	}
+	sum := sha256.New()
+	files := map[string][]byte{}
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = raw
+		sum.Write(raw)
+	}
+	done := filepath.Join(cache, hex.EncodeToString(sum.Sum(nil))[:16])
+	if _, err := os.Stat(done); err == nil {
+		return done
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	making, err := os.MkdirTemp(cache, "making-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(making)
+	for name, raw := range files {
+		if err := os.WriteFile(filepath.Join(making, name), raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	npm := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	npm.Dir = making
+	if out, err := npm.CombinedOutput(); err != nil {
+		t.Fatalf("npm ci: %v\n%s", err, out)
+	}
+	if err := os.Rename(making, done); err != nil {
+		if _, there := os.Stat(done); there != nil {
+			t.Fatal(err)
+		}
+	}
+	return done
+}
