@@ -40,11 +40,12 @@ seed=20261121
 
 # run_tests FLAG… reads packages and tests them.
 run_tests() {
-	local packages drawn failed=0
+	local packages plain drawn failed=0
 	packages=$(cat)
-	drawn=$(grep -Fxf <(printf '%s\n' "$drawing") <<<"$packages")
-	grep -Fxvf <(printf '%s\n' "$drawing") <<<"$packages" | xargs go test "$@" || failed=1
-	xargs go test "$@" -rapid.seed="$seed" <<<"$drawn" || failed=1
+	mapfile -t plain < <(grep -Fxvf <(printf '%s\n' "$drawing") <<<"$packages")
+	mapfile -t drawn < <(grep -Fxf <(printf '%s\n' "$drawing") <<<"$packages")
+	go test "$@" "${plain[@]}" || failed=1
+	go test "$@" "${drawn[@]}" -args -rapid.seed="$seed" || failed=1
 	return $failed
 }
 
