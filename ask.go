@@ -29,6 +29,7 @@ type Ask struct {
 	PageURL      string
 	Repairs      []Problem // where the call was mended, and what was left out (F15)
 	Outcome      *Outcome  // set once the ask is settled, and never changed
+	ReceivedAt   time.Time // when the agent had the outcome, as far as it said; zero: not yet
 
 	// Repeated says that Ask found this ask by its key instead of making it.
 	// It is not on the wire.

@@ -36,6 +36,10 @@ type Asker interface {
 	// digest. [ErrConsumed] afterwards; [ErrDigest] for another digest;
 	// [ErrNotApproved] when nobody approved.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
+	// Receive is the receipt for an outcome: the agent has it. Until then an
+	// answer is kept for it, however late it comes and whatever was restarted.
+	// A second receipt changes nothing; before the outcome, [ErrPending].
+	Receive(ctx context.Context, id string) (Ask, error)
 }
 
 // An Inbox is the person's side. The errors are those of [Asker], and

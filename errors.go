@@ -10,6 +10,7 @@ var (
 	ErrNotFound     = errors.New("there is no such thing, or it is not yours")
 	ErrForbidden    = errors.New("this kind of principal may not do that")
 	ErrSettled      = errors.New("the ask is settled")
+	ErrPending      = errors.New("nobody has answered this yet")
 	ErrKeyReused    = errors.New("this key was used for another request")
 	ErrConsumed     = errors.New("this approval is spent")
 	ErrDigest       = errors.New("these are not the arguments that were approved")

@@ -80,6 +80,7 @@ type askJSON struct {
 	PageURL      *string         `json:"page_url"`
 	Repairs      []Problem       `json:"repairs"`
 	Outcome      *Outcome        `json:"outcome"`
+	ReceivedAt   stamp           `json:"received_at"`
 }
 
 // MarshalJSON writes an ask as it is read over the wire.
@@ -94,6 +95,7 @@ func (a Ask) MarshalJSON() ([]byte, error) {
 		To: list(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: list(a.Tags), Claims: list(a.Claims),
 		Status: a.Status, CreatedAt: stamp{a.CreatedAt}, Deadline: stamp{a.Deadline},
 		OnTimeout: a.OnTimeout, PageURL: null(a.PageURL), Repairs: list(a.Repairs), Outcome: a.Outcome,
+		ReceivedAt: stamp{a.ReceivedAt},
 	})
 }
 
@@ -112,6 +114,7 @@ func (a *Ask) UnmarshalJSON(b []byte) error {
 		To: some(j.To), Quorum: j.Quorum, Tags: some(j.Tags), Claims: some(j.Claims),
 		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,
 		OnTimeout: j.OnTimeout, PageURL: set(j.PageURL), Repairs: some(j.Repairs), Outcome: j.Outcome,
+		ReceivedAt: j.ReceivedAt.Time,
 	}
 	return nil
 }

@@ -52,6 +52,7 @@ const (
 	ActClaim   Action = "claim"
 	ActCancel  Action = "cancel"
 	ActConsume Action = "consume"
+	ActReceive Action = "receive" // say that one has the outcome
 	ActDraft   Action = "draft"   // keep what one typed so far
 	ActGrants  Action = "grants"  // see standing approvals
 	ActRevoke  Action = "revoke"  // end one
@@ -70,7 +71,7 @@ const (
 
 // Actions lists every [Action].
 var Actions = []Action{
-	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActDraft,
+	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActReceive, ActDraft,
 	ActGrants, ActRevoke, ActStart, ActFollow, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActYield,
 }
 

@@ -30,6 +30,7 @@ var table = []rule{
 	{askback.Agent, askback.ActList, owner},
 	{askback.Agent, askback.ActCancel, owner},
 	{askback.Agent, askback.ActConsume, owner},
+	{askback.Agent, askback.ActReceive, owner},
 
 	{askback.Agent, askback.ActStart, anyone},
 	{askback.Agent, askback.ActFollow, owner},

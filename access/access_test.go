@@ -20,6 +20,7 @@ agent get own
 agent list own
 agent cancel own
 agent consume own
+agent receive own
 responder get addressed
 responder list addressed
 responder answer addressed

@@ -20,6 +20,7 @@ var answering = []fact{
 	{"ACancelEndsTheAsk", cancelEnds},                          // F4
 	{"AClaimIsSeenAndKeepsNobodyOut", claimIsSeen},             // F5
 	{"AnApprovalIsSpentOnceForItsArguments", spentOnce},        // F7
+	{"AnOutcomeIsReceivedOnce", receivedOnce},                  // F6
 	{"WithoutApprovalNothingIsSpent", nothingSpent},            // C3, F7
 	{"WaitEndsWithItsContext", waitEnds},                       // B3, D3
 	{"WaitReturnsWhatIsSettledAlready", waitSettled},           // B3
@@ -315,10 +316,38 @@ func spentOnce(r room) {
 	r.want(err, askback.ErrDigest)
 	_, err = r.as(askback.Agent, "otherbot").Consume(r.ctx(), a.ID, digest)
 	r.want(err, askback.ErrNotFound)
-	r.same(r.done(agent.Consume(r.ctx(), a.ID, digest)), want)
+	spent := r.done(agent.Consume(r.ctx(), a.ID, digest))
+	if spent.ReceivedAt.IsZero() {
+		r.Errorf("an approval is spent, and there is no receipt for it")
+	}
+	want.ReceivedAt = spent.ReceivedAt
+	r.same(spent, want)
 	_, err = agent.Consume(r.ctx(), a.ID, digest)
 	r.want(err, askback.ErrConsumed)
 	r.same(r.done(agent.Get(r.ctx(), a.ID)), want)
+}
+
+func receivedOnce(r room) {
+	agent := r.agent()
+	a := r.must(agent, database())
+	_, err := agent.Receive(r.ctx(), a.ID)
+	r.want(err, askback.ErrPending)
+	want := r.done(r.person("ana").Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+	if !want.ReceivedAt.IsZero() {
+		r.Errorf("got a receipt of %v with the answer, want none yet", want.ReceivedAt)
+	}
+	_, err = r.as(askback.Agent, "otherbot").Receive(r.ctx(), a.ID)
+	r.want(err, askback.ErrNotFound)
+	_, err = r.person("ana").Receive(r.ctx(), a.ID)
+	r.want(err, askback.ErrForbidden)
+	got := r.done(agent.Receive(r.ctx(), a.ID))
+	if got.ReceivedAt.Before(want.Outcome.At) {
+		r.Errorf("got a receipt of %v for an answer of %v", got.ReceivedAt, want.Outcome.At)
+	}
+	want.ReceivedAt = got.ReceivedAt
+	r.same(got, want)
+	r.same(r.done(agent.Receive(r.ctx(), a.ID)), want)
+	r.same(r.done(r.person("ana").Get(r.ctx(), a.ID)), want)
 }
 
 func nothingSpent(r room) {

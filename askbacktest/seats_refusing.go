@@ -37,6 +37,7 @@ var askerActs = []act{
 	{"consume", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) {
 		return s.Consume(r.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
 	}},
+	{"receive", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Receive(r.ctx(), a.ID) }},
 }
 
 var readActs = []act{

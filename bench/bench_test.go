@@ -130,6 +130,7 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 	for _, place := range []string{inProcess, byPost, remote} {
 		want = append(want, "bare "+place, "record "+place, "askback "+place)
 	}
+	want = append(want, "mcp "+remote)
 	if !slices.Equal(names, want) {
 		t.Errorf("got lines of %q, want %q", names, want)
 	}

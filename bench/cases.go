@@ -62,6 +62,7 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 type quantity func(measurement) float64
 
 func perSecond(m measurement) float64 { return m.PerSecond }
+func timeEach(m measurement) float64  { return 1e3 / m.PerSecond }
 func p50(m measurement) float64       { return millis(m.P50) }
 func p99(m measurement) float64       { return millis(m.P99) }
 func cpu(m measurement) float64       { return m.CPU.Seconds() * 1e6 }

@@ -50,6 +50,7 @@ var contenders = []contender{
 	{"bare", remote, far(openBare)},
 	{"record", remote, far(openRecord)},
 	{"askback", remote, openDistantProduct},
+	{"mcp", remote, openCalled},
 }
 
 // A measurement is what one contender did in one round.

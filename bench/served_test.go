@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"net"
 	"net/http"
@@ -21,7 +22,7 @@ func TestPlacesAreWhatTheyAreCalled(t *testing.T) {
 		}
 		var got string
 		switch s := s.(type) {
-		case distant:
+		case distant, *called:
 			got = remote
 		case *posted:
 			got = byPost
@@ -43,7 +44,7 @@ func TestPlacesAreWhatTheyAreCalled(t *testing.T) {
 
 func TestEveryGoalIsMeasured(t *testing.T) {
 	for _, g := range goals {
-		for _, name := range []string{"askback", g.by} {
+		for _, name := range []string{cmp.Or(g.of, "askback"), g.by} {
 			if !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name && c.place == g.place }) {
 				t.Errorf("%s against %s: nothing is called %s, %s", g.what, g.by, name, g.place)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
@@ -38,6 +39,8 @@ func rendered(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 			about
 			Digest string `json:"digest"`
 		}{this, h.Digest})
+	case "answer_received":
+		return encode(this)
 	case "answer_refused":
 		return encode(struct {
 			about
@@ -81,7 +84,7 @@ func renderedSession(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) 
 
 // whenAsked is an ask as it was when it was asked.
 func whenAsked(a askback.Ask) askback.Ask {
-	a.Status, a.Outcome, a.Claims = askback.Pending, nil, nil
+	a.Status, a.Outcome, a.Claims, a.ReceivedAt = askback.Pending, nil, nil, time.Time{}
 	return a
 }
 

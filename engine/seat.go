@@ -120,6 +120,11 @@ func (s *seat) Consume(ctx context.Context, id, digest string) (askback.Ask, err
 	})
 }
 
+// Receive implements [askback.Asker].
+func (s *seat) Receive(ctx context.Context, id string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActReceive, id, func(now time.Time) lifecycle.Event { return lifecycle.Received{At: now} })
+}
+
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
 func (s *seat) Get(ctx context.Context, id string) (askback.Ask, error) {
@@ -251,7 +256,8 @@ func (s *seat) selection(q askback.Query) store.Query {
 	case askback.AnyStatus:
 		from.Newest = true
 	default:
-		from.Status, from.Newest = string(q.Status), true
+		open := false
+		from.Open, from.Status, from.Newest = &open, string(q.Status), true
 	}
 	if s.who.Kind == askback.Agent {
 		from.Owner = s.who.Name

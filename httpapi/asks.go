@@ -206,6 +206,17 @@ func (c *call) consume() error {
 	return c.show(http.StatusOK, a)
 }
 
+func (c *call) receive() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	a, err := c.seat.Receive(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	return c.show(http.StatusOK, a)
+}
+
 func (c *call) draft() error {
 	draft, err := c.seat.Draft(c.r.Context(), c.id())
 	if err != nil {

@@ -234,6 +234,11 @@ func (c *Client) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 	return c.ask(ctx, request{method: "POST", path: onAsk(id, "consume"), body: wireDigest{digest}})
 }
 
+// Receive implements [askback.Asker].
+func (c *Client) Receive(ctx context.Context, id string) (askback.Ask, error) {
+	return c.ask(ctx, request{method: "POST", path: onAsk(id, "receive")})
+}
+
 // Get implements [askback.Inbox].
 func (c *Client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return c.ask(ctx, request{method: "GET", path: onAsk(id, "")})

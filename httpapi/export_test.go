@@ -36,6 +36,7 @@ type Route struct {
 	Method, Path string
 	Action, Or   askback.Action
 	Open, Body   bool
+	Limit        int64 // of the body, in bytes
 	Doc          openapi.Route
 }
 
@@ -44,7 +45,7 @@ func Table() []Route {
 	var out []Route
 	for i, doc := range documented() {
 		rt := routes[i]
-		out = append(out, Route{rt.method, rt.path, rt.action, rt.or, rt.open, rt.limit > 0, doc})
+		out = append(out, Route{rt.method, rt.path, rt.action, rt.or, rt.open, rt.limit > 0, rt.limit, doc})
 	}
 	return out
 }

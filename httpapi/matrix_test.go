@@ -64,6 +64,8 @@ func (s *scene) body(rt httpapi.Route) string {
 		return databases
 	case "POST /dialects/{name}/ask":
 		return `{"question": "Name?"}`
+	case "POST /hooks/claude-code":
+		return `{"hook_event_name": "Stop", "session_id": "s1"}`
 	case "POST /asks/{id}/answer":
 		return `{"answer": "SQLite"}`
 	case "POST /asks/{id}/consume":
@@ -190,7 +192,7 @@ func TestHostileBodiesOnEveryRoute(t *testing.T) {
 			"unknown field":  {`{"no_such_field": 1}`, "application/json", []int{400, 422}},
 			"a form":         {"text=a", "application/x-www-form-urlencoded", []int{415}},
 			"no type":        {`{}`, "", []int{415}},
-			"too large":      {`{"text": "` + strings.Repeat("A", 3<<20) + `"}`, "application/json", []int{413}},
+			"too large":      {`{"text": "` + strings.Repeat("A", int(rt.Limit)) + `"}`, "application/json", []int{413}},
 		} {
 			if name == "unknown field" && strings.HasSuffix(rt.Path, "/draft") {
 				continue // a draft is whatever a page makes of it

@@ -44,6 +44,7 @@ var sentinels = []struct {
 	{askback.ErrNotFound, http.StatusNotFound, "not-found"},
 	{askback.ErrSettled, http.StatusConflict, "settled"},
 	{askback.ErrConsumed, http.StatusConflict, "consumed"},
+	{askback.ErrPending, http.StatusConflict, "pending"},
 	{askback.ErrNotApproved, http.StatusConflict, "not-approved"},
 	{askback.ErrEnded, http.StatusConflict, "session-ended"},
 	{askback.ErrAsksOpen, http.StatusConflict, "asks-open"},

@@ -76,6 +76,14 @@ var askRoutes = []route{
 		},
 	},
 	{
+		method: "POST", path: base + "/asks/{id}/receive", action: askback.ActReceive, limit: maxBody, serve: (*call).receive,
+		doc: openapi.Route{
+			Tag: "asks", Summary: "Say that one has the outcome.",
+			Detail: "Until then it is kept as not delivered, and MCP's list_open_questions names it. A second receipt changes nothing.",
+			Who:    forAgents, In: "Nothing", Optional: true, Out: "Ask", Statuses: []int{200, 409},
+		},
+	},
+	{
 		method: "GET", path: base + "/asks/{id}/draft", action: askback.ActDraft, serve: (*call).draft,
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Get what one typed so far.",

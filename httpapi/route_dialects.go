@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/openapi"
 )
 
@@ -75,6 +76,23 @@ var dialectRoutes = []route{
 			Detail: "The names are claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 while nobody has answered; the same call " +
 				"with the same key waits again. An approval is spent with the telling.",
 			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 202, 409}, Query: params{queryWait}, Header: params{headerKey},
+		},
+	},
+	{
+		method: "POST", path: hook.Path, action: askback.ActAsk, limit: hook.MaxInput, serve: (*call).claudeHook,
+		doc: openapi.Route{
+			Tag: "dialects", Summary: "Answer a hook of Claude Code.",
+			Detail: "The body is the event. It replies once somebody decided, however long that takes, or with 204, or {} where the reply had begun: no decision. " +
+				"Whoever closes the connection withdraws the ask.",
+			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 204, 409, 429},
+			Query: params{{
+				Name: "defer", Example: "10s",
+				Description: "How long a call waits that can be deferred; 0s is for as long as the connection lives. 10s unless said.",
+			}},
+			Header: params{{
+				Name:        hook.EntrypointHeader,
+				Description: "How Claude Code was started: its variable " + hook.EntrypointVariable + ". Of sdk-cli (claude -p) a call can be deferred.",
+			}},
 		},
 	},
 }

@@ -71,6 +71,7 @@ func happenings() []happening {
 		{"`Refused`", lifecycle.Refused{By: "ben", Via: askback.ViaWeb, Answer: askback.Choose("B"), Why: "too late", At: soon}},
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
 		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
+		{"`Received`", lifecycle.Received{At: soon}},
 	}
 }
 
@@ -141,7 +142,7 @@ func outcome(from, to askback.Status, history []lifecycle.Entry, err error) stri
 	switch {
 	case errors.As(err, &invalid):
 		return "*refused: `Invalid`*"
-	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved):
+	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved), errors.Is(err, askback.ErrPending):
 		return "*refused: " + err.Error() + "*"
 	case err != nil:
 		return "*an error*"
@@ -227,6 +228,7 @@ func TestTheWalkMeetsEveryStatusAndEvent(t *testing.T) {
 		lifecycle.Due{},
 		lifecycle.Refused{},
 		lifecycle.Consumed{},
+		lifecycle.Received{},
 	} {
 		name := strings.TrimPrefix(fmt.Sprintf("%T", ev), "lifecycle.")
 		if !slices.ContainsFunc(w.edges, func(e string) bool { return strings.HasSuffix(e, ": "+name) }) {

@@ -149,9 +149,11 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Event {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
-		switch rapid.IntRange(0, 12).Draw(t, "event") {
+		switch rapid.IntRange(0, 13).Draw(t, "event") {
 		case 0, 1:
 			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
+		case 13:
+			return lifecycle.Received{At: at}
 		case 12:
 			return lifecycle.Covered{Grant: anyGrant(a, at).Draw(t, "grant"), At: at}
 		case 2:

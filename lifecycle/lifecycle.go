@@ -35,8 +35,8 @@ const claimPause = 30 * time.Second
 const maxClaims = 20
 
 // An Event is something that happened to an ask: [Asked], [Covered],
-// [Answered], [Declined], [Cancelled], [Claimed], [Due], [Refused] or
-// [Consumed].
+// [Answered], [Declined], [Cancelled], [Claimed], [Due], [Refused],
+// [Consumed] or [Received].
 type Event interface{ event() }
 
 // Asked opens an ask. Its questions or confirmation are normal already.
@@ -104,6 +104,9 @@ type Consumed struct {
 	At     time.Time
 }
 
+// Received says that the agent has the outcome.
+type Received struct{ At time.Time }
+
 func (Asked) event()     {}
 func (Covered) event()   {}
 func (Answered) event()  {}
@@ -113,13 +116,14 @@ func (Claimed) event()   {}
 func (Due) event()       {}
 func (Refused) event()   {}
 func (Consumed) event()  {}
+func (Received) event()  {}
 
 // Step returns the state after an event, and what the history says of it. An
 // event that changes nothing has no history, and a change always has some. On
 // error the state is the one before.
 //
 // Errors: [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.Invalid].
+// [askback.ErrNotApproved], [askback.ErrPending], [askback.Invalid].
 func Step(s State, ev Event) (State, []Entry, error) {
 	next, history, err := dispatch(s, ev)
 	if err != nil || len(history) == 0 {
@@ -151,6 +155,8 @@ func dispatch(s State, ev Event) (State, []Entry, error) {
 		return refused(s, ev)
 	case Consumed:
 		return consumed(s, ev)
+	case Received:
+		return received(s, ev)
 	}
 	return s, nil, fmt.Errorf("unknown event %T", ev)
 }
@@ -326,5 +332,19 @@ func consumed(s State, ev Consumed) (State, []Entry, error) {
 		return s, nil, askback.ErrConsumed
 	}
 	s.Consumed = ev.At
+	if s.Ask.ReceivedAt.IsZero() {
+		s.Ask.ReceivedAt = ev.At // whoever spends an approval has it
+	}
 	return s, []Entry{{Type: "question_consumed", Digest: ev.Digest}}, nil
+}
+
+func received(s State, ev Received) (State, []Entry, error) {
+	switch {
+	case !s.Ask.Settled():
+		return s, nil, askback.ErrPending
+	case !s.Ask.ReceivedAt.IsZero():
+		return s, nil, nil
+	}
+	s.Ask.ReceivedAt = ev.At
+	return s, []Entry{{Type: "answer_received"}}, nil
 }

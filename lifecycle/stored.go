@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -70,6 +71,7 @@ type moving struct {
 	Refused  int            `json:"refused,omitempty"`
 	Granted  string         `json:"granted,omitempty"`
 	Consumed int64          `json:"consumed,omitempty"`
+	Received int64          `json:"received,omitempty"`
 }
 
 // The stored twins of root types have the same fields in the same order, so
@@ -144,6 +146,9 @@ func EncodeFixed(s State) ([]byte, error) {
 func Encode(s State) ([]byte, error) {
 	a := s.Ask
 	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
+	if !a.ReceivedAt.Equal(s.Consumed) { // whoever spends an approval has it
+		m.Received = millis(a.ReceivedAt)
+	}
 	for _, c := range a.Claims {
 		m.Claims = append(m.Claims, storedClaim{c.Name, millis(c.At)})
 	}
@@ -201,7 +206,7 @@ func restore(f fixed, m moving) askback.Ask {
 		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Owner: f.Owner, Path: f.Path, Kind: f.Kind, Title: f.Title,
 		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
 		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
-		OnTimeout: f.OnTimeout, Repairs: f.Repairs,
+		OnTimeout: f.OnTimeout, Repairs: f.Repairs, ReceivedAt: instant(cmp.Or(m.Received, m.Consumed)),
 	}
 	for _, q := range f.Questions {
 		a.Questions = append(a.Questions, askback.Question(q))

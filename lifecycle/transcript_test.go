@@ -40,6 +40,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecy
 //	09:05 ana looks at it
 //	09:05 deploy-bot withdraws: reason
 //	09:05 deploy-bot runs drop_table {"table": "users"}
+//	09:05 deploy-bot has it
 //	09:05 the clock is looked at
 //	09:05 what ana wanted is kept: SQLite          "is kept 200 times"
 func TestTranscripts(t *testing.T) {
@@ -170,6 +171,8 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 		return []lifecycle.Event{lifecycle.Claimed{By: who, At: at}}
 	case "withdraws":
 		return []lifecycle.Event{lifecycle.Cancelled{By: askback.By{Kind: askback.ByAgent, Name: who}, Via: askback.ViaAPI, Reason: said, At: at}}
+	case "has":
+		return []lifecycle.Event{lifecycle.Received{At: at}}
 	case "runs":
 		return []lifecycle.Event{lifecycle.Consumed{Digest: digest(t, strings.TrimPrefix(rest, who+" runs ")), At: at}}
 	}
@@ -362,6 +365,9 @@ func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) s
 	}
 	if s.Consumed != before.Consumed {
 		fmt.Fprintf(&b, "  the approval was spent at %s\n", readTime(s.Consumed))
+	}
+	if at := s.Ask.ReceivedAt; !at.Equal(before.Ask.ReceivedAt) && !at.Equal(s.Consumed) {
+		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
 	if s.Refused != before.Refused {
 		fmt.Fprintf(&b, "  came late so far: %d\n", s.Refused)

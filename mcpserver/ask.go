@@ -74,8 +74,8 @@ func (c *call) attachFresh(ctx context.Context, k key, r askback.Request) (askba
 
 // declaresPages says whether this request can show a person a page.
 func (c *call) declaresPages() bool {
-	can := c.req.ClientCapabilities()
-	return c.modern() && can != nil && can.Elicitation != nil && can.Elicitation.URL != nil
+	elicitation, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientCapabilities)["elicitation"].(map[string]any)
+	return c.modern() && elicitation["url"] != nil
 }
 
 // page names the one thing a round asks the client for.

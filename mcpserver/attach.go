@@ -91,12 +91,23 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 	return askback.Ask{}, askback.ErrTooFast
 }
 
-// freshTime is how old an answer may be that nobody remembers giving. Clients try
-// again within minutes; much later the same words are another question.
-const freshTime = time.Hour
+const (
+	// keptTime is how long an answer waits for the same words where nothing tells
+	// one run of an agent from the next: tomorrow they are another question.
+	keptTime = 24 * time.Hour
+	// promptTime is how old a decision may be that this process does not remember
+	// giving to a prompt. Claude Code tries again within minutes.
+	promptTime = time.Hour
+)
 
 // given says whether the agent was given the result of a settled ask, or made it.
 func (c *call) given(k key, ask askback.Ask) bool {
 	at := ask.Outcome.At
-	return withdrawn(ask) || c.memory.told(k.mark(ask.ID)) || !c.memory.knows(at) && time.Since(at) > freshTime
+	switch {
+	case withdrawn(ask), c.memory.told(k.mark(ask.ID)):
+		return true
+	case k.marks != "": // a receipt does not tell a prompt from the other tools
+		return !c.memory.knows(at) && time.Since(at) > promptTime
+	}
+	return !ask.ReceivedAt.IsZero() || c.who.session == "" && time.Since(at) > keptTime
 }

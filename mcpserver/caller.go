@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,8 +22,11 @@ type caller struct {
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
 	mu   sync.Mutex
-	told []string // what this request gave to the agent; over HTTP only
+	told []telling // what this request gave to the agent; over HTTP only
 }
+
+// A telling is a settled ask that was given to the agent, and its mark.
+type telling struct{ id, mark string }
 
 type callerKey struct{}
 
@@ -34,24 +38,46 @@ func callerOf(ctx context.Context) (*caller, error) {
 	return who, nil
 }
 
-// tell notes that a settled ask is given to the agent.
-func (w *caller) tell(m *memory, mark string) {
-	m.tell(mark)
-	if w.stdio {
-		return // when that breaks, nobody is left to tell
+// tell notes that a settled ask is given to the agent. Over HTTP the receipt
+// waits until the reply is sent.
+func (s *Server) tell(w *caller, ask askback.Ask, mark string) {
+	s.memory.tell(mark)
+	if w.stdio { // when that breaks, nobody is left to tell
+		s.receive(w, ask.ID)
+		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, mark)
+	w.told = append(w.told, telling{ask.ID, mark})
 }
 
-// takeBack forgets what this request gave: its reply did not arrive.
-func (w *caller) takeBack(m *memory) {
+// sent makes receipts for what a request gave, once its reply is sent; or forgets
+// it, when the reply did not arrive.
+func (s *Server) sent(w *caller, arrived bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, mark := range w.told {
-		m.forget(mark)
+	for _, told := range w.told {
+		if arrived {
+			s.receive(w, told.id)
+		} else {
+			s.memory.forget(told.mark)
+		}
 	}
+}
+
+// receiptTime bounds the writing of a receipt.
+const receiptTime = 10 * time.Second
+
+// receive writes a receipt while the agent goes on already. One that is lost
+// costs nothing: the answer is offered once more.
+func (s *Server) receive(w *caller, id string) {
+	s.receipts.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), receiptTime)
+		defer cancel()
+		if _, err := w.seat.Receive(ctx, id); err != nil {
+			s.log.Warn("there is no receipt for an answer", "ask", id, "error", err)
+		}
+	})
 }
 
 // A call is one call of a tool.
@@ -81,10 +107,20 @@ func (c *call) modern() bool {
 
 // client is the name of the program that calls.
 func (c *call) client() string {
-	if info := c.req.ClientInfo(); info != nil && info.Name != "" {
-		return info.Name
+	if name, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
+		return name
+	}
+	if begun := c.req.Session.InitializeParams(); begun != nil && begun.ClientInfo != nil && begun.ClientInfo.Name != "" {
+		return begun.ClientInfo.Name
 	}
 	return c.who.client
+}
+
+// declared is an object that one request has in its _meta, read where it stands:
+// to make a typed value of it costs the SDK as much as to read the request.
+func declared(meta mcp.Meta, key string) map[string]any {
+	object, _ := meta[key].(map[string]any)
+	return object
 }
 
 // linked gives an ask the address of its page, if it has none and there is one.

@@ -36,12 +36,12 @@ const sessionHeader = "Mcp-Session-Id"
 // protocol is served the same way, by any process over the same store, and goes
 // on after a restart.
 func (s *Server) Handler(g Gate) http.Handler {
-	protocol := mcp.NewStreamableHTTPHandler(
+	protocol := s.heed(headed(mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.protocol },
 		// A token is needed, which no page of another origin has, so the name in
 		// Host need not be a local one: there may be a proxy before this server.
 		&mcp.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true},
-	)
+	)))
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cross.Check(r) != nil {
@@ -91,9 +91,7 @@ func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter
 	// request. Where there is no connection, as in a test, there are none.
 	_ = control.SetWriteDeadline(time.Time{})
 	protocol.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	if r.Context().Err() != nil {
-		who.takeBack(&s.memory)
-	}
+	s.sent(who, r.Context().Err() == nil)
 }
 
 // offerSession gives a client that begins a session its id. It says which client

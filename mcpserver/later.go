@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,16 +61,18 @@ func (c *call) withdraw(ctx context.Context) (*mcp.CallToolResult, error) {
 		map[string]any{"status": ask.Status, "question_id": ask.ID}), nil
 }
 
-// listed is one open ask in a list.
+// listed is one ask in a list.
 type listed struct {
 	ID      string   `json:"question_id"`
+	Status  string   `json:"status"`
 	Kind    string   `json:"kind"`
 	Asks    []string `json:"asks"` // the questions, or the action
 	PageURL string   `json:"page_url,omitempty"`
 	Since   string   `json:"created_at"`
 }
 
-// listOpen is list_open_questions, for agents that start anew.
+// listOpen is list_open_questions, for agents that start anew: what is open, and
+// what was settled and never given to them.
 func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	if _, err := readInput(c.input()); err != nil {
 		return nil, err
@@ -78,15 +81,51 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]listed, len(p.Items))
-	for i, ask := range p.Items {
+	waiting, err := c.undelivered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open, settled := c.rows(p.Items), c.rows(waiting)
+	return said(sentences(open, settled, p.NextCursor != ""), map[string]any{
+		"questions": open, "settled": settled, "more": p.NextCursor != "",
+	}), nil
+}
+
+// How far back an agent is told of what it was not given.
+const (
+	lateAge  = 7 * 24 * time.Hour
+	lateRows = 50 // of the newest in each status
+)
+
+// undelivered are the asks that were settled lately and have no receipt, newest
+// first. What the agent itself withdrew is no news to it.
+func (c *call) undelivered(ctx context.Context) ([]askback.Ask, error) {
+	var asks []askback.Ask
+	for _, status := range []askback.Status{askback.Answered, askback.Declined, askback.Expired, askback.Cancelled} {
+		p, err := c.who.seat.List(ctx, askback.Query{Status: status, Limit: lateRows})
+		if err != nil {
+			return nil, err
+		}
+		for _, ask := range p.Items {
+			if ask.ReceivedAt.IsZero() && !withdrawn(ask) && time.Since(ask.Outcome.At) < lateAge {
+				asks = append(asks, ask)
+			}
+		}
+	}
+	slices.SortFunc(asks, func(a, b askback.Ask) int { return b.Outcome.At.Compare(a.Outcome.At) })
+	return asks, nil
+}
+
+func (c *call) rows(asks []askback.Ask) []listed {
+	rows := make([]listed, len(asks))
+	for i, ask := range asks {
 		rows[i] = row(c.linked(ask))
 	}
-	return said(sentences(rows, p.NextCursor != ""), map[string]any{"questions": rows, "more": p.NextCursor != ""}), nil
+	return rows
 }
 
 func row(ask askback.Ask) listed {
-	l := listed{ID: ask.ID, Kind: string(ask.Kind), PageURL: ask.PageURL, Since: ask.CreatedAt.UTC().Format(time.RFC3339)}
+	l := listed{ID: ask.ID, Status: string(ask.Status), Kind: string(ask.Kind), PageURL: ask.PageURL, Since: ask.CreatedAt.UTC().Format(time.RFC3339)}
 	for _, q := range ask.Questions {
 		l.Asks = append(l.Asks, q.Text)
 	}
@@ -99,21 +138,34 @@ func row(ask askback.Ask) listed {
 	return l
 }
 
-// sentences says a list in words. Texts are quoted: none can pass for another row.
-func sentences(rows []listed, more bool) string {
-	if len(rows) == 0 {
-		return "Nothing is open: everything you asked is settled."
-	}
+// sentences says both lists in words. Texts are quoted: none can pass for another
+// row.
+func sentences(open, settled []listed, more bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d open, oldest first. Call wait_for_answer with the question_id you need.", len(rows))
-	for _, l := range rows {
-		quoted, _ := json.Marshal(l.Asks) // a list of strings can be written
-		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, quoted)
+	if len(open) == 0 {
+		b.WriteString("Nothing is open: everything you asked is settled.")
+	} else {
+		fmt.Fprintf(&b, "%d open, oldest first. Call wait_for_answer with the question_id you need.", len(open))
+	}
+	for _, l := range open {
+		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, l.quoted())
 	}
 	if more {
 		b.WriteString("\nThere are more.")
 	}
+	if len(settled) > 0 {
+		fmt.Fprintf(&b, "\n%d settled that you were not told of yet, newest first. Call get_answer with the question_id you need.", len(settled))
+	}
+	for _, l := range settled {
+		fmt.Fprintf(&b, "\n%s %s, asked %s: %s", l.ID, l.Status, l.Since, l.quoted())
+	}
 	return b.String()
+}
+
+// quoted is what was asked, as JSON.
+func (l listed) quoted() []byte {
+	b, _ := json.Marshal(l.Asks) // a list of strings can be written
+	return b
 }
 
 // missing says of an id that is not known, or not this agent's, what would be.

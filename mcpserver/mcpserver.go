@@ -28,18 +28,18 @@
 // key of its own. wait_for_answer and get_answer still say what was decided, as
 // often as they are called.
 //
-// What else was given is remembered in this process only. After a restart the
-// same call of the same session may be given an answer of the last hour that it
-// was given before: an answer twice is better than an answer lost. What is older
-// is asked anew, so that nobody goes by an answer to another day's question. A
-// result counts as not given when its connection is seen to break before it is
-// sent whole.
+// What else is given has a receipt with its ask ([askback.Asker.Receive]), written
+// once the reply is sent: until then an answer waits for its agent, however late
+// it came and whatever was restarted, and list_open_questions names it. A result
+// counts as not given when its connection is seen to break before it is sent
+// whole. A crash between the reply and its receipt gives the answer twice, which
+// is better than an answer lost.
 //
 // A client session is the process on stdio and what Mcp-Session-Id says over
 // HTTP, where it outlives a restart, because nothing is kept of it here. Protocol
 // 2026-07-28 has no sessions: there, two runs that share a token and ask exactly
-// the same at the same time share the ask. Give runs that must not do that
-// tokens or keys of their own.
+// the same within a day share the ask, until one was given its answer. Give runs
+// that must not do that tokens or keys of their own.
 package mcpserver
 
 import (
@@ -48,6 +48,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -83,7 +84,9 @@ type Server struct {
 	log      *slog.Logger
 	seal     seal
 	memory   memory
+	flights  flights
 	protocol *mcp.Server
+	receipts sync.WaitGroup
 	// stopping ends when Stop is called: then nothing waits any more.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -109,10 +112,15 @@ func New(o *Options) *Server {
 // Stop makes those who wait get what there is: that nobody has answered yet.
 func (s *Server) Stop() { s.stop() }
 
+// Finish waits for the receipts of what was given. Call it when nothing is served
+// any more, and before the seats end.
+func (s *Server) Finish() { s.receipts.Wait() }
+
 // ServeStdio serves one agent, one message a line, until in ends or ctx does.
 // When in ends it returns nil, and every ask stays as it is.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	who := &caller{seat: agent, session: rand.Text(), stdio: true, live: ctx}
+	defer s.Finish()
 	transport := &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxBody}
 	err := s.protocol.Run(context.WithValue(ctx, callerKey{}, who), transport)
 	if ctx.Err() != nil {

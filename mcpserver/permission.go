@@ -133,7 +133,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 	case !ask.Settled(), ask.Outcome.Status != askback.Answered && !ask.Outcome.Defaulted:
 		return c.deny(ask, k), nil
 	}
-	c.who.tell(&c.memory, k.mark(ask.ID))
+	c.tell(c.who, ask, k.mark(ask.ID))
 	return allow(answered(fields, ask)), nil
 }
 
@@ -182,7 +182,7 @@ func allow(input json.RawMessage) *mcp.CallToolResult {
 func (c *call) deny(ask askback.Ask, k key) *mcp.CallToolResult {
 	text, _, _ := asktool.Result(ask)
 	if ask.Settled() {
-		c.who.tell(&c.memory, k.mark(ask.ID))
+		c.tell(c.who, ask, k.mark(ask.ID))
 		return denied(text)
 	}
 	return denied(text + " Do not work around this. Call wait_for_answer with question_id " + ask.ID +

@@ -353,17 +353,24 @@ func TestAnApprovalThatWasReadIsSpent(t *testing.T) {
 	})
 }
 
-// An answer that nobody heard is kept for the same call for as long as the server
-// runs, and for an hour over a restart; then it is another day's question.
-func TestAnOldAnswerIsAskedForAgain(t *testing.T) {
+// An answer that nobody heard is kept for the same call of its session, however
+// late and whatever was restarted. Where there are no sessions it is another day's
+// question tomorrow.
+func TestAnAnswerWaitsForItsAgent(t *testing.T) {
 	for _, test := range []struct {
+		version string
 		restart bool
 		age     time.Duration
 		again   bool
-	}{{false, 72 * time.Hour, false}, {true, 59 * time.Minute, false}, {true, 61 * time.Minute, true}} {
+	}{
+		{legacy, false, 72 * time.Hour, false},
+		{legacy, true, 72 * time.Hour, false},
+		{modern, true, 23 * time.Hour, false},
+		{modern, true, 25 * time.Hour, true},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			cs := d.http("bot", "program", modern, nil)
+			cs := d.http("bot", "program", test.version, nil)
 			call(t.Context(), cs, "ask_user_question", database)
 			d.answer(d.only().ID, askback.Choose("SQLite"))
 			if test.restart {
@@ -376,4 +383,41 @@ func TestAnOldAnswerIsAskedForAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was given has a receipt that outlives the server: the same call is a new
+// question then, and the list of what waits for the agent is empty (F6).
+func TestWhatWasGivenHasAReceipt(t *testing.T) {
+	each(t, func(t *testing.T, d *desk, connect func() *mcp.ClientSession) {
+		cs := connect()
+		call(t.Context(), cs, "ask_user_question", database)
+		id := d.only().ID
+		d.answer(id, askback.Choose("SQLite"))
+		waits := func() bool {
+			r := call(t.Context(), cs, "list_open_questions", "{}")
+			settled, _ := r.structured(t)["settled"].([]any)
+			if listed := strings.Contains(r.text(t), id); listed != (len(settled) == 1) {
+				t.Errorf("the list has %v, and says %q", settled, r.text(t))
+			}
+			return len(settled) == 1
+		}
+		if !waits() || !waits() {
+			t.Error("the answer is not in the list before it was given")
+		}
+		call(t.Context(), cs, "get_answer", `{"question_id": "`+id+`"}`)
+		synctest.Wait()
+		if waits() {
+			t.Error("the answer is in the list after it was given")
+		}
+		if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || ask.ReceivedAt.IsZero() {
+			t.Errorf("there is no receipt, %v", err)
+		}
+		if strings.HasPrefix(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "http") {
+			d.restart()
+		}
+		start(t.Context(), cs, "ask_user_question", database)
+		if again := d.only().ID; again == id {
+			t.Errorf("%s again", id)
+		}
+	})
 }

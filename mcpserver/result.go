@@ -30,7 +30,7 @@ func (c *call) told(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolR
 		}
 	}
 	if ask.Settled() {
-		c.who.tell(&c.memory, k.mark(ask.ID))
+		c.tell(c.who, ask, k.mark(ask.ID))
 	}
 	return toldOf(ask), nil
 }

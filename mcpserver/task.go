@@ -65,8 +65,7 @@ func (c *call) declaresTasks() bool { return c.modern() && tasksIn(c.req.Params.
 
 // tasksIn looks for the extension in what one request declares.
 func tasksIn(meta map[string]any) bool {
-	can, _ := meta[mcp.MetaKeyClientCapabilities].(map[string]any)
-	extensions, _ := can["extensions"].(map[string]any)
+	extensions, _ := declared(meta, mcp.MetaKeyClientCapabilities)["extensions"].(map[string]any)
 	_, declared := extensions[tasksExtension]
 	return declared
 }
@@ -151,7 +150,7 @@ func (s *Server) getTask(ctx context.Context, who *caller, id string) (mcp.Resul
 		}
 	}
 	if ask.Settled() {
-		who.tell(&s.memory, ask.ID)
+		s.tell(who, ask, ask.ID)
 	}
 	return taskOf(s.linked(ask), time.Now()), nil
 }

@@ -149,3 +149,25 @@ func TestATaskIsNobodyElses(t *testing.T) {
 		}
 	})
 }
+
+// A request about a task names it in its header as well; a proxy that routes by
+// that must not be told another one.
+func TestTheHeaderNamesTheTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		web := d.web("bot")
+		id := fmt.Sprint(d.newTask(web, "ask_user_question", database)["taskId"])
+		for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+			for _, name := range []string{"", "ask_other"} {
+				status, got := post(t, web, method, name, taskCall(method, id, withTasks))
+				failed, _ := got["error"].(map[string]any)
+				if status != http.StatusBadRequest || failed["code"] != float64(-32020) || got["id"] == nil {
+					t.Errorf("%s named %q: got %d %v", method, name, status, got)
+				}
+			}
+		}
+		if d.only().ID != id {
+			t.Error("the task is gone")
+		}
+	})
+}

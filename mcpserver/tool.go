@@ -24,7 +24,7 @@ const statelessVersion = "2026-07-28"
 // instructions are for the model of each client, beside the tools (C4).
 const instructions = `Askback asks the people you work for. Its answers come from a person, minutes, hours or days later.
 Ask when the decision is theirs: architecture, unclear requirements, real trade-offs, preferences, names and values you cannot know, and before steps that are hard to undo. Do not ask what you can infer or look up, what is trivial, or what was asked or said before.
-Ask related questions in one call. A result with "status": "pending" is no answer: the question is kept, so do not ask it again. Call wait_for_answer with its question_id, now or after work that does not depend on it. After a restart, list_open_questions shows what is still open.
+Ask related questions in one call. A result with "status": "pending" is no answer: the question is kept, so do not ask it again. Call wait_for_answer with its question_id, now or after work that does not depend on it. After a restart, list_open_questions shows what is still open, and what was answered meanwhile.
 Silence, a refusal and a denial are never consent.`
 
 // speak makes the protocol's side of a server: its tools and the tasks extension.
@@ -81,7 +81,7 @@ func tools() []tool {
 		}, (*call).getAnswer},
 		{&mcp.Tool{
 			Name: listOpenQuestions, Title: "List open questions", Annotations: looking,
-			Description: `List what you asked that nobody has answered yet, oldest first. Use it after a restart, and before you ask something again.`,
+			Description: `List what you asked that nobody has answered yet, and answers you were not given yet. Use it after a restart, and before you ask something again.`,
 			InputSchema: json.RawMessage(`{"type": "object", "properties": {}}`),
 		}, (*call).listOpen},
 		{&mcp.Tool{

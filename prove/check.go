@@ -33,6 +33,7 @@ type life struct {
 	steps    int64
 	settled  string // the line that ended it
 	consumed bool
+	received bool
 }
 
 func newChecker(path string, l *ledger) *checker {
@@ -146,6 +147,11 @@ func (l *life) take(e store.Event) (bad []violation) {
 			wrong(doubled, "spends what is not there to be spent")
 		}
 		l.consumed = true
+	case "answer_received":
+		if l.settled == "" || l.received {
+			wrong(torn, "is a receipt for what was not there, or a second one")
+		}
+		l.received = true
 	case "answer_refused":
 		if l.settled == "" {
 			wrong(torn, "refuses an answer to an ask that is pending")
@@ -206,6 +212,9 @@ func (c *checker) compare(r store.Record) (bad []violation) {
 	}
 	if ended := strings.TrimPrefix(l.settled, "question_"); s.Ask.Settled() != (ended != "") || s.Ask.Settled() && ended != r.Status {
 		wrong(torn, "it is %s, and its history says %q", r.Status, l.settled)
+	}
+	if (l.received || l.consumed) != !s.Ask.ReceivedAt.IsZero() {
+		wrong(torn, "received at %v, and its history says %t", s.Ask.ReceivedAt, l.received)
 	}
 	if l.consumed != !s.Consumed.IsZero() {
 		wrong(torn, "spent at %v, and its history says %t", s.Consumed, l.consumed)

@@ -190,6 +190,9 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 		f.say(a.Silence(f.zone))
 	} else {
 		f.outcome(a.Outcome)
+		if !a.Received.IsZero() {
+			f.say("The agent has it since " + view.When(a.Received, f.zone) + ".")
+		}
 	}
 	return f.writeTo(out)
 }

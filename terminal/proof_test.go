@@ -190,3 +190,22 @@ func batchOf(first rune, size int) string {
 	}
 	return b.String()
 }
+
+// Whoever looks later sees that the answer does not only wait (F6).
+func TestShowSaysThatTheAgentHasIt(t *testing.T) {
+	a := one(askback.Question{})
+	a.Outcome = &askback.Outcome{
+		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: noon,
+		Answers: []askback.QuestionAnswer{{Other: "yes"}},
+	}
+	for _, received := range []time.Time{{}, noon.Add(2 * time.Hour)} {
+		a.ReceivedAt = received
+		var out bytes.Buffer
+		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "The agent has it since "); got == received.IsZero() {
+			t.Errorf("received at %v: got\n%s", received, out.String())
+		}
+	}
+}

@@ -114,6 +114,17 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 			t.Errorf("%d %s on a settled page", n, selector)
 		}
 	}
+	const has = "The agent has it since 3 November 2026, 18:35 UTC"
+	if strings.Contains(result, "The agent has it") {
+		t.Errorf("the agent has it already: %s", result)
+	}
+	h.now = h.now.Add(5 * time.Minute)
+	if _, err := h.seat(askback.Agent, "bot").Receive(t.Context(), a.ID); err != nil {
+		t.Fatal(err)
+	}
+	if result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").words(); !strings.Contains(result, has) {
+		t.Errorf("%q is not in %s", has, result)
+	}
 	denied := h.ask(call)
 	ana.settles(denied, url.Values{"action": {"deny"}, "reason": {"no"}})
 	if got := ana.open("/asks/"+denied.ID, http.StatusOK).one(t, "h1").words(); got != "Denied" {

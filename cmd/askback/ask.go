@@ -171,7 +171,20 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 	if err := spend(ctx, d, ask); err != nil {
 		return err
 	}
-	return report(io, ask, asJSON)
+	err = report(io, ask, asJSON)
+	received(ctx, d, ask)
+	return err
+}
+
+// received makes the receipt for what was printed. Without one the answer is
+// offered once more, so nothing depends on it.
+func received(ctx context.Context, d *desk, ask askback.Ask) {
+	if !ask.Settled() || !ask.ReceivedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
+		return // whoever spends an approval has it
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_, _ = d.agent.Receive(ctx, ask.ID)
 }
 
 // changed says that a person approved other arguments than those that were asked

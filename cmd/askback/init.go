@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/setup"
 )
@@ -18,6 +20,7 @@ type initCommand struct {
 	User    bool   `xor:"scope" help:"In your home folder, for all projects."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change, and change nothing."`
 	Remove  bool   `help:"Take Askback out again."`
+	HTTP    *bool  `name:"http" negatable:"" help:"Claude Code's hooks go to the server's address instead of running this program; so they do where ASKBACK_URL names one."`
 }
 
 // Run writes Askback into the configuration of another program. What is there
@@ -31,7 +34,11 @@ func (c *initCommand) Run(io streams) error {
 		}
 		scope, folder = setup.User, home
 	}
-	files, err := setup.Files(c.Client, scope, c.wish())
+	wish, err := c.wish()
+	if err != nil {
+		return err
+	}
+	files, err := setup.Files(c.Client, scope, wish)
 	if errors.Is(err, setup.ErrUnknown) {
 		return usage(fmt.Sprintf("%s in %s files: %v; the clients are %s", c.Client, scope, err, strings.Join(setup.Clients(), ", ")))
 	}
@@ -43,16 +50,32 @@ func (c *initCommand) Run(io streams) error {
 			return err
 		}
 	}
+	if wish.HookURL != "" && !c.Remove {
+		say(io.err, hookNote)
+	}
 	return nil
 }
 
+// hookedClient is the one that has hooks.
+const hookedClient = "claude-code"
+
+// hookNote is what a file cannot set up. The second is Claude Code's own rule.
+const hookNote = "the hooks go to a server that runs, with the token of an agent in " + setup.TokenVariable + " where Claude Code starts; " +
+	"Claude Code sends them to loopback and to public addresses only: --no-http is for a server on a private network"
+
 // wish says how the client reaches Askback: a server elsewhere, if one is named.
-func (c *initCommand) wish() setup.Wish {
+func (c *initCommand) wish() (setup.Wish, error) {
 	w := setup.Wish{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		w.Command = exe
 	}
-	return w
+	switch {
+	case c.Client != hookedClient && c.HTTP != nil:
+		return w, usage("--http is about the hooks of " + hookedClient + "; " + c.Client + " has none here")
+	case c.Client == hookedClient && (c.HTTP == nil && w.URL != "" || c.HTTP != nil && *c.HTTP):
+		w.HookURL = cmp.Or(w.URL, "http://"+defaultListen) + hook.Path
+	}
+	return w, nil
 }
 
 // inPath says whether "askback" is this program wherever it is called.

@@ -118,6 +118,11 @@ func (r roaming) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Consume(ctx, id, digest) })
 }
 
+// Receive implements [askback.Asker].
+func (r roaming) Receive(ctx context.Context, id string) (askback.Ask, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Receive(ctx, id) })
+}
+
 // Get implements [askback.Inbox].
 func (r roaming) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Get(ctx, id) })

@@ -261,6 +261,7 @@ func (h *holder) end() error {
 		if err := h.http.Shutdown(ctx); err != nil {
 			errs = append(errs, h.http.Close())
 		}
+		h.mcp.Finish()
 	}
 	h.stopRun()
 	errs = append(errs, <-h.ran, h.db.Close())

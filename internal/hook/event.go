@@ -9,8 +9,10 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/askback/askback/internal/canon"
 )
@@ -82,7 +84,7 @@ func Read(raw []byte) (Event, error) {
 			*into = m.Value.Text()
 		}
 		if into, ok := objects[m.Name]; ok && m.Value.Kind == canon.Object {
-			*into = m.Value.Raw(raw)
+			*into = bytes.Clone(m.Value.Raw(raw)) // who waits holds this, not all that came
 		}
 	}
 	if ev.Name == "" || ev.SessionID == "" {
@@ -90,6 +92,16 @@ func Read(raw []byte) (Event, error) {
 	}
 	return ev, nil
 }
+
+// Path is where the HTTP endpoint of hooks is, at every server.
+const Path = "/api/v1/hooks/claude-code"
+
+// Patience is how long a call waits that can be deferred, unless the hook is
+// told otherwise. Nobody sits there, and a run that ended costs nothing.
+const Patience = 10 * time.Second
+
+// MaxInput bounds the input of a hook, in bytes: what a tool returned is in it.
+const MaxInput = 8 << 20
 
 // Where a hook finds how Claude Code was started: a command in its environment,
 // an HTTP endpoint in a header that the configuration fills in.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -62,7 +63,10 @@ func questions(ev Event) (pending, bool) {
 		return pending{}, false
 	}
 	call, err := client.Ask(ev.Input)
-	return pending{request: call.Request, call: call}, err == nil
+	// Every question of this tool has options. Where none were read they went by
+	// another name, and without them it is another question.
+	bare := slices.ContainsFunc(call.Request.Questions, func(q askback.Question) bool { return len(q.Options) == 0 })
+	return pending{request: call.Request, call: call}, err == nil && !bare
 }
 
 // confirmation asks about any other tool. Numbers that would change on their

@@ -31,9 +31,13 @@ const withdrawTime = 5 * time.Second
 // any output.
 //
 // When ctx ends first, a deferrable call is put off and its ask stays open. All
-// other asks are withdrawn: nobody waits for their answers any more.
+// other asks are withdrawn, and every ask that cannot be waited for: nobody
+// would hear their answers.
 func Run(ctx context.Context, seat Seat, ev Event) ([]byte, error) {
 	p, ok := put(ev)
+	if !ok && gated(ev) {
+		return nil, ErrUnaskable
+	}
 	if !ok {
 		return nil, Retire(ctx, seat, ev)
 	}
@@ -47,15 +51,29 @@ func Run(ctx context.Context, seat Seat, ev Event) ([]byte, error) {
 		return ended(ctx, seat, ev, id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("wait for %s: %w", id, err)
+		return nil, errors.Join(fmt.Errorf("wait for %s: %w", id, err), abandon(ctx, seat, id))
 	}
 	if o := ask.Outcome; o.Approved() {
 		if _, err := seat.Consume(ctx, id, o.Digest); err != nil {
 			return nil, fmt.Errorf("consume %s: %w", id, err)
 		}
 	}
-	out, _ := Decision(ev, ask)
+	out, ok := Decision(ev, ask)
+	if ok && ask.ReceivedAt.IsZero() && !ask.Outcome.Approved() {
+		_, _ = seat.Receive(ctx, id) // without the receipt the decision is the same
+	}
 	return out, nil
+}
+
+// ErrUnaskable is for a tool whose call cannot be shown and approved as it is:
+// too large, or with numbers that would change. It is told from having nothing
+// to say, so that a gate can stay shut.
+var ErrUnaskable = errors.New("this call cannot be put to a person as it is")
+
+// gated says whether an event is about a tool that a person may approve.
+func gated(ev Event) bool {
+	server, _ := toolOf(ev.Tool)
+	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != questionTool && server != ownServer
 }
 
 // open asks. The same words may be asked again later, and an old answer is no
@@ -83,9 +101,14 @@ func ended(ctx context.Context, seat Seat, ev Event, id string) ([]byte, error) 
 	if out, ok := Defer(ev); ok {
 		return out, nil
 	}
+	return nil, abandon(ctx, seat, id)
+}
+
+// abandon withdraws an ask, also when the time of the hook is over.
+func abandon(ctx context.Context, seat Seat, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	return nil, withdraw(ctx, seat, id)
+	return withdraw(ctx, seat, id)
 }
 
 func withdraw(ctx context.Context, seat Seat, id string) error {

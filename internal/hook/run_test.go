@@ -238,9 +238,52 @@ func TestNoDecisionOnErrors(t *testing.T) {
 	}
 }
 
+// full is a seat where too many wait already.
+type full struct{ hook.Seat }
+
+func (full) Wait(context.Context, string) (askback.Ask, error) {
+	return askback.Ask{}, askback.ErrTooMany
+}
+
+// What cannot be waited for is withdrawn, also where nobody sits: without a
+// decision the run goes on, and no answer would be heard.
+func TestAnAskThatNobodyWaitsForIsWithdrawn(t *testing.T) {
+	for name, ev := range map[string]hook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
+		desk := askbacktest.New(t)
+		desk.Person("ana")
+		out, err := hook.Run(t.Context(), full{desk.Agent("local")}, ev)
+		if out != nil || !errors.Is(err, askback.ErrTooMany) {
+			t.Errorf("%s: got %s, %v; want no decision", name, out, err)
+		}
+		if a := desk.Asks()[0]; a.Status != askback.Cancelled {
+			t.Errorf("%s: got %s, want it cancelled", name, a.Status)
+		}
+	}
+}
+
+// What a person cannot be shown as it is, is no silence: a gate can stay shut.
+func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
+	large := `"make #` + strings.Repeat("x", askback.MaxInput) + `"`
+	for raw, want := range map[string]error{
+		strings.Replace(runBash, `"make"`, large, 1):                               hook.ErrUnaskable,
+		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):              hook.ErrUnaskable,
+		strings.Replace(runBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1): nil,
+		strings.Replace(runBash, hook.PermissionRequest, "Notification", 1):        nil,
+		strings.Replace(askDB, `"Which DB?"`, `""`, 1):                             nil,
+		strings.Replace(ranBash, `"make"`, large, 1):                               nil,
+		strings.Replace(askDB, hook.PermissionRequest, hook.PreToolUse, 1):         nil,
+	} {
+		desk := askbacktest.New(t)
+		out, err := hook.Run(t.Context(), desk.Agent("local"), event(t, raw))
+		if out != nil || !errors.Is(err, want) || len(desk.Asks()) != 0 {
+			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out, err, len(desk.Asks()), want)
+		}
+	}
+}
+
 // The configuration that is written names what is read here, and our events.
 func TestTheConfigurationFits(t *testing.T) {
-	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example" + hook.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +292,7 @@ func TestTheConfigurationFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		hook.EntrypointHeader, "$" + hook.EntrypointVariable, hook.PermissionRequest, hook.PreToolUse, hook.Elicitation, hook.ElicitationResult,
+		"https://x.example" + hook.Path, hook.EntrypointHeader, "$" + hook.EntrypointVariable, hook.PermissionRequest, hook.PreToolUse, hook.Elicitation, hook.ElicitationResult,
 		hook.PostToolUse, hook.PostToolUseFailure, hook.UserPromptSubmit, hook.Stop, hook.SessionEnd,
 	} {
 		if !strings.Contains(string(settings), `"`+name+`"`) {

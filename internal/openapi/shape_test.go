@@ -48,7 +48,7 @@ var (
 		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
-		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome,
+		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, ReceivedAt: nine,
 		Repairs: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 	}
 	session = askback.Session{
@@ -268,6 +268,7 @@ func TestWhatAnEngineGivesHasItsSchema(t *testing.T) {
 	first := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}}}))(t)
 	holds(t, "Ask", must(ana.Claim(ctx, first.ID))(t))
 	holds(t, "Ask", must(ana.Answer(ctx, first.ID, askback.Choose("A")))(t))
+	holds(t, "Ask", must(bot.Receive(ctx, first.ID))(t))
 	if _, err := root.Answer(ctx, first.ID, askback.Choose("B")); err == nil {
 		t.Error("a late answer counts")
 	}
@@ -322,7 +323,7 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{
 		"session_started", "state_change", "message", "todos_changed", "session_completed", "question_pending", "question_claimed",
-		"question_answered", "question_declined", "question_consumed", "answer_refused", "grant_made", "grant_used", "grant_revoked",
+		"question_answered", "question_declined", "question_consumed", "answer_received", "answer_refused", "grant_made", "grant_used", "grant_revoked",
 	}
 	for ev, err := range events {
 		if err != nil {

@@ -99,8 +99,8 @@ var claudeHooks = []claudeHook{
 	{"PreToolUse", "AskUserQuestion", day, false}, // where nobody sits: claude -p
 	{"Elicitation", "*", day, false},
 	{"ElicitationResult", "*", 10, true},
-	// A command is not told when the dialog at the desk was quicker; that the
-	// tool ran tells it. The connection of an http hook is closed then.
+	// A hook is not told when somebody at the desk said yes first, whether it is a
+	// command or an address; that the tool ran tells it.
 	{"PostToolUse", "*", 10, true},
 	{"PostToolUseFailure", "*", 10, true},
 	{"UserPromptSubmit", "", 10, true},
@@ -125,28 +125,27 @@ type hookEntry struct {
 
 func (h claudeHook) group(w Wish) hookGroup {
 	entry := hookEntry{Type: "command", Command: shell(w.Command) + " hook " + hookWord, Timeout: h.timeout, Async: h.aside}
-	if w.URL != "" && w.HookURL != "" {
+	if w.HookURL != "" {
 		entry = hookEntry{
 			Type: "http", URL: w.HookURL, Timeout: h.timeout,
 			Headers: map[string]string{"Authorization": "Bearer $" + TokenVariable, "X-Askback-Entrypoint": "$" + claudeEntrypoint},
 			Allowed: []string{TokenVariable, claudeEntrypoint},
 		}
-		if strings.HasPrefix(h.event, "PostToolUse") {
-			h.matcher = "AskUserQuestion"
-		}
 	}
 	return hookGroup{h.matcher, []hookEntry{entry}}
 }
 
-// ourHook knows an entry that some version of us wrote, wherever askback was.
+// ourHook knows an entry that some version of us wrote, wherever askback was, and
+// also when somebody gave it flags (--defer) since.
 func ourHook(entry string) bool {
 	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return false
 	}
-	program, ok := strings.CutSuffix(h.Command, " hook "+hookWord)
-	return ok && strings.Contains(program, "askback") ||
-		h.Type == "http" && strings.HasSuffix(h.URL, "/"+hookWord) && strings.Contains(h.Headers["Authorization"], TokenVariable)
+	program, flags, ok := strings.Cut(h.Command, " hook "+hookWord)
+	address, _, _ := strings.Cut(h.URL, "?")
+	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ') ||
+		h.Type == "http" && strings.HasSuffix(address, "/"+hookWord) && strings.Contains(h.Headers["Authorization"], TokenVariable)
 }
 
 // shell quotes a path for a shell where it needs it.

@@ -32,7 +32,7 @@ const (
 type Wish struct {
 	Command string // the executable; "" is askback
 	URL     string // the base of a remote server; "" is the local one, by the command
-	HookURL string // with URL: where Claude Code's hooks go; "" runs the command
+	HookURL string // where Claude Code's hooks go; "" runs the command
 	Remove  bool   // take everything out instead
 }
 

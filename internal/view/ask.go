@@ -36,6 +36,7 @@ type Ask struct {
 	Questions    []Question
 	Confirmation *Confirmation // instead of questions
 	Outcome      *Outcome      // nil while it waits
+	Received     time.Time     // when the agent had the outcome; zero: it did not say
 
 	onTimeout askback.OnTimeout
 }
@@ -107,7 +108,7 @@ func Of(a askback.Ask) Ask {
 	}
 	v.Hidden = c.hidden
 	if a.Outcome != nil {
-		v.Outcome = outcome(*a.Outcome)
+		v.Outcome, v.Received = outcome(*a.Outcome), a.ReceivedAt
 	}
 	return v
 }

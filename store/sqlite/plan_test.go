@@ -55,6 +55,8 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 				index[text] = "records_owner"
 			case open == &yes:
 				index[text] = "records_open"
+			case open == &no && q.Owner != "":
+				index[text] = "records_owner_over"
 			default:
 				index[text] = "records_id"
 			}

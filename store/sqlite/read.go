@@ -158,6 +158,8 @@ func listSQL(q store.Query) (text string, args []any) {
 		index = "records_owner"
 	case open:
 		index = "records_open"
+	case q.Open != nil && q.Owner != "":
+		index = "records_owner_over"
 	}
 	is("kind = ?%d", q.Kind)
 	if open {

@@ -1,4 +1,4 @@
 package sqlite
 
 // SchemaVersion is the number of the newest migration this program knows.
-const SchemaVersion = 2
+const SchemaVersion = 3

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/mcpserver"
+)
+
+// called is Askback whose agent is an MCP client: one call asks and waits. The
+// person is at the other end of HTTP, as in the remote place.
+type called struct {
+	*product
+	address string
+	secret  string
+	client  *http.Client
+	noted   *noted
+	n       atomic.Int64
+
+	mu      sync.Mutex
+	waiting map[string]chan error // by ask
+}
+
+// openCalled opens Askback with an MCP client over HTTP for its agent.
+func openCalled(ctx context.Context, path string) (subject, error) {
+	p, address, err := openServer(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := p.admit(ctx, asker)
+	person, personErr := p.admit(ctx, answerer)
+	ln, at, portErr := port()
+	if err := errors.Join(err, personErr, portErr); err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	c := &called{product: p, noted: &noted{Engine: p.engine}, waiting: map[string]chan error{}}
+	server := mcpserver.New(&mcpserver.Options{PublicURL: address, Log: slog.New(slog.DiscardHandler)})
+	stop, shut := serve(ln, server.Handler(c.noted), nil), p.shut
+	p.shut = func() error {
+		server.Stop()
+		err := stop()
+		server.Finish()
+		return errors.Join(err, shut())
+	}
+	c.address, c.secret, c.client = at, agent, dialer()
+	p.person = httpapi.NewClient(address, person, c.client)
+	return c, nil
+}
+
+// noted is an engine that tells when an ask is durable, and under which id: an
+// MCP client learns that only together with the answer.
+type noted struct {
+	*engine.Engine
+	asked sync.Map // the first question: chan string
+}
+
+func (n *noted) As(p askback.Principal) askback.Seat { return noting{n.Engine.As(p), n} }
+
+type noting struct {
+	askback.Seat
+	noted *noted
+}
+
+func (s noting) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	a, err := s.Seat.Ask(ctx, r)
+	if id, ok := s.noted.asked.LoadAndDelete(r.Questions[0].Text); ok && err == nil {
+		id.(chan string) <- a.ID
+	}
+	return a, err
+}
+
+// ask starts a call and returns once its ask is durable. Each has words of its
+// own: the same call would be the same ask.
+func (c *called) ask(ctx context.Context) (string, error) {
+	q := request().Questions[0]
+	text := q.Text + " " + strconv.FormatInt(c.n.Add(1), 10)
+	options := make([]map[string]string, len(q.Options))
+	for i, o := range q.Options {
+		options[i] = map[string]string{"label": o.Label}
+	}
+	options[0]["description"] = strings.Repeat("x", contextLength) // the tool has no context
+	args := map[string]any{"questions": []any{map[string]any{"question": text, "options": options}}}
+	asked, ended := make(chan string, 1), make(chan error, 1)
+	c.noted.asked.Store(text, asked)
+	go func() { ended <- c.call(ctx, asktool.AskUserQuestion, args) }()
+	select {
+	case id := <-asked:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.waiting[id] = ended
+		return id, nil
+	case err := <-ended:
+		return "", errors.Join(errors.New("the call ended before it was answered"), err)
+	}
+}
+
+// call makes a call as a client of 2026-07-28 does, by the least that this takes,
+// and reads its result, which comes as an event.
+func (c *called) call(ctx context.Context, tool string, args any) error {
+	const version = "2026-07-28"
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": args, "_meta": map[string]any{
+			"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": struct{}{},
+			"io.modelcontextprotocol/clientInfo": map[string]string{"name": "bench", "version": "1"},
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + c.secret, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": tool,
+	} {
+		r.Header.Set(name, value)
+	}
+	res, err := c.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	_, data, _ := bytes.Cut(raw, []byte("data: "))
+	var reply struct {
+		Result struct {
+			Content []struct {
+				Text string `json:"text"`
+			} `json:"content"`
+			Structured struct {
+				Outcome askback.Outcome `json:"outcome"`
+			} `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(data, &reply); err != nil {
+		return fmt.Errorf("read %s %q: %w", res.Status, raw, err)
+	}
+	if got := reply.Result.Structured.Outcome.Answers; len(reply.Result.Content) == 0 || len(got) == 0 || got[0].String() != "yes" {
+		return fmt.Errorf("another result than the answer that was given: %s", raw)
+	}
+	return nil
+}
+
+func (c *called) wait(_ context.Context, id string) error {
+	c.mu.Lock()
+	ended := c.waiting[id]
+	delete(c.waiting, id)
+	c.mu.Unlock()
+	return <-ended
+}

@@ -1,0 +1,93 @@
+package mcp_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/clients/clienttest"
+)
+
+// Two agents at once, each with its own token, ask the same: neither gets, lists,
+// waits for or withdraws what is the other's (F9).
+func TestTwoAgentsNeverMix(t *testing.T) {
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		const question = "Which of us?"
+		names := []string{"left", "right"}
+		agents, done, ids := map[string]*agent{}, map[string]<-chan reply{}, map[string]string{}
+		for _, name := range names {
+			token := strings.TrimSpace(p.Run("token", "create", "--kind", "agent", "--name", name))
+			agents[name] = begin(t, w.script, w.in(p).as(token))
+			done[name] = agents[name].start("call", ask(question))
+		}
+		for _, k := range p.Open(2) {
+			ids[k.Agent] = k.ID
+		}
+		for i, name := range names {
+			a, mine, others := agents[name], ids[name], ids[names[1-i]]
+			if diff := cmp.Diff([]string{mine}, a.open()); diff != "" {
+				t.Errorf("%s lists\n%s", name, diff)
+			}
+			for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
+				if r := a.call(later(tool, others)); !r.IsError || !strings.Contains(r.text(), "you asked nothing that is called") {
+					t.Errorf("%s: %s of the other's question: %+v", name, tool, r)
+				}
+			}
+		}
+		p.Open(2)
+		for _, name := range names {
+			p.Answer(ids[name], askback.Choose("you, "+name))
+		}
+		for _, name := range names {
+			agents[name].said(agents[name].result(done[name]), question, "you, "+name)
+		}
+	})
+}
+
+// Two terminals of one person run askback mcp with the same token. They are one agent,
+// so each can see what the other asked; but they are two sessions, so the same
+// question is asked for each, and each gets the answer to its own (F9).
+func TestTwoSessionsOfOneAgent(t *testing.T) {
+	clienttest.Packages(t)
+	t.Parallel()
+	for name, script := range map[string]string{"legacy": legacy, "2026-07-28": modern} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := clienttest.New(t)
+			const question = "Which of us?"
+			c := ask(question)
+			one := begin(t, script, overStdio(p))
+			first := one.start("call", c)
+			id := p.Open(1)[0].ID
+			two := begin(t, script, overStdio(p))
+			second := two.start("call", c)
+			for _, k := range p.Open(2) {
+				text := "the second"
+				if k.ID == id {
+					text = "the first"
+				}
+				p.Answer(k.ID, askback.Choose(text))
+			}
+			one.said(one.result(first), question, "the first")
+			two.said(two.result(second), question, "the second")
+		})
+	}
+}
+
+// withdraw_question ends what nobody needs any more, and only that (F4).
+func TestAnAgentWithdraws(t *testing.T) {
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		a := begin(t, w.script, w.in(p))
+		a.loses(ask("Still needed?"))
+		id := p.Open(1)[0].ID
+		if r := a.call(later("withdraw_question", id)); r.IsError || r.Structured.Status != askback.Cancelled {
+			t.Errorf("got %+v", r)
+		}
+		p.Open(0)
+		if r := a.call(later("get_answer", id)); !r.IsError || r.Structured.Outcome == nil || r.Structured.Outcome.Status != askback.Cancelled {
+			t.Errorf("afterwards: %+v", r)
+		}
+	})
+}

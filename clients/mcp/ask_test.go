@@ -1,0 +1,121 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/clients/clienttest"
+)
+
+// toolNames are all tools, as wire.md §7 promises them.
+var toolNames = []string{
+	"ask_user_question", "confirm_action", "get_answer", "list_open_questions", "permission_prompt", "wait_for_answer", "withdraw_question",
+}
+
+// A client lists the tools and asks; a person answers meanwhile; the result says it
+// as text and as JSON (B7).
+func TestAPersonAnswers(t *testing.T) {
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		a := begin(t, w.script, w.in(p))
+		var listed []struct {
+			Name string `json:"name"`
+		}
+		read(t, a.must("tools", nil), &listed)
+		var names []string
+		for _, tool := range listed {
+			names = append(names, tool.Name)
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff(toolNames, names); diff != "" {
+			t.Error(diff)
+		}
+		about := a.about()
+		if !strings.Contains(about.Instructions, "never consent") {
+			t.Errorf("instructions: %q", about.Instructions)
+		}
+		if stateless := about.Protocol == "2026-07-28"; stateless != (w.script == modern) {
+			t.Errorf("protocol %q with %s", about.Protocol, w.script)
+		}
+		done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
+		p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
+		a.said(a.result(done), "Which database?", "SQLite")
+	})
+}
+
+// Twenty questions of one client at once, answered in any order: each call gets the
+// answer to its own (F9).
+func TestTwentyQuestionsAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		a := begin(t, w.script, w.in(p))
+		const many = 20
+		calls := map[string]<-chan reply{}
+		for i := range many {
+			question := fmt.Sprintf("Number %d?", i)
+			calls[question] = a.start("call", ask(question))
+		}
+		asks := p.Open(many)
+		rand.Shuffle(len(asks), func(i, j int) { asks[i], asks[j] = asks[j], asks[i] })
+		for _, k := range asks {
+			p.Answer(k.ID, askback.Choose("the answer to "+k.Questions[0].Text))
+		}
+		for question, done := range calls {
+			a.said(a.result(done), question, "the answer to "+question)
+		}
+		if left := a.open(); len(left) != 0 {
+			t.Errorf("still open: %v", left)
+		}
+	})
+}
+
+// confirm_action: only a person approves, also with other arguments than the agent's;
+// a denial is a normal result (C3, F4, F7).
+func TestAPersonDecides(t *testing.T) {
+	edited := json.RawMessage(`{"action":"Delete the copies of 2025"}`)
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		a := begin(t, w.script, w.in(p))
+		for name, test := range map[string]struct {
+			answer    askback.Answer
+			confirmed bool
+			input     json.RawMessage
+		}{
+			"approved": {askback.Decide(askback.Approve, ""), true, nil},
+			"denied":   {askback.Decide(askback.Deny, "not on a Friday"), false, nil},
+			"edited":   {askback.Answer{Decision: askback.Approve, Input: edited}, true, edited},
+		} {
+			action := written(map[string]string{"action": "Delete the copies (" + name + ")"})
+			done := a.start("call", call{Tool: "confirm_action", Input: action, Timeout: patience.Milliseconds()})
+			p.Answer(p.Open(1)[0].ID, test.answer)
+			r := a.result(done)
+			if r.IsError || r.Structured.Confirmed == nil || *r.Structured.Confirmed != test.confirmed || r.Structured.Outcome == nil {
+				t.Errorf("%s: got %+v", name, r)
+				continue
+			}
+			if got := r.Structured.Outcome.Input; !sameJSON(t, got, test.input) {
+				t.Errorf("%s: the arguments are %s, want %s", name, got, test.input)
+			}
+			if part := test.answer.Reason + string(test.input); !strings.Contains(r.text(), part) {
+				t.Errorf("%s: the text lacks %q: %q", name, part, r.text())
+			}
+		}
+	})
+}
+
+// sameJSON compares two values. What is missing equals only what is missing.
+func sameJSON(t *testing.T, a, b json.RawMessage) bool {
+	t.Helper()
+	var one, two any
+	if len(a) > 0 {
+		read(t, a, &one)
+	}
+	if len(b) > 0 {
+		read(t, b, &two)
+	}
+	return cmp.Equal(one, two)
+}

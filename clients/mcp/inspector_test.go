@@ -1,0 +1,78 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/clients/clienttest"
+)
+
+// inspect runs the inspector's command line, which calls one method, and returns what
+// it prints. It ends with an error where the result is one.
+func inspect(t *testing.T, p *clienttest.Place, s setup, era string, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	program := filepath.Join(clienttest.Packages(t), "node_modules", ".bin", "mcp-inspector")
+	all := []string{program, "--cli"}
+	if s.Command != "" {
+		all = append(all, s.Command, "mcp")
+		for name, value := range s.Env {
+			all = append(all, "-e", name+"="+value)
+		}
+	} else {
+		all = append(all, s.URL, "--transport", "http", "--header", "Authorization: Bearer "+s.Token)
+	}
+	cmd := exec.CommandContext(ctx, "node", append(append(all, "--protocol-era", era), args...)...)
+	cmd.Env = p.Environ()
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	if err := cmd.Run(); err != nil {
+		t.Errorf("inspector %v: %v\n%s%s", args, err, out.String(), said.String())
+	}
+	return out.Bytes()
+}
+
+// The inspector lists the tools, finds nothing wrong with their schemas, asks a
+// question while a person answers, and looks for the answer again (B7).
+func TestInspector(t *testing.T) {
+	eras := map[string]string{legacy: "legacy", modern: "modern"}
+	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+		s, era := w.in(p), eras[w.script]
+		var listed struct {
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
+		}
+		read(t, inspect(t, p, s, era, "--method", "tools/list", "--strict"), &listed)
+		var names []string
+		for _, tool := range listed.Tools {
+			names = append(names, tool.Name)
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff(toolNames, names); diff != "" {
+			t.Error(diff)
+		}
+		a := &agent{t: t}
+		said := make(chan []byte, 1)
+		c := ask("Which database?", "PostgreSQL", "SQLite")
+		go func() {
+			said <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
+		}()
+		k := p.Open(1)[0]
+		p.Answer(k.ID, askback.Choose("SQLite"))
+		var r result
+		read(t, <-said, &r)
+		a.said(r, "Which database?", "SQLite")
+		r = result{}
+		read(t, inspect(t, p, s, era, "--method", "tools/call", "--tool-name", "get_answer", "--tool-arg", "question_id="+k.ID), &r)
+		a.said(r, "Which database?", "SQLite")
+	})
+}

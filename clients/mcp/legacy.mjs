@@ -1,0 +1,35 @@
+// A client of the TypeScript SDK 1.x, which speaks the revisions with sessions.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CallToolResultSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { drive, elicit, elicited, headers, server } from "./drive.mjs";
+
+let client, transport;
+
+async function connect() {
+  client = new Client({ name: server.name, version: "1" }, { capabilities: server.capabilities });
+  if (server.capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, elicit);
+  transport = server.command
+    ? new StdioClientTransport({ command: server.command, args: ["mcp"], env: server.env, stderr: "inherit" })
+    : new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
+  await client.connect(transport);
+}
+
+// about is the whole handshake, as far as the client keeps it.
+const about = () => ({
+  protocol: transport.protocolVersion ?? "",
+  session: transport.sessionId ?? "",
+  server: client.getServerVersion(),
+  instructions: client.getInstructions(),
+  process: transport.pid ?? 0,
+  elicited,
+});
+
+// call sends what a model wrote, whatever it is. Without a time-out it is the SDK's own.
+async function call({ tool, input, timeout, meta }) {
+  const params = { name: tool, arguments: JSON.parse(input), ...(meta && { _meta: meta }) };
+  return client.request({ method: "tools/call", params }, CallToolResultSchema, timeout ? { timeout } : undefined);
+}
+
+drive({ connect, about, call, tools: async () => (await client.listTools()).tools, sent: ({ input }) => JSON.stringify(JSON.parse(input)) });

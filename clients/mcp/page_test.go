@@ -1,0 +1,156 @@
+package mcp_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/clients/clienttest"
+)
+
+// A browser logs in by a link and sends the forms of the pages, as a real one does.
+type browser struct {
+	t    *testing.T
+	http *http.Client
+}
+
+func newBrowser(t *testing.T, p *clienttest.Place) browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browser{t, &http.Client{Jar: jar, Timeout: time.Minute}}
+	link, err := url.Parse(strings.TrimSpace(p.Run("login")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.field(b.page(link.String()), "hidden", "secret", link.Query().Get("secret"))
+	b.send(p.URL+"/login", url.Values{"secret": {link.Query().Get("secret")}})
+	return b
+}
+
+// page is what an address shows.
+func (b browser) page(address string) string {
+	b.t.Helper()
+	res, err := b.http.Get(address)
+	return b.shown(address, res, err)
+}
+
+// send sends a form, and returns the page that follows.
+func (b browser) send(address string, form url.Values) string {
+	b.t.Helper()
+	in, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	in.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	in.Header.Set("Sec-Fetch-Site", "same-origin")
+	res, err := b.http.Do(in)
+	return b.shown(address, res, err)
+}
+
+func (b browser) shown(address string, res *http.Response, err error) string {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		b.t.Fatalf("%s: %s, %v\n%s", address, res.Status, err, raw)
+	}
+	return string(raw)
+}
+
+// field checks that a page has what is sent in its name.
+func (b browser) field(page, kind, name, value string) {
+	b.t.Helper()
+	for _, tag := range regexp.MustCompile(`<(input|button)[^>]*>`).FindAllString(page, -1) {
+		if strings.Contains(tag, `type="`+kind+`"`) && strings.Contains(tag, `name="`+name+`"`) && strings.Contains(tag, `value="`+value+`"`) {
+			return
+		}
+	}
+	b.t.Fatalf("the page has no %s %s=%s:\n%s", kind, name, value, page)
+}
+
+// answer chooses an option of the only question on the page of an ask.
+func (b browser) answer(address, option string) {
+	b.t.Helper()
+	page := b.page(address)
+	b.field(page, "radio", "q1", option)
+	b.field(page, "submit", "action", "answer")
+	if after := b.send(address, url.Values{"q1": {option}, "action": {"answer"}}); !strings.Contains(after, "Answered by") {
+		b.t.Fatalf("after the form:\n%s", after)
+	}
+}
+
+// A client of 2026-07-28 that can show a page does so in one round, and the call goes
+// on to the answer that is given there (B7).
+func TestThePageIsShown(t *testing.T) {
+	clienttest.Packages(t)
+	t.Parallel()
+	for name, in := range map[string]func(*clienttest.Place) setup{"stdio": overStdio, "HTTP": overHTTP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := clienttest.New(t)
+			a, b := begin(t, modern, in(p).shows("accept")), newBrowser(t, p)
+			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
+			k := p.Open(1)[0]
+			b.answer(k.PageURL, "0")
+			a.said(a.result(done), "Which database?", "PostgreSQL")
+			shown := a.about().Elicited
+			if len(shown) != 1 || shown[0]["mode"] != "url" || shown[0]["url"] != k.PageURL {
+				t.Errorf("shown: %v, want %s once", shown, k.PageURL)
+			}
+		})
+	}
+}
+
+// Nobody looks at the page now: that decides nothing, so the call says that it is
+// pending, and the answer is found later (B7, F4).
+func TestThePageIsNotLookedAt(t *testing.T) {
+	clienttest.Packages(t)
+	t.Parallel()
+	for _, looks := range []string{"decline", "cancel"} {
+		t.Run(looks, func(t *testing.T) {
+			t.Parallel()
+			p := clienttest.New(t)
+			a := begin(t, modern, overHTTP(p).shows(looks))
+			c := ask("Which database?", "PostgreSQL", "SQLite")
+			if r := a.call(c); r.IsError || r.Structured.Status != askback.Pending {
+				t.Fatalf("got %+v", r)
+			}
+			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
+			a.said(a.call(c), "Which database?", "SQLite")
+		})
+	}
+}
+
+// A client of an older revision that can show pages is not asked to, since nothing is
+// kept of its session here: its call waits like every other, and nothing is lost (B7).
+func TestLegacyClientsThatShowPages(t *testing.T) {
+	clienttest.Packages(t)
+	t.Parallel()
+	for name, in := range map[string]func(*clienttest.Place) setup{"stdio": overStdio, "HTTP": overHTTP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := clienttest.New(t)
+			a := begin(t, legacy, in(p).shows("accept"))
+			c := ask("Which database?", "PostgreSQL", "SQLite")
+			a.loses(c)
+			done := a.start("call", c)
+			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
+			a.said(a.result(done), "Which database?", "SQLite")
+			if shown := a.about().Elicited; len(shown) != 0 {
+				t.Errorf("it was asked to show %v", shown)
+			}
+		})
+	}
+}

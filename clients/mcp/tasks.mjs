@@ -1,0 +1,76 @@
+// A client of the tasks extension: the package ext-tasks on top of the SDK 2.x.
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createTaskSessionFromClient, DispatchError } from "@modelcontextprotocol/ext-tasks/client";
+import { drive, headers, server } from "./drive.mjs";
+
+const clientInfo = { name: server.name, version: "1" };
+const clientCapabilities = { extensions: { "io.modelcontextprotocol/tasks": {} } };
+const protocolVersion = "2026-07-28";
+
+let session;
+
+async function connect() {
+  const transport = server.command
+    ? new StdioClientTransport({ command: server.command, args: ["mcp"], env: server.env, stderr: "inherit" })
+    : new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } });
+  const client = new Client(clientInfo, { capabilities: clientCapabilities, versionNegotiation: { mode: { pin: protocolVersion } } });
+  await client.connect(transport);
+  session = createTaskSessionFromClient(client, {
+    endpointId: "askback",
+    rawDispatch: past(transport),
+    v2RequestFraming: { protocolVersion, clientInfo, clientCapabilities },
+  });
+  return { process: transport.pid ?? 0 };
+}
+
+// past sends requests beside the SDK's client on the same connection: results that
+// are tasks have a shape that it refuses, so the package wants a way past it.
+function past(transport) {
+  const waiting = new Map();
+  const receive = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    const take = waiting.get(message.id);
+    if (!take) return receive(message, extra);
+    waiting.delete(message.id);
+    take("error" in message ? { kind: "error", error: message.error } : { kind: "result", result: message.result });
+  };
+  let last = 0;
+  return (request, options) => {
+    const id = `task-${++last}`;
+    return new Promise((take, fail) => {
+      waiting.set(id, take);
+      transport.send({ jsonrpc: "2.0", id, ...request }).catch((error) => {
+        waiting.delete(id);
+        fail(new DispatchError(error.message, true, { cause: error }));
+      });
+      options?.signal?.addEventListener("abort", () => fail(options.signal.reason), { once: true });
+    });
+  };
+}
+
+// Executions by the id of their task.
+const running = new Map();
+
+// start calls a tool. The reference is what a client keeps to go on after a restart of its own.
+async function start({ tool, input }) {
+  const execution = await session.callTool(tool, JSON.parse(input));
+  if (execution.kind !== "task") return { kind: execution.kind, outcome: await execution.result() };
+  running.set(execution.handle.taskId, execution);
+  return { kind: execution.kind, task: execution.handle.taskId, reference: execution.serializeReference() };
+}
+
+async function resume({ reference }) {
+  const execution = await session.resumeTask(reference);
+  running.set(reference.taskId, execution);
+}
+
+drive({
+  connect,
+  start,
+  resume,
+  // settle polls, at the pace that the server sets, until there is an outcome.
+  settle: async ({ task }) => (await running.get(task).settle()).outcome,
+  look: async ({ task }) => session.task(task).snapshot(),
+  cancel: async ({ task }) => running.get(task).cancel(),
+});

@@ -1,0 +1,304 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/store/sqlite"
+)
+
+const (
+	runsBash = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make","description":"Build it"}}`
+	asksDB   = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which DB?","header":"DB","options":[{"label":"Postgres","description":"a"},{"label":"SQLite","description":"b"}],"multiSelect":false}]}}`
+	asksForm = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which ticket?","mode":"form","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`
+)
+
+// before is the same event of a tool that was not started yet.
+func before(event string) string {
+	return strings.Replace(event, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1)
+}
+
+// in is the same event of another session.
+func in(session, event string) string { return strings.Replace(event, `"s1"`, `"`+session+`"`, 1) }
+
+// nobodySits is the header that Claude Code sends from claude -p.
+var nobodySits = []string{hook.EntrypointHeader, "sdk-cli"}
+
+// hooked sends an event as Claude Code does, and returns where the reply comes.
+func (w *wire) hooked(who askback.Principal, query, event string, header ...string) <-chan reply {
+	w.t.Helper()
+	out, secret := make(chan reply, 1), w.token(who)
+	go func() { out <- w.send("POST", hook.Path+query, secret, event, header...) }()
+	return out
+}
+
+// look is how soon a test looks again.
+const look = 5 * time.Millisecond
+
+// open waits until this many asks have a status, and returns them, oldest first.
+func (w *wire) open(n int, status askback.Status) []askback.Ask {
+	w.t.Helper()
+	late := time.After(time.Minute)
+	for {
+		page, err := w.engine.As(ana).List(context.Background(), askback.Query{Status: status, Limit: askback.MaxLimit})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(page.Items) == n {
+			slices.SortFunc(page.Items, func(a, b askback.Ask) int { return strings.Compare(a.ID, b.ID) })
+			return page.Items
+		}
+		select {
+		case <-late:
+			w.t.Fatalf("there are %d %s asks, want %d", len(page.Items), status, n)
+		case <-time.After(look):
+		}
+	}
+}
+
+// answers answers the one open ask.
+func (w *wire) answers(body string) askback.Ask {
+	w.t.Helper()
+	ask := w.open(1, askback.Pending)[0]
+	if got := w.send("POST", "/api/v1/asks/"+ask.ID+body[:strings.Index(body, " ")], w.token(ana), body[strings.Index(body, " "):]); got.status != 200 {
+		w.t.Fatalf("answer: %d %s", got.status, got.body)
+	}
+	return ask
+}
+
+func wantReply(t *testing.T, got reply, status int, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(got.body, part) {
+			t.Errorf("got %d %s, want %s in it", got.status, got.body, part)
+		}
+	}
+	if got.status != status || status == 204 && got.body != "" || status == 200 && !json.Valid([]byte(got.body)) {
+		t.Errorf("got %d %s, want %d", got.status, got.body, status)
+	}
+	if status != 200 && strings.Contains(got.body, "allow") {
+		t.Errorf("got %d %s, which lets it happen", got.status, got.body)
+	}
+}
+
+// What a person says is the decision, in Claude Code's words, and what nobody
+// says is none: an empty body, which it takes for {} (F7, F9).
+func TestAHookIsAnsweredOverHTTP(t *testing.T) {
+	for name, c := range map[string]struct {
+		event, answer string
+		header        []string
+		status        int
+		want          []string
+	}{
+		"a question":         {asksDB, `/answer {"answer": "SQLite"}`, nil, 200, []string{`"hookEventName":"PermissionRequest"`, `"behavior":"allow"`, `"answers":{"Which DB?":"SQLite"}`, `"header":"DB"`}},
+		"an own answer":      {asksDB, `/answer {"answer": "<none> & \"all\""}`, nil, 200, []string{`"answers":{"Which DB?":"<none> & \"all\""}`}},
+		"headless":           {before(asksDB), `/answer {"answer": "SQLite"}`, nobodySits, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
+		"headless, declined": {before(asksDB), `/decline {}`, nobodySits, 200, []string{`"permissionDecision":"deny"`}},
+		"approved":           {runsBash, `/answer {"decision": "approved"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
+		"approved, always":   {runsBash, `/answer {"decision": "approve_all"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
+		"edited":             {runsBash, `/answer {"decision": "approved", "input": {"command": "make test"}}`, nil, 200, []string{`"behavior":"allow","updatedInput":{"command":"make test"}`}},
+		"denied":             {runsBash, `/answer {"decision": "denied", "reason": "not now"}`, nil, 200, []string{`"behavior":"deny"`, "not now"}},
+		"declined":           {runsBash, `/decline {}`, nil, 204, nil},
+		"not answered":       {asksDB, `/decline {}`, nil, 204, nil},
+		"before, approved":   {before(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{`"permissionDecision":"allow"`}},
+		"before, declined":   {before(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
+		"a form":             {asksForm, `/answer {"answer": "42"}`, nil, 200, []string{`"action":"accept","content":{"id":42}`}},
+		"a form, in words":   {asksForm, `/answer {"answer": "the one of yesterday"}`, nil, 204, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, nil)
+			got := w.hooked(bot, "", c.event, c.header...)
+			ask := w.answers(c.answer)
+			wantReply(t, <-got, c.status, c.want...)
+			if a, err := w.engine.As(bot).Get(t.Context(), ask.ID); err != nil || a.Agent != "claude-code" {
+				t.Errorf("got an ask of %q, %v", a.Agent, err)
+			}
+		})
+	}
+}
+
+// An approval is spent with the telling, once (D1).
+func TestAnApprovalByHookIsSpent(t *testing.T) {
+	w := newWire(t, nil)
+	got := w.hooked(bot, "", runsBash)
+	ask := w.answers(`/answer {"decision": "approved"}`)
+	wantReply(t, <-got, 200, "allow")
+	again := w.send("POST", "/api/v1/asks/"+ask.ID+"/consume", w.token(bot), `{"digest": "`+ask.Confirmation.Digest+`"}`)
+	if again.status != 409 {
+		t.Errorf("it is spent again: %d %s", again.status, again.body)
+	}
+}
+
+// Events that ask nothing are answered at once: those without a meaning, and a
+// question where the terminal's own picker would be kept off the screen.
+func TestEventsThatAskNothing(t *testing.T) {
+	w := newWire(t, nil)
+	w.token(bot)
+	kept := w.contents()
+	for name, c := range map[string]struct {
+		event  string
+		header []string
+	}{
+		"unknown":               {`{"session_id":"s1","hook_event_name":"Notification","message":"hello"}`, nil},
+		"from a later version":  {`{"session_id":"s1","hook_event_name":"Daydream","tool_name":"Bash","tool_input":{}}`, nil},
+		"a person sits there":   {before(asksDB), nil},
+		"so they do elsewhere":  {before(asksDB), []string{hook.EntrypointHeader, "sdk-ts"}},
+		"no variable was given": {before(asksDB), []string{hook.EntrypointHeader, ""}},
+		"one of our own tools":  {strings.Replace(runsBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1), nil},
+		"questions without any": {strings.Replace(asksDB, `"Which DB?"`, `""`, 1), nil},
+		"long ago":              {`{"session_id":"s1","hook_event_name":"Stop"}`, nil},
+		"much output":           {`{"session_id":"s1","hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{},"tool_response":"` + strings.Repeat("A", 6<<20) + `"}`, nil},
+	} {
+		got := w.send("POST", hook.Path, w.token(bot), c.event, c.header...)
+		if got.status != 204 || got.body != "" || w.contents() != kept {
+			t.Errorf("%s: got %d %s, or something was kept", name, got.status, got.body)
+		}
+	}
+}
+
+// What is wrong with the request is a failure and no decision (T5).
+func TestAHookThatIsWrong(t *testing.T) {
+	w := newWire(t, nil)
+	for name, c := range map[string]struct {
+		query, event string
+		status       int
+		part         string
+	}{
+		"no event":                             {"", `{"tool_name":"Bash"}`, 400, "hook_event_name"},
+		"a list":                               {"", `[]`, 400, "hook_event_name"},
+		"nothing":                              {"", ``, 400, "not-json"},
+		"no duration":                          {"?defer=soon", runsBash, 422, "?defer"},
+		"a negative one":                       {"?defer=-1s", runsBash, 422, "?defer"},
+		"another word":                         {"?wait=10s", runsBash, 422, "the keys are defer"},
+		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be put"},
+		"arguments too large to approve":       {"", before(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be put"},
+		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be put"},
+		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", hook.MaxInput), 413, "too-large"},
+	} {
+		got := w.send("POST", hook.Path+c.query, w.token(bot), c.event)
+		if got.status != c.status || !strings.Contains(got.body, c.part) {
+			t.Errorf("%s: got %d %s, want %d with %s", name, got.status, got.body, c.status, c.part)
+		}
+	}
+	w.open(0, askback.AnyStatus)
+}
+
+// The same event of another token is another ask, and no event of it retires
+// what is not its own (E10, F4).
+func TestAHookOfAnotherAgent(t *testing.T) {
+	w := newWire(t, nil)
+	other := cast["other"]
+	mine := w.hooked(bot, "", runsBash)
+	ask := w.open(1, askback.Pending)[0]
+	theirs := w.hooked(other, "", runsBash)
+	asks := w.open(2, askback.Pending)
+	second := asks[1-slices.IndexFunc(asks, func(a askback.Ask) bool { return a.ID == ask.ID })]
+	if got := w.send("POST", "/api/v1/asks/"+second.ID+"/answer", w.token(ana), `{"decision": "approved"}`); got.status != 200 {
+		t.Fatal(got.body)
+	}
+	wantReply(t, <-theirs, 200, "allow")
+	for _, name := range []string{hook.Stop, hook.SessionEnd, hook.UserPromptSubmit, hook.PostToolUse} {
+		event := strings.Replace(runsBash, hook.PermissionRequest, name, 1)
+		wantReply(t, w.send("POST", hook.Path, w.token(other), event), 204)
+	}
+	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
+		t.Errorf("the open ask is %s, want %s", got.ID, ask.ID)
+	}
+	wantReply(t, w.send("POST", hook.Path, w.token(bot), strings.Replace(runsBash, hook.PermissionRequest, hook.PostToolUse, 1)), 204)
+	wantReply(t, <-mine, 204)
+	if got := w.open(1, askback.Cancelled)[0]; got.ID != ask.ID {
+		t.Errorf("cancelled is %s, want %s", got.ID, ask.ID)
+	}
+}
+
+// Twenty sessions ask the same at once, and each gets its own answer (D2).
+func TestTwentyHooksAtOnceNeverMix(t *testing.T) {
+	const sessions = 20
+	w := newWire(t, nil)
+	w.client.CloseIdleConnections()
+	replies := map[string]<-chan reply{}
+	for n := range sessions {
+		session := fmt.Sprintf("session %d", n)
+		replies[session] = w.hooked(bot, "", in(session, asksDB))
+	}
+	var group sync.WaitGroup
+	for _, ask := range w.open(sessions, askback.Pending) {
+		var from struct {
+			Session string `json:"claude_session"`
+		}
+		if err := json.Unmarshal(ask.Context, &from); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			if _, err := w.engine.As(ana).Answer(t.Context(), ask.ID, askback.Choose("for "+from.Session)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for session, got := range replies {
+		wantReply(t, <-got, 200, `"answers":{"Which DB?":"for `+session+`"}`)
+	}
+}
+
+// served is a server on a store that outlives it.
+func served(t *testing.T, db engine.Store, tokens map[askback.Principal]string) *wire {
+	t.Helper()
+	e := engine.New(db, nil)
+	w := &wire{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: tokens}
+	w.server = httptest.NewServer(witnessed(t, w.handler))
+	w.client = w.server.Client()
+	t.Cleanup(func() {
+		w.handler.Stop()
+		w.server.Close()
+	})
+	return w
+}
+
+// A call that was put off is found again by the same call, also after the server
+// was another one meanwhile; the answer is given when nobody waits (B7, F2, F9).
+func TestADeferredHookIsAnsweredAfterARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	tokens := map[askback.Principal]string{}
+	var id string
+	for _, round := range []string{"ask", "answer", "hear"} {
+		db, err := sqlite.Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := served(t, db, tokens)
+		switch round {
+		case "ask":
+			got := w.send("POST", hook.Path+"?defer=1s", w.token(bot), before(asksDB), nobodySits...)
+			wantReply(t, got, 200, `"permissionDecision":"defer"`)
+			id = w.open(1, askback.Pending)[0].ID
+			wantReply(t, w.send("POST", hook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
+		case "answer":
+			if got := w.answers(`/answer {"answer": "SQLite"}`); got.ID != id {
+				t.Errorf("answered %s, want %s", got.ID, id)
+			}
+		case "hear":
+			resumed := strings.Replace(strings.Replace(before(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
+			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), resumed, nobodySits...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
+			another := strings.Replace(resumed, "toolu_1", "toolu_2", 1)
+			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), another, nobodySits...), 200, `"permissionDecision":"defer"`)
+		}
+		w.handler.Stop()
+		w.server.Close()
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package setup_test
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback/internal/setup"
+)
+
+// What docs/agents.md tells to paste is what askback init writes.
+func TestTheManualShowsWhatIsWritten(t *testing.T) {
+	const manual = "../../docs/agents.md"
+	raw, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	mark := regexp.MustCompile(`(?s)(<!-- paste (\S+) (\S+) (\S+) (\S+) -->\n).*?(<!-- end -->\n)`)
+	want := mark.ReplaceAllStringFunc(string(raw), func(block string) string {
+		m := mark.FindStringSubmatch(block)
+		client, scope, where, file := m[2], setup.Scope(m[3]), m[4], m[5]
+		shown[client+" "+where] = true
+		return m[1] + pasted(t, client, scope, where, file) + m[6]
+	})
+	for _, client := range setup.Clients() {
+		for _, where := range []string{"local", "server"} {
+			if !shown[client+" "+where] {
+				t.Errorf("docs/agents.md does not show %s, %s", client, where)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(raw) {
+		t.Error("docs/agents.md is not what askback init writes; go test ./internal/setup -run Manual -update")
+	}
+}
+
+// pasted is a new file as askback init writes it.
+func pasted(t *testing.T, client string, scope setup.Scope, where, file string) string {
+	t.Helper()
+	w := setup.Wish{}
+	if where == "server" {
+		w.URL = "https://ask.example.com"
+	}
+	files, err := setup.Files(client, scope, w)
+	if err != nil {
+		t.Fatalf("%s %s: %v", client, scope, err)
+	}
+	for _, f := range files {
+		if f.Path == file {
+			content, err := f.Edit(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("\n```%s\n%s\n```\n\n", strings.TrimPrefix(path.Ext(file), "."), strings.TrimSpace(string(content)))
+		}
+	}
+	t.Fatalf("%s %s writes no %s", client, scope, file)
+	return ""
+}
