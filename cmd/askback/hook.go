@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -14,34 +15,46 @@ type hookCommand struct {
 }
 
 type hookClaude struct {
-	Defer time.Duration `default:"10s" help:"In claude -p, how long to wait before the run ends, to be resumed when there is an answer."`
+	Defer  time.Duration `default:"${patience}" help:"In claude -p, how long to wait before the run ends, to be resumed when there is an answer."`
+	Strict bool          `help:"When something goes wrong, exit with 2, which blocks the call, and do not leave it to Claude Code."`
 }
 
-// maxHook bounds the input of a hook.
-const maxHook = 8 << 20
+// exitBlock is how a hook tells Claude Code not to run a tool.
+const exitBlock = 2
 
 // Run answers one hook. Whatever goes wrong, it prints nothing and exits 0: then
-// Claude Code asks in its own dialog, as if nobody were here.
+// Claude Code asks in its own dialog, as if nobody were here. Only a gate that
+// must hold is strict.
 func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
-	if out, err := c.answer(ctx, in.in, all); err != nil {
+	out, err := c.answer(ctx, in.in, all)
+	switch {
+	case err != nil && c.Strict:
+		return ended{exitBlock, "nobody could be asked about this: " + err.Error()}
+	case err != nil:
 		say(in.err, err.Error())
-	} else if len(out) > 0 {
-		_, err = in.out.Write(append(out, '\n'))
+	case len(out) > 0:
+		_, err := in.out.Write(append(out, '\n'))
 		return err
 	}
 	return nil
 }
 
 func (c *hookClaude) answer(ctx context.Context, in io.Reader, all *commands) (out []byte, err error) {
-	raw, err := io.ReadAll(io.LimitReader(in, maxHook))
+	raw, err := io.ReadAll(io.LimitReader(in, hook.MaxInput+1))
 	if err != nil {
 		return nil, err
+	}
+	if len(raw) > hook.MaxInput {
+		return nil, fmt.Errorf("an event of more than %d bytes is not read", hook.MaxInput)
 	}
 	ev, err := hook.Read(raw)
 	if err != nil {
 		return nil, err
 	}
 	ev.Headless = hook.Headless(os.Getenv(hook.EntrypointVariable))
+	if hook.Unaskable(ev) {
+		return nil, hook.ErrUnaskable
+	}
 	errand := waiting
 	if _, asks := hook.Request(ev); !asks {
 		errand = serving{} // it only looks after what was asked before

@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/setup"
 )
 
@@ -71,7 +72,7 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(setup.Clients(), ", ")},
+		kong.Vars{"clients": strings.Join(setup.Clients(), ", "), "patience": hook.Patience.String()},
 		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)

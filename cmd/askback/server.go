@@ -31,8 +31,8 @@ const (
 	maxWaiters = 200  // calls of one agent that wait
 	maxStreams = 200  // streams that one agent or person follows
 	stopTime   = 10 * time.Second
-	// readTime is for a whole request, and it goes on while a handler waits: so
-	// it is longer than the longest wait.
+	// readTime is for a whole request with its body; how long a handler waits then
+	// is its own affair.
 	readTime = 2 * time.Minute
 )
 

@@ -35,7 +35,7 @@ const withdrawTime = 5 * time.Second
 // would hear their answers.
 func Run(ctx context.Context, seat Seat, ev Event) ([]byte, error) {
 	p, ok := put(ev)
-	if !ok && gated(ev) {
+	if Unaskable(ev) {
 		return nil, ErrUnaskable
 	}
 	if !ok {
@@ -69,6 +69,12 @@ func Run(ctx context.Context, seat Seat, ev Event) ([]byte, error) {
 // too large, or with numbers that would change. It is told from having nothing
 // to say, so that a gate can stay shut.
 var ErrUnaskable = errors.New("this call cannot be put to a person as it is")
+
+// Unaskable says whether an event is about such a call.
+func Unaskable(ev Event) bool {
+	_, ok := put(ev)
+	return !ok && gated(ev)
+}
 
 // gated says whether an event is about a tool that a person may approve.
 func gated(ev Event) bool {
