@@ -42,6 +42,12 @@ func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Conta
 // Settled says whether the ask has its outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }
 
+// Undelivered says whether the ask has an outcome that its agent does not have, as
+// far as it said. What the agent itself withdrew is no news to it.
+func (a Ask) Undelivered() bool {
+	return a.Settled() && a.ReceivedAt.IsZero() && (a.Status != Cancelled || a.Outcome.By.Kind != ByAgent)
+}
+
 // An AskKind says what is asked for.
 type AskKind string
 

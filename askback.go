@@ -83,13 +83,16 @@ type Seat interface {
 
 // A Query selects asks. The zero value selects what is pending.
 type Query struct {
-	Status    Status // "" is [Pending], [AnyStatus] is all of them
-	Agent     string // the agent's label
-	SessionID string
-	To        string // addressed to this name, or to everybody
-	Search    string // only those whose title, questions, tool or label contain this, in any case
-	Cursor    string // NextCursor of the page before
-	Limit     int    // 1 to 200; 0 is 50
+	Status Status // "" is [Pending], [AnyStatus] is all of them
+	// Undelivered selects only what is settled and its agent does not have yet
+	// (see [Ask.Undelivered]), of any status unless one is named; newest first.
+	Undelivered bool
+	Agent       string // the agent's label
+	SessionID   string
+	To          string // addressed to this name, or to everybody
+	Search      string // only those whose title, questions, tool or label contain this, in any case
+	Cursor      string // NextCursor of the page before
+	Limit       int    // 1 to 200; 0 is 50
 }
 
 // The bounds of [Query.Limit].
@@ -105,6 +108,9 @@ func (q Query) Check() error {
 	case "", AnyStatus, Pending, Answered, Declined, Cancelled, Expired:
 	default:
 		bad.add("/status", "a status is pending, answered, declined, cancelled, expired or all", "status=pending")
+	}
+	if q.Undelivered && q.Status == Pending {
+		bad.add("/undelivered", "what is pending has nothing to deliver", "status=all&undelivered=true")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -340,7 +341,29 @@ func receivedOnce(r room) {
 	r.want(err, askback.ErrNotFound)
 	_, err = r.person("ana").Receive(r.ctx(), a.ID)
 	r.want(err, askback.ErrForbidden)
+	waits := func(q askback.Query) bool {
+		page, err := agent.List(r.ctx(), q)
+		r.want(err, nil)
+		return slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == a.ID })
+	}
+	late := askback.Query{Undelivered: true}
+	if !waits(late) || !waits(askback.Query{Undelivered: true, Status: askback.Answered}) || waits(askback.Query{Undelivered: true, Status: askback.Declined}) {
+		r.Errorf("what was answered is not in the list of what was not delivered")
+	}
+	other, err := r.as(askback.Agent, "otherbot").List(r.ctx(), late)
+	if r.want(err, nil); len(other.Items) > 0 {
+		r.Errorf("another agent is told of %d asks", len(other.Items))
+	}
+	open, gone := r.must(agent, database()), r.must(agent, database())
+	r.done(agent.Cancel(r.ctx(), gone.ID, "found it"))
+	page, err := agent.List(r.ctx(), late)
+	if r.want(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
+		r.Errorf("what is open, or withdrawn by the agent itself, waits to be delivered")
+	}
 	got := r.done(agent.Receive(r.ctx(), a.ID))
+	if waits(late) {
+		r.Errorf("what was received waits to be delivered")
+	}
 	if got.ReceivedAt.Before(want.Outcome.At) {
 		r.Errorf("got a receipt of %v for an answer of %v", got.ReceivedAt, want.Outcome.At)
 	}

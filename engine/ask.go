@@ -243,7 +243,7 @@ func (s *seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
 
 // describe fills the columns of a record that follow from the state.
 func describe(r *store.Record, s lifecycle.State, now time.Time) {
-	r.Open = !s.Ask.Settled()
+	r.Open, r.Untold = !s.Ask.Settled(), s.Ask.Undelivered()
 	r.Status = string(s.Ask.Status)
 	r.To = s.Ask.To
 	r.Due = s.Due()

@@ -249,15 +249,16 @@ func (s *seat) selection(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
+	from.Untold, from.Newest = q.Undelivered, q.Undelivered
 	switch q.Status {
-	case "", askback.Pending:
-		open := true
-		from.Open = &open
 	case askback.AnyStatus:
 		from.Newest = true
+	case "", askback.Pending:
+		if open := true; !q.Undelivered {
+			from.Open = &open
+		}
 	default:
-		open := false
-		from.Open, from.Status, from.Newest = &open, string(q.Status), true
+		from.Status, from.Newest = string(q.Status), true
 	}
 	if s.who.Kind == askback.Agent {
 		from.Owner = s.who.Name

@@ -141,6 +141,13 @@ func (c *call) list() error {
 		To: in.Get("to"), Search: in.Get("q"), Cursor: in.Get("cursor"),
 	}
 	q.Limit = limit(in.Get("limit"))
+	switch in.Get("undelivered") {
+	case "true":
+		q.Undelivered = true
+	case "", "false":
+	default:
+		return askback.Invalid{{Pointer: "?undelivered", Detail: "undelivered is true or false", Fix: "undelivered=true"}}
+	}
 	page, err := c.seat.List(c.r.Context(), q)
 	if err != nil {
 		return err

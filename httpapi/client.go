@@ -250,6 +250,9 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 		return askback.Page{}, err
 	}
 	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "cursor", q.Cursor)
+	if q.Undelivered {
+		query.Set("undelivered", "true")
+	}
 	var page askback.Page
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/asks", query: query}, &page)
 	return page, err

@@ -24,6 +24,7 @@ var askRoutes = []route{
 				queryAgent,
 				{Name: "session_id", Description: "Only those of this session."},
 				{Name: "to", Description: "Only those put to this person, or to everybody."},
+				{Name: "undelivered", Description: "Only what is settled and its agent did not say it has, newest first; then status is all unless said.", Values: []string{"true", "false"}},
 				{Name: "q", Description: "Only those whose title, questions, tool or label contain this."},
 				queryCursor, queryLimit,
 			},

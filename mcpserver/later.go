@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,39 +80,13 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := c.undelivered(ctx)
+	late, err := c.who.seat.List(ctx, askback.Query{Undelivered: true})
 	if err != nil {
 		return nil, err
 	}
-	open, settled := c.rows(p.Items), c.rows(waiting)
-	return said(sentences(open, settled, p.NextCursor != ""), map[string]any{
-		"questions": open, "settled": settled, "more": p.NextCursor != "",
-	}), nil
-}
-
-// How far back an agent is told of what it was not given.
-const (
-	lateAge  = 7 * 24 * time.Hour
-	lateRows = 50 // of the newest in each status
-)
-
-// undelivered are the asks that were settled lately and have no receipt, newest
-// first. What the agent itself withdrew is no news to it.
-func (c *call) undelivered(ctx context.Context) ([]askback.Ask, error) {
-	var asks []askback.Ask
-	for _, status := range []askback.Status{askback.Answered, askback.Declined, askback.Expired, askback.Cancelled} {
-		p, err := c.who.seat.List(ctx, askback.Query{Status: status, Limit: lateRows})
-		if err != nil {
-			return nil, err
-		}
-		for _, ask := range p.Items {
-			if ask.ReceivedAt.IsZero() && !withdrawn(ask) && time.Since(ask.Outcome.At) < lateAge {
-				asks = append(asks, ask)
-			}
-		}
-	}
-	slices.SortFunc(asks, func(a, b askback.Ask) int { return b.Outcome.At.Compare(a.Outcome.At) })
-	return asks, nil
+	open, settled := c.rows(p.Items), c.rows(late.Items)
+	more := p.NextCursor != "" || late.NextCursor != ""
+	return said(sentences(open, settled, more), map[string]any{"questions": open, "settled": settled, "more": more}), nil
 }
 
 func (c *call) rows(asks []askback.Ask) []listed {
@@ -150,14 +123,14 @@ func sentences(open, settled []listed, more bool) string {
 	for _, l := range open {
 		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, l.quoted())
 	}
-	if more {
-		b.WriteString("\nThere are more.")
-	}
 	if len(settled) > 0 {
 		fmt.Fprintf(&b, "\n%d settled that you were not told of yet, newest first. Call get_answer with the question_id you need.", len(settled))
 	}
 	for _, l := range settled {
 		fmt.Fprintf(&b, "\n%s %s, asked %s: %s", l.ID, l.Status, l.Since, l.quoted())
+	}
+	if more {
+		b.WriteString("\nThere are more.")
 	}
 	return b.String()
 }

@@ -38,6 +38,7 @@ type Record struct {
 	Stream  string // the session in whose history its events stand
 	Key     string // unique within its kind while set; "" is no key
 	Open    bool   // still waits for something
+	Untold  bool   // it is over, and its owner was not told yet
 	Owner   string // who it belongs to, the name of a principal
 	Agent   string // the label people see
 	Status  string
@@ -99,6 +100,7 @@ type Lines struct {
 type Query struct {
 	Kind   string
 	Open   *bool
+	Untold bool // only what its owner was not told yet
 	Status string
 	Stream string
 	Owner  string

@@ -45,8 +45,18 @@ func (c *initCommand) Run(io streams) error {
 	if err != nil {
 		return err
 	}
+	// All is computed before anything is written: a file that cannot be changed
+	// leaves the others as they are.
+	var changes []change
 	for _, f := range files {
-		if err := c.change(io, folder, f); err != nil {
+		one, err := changeOf(folder, f)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, one)
+	}
+	for _, one := range changes {
+		if err := c.do(io, one); err != nil {
 			return err
 		}
 	}
@@ -84,32 +94,44 @@ func inPath(exe string) bool {
 	return filepath.Base(exe) == "askback" && slices.Contains(dirs, filepath.Dir(exe))
 }
 
-func (c *initCommand) change(io streams, folder string, f setup.File) error {
+// A change is one file as it is and as it shall be; nil is no file.
+type change struct {
+	path          string
+	before, after []byte
+}
+
+// changeOf reads a file and computes what it shall be. A link stays one: what it
+// leads to is changed.
+func changeOf(folder string, f setup.File) (change, error) {
 	path := filepath.Join(folder, filepath.FromSlash(f.Path))
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
 	before, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		before, err = nil, nil
 	}
 	if err != nil {
-		return err
+		return change{}, err
 	}
 	after, err := f.Edit(before)
-	var refused *setup.Refused
-	if errors.As(err, &refused) {
-		return ended{exitRefused, refused.Error() + "\nput this there yourself:\n" + refused.Paste}
+	if refused, ok := errors.AsType[*setup.Refused](err); ok {
+		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nput this there yourself:\n" + refused.Paste}
 	}
-	if err != nil {
-		return err
-	}
-	diff := setup.Diff(path, before, after)
+	return change{path, before, after}, err
+}
+
+// do shows a change, and makes it.
+func (c *initCommand) do(io streams, one change) error {
+	diff := setup.Diff(one.path, one.before, one.after)
 	if diff == "" {
-		say(io.err, path+" says so already")
+		say(io.err, one.path+" says so already")
 		return nil
 	}
 	if _, err := fmt.Fprint(io.out, plain(io.out, diff)); err != nil || c.DryRun {
 		return err
 	}
-	return put(path, before, after)
+	return put(one.path, one.before, one.after)
 }
 
 // put replaces a file whole, with the rights it had.

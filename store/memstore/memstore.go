@@ -125,7 +125,7 @@ func (s *Store) narrowest(q store.Query) (*sorted, func(*store.Record) bool) {
 
 func selects(q store.Query, r *store.Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
-	return (q.Open == nil || *q.Open == r.Open) &&
+	return (q.Open == nil || *q.Open == r.Open) && (!q.Untold || r.Untold) &&
 		is(q.Status, r.Status) && is(q.Stream, r.Stream) && is(q.Owner, r.Owner) && is(q.Agent, r.Agent) &&
 		(q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For))
 }

@@ -14,22 +14,22 @@ import (
 
 // columns of records, in the order of the parameters of every statement that
 // writes one; ?3 is the version the record was read with.
-const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed`
+const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
-		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`
+		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`
 
 	// SQLite writes an index again when a column of it is set, be it to the
 	// same value. So an update first supposes that nothing indexed has changed,
 	// which costs another look-up when it has and saves three to six pages
-	// when not; then that only open and due have, as an answer does.
+	// when not; then that only open, due and untold have, as an answer does.
 	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
-		and open = ?6 and due is ?13`
-	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, ` + unindexed + `
+		and open = ?6 and due is ?13 and untold = ?16`
+	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
-	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13,
+	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16,
 		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3`
 	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,

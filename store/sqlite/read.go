@@ -158,14 +158,17 @@ func listSQL(q store.Query) (text string, args []any) {
 		index = "records_owner"
 	case open:
 		index = "records_open"
-	case q.Open != nil && q.Owner != "":
-		index = "records_owner_over"
+	case q.Untold && q.Owner != "":
+		index = "records_untold"
 	}
 	is("kind = ?%d", q.Kind)
 	if open {
 		where = append(where, "open = 1")
 	} else if q.Open != nil {
 		where = append(where, "open = 0")
+	}
+	if q.Untold {
+		where = append(where, "untold = 1")
 	}
 	for _, f := range []struct{ column, want string }{
 		{"status", q.Status}, {"stream", q.Stream}, {"owner", q.Owner}, {"agent", q.Agent},

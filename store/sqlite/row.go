@@ -10,7 +10,7 @@ import (
 
 // A row is a record as the parameters of the statements that write it.
 type row struct {
-	args  [15]any
+	args  [16]any
 	isNew bool
 	open  bool
 }
@@ -22,6 +22,7 @@ func encode(r *store.Record) row {
 		args: [...]any{
 			r.Kind, r.ID, r.Version, r.Stream, orNull(r.Key), r.Open, r.Owner, r.Agent, r.Status, joinNames(r.To),
 			r.Created.UnixMilli(), r.Updated.UnixMilli(), dueOrNull(r.Due), r.State, r.Fixed,
+			r.Untold,
 		},
 	}
 }
@@ -51,7 +52,7 @@ func scanRecord(s scanner) (r store.Record, err error) {
 		due              sql.NullInt64
 	)
 	err = s.Scan(&r.Kind, &r.ID, &r.Version, &r.Stream, &key, &r.Open, &r.Owner, &r.Agent, &r.Status, &names,
-		&created, &updated, &due, &r.State, &r.Fixed)
+		&created, &updated, &due, &r.State, &r.Fixed, &r.Untold)
 	if err != nil {
 		return store.Record{}, err
 	}
