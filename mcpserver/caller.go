@@ -21,12 +21,15 @@ type caller struct {
 	stdio   bool
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
-	mu   sync.Mutex
-	told []telling // what this request gave to the agent; over HTTP only
+	receipts *tally // counts those that are being written
+
+	mu    sync.Mutex
+	given []gift // by this request
+	over  bool   // it is replied to: nothing is given any more
 }
 
-// A telling is a settled ask that was given to the agent, and its mark.
-type telling struct{ id, mark string }
+// A gift is a settled ask that was given to the agent, and its mark.
+type gift struct{ id, mark string }
 
 type callerKey struct{}
 
@@ -38,31 +41,38 @@ func callerOf(ctx context.Context) (*caller, error) {
 	return who, nil
 }
 
-// tell notes that a settled ask is given to the agent. Over HTTP the receipt
-// waits until the reply is sent.
+// tell notes that a settled ask is given to the agent. It has no receipt before the
+// reply was sent.
 func (s *Server) tell(w *caller, ask askback.Ask, mark string) {
-	s.memory.tell(mark)
-	if w.stdio { // when that breaks, nobody is left to tell
-		s.receive(w, ask.ID)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.told = append(w.told, telling{ask.ID, mark})
+	s.memory.tell(mark)
+	w.given = append(w.given, gift{ask.ID, mark})
 }
 
-// sent makes receipts for what a request gave, once its reply is sent; or forgets
-// it, when the reply did not arrive.
-func (s *Server) sent(w *caller, arrived bool) {
+// gives says whether a request gave anything.
+func (w *caller) gives() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, told := range w.told {
+	return len(w.given) > 0
+}
+
+// replied makes receipts for what a request gave, once its reply is sent; or forgets
+// it, when the reply did not arrive.
+func (s *Server) replied(w *caller, arrived bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, g := range w.given {
 		if arrived {
-			s.receive(w, told.id)
+			s.receive(w, g.id)
 		} else {
-			s.memory.forget(told.mark)
+			s.memory.forget(g.mark)
 		}
 	}
+	w.given, w.over = nil, true
 }
 
 // receiptTime bounds the writing of a receipt.
@@ -71,13 +81,17 @@ const receiptTime = 10 * time.Second
 // receive writes a receipt while the agent goes on already. One that is lost
 // costs nothing: the answer is offered once more.
 func (s *Server) receive(w *caller, id string) {
-	s.receipts.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), receiptTime)
+	if !w.receipts.begin() {
+		return // the seats end
+	}
+	go func() {
+		defer w.receipts.end()
+		ctx, cancel := context.WithTimeout(s.receiving, receiptTime)
 		defer cancel()
 		if _, err := w.seat.Receive(ctx, id); err != nil {
 			s.log.Warn("there is no receipt for an answer", "ask", id, "error", err)
 		}
-	})
+	}()
 }
 
 // A call is one call of a tool.

@@ -1,15 +1,12 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -20,7 +17,9 @@ import (
 type Gate interface {
 	// Authenticate returns whose secret this is, or askback.ErrUnauthorized.
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
-	// As returns the seat of a principal.
+	// As returns the seat of a principal. Only what an [Agent] has is used of it; it
+	// is a whole seat because that is what an engine gives, whose methods would not
+	// fit otherwise.
 	As(askback.Principal) askback.Seat
 }
 
@@ -36,18 +35,23 @@ const sessionHeader = "Mcp-Session-Id"
 // protocol is served the same way, by any process over the same store, and goes
 // on after a restart.
 func (s *Server) Handler(g Gate) http.Handler {
-	protocol := s.heed(headed(mcp.NewStreamableHTTPHandler(
+	protocol := mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.protocol },
 		// A token is needed, which no page of another origin has, so the name in
 		// Host need not be a local one: there may be a proxy before this server.
 		&mcp.StreamableHTTPOptions{Stateless: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true},
-	)))
+	)
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cross.Check(r) != nil {
 			refuse(w, http.StatusForbidden, "a page of another origin may not do that")
 			return
 		}
+		if !s.requests.begin() {
+			s.refuse(w, askback.ErrStopping)
+			return
+		}
+		defer s.requests.end()
 		who, err := s.admit(g, r)
 		if err != nil {
 			s.refuse(w, err)
@@ -72,7 +76,7 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 	case s.stopping.Err() != nil:
 		return nil, askback.ErrStopping
 	}
-	who := &caller{seat: g.As(p), name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context()}
+	who := &caller{seat: g.As(p), name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
 	var known session
 	if s.seal.open(who.session, &known, "session", p.Name) {
 		who.client = known.Client
@@ -81,42 +85,33 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 }
 
 // serve gives a request to the protocol. What was given to the agent is taken
-// back when the connection broke before all of it was sent.
+// back when its reply was not sent whole, or the protocol panicked.
 func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	if who.session == "" && r.Header.Get("Mcp-Protocol-Version") < statelessVersion {
-		s.offerSession(who, w, r)
+	reply, arrived := s.bound(w), false
+	defer reply.end()
+	defer func() { s.replied(who, arrived) }()
+	m := peek(r)
+	if checkTaskHeader(m, reply, r) {
+		return
 	}
-	// A call may wait for minutes: the server's own bounds are for reading a
-	// request. Where there is no connection, as in a test, there are none.
-	_ = control.SetWriteDeadline(time.Time{})
-	protocol.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	s.sent(who, r.Context().Err() == nil)
+	s.offerSession(m, who, w, r)
+	defer s.cancellable(m, who, r)()
+	protocol.ServeHTTP(reply, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
+	arrived = !who.gives() || reply.arrived() && r.Context().Err() == nil
 }
 
 // offerSession gives a client that begins a session its id. It says which client
 // this is, since later requests do not, and is kept by the client alone.
-func (s *Server) offerSession(who *caller, w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if err != nil {
-		return // the protocol's handler meets the same
+func (s *Server) offerSession(m *message, who *caller, w http.ResponseWriter, r *http.Request) {
+	if m == nil || m.Method != "initialize" || who.session != "" || !beforeStateless(r) {
+		return
 	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	var begin struct {
-		Method string `json:"method"`
-		Params struct {
-			Client struct {
-				Name string `json:"name"`
-			} `json:"clientInfo"`
-		} `json:"params"`
+	var client struct {
+		Name string `json:"name"`
 	}
-	if json.Unmarshal(body, &begin) == nil && begin.Method == "initialize" {
-		named := session{Random: rand.Text(), Client: clip(begin.Params.Client.Name)}
-		w.Header().Set(sessionHeader, s.seal.close(named, "session", who.name))
-	}
+	_ = json.Unmarshal(m.Params.Client, &client) // the protocol says what is wrong with it
+	named := session{Random: rand.Text(), Client: clip(client.Name)}
+	w.Header().Set(sessionHeader, s.seal.close(named, "session", who.name))
 }
 
 // refuse says why a request is not let in.

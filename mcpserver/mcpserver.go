@@ -45,10 +45,9 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
-	"io"
+	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -72,6 +71,7 @@ type Options struct {
 	PublicURL string
 	// Secret signs what clients keep for the server: at least 32 bytes, the same
 	// for all processes that serve the same clients. Nil: one of this process.
+	// Another that is shorter, also an empty one, makes [New] panic.
 	Secret []byte
 	// Version is the release, for the client's log.
 	Version string
@@ -84,20 +84,33 @@ type Server struct {
 	log      *slog.Logger
 	seal     seal
 	memory   memory
-	flights  flights
+	inFlight inFlight
 	protocol *mcp.Server
-	receipts sync.WaitGroup
+	// What Finish waits for: requests over HTTP and connections on stdio, and the
+	// receipts of the former.
+	requests, receipts tally
+	writeTime          time.Duration // for a piece of a reply
+	// receiving ends when Finish has no more time: then no receipt is written.
+	receiving context.Context
+	cut       context.CancelFunc
 	// stopping ends when Stop is called: then nothing waits any more.
 	stopping context.Context
 	stop     context.CancelFunc
 }
+
+// minSecret is how long a secret is at least, in bytes: as long as what it signs
+// with.
+const minSecret = 32
 
 // New returns a server. It starts nothing.
 func New(o *Options) *Server {
 	if o == nil {
 		o = &Options{}
 	}
-	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now())}
+	if o.Secret != nil && len(o.Secret) < minSecret {
+		panic(fmt.Sprintf("mcpserver: Options.Secret has %d bytes; it needs %d, or is nil", len(o.Secret), minSecret))
+	}
+	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now()), writeTime: writeTime}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,31 +118,33 @@ func New(o *Options) *Server {
 		s.seal = []byte(rand.Text() + rand.Text())
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.receiving, s.cut = context.WithCancel(context.Background())
 	s.protocol = s.speak()
 	return s
 }
 
 // Stop makes those who wait get what there is: that nobody has answered yet.
+// Requests that come after it are refused.
 func (s *Server) Stop() { s.stop() }
 
-// Finish waits for the receipts of what was given. Call it when nothing is served
-// any more, and before the seats end.
-func (s *Server) Finish() { s.receipts.Wait() }
+// finishTime bounds Finish: that is for what ends by itself after Stop, and for its
+// receipts.
+const finishTime = 15 * time.Second
 
-// ServeStdio serves one agent, one message a line, until in ends or ctx does.
-// When in ends it returns nil, and every ask stays as it is.
-func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
-	who := &caller{seat: agent, session: rand.Text(), stdio: true, live: ctx}
-	defer s.Finish()
-	transport := &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: maxBody}
-	err := s.protocol.Run(context.WithValue(ctx, callerKey{}, who), transport)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+// Finish waits for the requests that are still served, and then for the receipts of
+// what was given, but not for ever; after it there are none. Call it after Stop,
+// when nothing comes any more, and before the seats end. It is for the end: the
+// server cannot be used again.
+func (s *Server) Finish() {
+	defer s.cut()
+	late := time.NewTimer(finishTime)
+	defer late.Stop()
+	for _, t := range []*tally{&s.requests, &s.receipts} {
+		select {
+		case <-t.close():
+		case <-late.C:
+			s.receipts.close()
+			return
+		}
 	}
-	return err
 }
-
-// unclosed is an output that belongs to somebody else.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }

@@ -3,9 +3,11 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 )
 
@@ -108,6 +110,9 @@ func (s *Server) tool(run func(*call, context.Context) (*mcp.CallToolResult, err
 			return nil, err
 		}
 		c := &call{s, who, req}
+		if n := len(c.input()); n > maxArguments {
+			return c.failed(tooLarge(n))
+		}
 		result, err := run(c, ctx)
 		if err != nil {
 			return c.failed(err)
@@ -116,15 +121,25 @@ func (s *Server) tool(run func(*call, context.Context) (*mcp.CallToolResult, err
 	}
 }
 
+// maxArguments bounds what a call says, in bytes: all that may be approved, and what
+// stands around it.
+const maxArguments = askback.MaxInput + askback.MaxInput/2
+
+func tooLarge(n int) error {
+	return mistake(fmt.Sprintf("The input has %d bytes; a call takes at most %d. "+
+		"Shorten it: say what people need to decide, and where they find the rest.", n, maxArguments))
+}
+
 type madeKey struct{}
 
 // made is where a tool leaves a result that has another shape than tools have.
 type made struct{ task *taskResult }
 
-// called stands before each request: names that other programs give the ask tool
+// called stands before each request: it finds who makes it on stdio, names that other programs give the ask tool
 // mean it too, and a task that was made is the result of the call.
 func (s *Server) called(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		ctx = onStdio(ctx, req)
 		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
 		if !ok {
 			return next(ctx, method, req)

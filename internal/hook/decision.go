@@ -85,16 +85,16 @@ func (p pending) answered(ev Event, ask askback.Ask) ([]byte, bool) {
 	if err != nil {
 		return nil, false
 	}
-	input, ok := merged(ev.Input, result)
+	input, ok := Merged(ev.Input, result)
 	if !ok {
 		return nil, false
 	}
 	return allowed(ev, "", input)
 }
 
-// merged is the input with the members of the result put in, if these hold any
-// answer.
-func merged(input, result json.RawMessage) (json.RawMessage, bool) {
+// Merged is the input of [QuestionTool] with the members of its result put in, if
+// these hold any answer.
+func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {
 		Answers map[string]string `json:"answers"`

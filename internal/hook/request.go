@@ -4,7 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/askback/askback"
@@ -58,15 +59,47 @@ func put(ev Event) (pending, bool) {
 // would keep the terminal's own picker off the screen: there PermissionRequest
 // asks beside it.
 func questions(ev Event) (pending, bool) {
-	client, known := dialect.ClientNamed("claude")
-	if !known || ev.Name == PreToolUse && !ev.Headless {
+	if ev.Name == PreToolUse && !ev.Headless {
 		return pending{}, false
 	}
-	call, err := client.Ask(ev.Input)
+	call, err := Questions(ev.Input)
+	return pending{request: call.Request, call: call}, err == nil
+}
+
+// QuestionTool is Claude Code's own tool that asks its user.
+const QuestionTool = questionTool
+
+// Questions returns what the arguments of [QuestionTool] ask people, the same at
+// every door that Claude Code comes to. The text of the error is for its model.
+func Questions(input json.RawMessage) (dialect.Call, error) {
+	client, known := dialect.ClientNamed("claude")
+	if !known {
+		return dialect.Call{}, errors.New("there is no dialect of Claude Code")
+	}
+	call, err := client.Ask(input)
+	if err != nil {
+		return dialect.Call{}, err
+	}
+	call.Request.Agent = agent
 	// Every question of this tool has options. Where none were read they went by
 	// another name, and without them it is another question.
-	bare := slices.ContainsFunc(call.Request.Questions, func(q askback.Question) bool { return len(q.Options) == 0 })
-	return pending{request: call.Request, call: call}, err == nil && !bare
+	for i, q := range call.Request.Questions {
+		if len(q.Options) == 0 {
+			return dialect.Call{}, askback.Invalid{{
+				Pointer: fmt.Sprintf("/questions/%d/options", i), Detail: "this question has no options", Fix: "give it two to four, each with a label",
+			}}
+		}
+	}
+	return call, nil
+}
+
+// Permission returns what people are asked before a tool may run, the same at
+// every door: one digest, so that a standing approval holds at all of them (F8).
+func Permission(name string, input json.RawMessage) askback.Request {
+	server, tool := toolOf(name)
+	return askback.Request{Agent: agent, Confirmation: &askback.Confirmation{
+		ToolName: tool, Server: server, Input: input, Description: described(input),
+	}}
 }
 
 // confirmation asks about any other tool. Numbers that would change on their
@@ -76,9 +109,7 @@ func confirmation(ev Event) (askback.Request, bool) {
 	if _, err := canon.Canonical(ev.Input); err != nil || tool == "" || server == ownServer {
 		return askback.Request{}, false
 	}
-	return askback.Request{Confirmation: &askback.Confirmation{
-		ToolName: tool, Server: server, Input: ev.Input, Description: described(ev.Input),
-	}}, true
+	return Permission(ev.Tool, ev.Input), true
 }
 
 // toolOf takes the name of a tool of an MCP server apart: mcp__server__tool.
