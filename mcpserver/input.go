@@ -19,6 +19,7 @@ func (m mistake) Error() string { return string(m) }
 type input struct {
 	id      string
 	reason  string
+	cursor  string
 	seconds int64 // -1: not said
 }
 
@@ -40,7 +41,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 			return in, err
 		}
 	}
-	if len(fields) > 0 && in.id == "" {
+	if slices.Contains(fields, "question_id") && in.id == "" {
 		return in, mistake("/question_id: which question? It stands in the pending result. " + exampleID)
 	}
 	return in, nil
@@ -53,8 +54,12 @@ func (in *input) set(m canon.Member) error {
 	if m.Value.Kind != canon.String {
 		return mistake(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
 	}
-	if m.Name == "reason" {
+	switch m.Name {
+	case "reason":
 		in.reason = m.Value.Text()
+		return nil
+	case "cursor":
+		in.cursor = m.Value.Text()
 		return nil
 	}
 	in.id = strings.TrimSpace(m.Value.Text())

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ type listed struct {
 	ID      string   `json:"question_id"`
 	Status  string   `json:"status"`
 	Kind    string   `json:"kind"`
-	Asks    []string `json:"asks"` // the questions, or the action
+	Asks    []string `json:"asks"` // how the questions begin, or the action
 	PageURL string   `json:"page_url,omitempty"`
 	Since   string   `json:"created_at"`
 }
@@ -73,28 +74,59 @@ type listed struct {
 // listOpen is list_open_questions, for agents that start anew: what is open, and
 // what was settled and never given to them.
 func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
-	if _, err := readInput(c.input()); err != nil {
-		return nil, err
-	}
-	p, err := c.who.seat.List(ctx, askback.Query{Status: askback.Pending})
+	in, err := readInput(c.input(), "cursor")
 	if err != nil {
 		return nil, err
 	}
-	late, err := c.who.seat.List(ctx, askback.Query{Undelivered: true})
+	after, late, both := strings.Cut(in.cursor, ".")
+	if in.cursor != "" && !both {
+		return nil, mistake("/cursor: the next_cursor of a list before, or nothing for the first. Example: {}")
+	}
+	open, after, err := c.rows(ctx, askback.Query{Status: askback.Pending}, after)
 	if err != nil {
 		return nil, err
 	}
-	open, settled := c.rows(p.Items), c.rows(late.Items)
-	more := p.NextCursor != "" || late.NextCursor != ""
-	return said(sentences(open, settled, more), map[string]any{"questions": open, "settled": settled, "more": more}), nil
+	settled, late, err := c.rows(ctx, askback.Query{Undelivered: true}, late)
+	if err != nil {
+		return nil, err
+	}
+	next := ""
+	if after != listEnd || late != listEnd {
+		next = after + "." + late
+	}
+	return said(sentences(open, settled, in.cursor == "", next), map[string]any{
+		"questions": open, "settled": settled, "more": next != "", "next_cursor": next,
+	}), nil
 }
 
-func (c *call) rows(asks []askback.Ask) []listed {
-	rows := make([]listed, len(asks))
-	for i, ask := range asks {
-		rows[i] = row(c.linked(ask))
+const (
+	listEnd  = "-" // the cursor after the last row
+	listRows = 50
+	// listPages bounds what is read for one list: large asks make short pages.
+	listPages = 10
+	// listText is how many characters of a question stand in a list. get_answer
+	// has all of it.
+	listText = 200
+)
+
+// rows are those that come after a cursor, and the cursor after them.
+func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []listed, next string, err error) {
+	rows, q.Cursor = []listed{}, after
+	for range listPages {
+		if q.Cursor == listEnd || len(rows) >= listRows {
+			break
+		}
+		q.Limit = listRows - len(rows)
+		p, err := c.who.seat.List(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, ask := range p.Items {
+			rows = append(rows, row(c.linked(ask)))
+		}
+		q.Cursor = cmp.Or(p.NextCursor, listEnd)
 	}
-	return rows
+	return rows, q.Cursor, nil
 }
 
 func row(ask askback.Ask) listed {
@@ -108,17 +140,25 @@ func row(ask askback.Ask) listed {
 			l.Asks = []string{k.ToolName + " " + string(k.Input)}
 		}
 	}
+	for i, text := range l.Asks {
+		if r := []rune(text); len(r) > listText {
+			l.Asks[i] = string(r[:listText]) + "…"
+		}
+	}
 	return l
 }
 
 // sentences says both lists in words. Texts are quoted: none can pass for another
 // row.
-func sentences(open, settled []listed, more bool) string {
+func sentences(open, settled []listed, first bool, next string) string {
 	var b strings.Builder
-	if len(open) == 0 {
-		b.WriteString("Nothing is open: everything you asked is settled.")
-	} else {
+	switch {
+	case len(open) > 0:
 		fmt.Fprintf(&b, "%d open, oldest first. Call wait_for_answer with the question_id you need.", len(open))
+	case first:
+		b.WriteString("Nothing is open: everything you asked is settled.")
+	default:
+		b.WriteString("No more is open.")
 	}
 	for _, l := range open {
 		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, l.quoted())
@@ -129,8 +169,8 @@ func sentences(open, settled []listed, more bool) string {
 	for _, l := range settled {
 		fmt.Fprintf(&b, "\n%s %s, asked %s: %s", l.ID, l.Status, l.Since, l.quoted())
 	}
-	if more {
-		b.WriteString("\nThere are more.")
+	if next != "" {
+		fmt.Fprintf(&b, "\nThere are more: call list_open_questions with the cursor %q.", next)
 	}
 	return b.String()
 }

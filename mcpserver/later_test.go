@@ -1,6 +1,8 @@
 package mcpserver_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,6 +32,53 @@ func TestALateAnswerIsListedBehindManyOthers(t *testing.T) {
 		got := call(t.Context(), d.http("bot", "program", modern, nil), "list_open_questions", "{}")
 		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 || !strings.Contains(got.text(t), late) {
 			t.Errorf("got %v, %q; want %s", settled, got.text(t), late)
+		}
+	})
+}
+
+// Every ask is in some list, large ones and the hundredth too, and no list is large.
+func TestListsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		seat, want := d.engine.As(bot), map[string]bool{}
+		for n := range 120 {
+			r := askback.Request{Questions: []askback.Question{{Text: "Which name?"}}}
+			if n%20 == 0 {
+				r = askback.Request{Confirmation: &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"text":"` + strings.Repeat("\\\"", 200_000) + `"}`)}}
+			}
+			a, err := seat.Ask(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n%2 == 1 {
+				d.answer(a.ID, askback.Choose("neither"))
+			}
+			want[a.ID] = true
+		}
+		cs, cursor := d.http("bot", "program", modern, nil), ""
+		for pages := 0; pages == 0 || cursor != ""; pages++ {
+			got := call(t.Context(), cs, "list_open_questions", `{"cursor": "`+cursor+`"}`)
+			raw, err := json.Marshal(got.CallToolResult)
+			if err != nil || len(raw) > 100_000 || pages > 9 {
+				t.Fatalf("page %d has %d bytes, %v", pages, len(raw), err)
+			}
+			for _, list := range []string{"questions", "settled"} {
+				rows, _ := got.structured(t)[list].([]any)
+				for _, row := range rows {
+					id := fmt.Sprint(row.(map[string]any)["question_id"])
+					if !want[id] || !strings.Contains(got.text(t), id) {
+						t.Errorf("page %d: %s is listed twice, or is nobody's, or is not in the text", pages, id)
+					}
+					delete(want, id)
+				}
+			}
+			cursor, _ = got.structured(t)["next_cursor"].(string)
+		}
+		if len(want) > 0 {
+			t.Errorf("%d asks are in no list", len(want))
+		}
+		if got := call(t.Context(), cs, "list_open_questions", `{"cursor": "x"}`); !got.IsError {
+			t.Errorf("got %q", got.text(t))
 		}
 	})
 }

@@ -84,7 +84,7 @@ func tools() []tool {
 		{&mcp.Tool{
 			Name: listOpenQuestions, Title: "List open questions", Annotations: looking,
 			Description: `List what you asked that nobody has answered yet, and answers you were not given yet. Use it after a restart, and before you ask something again.`,
-			InputSchema: json.RawMessage(`{"type": "object", "properties": {}}`),
+			InputSchema: json.RawMessage(`{"type": "object", "properties": {"cursor": {"type": "string", "description": "The next_cursor of the list before. Leave it out for the first."}}}`),
 		}, (*call).listOpen},
 		{&mcp.Tool{
 			Name: withdrawQuestion, Title: "Withdraw a question", Annotations: writing,
@@ -135,8 +135,8 @@ type madeKey struct{}
 // made is where a tool leaves a result that has another shape than tools have.
 type made struct{ task *taskResult }
 
-// called stands before each request: it finds who makes it on stdio, names that other programs give the ask tool
-// mean it too, and a task that was made is the result of the call.
+// called stands before each request: on stdio it finds who makes it; names that
+// other programs give the ask tool mean it too, and a task that was made is the result of the call.
 func (s *Server) called(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		ctx = onStdio(ctx, req)

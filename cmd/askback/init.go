@@ -49,7 +49,7 @@ func (c *initCommand) Run(io streams) error {
 	// leaves the others as they are.
 	var changes []change
 	for _, f := range files {
-		one, err := changeOf(folder, f)
+		one, err := changeOf(folder, scope, f)
 		if err != nil {
 			return err
 		}
@@ -100,12 +100,11 @@ type change struct {
 	before, after []byte
 }
 
-// changeOf reads a file and computes what it shall be. A link stays one: what it
-// leads to is changed.
-func changeOf(folder string, f setup.File) (change, error) {
-	path := filepath.Join(folder, filepath.FromSlash(f.Path))
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+// changeOf reads a file and computes what it shall be.
+func changeOf(folder string, scope setup.Scope, f setup.File) (change, error) {
+	path, err := real(folder, scope, filepath.FromSlash(f.Path))
+	if err != nil {
+		return change{}, err
 	}
 	before, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -119,6 +118,36 @@ func changeOf(folder string, f setup.File) (change, error) {
 		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nput this there yourself:\n" + refused.Paste}
 	}
 	return change{path, before, after}, err
+}
+
+// real follows links, so that a link stays one and what it leads to is changed. A
+// project is not always one's own: nothing outside of its folder is read or
+// written for it, wherever its links lead.
+func real(folder string, scope setup.Scope, path string) (string, error) {
+	root, err := filepath.Abs(folder)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", err
+	}
+	there, rest := filepath.Join(root, path), "" // what exists of it, and what does not
+	found, err := filepath.EvalSymlinks(there)
+	for errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Lstat(there); err == nil {
+			return "", ended{exitRefused, path + " is a link that leads nowhere; nothing was changed"}
+		}
+		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
+		found, err = filepath.EvalSymlinks(there)
+	}
+	if err != nil || scope != setup.Project {
+		return filepath.Join(found, rest), err
+	}
+	within, err := filepath.Rel(root, found)
+	if err != nil || within != "." && !filepath.IsLocal(within) {
+		return "", ended{exitRefused, path + " is a link that leaves this folder, to " + found + "; nothing was changed"}
+	}
+	return filepath.Join(folder, within, rest), nil
 }
 
 // do shows a change, and makes it.
