@@ -28,54 +28,70 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 	if err != nil {
 		return nil, err
 	}
-	k := c.key(tool, c.input())
-	if c.req.Params.RequestState != "" {
-		return c.afterPage(ctx, k)
+	k, begun := c.key(tool, c.input()), time.Now()
+	for round := range maxRounds {
+		var ask askback.Ask
+		if c.req.Params.RequestState != "" && round == 0 {
+			ask, err = c.shown(ctx, k)
+		} else {
+			ask, err = c.attach(ctx, k, r)
+		}
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.reply(ctx, ask, k, begun, round)
+		if !taken(err) {
+			return result, err
+		}
+		// Another call was given this approval, or the grant that gave it ended:
+		// this one asks for its own (F7).
+		if err := c.passOver(ctx, k, r, ask); err != nil {
+			return nil, err
+		}
 	}
-	ask, err := c.attachFresh(ctx, k, r)
+	return nil, askback.ErrTooFast
+}
+
+// taken says that an approval can be given to nobody any more.
+func taken(err error) bool {
+	return errors.Is(err, askback.ErrConsumed) || errors.Is(err, askback.ErrNotApproved)
+}
+
+// reply is the richest reply that this request declares. A call that passed over
+// an ask has waited already, and not longer than its client does.
+func (c *call) reply(ctx context.Context, ask askback.Ask, k key, begun time.Time, round int) (*mcp.CallToolResult, error) {
+	back := c.req.Params.RequestState != "" && round == 0
 	switch {
-	case err != nil:
-		return nil, err
-	case ask.Settled():
+	case ask.Settled(), back && c.lookedAway():
 		return c.told(ctx, ask, k)
 	case c.declaresTasks():
 		return c.task(ctx, ask)
-	case c.declaresPages() && ask.PageURL != "":
+	case c.declaresPages() && ask.PageURL != "" && !back:
 		return c.showPage(ask, k), nil
 	}
-	return c.bounded(ctx, ask, k, c.patience())
+	return c.boundedBy(ctx, ask, k, begun, c.patience())
 }
 
 // bounded is what every client understands: a wait, and then what there is.
 func (c *call) bounded(ctx context.Context, ask askback.Ask, k key, most time.Duration) (*mcp.CallToolResult, error) {
-	now, err := c.wait(ctx, ask, most)
+	return c.boundedBy(ctx, ask, k, time.Now(), most)
+}
+
+// boundedBy is the same for a call that began before.
+func (c *call) boundedBy(ctx context.Context, ask askback.Ask, k key, begun time.Time, most time.Duration) (*mcp.CallToolResult, error) {
+	now, err := c.wait(ctx, ask, begun, most)
 	if err != nil {
 		return nil, err
 	}
 	return c.told(ctx, now, k)
 }
 
-// attachFresh attaches, but passes over approvals that were given before, by
-// whatever process.
-func (c *call) attachFresh(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
-	for range maxRounds {
-		ask, err := c.attach(ctx, k, r)
-		if err != nil || k.own || !spendable(ask) {
-			return ask, err
-		}
-		err = c.spend(ctx, c.who, ask)
-		if !errors.Is(err, askback.ErrConsumed) {
-			return ask, err
-		}
-		c.memory.tell(k.mark(ask.ID))
-	}
-	return askback.Ask{}, askback.ErrTooFast
-}
-
-// declaresPages says whether this request can show a person a page.
+// declaresPages says whether this request can show a person a page. Claude Code
+// says so in claude -p too, where nobody sits, and cancels each page at once: its
+// calls would not wait at all.
 func (c *call) declaresPages() bool {
 	elicitation, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientCapabilities)["elicitation"].(map[string]any)
-	return c.modern() && elicitation["url"] != nil
+	return c.modern() && elicitation["url"] != nil && !c.claudeCode()
 }
 
 // page names the one thing a round asks the client for.
@@ -92,20 +108,21 @@ func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	}
 }
 
-// afterPage goes on after a round with the page. What the client says about it
-// decides nothing: only an answer on a page, or elsewhere, is one.
-func (c *call) afterPage(ctx context.Context, k key) (*mcp.CallToolResult, error) {
+// shown is the ask whose page a client was asked to show in the round before. What
+// the client says about it decides nothing: only an answer on a page, or elsewhere,
+// is one.
+func (c *call) shown(ctx context.Context, k key) (askback.Ask, error) {
 	id, err := c.seal.openState(c.req.Params.RequestState, c.who.name, k.base, time.Now())
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+		return askback.Ask{}, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
 	ask, err := c.who.seat.Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	ask = c.linked(ask)
-	if said, ok := c.req.Params.InputResponses[page].(*mcp.ElicitResult); ok && said.Action != "accept" {
-		return c.told(ctx, ask, k) // nobody looks now, so there is nothing to wait for here
-	}
-	return c.bounded(ctx, ask, k, c.patience())
+	return c.linked(ask), err
+}
+
+// lookedAway says that nobody looks at the page now, so that there is nothing to
+// wait for here.
+func (c *call) lookedAway() bool {
+	said, ok := c.req.Params.InputResponses[page].(*mcp.ElicitResult)
+	return ok && said.Action != "accept"
 }

@@ -223,3 +223,24 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 		}
 	})
 }
+
+// Clients that show a model only the tools it searches for show these all the same:
+// nobody searches for a way to ask (C4).
+func TestTheAskToolsAreAlwaysLoaded(t *testing.T) {
+	each(t, func(t *testing.T, _ *desk, connect func() *mcp.ClientSession) {
+		list, err := connect().ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var always []string
+		for _, tool := range list.Tools {
+			if tool.Meta["anthropic/alwaysLoad"] == true {
+				always = append(always, tool.Name)
+			}
+		}
+		slices.Sort(always)
+		if want := []string{"ask_user_question", "confirm_action"}; !slices.Equal(always, want) {
+			t.Errorf("got %v, want %v", always, want)
+		}
+	})
+}

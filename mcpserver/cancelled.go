@@ -23,16 +23,16 @@ func (s *Server) cancellable(m *message, who *caller, r *http.Request) (over fun
 	if m == nil || who.session == "" || !beforeStateless(r) {
 		return func() {}
 	}
-	if m.Method == "notifications/cancelled" {
-		s.inFlight.cancel(digest(who.name, who.session, string(m.Params.Cancelled)))
+	if m.method == "notifications/cancelled" {
+		s.inFlight.cancel(digest(who.name, who.session, string(m.cancelled)))
 		return func() {}
 	}
-	if len(m.ID) == 0 {
+	if len(m.id) == 0 {
 		return func() {}
 	}
 	live, cancel := context.WithCancel(who.live)
 	who.live = live
-	gone := s.inFlight.begin(digest(who.name, who.session, string(m.ID)), &cancel)
+	gone := s.inFlight.begin(digest(who.name, who.session, string(m.id)), &cancel)
 	return func() { gone(); cancel() }
 }
 

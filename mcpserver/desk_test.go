@@ -145,9 +145,9 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case <-w.ready:
-	case <-ctx.Done():
-		_ = pr.CloseWithError(ctx.Err())
-		return nil, ctx.Err()
+	case <-r.Context().Done(): // not the handler's, which ends when its reply is written
+		_ = pr.CloseWithError(r.Context().Err())
+		return nil, r.Context().Err()
 	}
 	stop := context.AfterFunc(r.Context(), func() { _ = pr.CloseWithError(r.Context().Err()) })
 	return &http.Response{

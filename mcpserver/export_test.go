@@ -1,6 +1,11 @@
 package mcpserver
 
-import "time"
+import (
+	"net/http"
+	"time"
+
+	"github.com/askback/askback"
+)
 
 // Memory is what a server remembers of what it gave.
 type Memory = memory
@@ -18,3 +23,20 @@ func Judge(raw []byte) (waits, prompts error) {
 	_, prompts = readPrompt(raw)
 	return waits, prompts
 }
+
+// OpenState reads what a client was given to keep after a round with a page.
+func (s *Server) OpenState(text, name, base string, now time.Time) (string, error) {
+	return s.seal.openState(text, name, base, now)
+}
+
+// Give serves a request with a protocol that gives an ask and then replies.
+func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
+	who := &caller{seat: seat, live: r.Context(), receipts: &s.receipts}
+	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.tell(who, ask, ask.ID)
+		reply(w, r)
+	}), who, w, r)
+}
+
+// Remembers says whether an ask counts as given.
+func (s *Server) Remembers(mark string) bool { return s.memory.told(mark) }

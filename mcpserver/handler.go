@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
@@ -76,7 +77,7 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 	case s.stopping.Err() != nil:
 		return nil, askback.ErrStopping
 	}
-	who := &caller{seat: g.As(p), name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
+	who := &caller{seat: guarded{g.As(p), g, strings.TrimSpace(secret)}, name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
 	var known session
 	if s.seal.open(who.session, &known, "session", p.Name) {
 		who.client = known.Client
@@ -90,6 +91,10 @@ func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter
 	reply, arrived := s.bound(w), false
 	defer reply.end()
 	defer func() { s.replied(who, arrived) }()
+	if isBatch(r) {
+		refuseMessage(reply, nil, jsonrpc.CodeInvalidRequest, "send one message at a time, not a list of them")
+		return
+	}
 	m := peek(r)
 	if checkTaskHeader(m, reply, r) {
 		return
@@ -103,13 +108,13 @@ func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter
 // offerSession gives a client that begins a session its id. It says which client
 // this is, since later requests do not, and is kept by the client alone.
 func (s *Server) offerSession(m *message, who *caller, w http.ResponseWriter, r *http.Request) {
-	if m == nil || m.Method != "initialize" || who.session != "" || !beforeStateless(r) {
+	if m == nil || m.method != "initialize" || who.session != "" || !beforeStateless(r) {
 		return
 	}
 	var client struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.Params.Client, &client) // the protocol says what is wrong with it
+	_ = json.Unmarshal(m.client, &client) // the protocol says what is wrong with it
 	named := session{Random: rand.Text(), Client: clip(client.Name)}
 	w.Header().Set(sessionHeader, s.seal.close(named, "session", who.name))
 }

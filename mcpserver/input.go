@@ -93,7 +93,7 @@ func named(fields []string) string {
 }
 
 func example(fields []string) string {
-	if len(fields) == 0 {
+	if !slices.Contains(fields, "question_id") {
 		return "Example: {}"
 	}
 	return exampleID

@@ -3,13 +3,14 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/hook"
 )
 
 // A prompt is the input of permission_prompt: a tool that Claude Code wants to
@@ -43,7 +44,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name, ok := asktool.Canonical(p.tool); ok && name == asktool.AskUserQuestion {
+	if p.tool == hook.QuestionTool {
 		return c.permitQuestions(ctx, p)
 	}
 	return c.permitTool(ctx, p)
@@ -52,10 +53,10 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 // permitTool asks whether a tool may run. An approval that another call used up
 // before is passed over, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	r := askback.Request{Confirmation: &askback.Confirmation{ToolName: p.tool, Input: p.input}}
-	k := c.promptKey(p)
+	r := hook.Permission(p.tool, p.input)
+	k, begun := c.promptKey(p), time.Now()
 	for range maxRounds {
-		ask, err := c.decided(ctx, k, r)
+		ask, err := c.decided(ctx, k, r, begun)
 		switch {
 		case err != nil:
 			return nil, err
@@ -63,15 +64,16 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 			return c.deny(ask, k), nil
 		}
 		err = c.spend(ctx, c.who, ask)
-		if errors.Is(err, askback.ErrConsumed) {
-			c.memory.tell(k.mark(ask.ID))
-			continue
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			c.memory.tell(k.mark(ask.ID)) // it is spent, whether or not the reply arrives
+			return allow(allowed(ask)), nil
+		case !taken(err):
 			return nil, err
 		}
-		c.memory.tell(k.mark(ask.ID)) // it is spent, whether or not the reply arrives
-		return allow(allowed(ask)), nil
+		if err := c.passOver(ctx, k, r, ask); err != nil {
+			return nil, err
+		}
 	}
 	return nil, askback.ErrTooFast
 }
@@ -91,10 +93,10 @@ func (c *call) promptKey(p prompt) key {
 }
 
 // decided asks and waits. A decision that nobody is there to use stays as it is.
-func (c *call) decided(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
+func (c *call) decided(ctx context.Context, k key, r askback.Request, begun time.Time) (askback.Ask, error) {
 	ask, err := c.attach(ctx, k, r)
-	if err == nil && !ask.Settled() {
-		ask, err = c.wait(ctx, ask, c.patience())
+	if err == nil {
+		ask, err = c.wait(ctx, ask, begun, c.patience())
 	}
 	if err == nil && c.ended(ctx) {
 		err = context.Canceled
@@ -111,63 +113,27 @@ func allowed(ask askback.Ask) json.RawMessage {
 }
 
 // permitQuestions puts the questions of Claude Code's own tool to people. Its
-// result is the tool's input with the answers in it.
+// result is the tool's input with the answers in it, the same as a hook's.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(p.input, &fields); err != nil {
-		return nil, mistake("the input of " + p.tool + " is an object")
-	}
-	only, err := json.Marshal(map[string]json.RawMessage{"questions": fields["questions"]})
+	asks, err := hook.Questions(p.input)
 	if err != nil {
-		return nil, err
-	}
-	r, err := asktool.Questions(only)
-	if err != nil {
-		return denied(err.Error()), nil
+		return denied(short(err.Error())), nil
 	}
 	k := c.promptKey(p)
-	ask, err := c.decided(ctx, k, r)
-	switch {
-	case err != nil:
+	ask, err := c.decided(ctx, k, asks.Request, time.Now())
+	if err != nil {
 		return nil, err
-	case !ask.Settled(), ask.Outcome.Status != askback.Answered && !ask.Outcome.Defaulted:
+	}
+	result, err := asks.Result(ask)
+	if err != nil {
+		return c.deny(ask, k), nil
+	}
+	input, ok := hook.Merged(p.input, result)
+	if !ok { // without an answer the tool would take silence for one
 		return c.deny(ask, k), nil
 	}
 	c.tell(c.who, ask, k.mark(ask.ID))
-	return allow(answered(fields, ask)), nil
-}
-
-// answered puts the answers into the input of the tool: by question, and notes
-// beside them. A remark on the whole form goes with the last question.
-func answered(fields map[string]json.RawMessage, ask askback.Ask) json.RawMessage {
-	type note struct {
-		Notes string `json:"notes"`
-	}
-	answers, notes := map[string]string{}, map[string]note{}
-	for i, a := range ask.Outcome.Answers {
-		question, said := a.Question, a.Notes
-		if i == len(ask.Outcome.Answers)-1 && ask.Outcome.Comment != "" {
-			said = join(said, ask.Outcome.Comment)
-		}
-		if len(a.Values()) > 0 {
-			answers[question] = a.String()
-		}
-		if said != "" {
-			notes[question] = note{said}
-		}
-	}
-	fields["answers"] = written(answers)
-	if len(notes) > 0 {
-		fields["annotations"] = written(notes)
-	}
-	return written(fields)
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "\n" + b
+	return allow(input), nil
 }
 
 // allow is the reply that lets a tool run with these arguments.

@@ -205,7 +205,7 @@ func TestClaudesOwnQuestionsAreAsked(t *testing.T) {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(map[string]any{
-			"Which database?": map[string]any{"notes": "columns"}, "Which parts?": map[string]any{"notes": "thanks"},
+			"Which database?": map[string]any{"notes": "columns"}, "Which parts?": map[string]any{"notes": "comment: thanks"},
 		}, input["annotations"]); diff != "" {
 			t.Error(diff)
 		}

@@ -313,9 +313,7 @@ func TestAnApprovalIsGivenOnce(t *testing.T) {
 				}
 				d.restart()
 				for range 2 {
-					if got := call(t.Context(), cs, "get_answer", `{"question_id": "`+first+`"}`).structured(t); got["confirmed"] != true {
-						t.Errorf("got %v", got)
-					}
+					usedUp(t, call(t.Context(), cs, "get_answer", `{"question_id": "`+first+`"}`))
 				}
 				d.restart()
 				done = start(t.Context(), cs, "confirm_action", deploy)

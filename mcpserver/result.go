@@ -19,26 +19,35 @@ import (
 const next = "Do not ask this again: it is kept until somebody answers. Call wait_for_answer with this question_id, " +
 	"or first do work that does not depend on it. wait_for_answer waits for you: never look again and again in a loop."
 
-// told is the result for an ask as it stands. A settled one counts as given.
+// told is the result for an ask as it stands. A settled one counts as given. The
+// error is ErrConsumed when the approval that a call asked for was given to another
+// call; whoever only looks is told that, and a key of its own is the one ask.
 func (c *call) told(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolResult, error) {
 	if c.ended(ctx) {
 		return nil, context.Canceled // what nobody reads is not given
 	}
+	result := toldOf(ask)
 	if spendable(ask) {
-		if err := c.spend(ctx, c.who, ask); err != nil && !errors.Is(err, askback.ErrConsumed) {
+		err := c.spend(ctx, c.who, ask)
+		spent := errors.Is(err, askback.ErrConsumed)
+		switch {
+		case spent && k.looks():
+			result = usedOf(ask)
+		case err != nil && !(spent && k.own):
 			return nil, err
 		}
 	}
 	if ask.Settled() {
 		c.tell(c.who, ask, k.mark(ask.ID))
 	}
-	return toldOf(ask), nil
+	return result, nil
 }
 
 // spendable says whether an ask is an approval that is used up by being told: one
 // that the model itself asked for. A prompt's is used up when its tool runs.
 func spendable(ask askback.Ask) bool {
-	return ask.Outcome.Approved() && ask.Confirmation != nil && ask.Confirmation.ToolName == asktool.ConfirmAction
+	k := ask.Confirmation
+	return ask.Outcome.Approved() && k != nil && k.ToolName == asktool.ConfirmAction && k.Server == ""
 }
 
 // spend consumes an approval.
@@ -56,6 +65,22 @@ func toldOf(ask askback.Ask) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(structured), IsError: isError,
 	}
+}
+
+// used is what a model is told about an approval that it, or another, was given
+// before. Whoever reads it may be anybody, and an approval is for one.
+const used = "This approval was used already: do not act on it again. To do the same once more, call confirm_action again."
+
+// usedOf is what a model is told about an approval that was given before: what was
+// decided, but not "confirmed", which a program may act on without reading on (F7).
+func usedOf(ask askback.Ask) *mcp.CallToolResult {
+	text, _, _ := asktool.Result(ask)
+	return said(used+" What was said when it was given: "+text, struct {
+		Confirmed bool             `json:"confirmed"`
+		Used      bool             `json:"used"`
+		Next      string           `json:"next"`
+		Outcome   *askback.Outcome `json:"outcome"`
+	}{false, true, used, ask.Outcome})
 }
 
 // pending is a normal result: nothing went wrong, it only takes longer.

@@ -87,7 +87,7 @@ func onStdio(ctx context.Context, req mcp.Request) context.Context {
 	return ctx
 }
 
-// admit makes the caller of a request. One whose id is in use is refused by the
+// admit makes the caller of a request. One whose id is in use is dropped by the
 // protocol, and gives nothing.
 func (l *line) admit(id jsonrpc.ID) *caller {
 	who := &caller{seat: l.agent, session: l.session, stdio: true, live: l.live, receipts: &l.receipts}

@@ -61,7 +61,11 @@ type taskParams struct {
 }
 
 // declaresTasks says whether this request takes a task for its result.
-func (c *call) declaresTasks() bool { return c.modern() && tasksIn(c.req.Params.Meta) }
+// Claude Code does too, and then tells its model the answer in a note that says it
+// is no user's input and no approval: what a person said must not reach it so.
+func (c *call) declaresTasks() bool {
+	return c.modern() && tasksIn(c.req.Params.Meta) && !c.claudeCode()
+}
 
 // tasksIn looks for the extension in what one request declares.
 func tasksIn(meta map[string]any) bool {
@@ -96,9 +100,13 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 		t.Status = "cancelled"
 		return t
 	}
-	r := toldOf(ask)
-	t.Status, t.Result = "completed", &toolResult{"complete", r.Content, r.StructuredContent, r.IsError}
+	t.complete(toldOf(ask))
 	return t
+}
+
+// complete gives a task its result.
+func (t *taskResult) complete(r *mcp.CallToolResult) {
+	t.Status, t.Result = "completed", &toolResult{"complete", r.Content, r.StructuredContent, r.IsError}
 }
 
 // withdrawn says whether the agent itself ended the ask.
@@ -144,15 +152,20 @@ func (s *Server) getTask(ctx context.Context, who *caller, id string) (mcp.Resul
 	if err != nil {
 		return nil, err
 	}
+	task := taskOf(s.linked(ask), time.Now())
 	if spendable(ask) {
-		if err := s.spend(ctx, who, ask); err != nil && !errors.Is(err, askback.ErrConsumed) {
+		err := s.spend(ctx, who, ask)
+		switch {
+		case errors.Is(err, askback.ErrConsumed):
+			task.complete(usedOf(ask))
+		case err != nil:
 			return nil, err
 		}
 	}
 	if ask.Settled() {
 		s.tell(who, ask, ask.ID)
 	}
-	return taskOf(s.linked(ask), time.Now()), nil
+	return task, nil
 }
 
 // updateTask takes nothing: a task of ours never asks its client for input.

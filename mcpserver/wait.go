@@ -20,11 +20,11 @@ const (
 )
 
 // patience is how long the client of a call is known to wait for a result.
-// Claude Code ends a silent call on stdio after 30 min and one over a network
-// after 60 s without a byte, Codex after 300 s, Gemini CLI after 10 min.
+// Claude Code ends a call on stdio after 30 silent min and one over a network
+// after 60 s without a byte, which progress is; Codex after 300 s, Gemini CLI after 10 min.
 func (c *call) patience() time.Duration {
 	switch name := strings.ToLower(c.client()); {
-	case c.who.stdio && strings.HasPrefix(name, "claude-code"):
+	case c.claudeCode() && (c.who.stdio || c.req.Params.GetProgressToken() != nil):
 		return 25 * time.Minute
 	case strings.HasPrefix(name, "codex"):
 		return 240 * time.Second
@@ -34,27 +34,57 @@ func (c *call) patience() time.Duration {
 	return shortWait
 }
 
-// wait waits for an ask at most so long, and returns it as it then is. The
-// server bounds the wait itself: the context of a call does not end when its
-// client goes away.
-func (c *call) wait(ctx context.Context, ask askback.Ask, most time.Duration) (askback.Ask, error) {
-	ctx, cancel := context.WithTimeout(ctx, most)
+// claudeCode says whether the client is Claude Code.
+func (c *call) claudeCode() bool {
+	return strings.HasPrefix(strings.ToLower(c.client()), "claude-code")
+}
+
+// wait waits for an ask until so long after the call began, and returns it as it
+// then is. The server bounds the wait itself: the context of a call does not end
+// when its client goes away.
+func (c *call) wait(ctx context.Context, ask askback.Ask, begun time.Time, most time.Duration) (askback.Ask, error) {
+	if ask.Settled() {
+		return ask, nil
+	}
+	ctx, cancel := context.WithDeadline(ctx, begun.Add(most))
 	defer cancel()
 	defer context.AfterFunc(c.who.live, cancel)()
 	defer context.AfterFunc(c.stopping, cancel)()
-	defer c.progress(ctx, cancel, ask)()
-	now, err := c.who.seat.Wait(ctx, ask.ID)
-	switch {
-	case err == nil, now.Settled():
-		return c.linked(now), nil
-	case ctx.Err() != nil, keeps(err):
-		return ask, nil // it is kept and still open, as far as anybody knows
+	defer c.progress(ctx, cancel, ask, begun)()
+	for {
+		now, err := c.who.seat.Wait(ctx, ask.ID)
+		switch {
+		case err == nil, now.Settled():
+			return c.linked(now), nil
+		case ctx.Err() != nil:
+			return ask, nil // it is kept and still open, as far as anybody knows
+		case !keeps(err):
+			return askback.Ask{}, err
+		}
+		now, ok := c.glance(ctx, ask.ID)
+		switch {
+		case ok:
+			return c.linked(now), nil
+		case ctx.Err() != nil:
+			return ask, nil
+		}
 	}
-	return askback.Ask{}, err
 }
 
-// keeps says whether an error of waiting leaves the ask as it is, so that the
-// agent can be told to come back.
+// glance looks for an answer in a while, where nobody may wait for it now. A
+// result at once would have models come back at once, and again.
+func (c *call) glance(ctx context.Context, id string) (askback.Ask, bool) {
+	select {
+	case <-ctx.Done():
+		return askback.Ask{}, false
+	case <-time.After(minimalWait):
+	}
+	ask, err := c.who.seat.Get(ctx, id)
+	return ask, err == nil && ask.Settled()
+}
+
+// keeps says whether an error of waiting leaves the ask as it is, so that it can
+// be waited for later.
 func keeps(err error) bool {
 	for _, passing := range []error{
 		askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany,
@@ -68,8 +98,8 @@ func keeps(err error) bool {
 
 // progress tells the client now and then that the call lives, if it wants to
 // know, until the function it returns is called. When that fails nobody is there
-// any more, and the wait ends.
-func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askback.Ask) (stop func()) {
+// any more, and the wait ends. What is told grows with the call: it may wait twice.
+func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askback.Ask, begun time.Time) (stop func()) {
 	token := c.req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
@@ -87,8 +117,8 @@ func (c *call) progress(ctx context.Context, cancel context.CancelFunc, ask askb
 				return
 			case <-ticker.C:
 			}
-			note.Progress += beat.Seconds()
 			sent := *note
+			sent.Progress = time.Since(begun).Round(time.Millisecond).Seconds()
 			if c.req.Session.NotifyProgress(ctx, &sent) != nil {
 				cancel()
 				return

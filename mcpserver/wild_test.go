@@ -119,7 +119,7 @@ func TestMistakesInSmallToolsAreExplained(t *testing.T) {
 			{"get_answer", `{"question_id": "` + strings.Repeat("é", 5000) + `"}`, "you asked nothing that is called"},
 			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`, "/max_wait_s: a number of seconds"},
 			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": -1}`, "/max_wait_s: a number of seconds"},
-			{"list_open_questions", `{"status": "all"}`, "/status: there is no such field; there is none."},
+			{"list_open_questions", `{"status": "all"}`, "/status: there is no such field; there is cursor. Example: {}"},
 			{"confirm_action", `{"action": " "}`, "/action"},
 		} {
 			got := call(t.Context(), cs, test.tool, test.args)

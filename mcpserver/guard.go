@@ -1,0 +1,42 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/askback/askback"
+)
+
+// guarded is the seat of a request over HTTP. An outcome is told to a token that
+// is good when it is told: one that was revoked while its call waited hears
+// nothing, and spends no approval.
+type guarded struct {
+	askback.Seat
+	gate   Gate
+	secret string
+}
+
+// Wait implements [askback.Asker].
+func (g guarded) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := g.Seat.Wait(ctx, id)
+	if err != nil {
+		return a, err
+	}
+	return g.still(ctx, a)
+}
+
+// Get returns an ask of this agent.
+func (g guarded) Get(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := g.Seat.Get(ctx, id)
+	if err != nil {
+		return a, err
+	}
+	return g.still(ctx, a)
+}
+
+// still is the ask, as long as the token is good.
+func (g guarded) still(ctx context.Context, a askback.Ask) (askback.Ask, error) {
+	if _, err := g.gate.Authenticate(ctx, g.secret); err != nil {
+		return askback.Ask{}, err
+	}
+	return a, nil
+}

@@ -1,0 +1,98 @@
+package mcpserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/askback/askback"
+)
+
+// A token that is revoked while its call waits hears no outcome and spends no
+// approval (F7).
+func TestARevokedTokenHearsNothing(t *testing.T) {
+	for tool, c := range map[string]struct {
+		args   string
+		answer askback.Answer
+	}{
+		"permission_prompt": {`{"tool_name": "Bash", "input": {"command": "ls"}}`, askback.Decide(askback.Approve, "")},
+		"confirm_action":    {`{"action": "Deploy"}`, askback.Decide(askback.Approve, "")},
+		"ask_user_question": {database, askback.Choose("SQLite")},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t)
+			done := start(t.Context(), d.http("bot", "gemini-cli", modern, nil), tool, c.args)
+			id := d.only().ID
+			tokens, err := d.admin.Tokens(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, token := range tokens {
+				if token.Name == "bot" {
+					if _, err := d.admin.RevokeToken(t.Context(), token.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			d.answer(id, c.answer)
+			if got := <-done; got.err == nil && (!got.IsError || strings.Contains(got.text(t), "SQLite")) {
+				t.Errorf("%s: the revoked token heard %q", tool, got.text(t))
+			}
+			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.ReceivedAt.IsZero() {
+				t.Errorf("%s: the approval is spent, or the answer received, %v", tool, err)
+			}
+		})
+	}
+}
+
+// A list of messages is refused whole: nothing of it is done, whatever it says its
+// revision is.
+func TestBatchesAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		web := d.web("bot")
+		one := toolCall("ask_user_question", database, "{}")
+		for _, body := range []string{"[" + one + "]", " \n[" + one + "," + one + "]", "[]", strings.Repeat(" ", 100) + "[" + one + "]"} {
+			for _, version := range []string{"", "2025-03-26", legacy, modern} {
+				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+				if version != "" {
+					r.Header.Set("Mcp-Protocol-Version", version)
+				}
+				res, err := web.Do(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if res.Body.Close(); res.StatusCode != http.StatusBadRequest {
+					t.Errorf("%q %.20q: got %s", version, body, res.Status)
+				}
+			}
+		}
+		if asks := d.open(); len(asks) != 0 {
+			t.Errorf("asked: %v", asks)
+		}
+	})
+}
+
+// The name of a member is its exact name: another spelling of it names no task.
+func TestTheTaskIsFoundByItsExactName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		web := d.web("bot")
+		mine := fmt.Sprint(d.newTask(web, "ask_user_question", database)["taskId"])
+		for _, params := range []string{`"taskId": %q, "TaskId": "other"`, `"TaskId": "other", "taskId": %q`} {
+			body := strings.Replace(taskCall("tasks/get", mine, withTasks), fmt.Sprintf(`"taskId": %q`, mine), fmt.Sprintf(params, mine), 1)
+			if !strings.Contains(body, "TaskId") {
+				t.Fatalf("got %s", body)
+			}
+			if status, got := post(t, web, "tasks/get", "other", body); status != http.StatusBadRequest {
+				t.Errorf("the header names another: got %d %v", status, got)
+			}
+		}
+	})
+}
