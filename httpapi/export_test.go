@@ -73,6 +73,18 @@ func Sentinels() map[string]int {
 // SetPulse makes the streams of a handler live faster.
 func (h *Handler) SetPulse(pulse, frameTime time.Duration) { h.pulse, h.frameTime = pulse, frameTime }
 
+// FillLarge takes all places where large events are read, until release is called.
+func (h *Handler) FillLarge() (release func()) {
+	for range maxLarge {
+		h.large <- struct{}{}
+	}
+	return func() {
+		for range maxLarge {
+			<-h.large
+		}
+	}
+}
+
 // SetPause makes a client come back sooner.
 func (c *Client) SetPause(d time.Duration) { c.pause = d }
 

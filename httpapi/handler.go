@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/openapi"
 )
@@ -62,6 +63,8 @@ type Handler struct {
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
+	hooks   hook.Waiting  // the hooks that wait here
+	large   chan struct{} // has one entry for each large event that is read
 	// described is the wire as this server tells it, made when first asked for.
 	described func() (description, error)
 	// How often a stream shows that it lives, and how long a frame of it may take.
@@ -81,6 +84,7 @@ func NewHandler(g Gate, o *Options) *Handler {
 		h.log = slog.New(slog.DiscardHandler)
 	}
 	h.pulse, h.frameTime = pulse, frameTime
+	h.large = make(chan struct{}, maxLarge)
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.described = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
 	h.mount()

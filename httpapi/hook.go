@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -20,11 +20,10 @@ func (c *call) claudeHook() error {
 	if err != nil {
 		return err
 	}
-	ev, err := hook.Read(c.body)
+	ev, err := c.event()
 	if err != nil {
-		return unreadable(err)
+		return err
 	}
-	c.body = nil // nothing of it is held while it waits
 	ev.Headless = hook.Headless(c.r.Header.Get(hook.EntrypointHeader))
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
@@ -35,11 +34,45 @@ func (c *call) claudeHook() error {
 		ctx = limited
 	}
 	open := c.keepOpen(cancel)
-	out, err := hook.Run(ctx, visit{c.seat, c}, ev)
+	reply, err := c.h.hooks.Run(ctx, c.who.Name, visit{c.seat, c}, ev)
 	if errors.Is(err, hook.ErrUnaskable) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
-	return open.end(out, errors.Join(err, c.broken(out)))
+	arrived, err := open.end(reply.Output, errors.Join(err, c.broken(reply.Output)))
+	if arrived {
+		reply.Delivered(ctx)
+	}
+	return err
+}
+
+// Of events above largeEvent bytes, maxLarge are read at a time. Others wait for
+// largeTime, and then come again.
+const (
+	largeEvent = 1 << 20
+	maxLarge   = 2
+	largeTime  = 5 * time.Second
+)
+
+// event reads the body. Nothing of it is held afterwards, while people think.
+func (c *call) event() (hook.Event, error) {
+	if len(c.body) > largeEvent {
+		late := time.NewTimer(largeTime)
+		defer late.Stop()
+		select {
+		case c.h.large <- struct{}{}:
+			defer func() { <-c.h.large }()
+		case <-late.C:
+			return hook.Event{}, askback.ErrBusy
+		case <-c.r.Context().Done():
+			return hook.Event{}, askback.ErrBusy
+		}
+	}
+	ev, err := hook.Read(c.body)
+	c.body = nil
+	if err != nil {
+		return hook.Event{}, unreadable(err)
+	}
+	return ev, nil
 }
 
 // patience is how long a call waits that can be deferred; 0 is for as long as
@@ -78,9 +111,8 @@ func (c *call) broken(out []byte) error {
 	return nil
 }
 
-// visit is the seat of whoever called a hook. What is done there is done, even if
-// they are gone meanwhile: only what is known to have been asked can be
-// withdrawn, and a session that ends does not wait for its cards.
+// visit is the seat of whoever called a hook. What is asked there is asked, even if
+// they are gone meanwhile: only what is known to have been asked can be withdrawn.
 type visit struct {
 	askback.Seat
 	call *call
@@ -89,16 +121,6 @@ type visit struct {
 // Ask implements [hook.Seat].
 func (v visit) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	return v.Seat.Ask(context.WithoutCancel(ctx), r)
-}
-
-// List implements [hook.Seat].
-func (v visit) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	return v.Seat.List(context.WithoutCancel(ctx), q)
-}
-
-// Cancel implements [hook.Seat].
-func (v visit) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
-	return v.Seat.Cancel(context.WithoutCancel(ctx), id, reason)
 }
 
 // Wait does not tell an outcome to a token that was revoked meanwhile, so that
@@ -156,16 +178,19 @@ func (h *held) write(b []byte) bool {
 	if !h.begun {
 		h.begun = true
 		c.w.Header().Set("Content-Type", "application/json")
-		c.w.Header().Set("X-Accel-Buffering", "no") // nginx would keep it until there is more
+		if !h.ended {
+			c.w.Header().Set("X-Accel-Buffering", "no") // nginx would keep it until there is more
+		}
 		c.w.WriteHeader(http.StatusOK)
 	}
 	_, err := c.w.Write(b)
 	return err == nil && control.Flush() == nil
 }
 
-// end replies with a decision, or with none. Once the head is out an error has
-// no status any more: then the reply breaks off, which is no decision either.
-func (h *held) end(out []byte, err error) error {
+// end replies with a decision, or with none, and says whether a decision arrived,
+// as far as can be seen. Once the head is out an error has no status any more: then
+// the reply breaks off, which is no decision either.
+func (h *held) end(out []byte, err error) (arrived bool, _ error) {
 	h.timer.Stop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -175,17 +200,19 @@ func (h *held) end(out []byte, err error) error {
 		h.call.h.log.Debug("a hook breaks off", "error", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
-		return err
+		return false, err
 	case out == nil && h.begun:
-		out = []byte("{}")
+		h.write([]byte("{}\n"))
+		return false, nil
 	case out == nil:
 		h.call.w.WriteHeader(http.StatusNoContent)
-		return nil
+		return false, nil
 	case !h.begun:
-		return h.call.reply(http.StatusOK, json.RawMessage(out))
+		h.call.w.Header().Set("Content-Length", strconv.Itoa(len(out)+1))
 	}
-	if !h.write(append(out, '\n')) {
+	if !h.write(append(out, '\n')) || h.call.r.Context().Err() != nil {
 		h.call.h.log.Debug("a decision did not arrive")
+		return false, nil
 	}
-	return nil
+	return true, nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // A message is what has to be known of a request before the protocol reads it. Its
@@ -70,5 +69,12 @@ func beforeStateless(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") < statelessVersion
 }
 
-// aboutTask says whether the header of a request says that it is about a task.
-func aboutTask(r *http.Request) bool { return strings.HasPrefix(r.Header.Get("Mcp-Method"), "tasks/") }
+// aboutTask says whether the header of a request says that it is about a task, by
+// one of the methods there are.
+func aboutTask(r *http.Request) bool {
+	switch r.Header.Get("Mcp-Method") {
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return true
+	}
+	return false
+}

@@ -26,21 +26,22 @@ const exitBlock = 2
 // Claude Code asks in its own dialog, as if nobody were here. Only a gate that
 // must hold is strict.
 func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
-	out, err := c.answer(ctx, in.in, all)
+	unwritten, err := c.answer(ctx, in, all)
 	switch {
 	case err != nil && c.Strict:
 		return ended{exitBlock, "nobody could be asked about this: " + err.Error()}
+	case unwritten != nil && c.Strict:
+		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
 		say(in.err, err.Error())
-	case len(out) > 0:
-		_, err := in.out.Write(append(out, '\n'))
-		return err
 	}
-	return nil
+	return unwritten
 }
 
-func (c *hookClaude) answer(ctx context.Context, in io.Reader, all *commands) (out []byte, err error) {
-	raw, err := io.ReadAll(io.LimitReader(in, hook.MaxInput+1))
+// answer prints the decision, which has its receipt once it is printed. unwritten
+// says why a decision could not be.
+func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
+	raw, err := io.ReadAll(io.LimitReader(in.in, hook.MaxInput+1))
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +73,14 @@ func (c *hookClaude) answer(ctx context.Context, in io.Reader, all *commands) (o
 		ctx = limited
 	}
 	err = all.with(streams{err: io.Discard}, errand, func(d *desk) error {
-		out, err = hook.Run(ctx, d.agent, ev)
-		return err
+		reply, err := hook.Run(ctx, d.agent, ev)
+		if err != nil || reply.Output == nil {
+			return err
+		}
+		if _, unwritten = in.out.Write(append(reply.Output, '\n')); unwritten == nil {
+			reply.Delivered(ctx)
+		}
+		return nil
 	})
-	return out, err
+	return unwritten, err
 }

@@ -12,6 +12,7 @@ import (
 // FuzzParse holds every tree and every complaint to its text.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
+		checkSkim(t, src)
 		v, err := canon.Parse(src)
 		if err != nil {
 			checkPlace(t, src, err)

@@ -16,15 +16,20 @@ func Parse(raw []byte) (Value, error) { return Limits{}.Parse(raw) }
 
 // Parse is like the function Parse, with other limits.
 func (l Limits) Parse(raw []byte) (Value, error) {
-	p := parser{src: string(raw), depth: l.Depth}
-	if p.depth == 0 {
-		p.depth = MaxDepth
-	}
-	v, err := p.document()
+	p := l.parser(raw)
+	v, err := p.document(p.value)
 	if err != nil {
 		return Value{}, err
 	}
 	return v, nil
+}
+
+func (l Limits) parser(raw []byte) *parser {
+	p := &parser{src: string(raw), depth: l.Depth}
+	if p.depth == 0 {
+		p.depth = MaxDepth
+	}
+	return p
 }
 
 type parser struct {
@@ -34,11 +39,12 @@ type parser struct {
 	path  []step
 }
 
-func (p *parser) document() (Value, *SyntaxError) {
+// document takes what is read to be the whole text.
+func (p *parser) document(read func() (Value, *SyntaxError)) (Value, *SyntaxError) {
 	if strings.HasPrefix(p.src, "\ufeff") {
 		return Value{}, p.fail(0, "expected a value, got a byte order mark")
 	}
-	v, err := p.value()
+	v, err := read()
 	if err != nil {
 		return v, err
 	}
@@ -59,9 +65,19 @@ func (p *parser) value() (Value, *SyntaxError) {
 	case c == '[':
 		v.Kind = Array
 		err = p.nested(&v, p.elements)
+	default:
+		err = p.scalar(&v)
+	}
+	v.End = p.pos
+	return v, err
+}
+
+// scalar reads what has nothing inside.
+func (p *parser) scalar(v *Value) (err *SyntaxError) {
+	switch c := p.peek(); {
 	case c == '"':
 		v.Kind = String
-		v.text, err = p.str()
+		v.text, err = p.str(true)
 	case c == '-' || isDigit(c):
 		v.Kind = Number
 		v.text, err = p.number()
@@ -72,10 +88,9 @@ func (p *parser) value() (Value, *SyntaxError) {
 	case p.literal("null"):
 		v.Kind = Null
 	default:
-		return v, p.unexpected("a value")
+		return p.unexpected("a value")
 	}
-	v.End = p.pos
-	return v, err
+	return err
 }
 
 // nested reads what is inside an array or an object, one level deeper.
@@ -91,71 +106,77 @@ func (p *parser) nested(v *Value, inside func(*Value) *SyntaxError) *SyntaxError
 }
 
 func (p *parser) elements(v *Value) *SyntaxError {
-	if p.space(); p.take(']') {
-		return nil
-	}
-	v.children = &children{}
-	for {
-		p.path = append(p.path, step{index: len(v.children.elements)})
+	return p.list(']', func(i int) *SyntaxError {
+		if v.children == nil {
+			v.children = &children{}
+		}
+		p.path = append(p.path, step{index: i})
 		e, err := p.value()
-		if err != nil {
-			return err
-		}
-		p.path = p.path[:len(p.path)-1]
 		v.children.elements = append(v.children.elements, e)
-		p.space()
-		switch {
-		case p.take(']'):
-			return nil
-		case !p.take(','):
-			return p.unexpected(`"," or "]"`)
-		}
-	}
+		return p.leave(err)
+	})
 }
 
 func (p *parser) members(v *Value) *SyntaxError {
-	if p.space(); p.take('}') {
-		return nil
-	}
-	v.children = &children{}
 	var seen names
-	for {
-		m, err := p.member(&seen)
-		if err != nil {
-			return err
+	return p.list('}', func(int) *SyntaxError {
+		if v.children == nil {
+			v.children = &children{}
+		}
+		m, err := p.name(seen.add)
+		if err == nil {
+			m.Value, err = p.value()
 		}
 		v.children.members = append(v.children.members, m)
+		return p.leave(err)
+	})
+}
+
+// list reads what stands between commas, up to the bracket that closes it.
+func (p *parser) list(bracket byte, item func(i int) *SyntaxError) *SyntaxError {
+	if p.space(); p.take(bracket) {
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
 		p.space()
 		switch {
-		case p.take('}'):
+		case p.take(bracket):
 			return nil
 		case !p.take(','):
-			return p.unexpected(`"," or "}"`)
+			return p.unexpected(`"," or "` + string(bracket) + `"`)
 		}
 	}
 }
 
-func (p *parser) member(seen *names) (m Member, err *SyntaxError) {
+// name reads the name of a member and the colon, and enters the member.
+func (p *parser) name(fresh func(name string) bool) (m Member, err *SyntaxError) {
 	p.space()
 	m.Offset = p.pos
 	if p.peek() != '"' {
 		return m, p.unexpected("a name in double quotes")
 	}
-	if m.Name, err = p.str(); err != nil {
+	if m.Name, err = p.str(true); err != nil {
 		return m, err
 	}
 	p.path = append(p.path, step{name: m.Name, index: -1})
-	if !seen.add(m.Name) {
+	if !fresh(m.Name) {
 		return m, p.fail(m.Offset, "expected each name once in an object, got "+excerpt(m.Name, maxQuoted)+" again")
 	}
 	if p.space(); !p.take(':') {
 		return m, p.unexpected(`":"`)
 	}
-	if m.Value, err = p.value(); err != nil {
-		return m, err
-	}
-	p.path = p.path[:len(p.path)-1]
 	return m, nil
+}
+
+// leave goes back from a member or an element, unless something is wrong there.
+func (p *parser) leave(err *SyntaxError) *SyntaxError {
+	if err == nil {
+		p.path = p.path[:len(p.path)-1]
+	}
+	return err
 }
 
 // names finds duplicates: by looking while there are few, by hash when there are many.

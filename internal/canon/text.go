@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// str reads a string and returns its content. Text without escapes is not copied.
-func (p *parser) str() (string, *SyntaxError) {
+// str reads a string and returns its content, if that is to be kept. Text without
+// escapes is not copied.
+func (p *parser) str(keep bool) (string, *SyntaxError) {
 	p.pos++ // the opening quote
 	start := p.pos
 	var b *strings.Builder
@@ -26,16 +27,20 @@ func (p *parser) str() (string, *SyntaxError) {
 			b.WriteString(part)
 			return b.String(), nil
 		case c == '\\':
-			if b == nil {
-				b = &strings.Builder{}
-			}
-			b.WriteString(p.src[start:p.pos])
+			part := p.src[start:p.pos]
 			r, err := p.escape()
 			if err != nil {
 				return "", err
 			}
-			b.WriteRune(r)
 			start = p.pos
+			if !keep {
+				continue
+			}
+			if b == nil {
+				b = &strings.Builder{}
+			}
+			b.WriteString(part)
+			b.WriteRune(r)
 		case c < ' ':
 			return "", p.fail(p.pos, "expected control characters to be escaped in a string, got "+p.found())
 		default:

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
@@ -92,6 +95,10 @@ func (p pending) answered(ev Event, ask askback.Ask) ([]byte, bool) {
 	return allowed(ev, "", input)
 }
 
+// theirs are the members of the input of [QuestionTool] that only whoever answers
+// may write: what a model put there would pass for words of a person.
+var theirs = []string{"answers", "annotations", "response", "afkTimeoutMs"}
+
 // Merged is the input of [QuestionTool] with the members of its result put in, if
 // these hold any answer.
 func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
@@ -99,7 +106,13 @@ func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
 	var given struct {
 		Answers map[string]string `json:"answers"`
 	}
-	if json.Unmarshal(input, &all) != nil || json.Unmarshal(result, &given) != nil || json.Unmarshal(result, &all) != nil {
+	if json.Unmarshal(input, &all) != nil || json.Unmarshal(result, &given) != nil {
+		return nil, false
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool {
+		return slices.ContainsFunc(theirs, func(t string) bool { return strings.EqualFold(t, name) })
+	})
+	if json.Unmarshal(result, &all) != nil {
 		return nil, false
 	}
 	b, err := plain(all)
@@ -138,10 +151,14 @@ func refused(ev Event, reason string) ([]byte, bool) {
 // Defer words that a call is put off until Claude Code is resumed. Only a
 // session where nobody sits can be.
 func Defer(ev Event) (out []byte, ok bool) {
-	if ev.Name != PreToolUse || !ev.Headless || ev.ToolUseID == "" {
+	if !deferrable(ev) {
 		return nil, false
 	}
 	return written(toolOutput{Event: ev.Name, Decision: "defer"})
+}
+
+func deferrable(ev Event) bool {
+	return ev.Name == PreToolUse && ev.Headless && ev.ToolUseID != ""
 }
 
 func written(specific any) ([]byte, bool) {

@@ -42,13 +42,23 @@ func readForm(ev Event) (form, bool) {
 		f.request.Questions = append(f.request.Questions, q)
 		f.fields = append(f.fields, one)
 	}
-	f.request.Title = title(ev)
-	return f, len(f.fields) > 0
+	if len(f.fields) == 0 {
+		return form{}, false
+	}
+	whole := saying(ev)
+	if f.request.Title = title(whole); f.request.Title != whole {
+		first := &f.request.Questions[0]
+		first.Text = whole + "\n\n" + first.Text // nobody answers half of what was said
+	}
+	return f, true
 }
 
-// title says who asks and what: a person must know that it is not the agent.
-func title(ev Event) string {
-	said := []rune(ev.Server + ": " + ev.Message)
+// saying says who asks and what: a person must know that it is not the agent.
+func saying(ev Event) string { return ev.Server + ": " + ev.Message }
+
+// title is as much of what is said as a title can have.
+func title(whole string) string {
+	said := []rune(whole)
 	if len(said) > askback.MaxName {
 		said = append(said[:askback.MaxName-1], '…')
 	}

@@ -12,8 +12,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/canon"
 )
 
@@ -33,9 +39,20 @@ const (
 // questionTool is the ask tool of Claude Code.
 const questionTool = "AskUserQuestion"
 
-// ownServer is how askback init names our MCP server: whoever calls its tools
-// asks people anyway.
+// ownServer is how askback init names our MCP server.
 const ownServer = "askback"
+
+// ownTools are all tools of it: whoever calls one of them asks people anyway.
+// Another tool of a server of that name is no tool of ours.
+var ownTools = []string{
+	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
+}
+
+// own says whether a name is the full name of a tool of ours.
+func own(name string) bool {
+	server, tool := toolOf(name)
+	return server == ownServer && slices.Contains(ownTools, tool)
+}
 
 // An Event is one call of a hook.
 type Event struct {
@@ -45,6 +62,7 @@ type Event struct {
 	CWD            string
 	PermissionMode string
 	Subagent       string // the type of the sub-agent that calls, "" for none
+	SubagentID     string // which one of that type
 
 	Tool      string
 	ToolUseID string // not of [PermissionRequest]
@@ -62,29 +80,42 @@ type Event struct {
 	Headless bool
 }
 
+// The bounds of what is read of an event, in bytes. An input or a form that is
+// larger cannot be asked, so it is left out. No text is as long.
+const (
+	maxText = 64 << 10
+	maxForm = 256 << 10
+)
+
 // maxDepth is generous: what a tool returned is read only to be skipped.
 const maxDepth = 256
 
 // Read reads the input of a hook. Members without a meaning here are skipped:
-// every version of Claude Code adds some.
+// every version of Claude Code adds some, and most of an event is what a tool
+// returned. Nothing of raw is held.
 func Read(raw []byte) (Event, error) {
-	v, err := canon.Limits{Depth: maxDepth}.Parse(raw)
-	if err != nil {
-		return Event{}, err
-	}
 	var ev Event
 	texts := map[string]*string{
 		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
-		"agent_type": &ev.Subagent, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
+		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
 		"mcp_server_name": &ev.Server, "message": &ev.Message, "mode": &ev.Mode, "elicitation_id": &ev.ElicitationID,
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
-	for _, m := range v.Members() {
-		if into, ok := texts[m.Name]; ok && m.Value.Kind == canon.String {
-			*into = m.Value.Text()
-		}
-		if into, ok := objects[m.Name]; ok && m.Value.Kind == canon.Object {
-			*into = bytes.Clone(m.Value.Raw(raw)) // who waits holds this, not all that came
+	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
+	members, err := canon.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)))...)
+	if err != nil {
+		return Event{}, err
+	}
+	// Who waits holds what is cloned here, and not all that came.
+	for _, m := range members {
+		v, text := m.Value, texts[m.Name]
+		switch into := objects[m.Name]; {
+		case text != nil && v.Kind == canon.String && len(v.Text()) > maxText:
+			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
+		case text != nil && v.Kind == canon.String:
+			*text = strings.Clone(v.Text())
+		case into != nil && v.Kind == canon.Object && v.End-v.Offset <= limits[m.Name]:
+			*into = bytes.Clone(v.Raw(raw))
 		}
 	}
 	if ev.Name == "" || ev.SessionID == "" {

@@ -105,21 +105,33 @@ func Permission(name string, input json.RawMessage) askback.Request {
 // confirmation asks about any other tool. Numbers that would change on their
 // way are no arguments that can be approved.
 func confirmation(ev Event) (askback.Request, bool) {
-	server, tool := toolOf(ev.Tool)
-	if _, err := canon.Canonical(ev.Input); err != nil || tool == "" || server == ownServer {
+	if ev.Tool == "" || own(ev.Tool) || misnamed(ev.Tool) {
+		return askback.Request{}, false
+	}
+	if _, err := canon.Canonical(ev.Input); err != nil {
 		return askback.Request{}, false
 	}
 	return Permission(ev.Tool, ev.Input), true
 }
 
-// toolOf takes the name of a tool of an MCP server apart: mcp__server__tool.
+// ofServers begins the name of a tool of an MCP server.
+const ofServers = "mcp__"
+
+// toolOf takes the name of a tool of an MCP server apart: mcp__server__tool. Where
+// one of the two is missing it stays whole: what is left would pass for the tool of
+// somebody else.
 func toolOf(name string) (server, tool string) {
-	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
-		if server, tool, ok := strings.Cut(rest, "__"); ok {
-			return server, tool
-		}
+	rest, ok := strings.CutPrefix(name, ofServers)
+	if server, tool, _ := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
+		return server, tool
 	}
 	return "", name
+}
+
+// misnamed says whether a name is that of a tool of no server.
+func misnamed(name string) bool {
+	server, _ := toolOf(name)
+	return server == "" && strings.HasPrefix(name, ofServers)
 }
 
 // described is what the model says of its call in the arguments themselves.
@@ -135,29 +147,6 @@ func described(input json.RawMessage) string {
 	return d.Text()
 }
 
-// origin is shown beside the question, and says which asks an event retires.
-type origin struct {
-	Hook      string `json:"hook"`
-	SessionID string `json:"claude_session"`
-	CWD       string `json:"cwd,omitempty"`
-	Mode      string `json:"permission_mode,omitempty"`
-	Subagent  string `json:"subagent,omitempty"`
-}
-
-// about is the context of an event. A call that is deferred comes back by
-// another process, maybe in another mode, and is still the same ask.
-func about(ev Event) json.RawMessage {
-	c := origin{Hook: ev.Name, SessionID: ev.SessionID, CWD: ev.CWD, Mode: ev.PermissionMode, Subagent: ev.Subagent}
-	if ev.Name == PreToolUse {
-		c = origin{Hook: ev.Name, SessionID: ev.SessionID}
-	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 // key is the same for the same call. Only PreToolUse knows which call it is; of
 // the others it is all that they say. What was asked before and settled is
 // asked again by the next key: see [Run].
@@ -165,7 +154,7 @@ func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {
 		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, same(ev.Input),
-			ev.Server, ev.ElicitationID, ev.Message, same(ev.Schema))
+			ev.Server, ev.ElicitationID, ev.Message, same(ev.Schema), ev.SubagentID)
 	}
 	b, err := json.Marshal(parts)
 	if err != nil {

@@ -1,12 +1,9 @@
 package hook
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -25,50 +22,89 @@ const maxRepeats = 50
 // withdrawTime is what is left for a last word when the hook itself is over.
 const withdrawTime = 5 * time.Second
 
+// receiptTime bounds the writing of a receipt.
+const receiptTime = 5 * time.Second
+
+// A Reply is what a hook says.
+type Reply struct {
+	Output []byte // what it prints; nil is no decision
+	seat   Seat
+	told   string // the id of the ask whose outcome is told; "" has no receipt
+}
+
+// Delivered writes the receipt for what a reply tells. Call it once Claude Code took
+// the output, and not before: until then the answer is not given.
+func (r Reply) Delivered(ctx context.Context) {
+	if r.told == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptTime)
+	defer cancel()
+	_, _ = r.seat.Receive(ctx, r.told) // without the receipt the decision is the same
+}
+
+// Run is like [Waiting.Run] for a hook that waits alone.
+func Run(ctx context.Context, seat Seat, ev Event) (Reply, error) {
+	return new(Waiting).Run(ctx, "", seat, ev)
+}
+
 // Run does what an event says: it asks and waits until ctx ends, or retires
-// asks that were answered at the desk. The output is what the hook prints, or
-// nil for no decision. An error is for the log alone: with one there is never
-// any output.
+// asks that were answered at the desk. Who names the owner of the seat. An error is
+// for the log alone: with one there is never any output.
 //
 // When ctx ends first, a deferrable call is put off and its ask stays open. All
-// other asks are withdrawn, and every ask that cannot be waited for: nobody
-// would hear their answers.
-func Run(ctx context.Context, seat Seat, ev Event) ([]byte, error) {
+// other asks are withdrawn, and every ask that cannot be waited for, once nobody
+// of w waits for them: nobody would hear their answers.
+func (w *Waiting) Run(ctx context.Context, who string, seat Seat, ev Event) (Reply, error) {
 	p, ok := put(ev)
-	if Unaskable(ev) {
-		return nil, ErrUnaskable
+	switch {
+	case !ok && gated(ev):
+		return Reply{}, ErrUnaskable
+	case !ok:
+		return Reply{}, Retire(ctx, seat, ev)
 	}
-	if !ok {
-		return nil, Retire(ctx, seat, ev)
+	call := who + "\n" + p.request.Key
+	if err := w.enter(ctx, call); err != nil {
+		return Reply{}, err
 	}
+	withdraw := func(ids []string) error { return abandon(ctx, seat, ids) }
 	ask, err := open(ctx, seat, p.request, ev)
 	if err != nil {
-		return nil, err
+		return Reply{}, errors.Join(err, w.leave(call, "", over, withdraw))
 	}
 	id := ask.ID
-	ask, err = seat.Wait(ctx, id)
-	if err != nil && ctx.Err() != nil {
-		return ended(ctx, seat, ev, id)
+	if ask, err = seat.Wait(ctx, id); err == nil {
+		_ = w.leave(call, id, over, withdraw) // of others, and no reason to say nothing
+		return reply(ctx, seat, ev, ask)
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("wait for %s: %w", id, err), abandon(ctx, seat, id))
+	if ctx.Err() == nil {
+		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), w.leave(call, id, abandoned, withdraw))
 	}
-	if o := ask.Outcome; o.Approved() {
-		if _, err := seat.Consume(ctx, id, o.Digest); err != nil {
-			return nil, fmt.Errorf("consume %s: %w", id, err)
-		}
+	if out, ok := Defer(ev); ok {
+		return Reply{Output: out}, w.leave(call, id, deferred, withdraw)
 	}
-	out, ok := Decision(ev, ask)
-	if ok && ask.ReceivedAt.IsZero() && !ask.Outcome.Approved() {
-		_, _ = seat.Receive(ctx, id) // without the receipt the decision is the same
-	}
-	return out, nil
+	return Reply{}, w.leave(call, id, abandoned, withdraw)
 }
 
 // ErrUnaskable is for a tool whose call cannot be shown and approved as it is:
 // too large, or with numbers that would change. It is told from having nothing
 // to say, so that a gate can stay shut.
 var ErrUnaskable = errors.New("this call cannot be put to a person as it is")
+
+// reply is what an outcome says. An approval is spent first.
+func reply(ctx context.Context, seat Seat, ev Event, ask askback.Ask) (Reply, error) {
+	if o := ask.Outcome; o.Approved() {
+		if _, err := seat.Consume(ctx, ask.ID, o.Digest); err != nil {
+			return Reply{}, fmt.Errorf("consume %s: %w", ask.ID, err)
+		}
+	}
+	out, ok := Decision(ev, ask)
+	r := Reply{Output: out, seat: seat}
+	if ok && ask.ReceivedAt.IsZero() && !ask.Outcome.Approved() {
+		r.told = ask.ID
+	}
+	return r, nil
+}
 
 // Unaskable says whether an event is about such a call.
 func Unaskable(ev Event) bool {
@@ -78,8 +114,7 @@ func Unaskable(ev Event) bool {
 
 // gated says whether an event is about a tool that a person may approve.
 func gated(ev Event) bool {
-	server, _ := toolOf(ev.Tool)
-	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != questionTool && server != ownServer
+	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != questionTool && !own(ev.Tool)
 }
 
 // open asks. The same words may be asked again later, and an old answer is no
@@ -92,6 +127,12 @@ func open(ctx context.Context, seat Seat, r askback.Request, ev Event) (askback.
 			r.Key = first + "#" + strconv.Itoa(n+1)
 		}
 		ask, err := seat.Ask(ctx, r)
+		if errors.Is(err, askback.ErrKeyReused) && ev.ToolUseID != "" {
+			// The same call, resumed where somebody sits now, or nobody does.
+			ev.Headless = !ev.Headless
+			r.Context = about(ev)
+			ask, err = seat.Ask(ctx, r)
+		}
 		if err != nil {
 			return askback.Ask{}, err
 		}
@@ -102,19 +143,15 @@ func open(ctx context.Context, seat Seat, r askback.Request, ev Event) (askback.
 	return askback.Ask{}, fmt.Errorf("asked %d times in one prompt", maxRepeats)
 }
 
-// ended is what follows when the time of the hook is over.
-func ended(ctx context.Context, seat Seat, ev Event, id string) ([]byte, error) {
-	if out, ok := Defer(ev); ok {
-		return out, nil
-	}
-	return nil, abandon(ctx, seat, id)
-}
-
-// abandon withdraws an ask, also when the time of the hook is over.
-func abandon(ctx context.Context, seat Seat, id string) error {
+// abandon withdraws asks, also when the time of the hook is over.
+func abandon(ctx context.Context, seat Seat, ids []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	return withdraw(ctx, seat, id)
+	var failed []error
+	for _, id := range ids {
+		failed = append(failed, withdraw(ctx, seat, id))
+	}
+	return errors.Join(failed...)
 }
 
 func withdraw(ctx context.Context, seat Seat, id string) error {
@@ -123,73 +160,4 @@ func withdraw(ctx context.Context, seat Seat, id string) error {
 		return nil
 	}
 	return err
-}
-
-// Retire withdraws the asks that an event says are over.
-func Retire(ctx context.Context, seat Seat, ev Event) error {
-	if !ends(ev.Name) {
-		return nil
-	}
-	var failed []error
-	q := askback.Query{Status: askback.Pending, Agent: agent, Limit: askback.MaxLimit}
-	for {
-		page, err := seat.List(ctx, q)
-		if err != nil {
-			return errors.Join(append(failed, err)...)
-		}
-		for _, ask := range page.Items {
-			if Retires(ev, ask) {
-				failed = append(failed, withdraw(ctx, seat, ask.ID))
-			}
-		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			return errors.Join(failed...)
-		}
-	}
-}
-
-// ends says whether asks may be over after an event of this name.
-func ends(name string) bool {
-	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name)
-}
-
-// Retires says whether after this event nobody waits for an open ask: its tool
-// ran, or its turn is over. A deferred call is waited for by nobody now and by
-// the resumed session later: no end of a turn or session retires it.
-func Retires(ev Event, ask askback.Ask) bool {
-	var c origin
-	if json.Unmarshal(ask.Context, &c) != nil || c.SessionID != ev.SessionID || ask.Agent != agent {
-		return false
-	}
-	switch ev.Name {
-	case PostToolUse, PostToolUseFailure:
-		return asksFor(ev, ask)
-	case ElicitationResult:
-		return c.Hook == Elicitation && ask.Title == title(ev)
-	case UserPromptSubmit, Stop, SessionEnd:
-		return c.Hook == PermissionRequest || c.Hook == Elicitation
-	}
-	return false
-}
-
-// asksFor says whether an ask is about the call of an event. Answers are among
-// the arguments by then, and are no part of the question.
-func asksFor(ev Event, ask askback.Ask) bool {
-	ev.Name = PermissionRequest
-	p, ok := put(ev)
-	switch {
-	case !ok:
-		return false
-	case p.request.Confirmation != nil:
-		return ask.Confirmation != nil && sameTool(*p.request.Confirmation, *ask.Confirmation)
-	}
-	return ask.Confirmation == nil && bytes.Equal(asJSON(p.request.Questions), asJSON(ask.Questions))
-}
-
-func asJSON(questions []askback.Question) []byte {
-	b, err := json.Marshal(questions)
-	if err != nil {
-		return nil
-	}
-	return b
 }

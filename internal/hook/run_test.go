@@ -37,10 +37,10 @@ func headless(t *testing.T, raw string) hook.Event {
 	return ev
 }
 
-func wantOutput(t *testing.T, got []byte, err error, part string) {
+func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
 	t.Helper()
-	if err != nil || !json.Valid(got) || !strings.Contains(string(got), part) {
-		t.Errorf("got %s, %v; want %s in it", got, err, part)
+	if err != nil || !json.Valid(got.Output) || !strings.Contains(string(got.Output), part) {
+		t.Errorf("got %s, %v; want %s in it", got.Output, err, part)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestARepeatedHookAttaches(t *testing.T) {
 	desk := askbacktest.New(t)
 	ana := desk.Person("ana")
 	seat := noticing{desk.Agent("local"), make(chan askback.Ask, 2)}
-	outs := make(chan []byte, 2)
+	outs := make(chan hook.Reply, 2)
 	for range 2 {
 		go func() {
 			out, err := hook.Run(t.Context(), seat, event(t, askDB))
@@ -118,7 +118,7 @@ func TestAHookThatEndsWithdraws(t *testing.T) {
 	desk := askbacktest.New(t)
 	ana := desk.Person("ana")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan []byte, 1)
+	done := make(chan hook.Reply, 1)
 	go func() {
 		out, err := hook.Run(ctx, desk.Agent("local"), event(t, runBash))
 		if err != nil {
@@ -130,8 +130,8 @@ func TestAHookThatEndsWithdraws(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
-	if out := <-done; out != nil {
-		t.Errorf("got %s, want no decision", out)
+	if out := <-done; out.Output != nil {
+		t.Errorf("got %s, want no decision", out.Output)
 	}
 	if a := desk.Asks()[0]; a.Status != askback.Cancelled {
 		t.Errorf("got %s, want it cancelled", a.Status)
@@ -145,7 +145,7 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	ana := desk.Person("ana")
 	seat := desk.Agent("local")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan []byte, 1)
+	done := make(chan hook.Reply, 1)
 	go func() {
 		out, err := hook.Run(ctx, seat, headless(t, askDB))
 		if err != nil {
@@ -160,8 +160,8 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	cancel()
 	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
 	for _, name := range []string{hook.SessionEnd, hook.Stop} {
-		if out, err := hook.Run(t.Context(), seat, hook.Event{Name: name, SessionID: "s1"}); out != nil || err != nil {
-			t.Errorf("%s: got %s, %v", name, out, err)
+		if out, err := hook.Run(t.Context(), seat, hook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
+			t.Errorf("%s: got %s, %v", name, out.Output, err)
 		}
 	}
 	desk.Advance(72 * time.Hour)
@@ -195,8 +195,8 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 		}
 		return out
 	}
-	if out, err := hook.Run(t.Context(), seat, event(t, ranBash)); out != nil || err != nil {
-		t.Errorf("got %s, %v", out, err)
+	if out, err := hook.Run(t.Context(), seat, event(t, ranBash)); out.Output != nil || err != nil {
+		t.Errorf("got %s, %v", out.Output, err)
 	}
 	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
 		t.Errorf("got %v, want the first cancelled", got)
@@ -232,8 +232,8 @@ func TestNoDecisionOnErrors(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Approve("Bash"))
 	for raw, seat := range map[string]hook.Seat{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
-		if out, err := hook.Run(t.Context(), seat, event(t, raw)); out != nil || err == nil {
-			t.Errorf("%s: got %s, %v; want an error and no output", raw, out, err)
+		if out, err := hook.Run(t.Context(), seat, event(t, raw)); out.Output != nil || err == nil {
+			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
 	}
 }
@@ -252,8 +252,8 @@ func TestAnAskThatNobodyWaitsForIsWithdrawn(t *testing.T) {
 		desk := askbacktest.New(t)
 		desk.Person("ana")
 		out, err := hook.Run(t.Context(), full{desk.Agent("local")}, ev)
-		if out != nil || !errors.Is(err, askback.ErrTooMany) {
-			t.Errorf("%s: got %s, %v; want no decision", name, out, err)
+		if out.Output != nil || !errors.Is(err, askback.ErrTooMany) {
+			t.Errorf("%s: got %s, %v; want no decision", name, out.Output, err)
 		}
 		if a := desk.Asks()[0]; a.Status != askback.Cancelled {
 			t.Errorf("%s: got %s, want it cancelled", name, a.Status)
@@ -275,8 +275,8 @@ func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
 	} {
 		desk := askbacktest.New(t)
 		out, err := hook.Run(t.Context(), desk.Agent("local"), event(t, raw))
-		if out != nil || !errors.Is(err, want) || len(desk.Asks()) != 0 {
-			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out, err, len(desk.Asks()), want)
+		if out.Output != nil || !errors.Is(err, want) || len(desk.Asks()) != 0 {
+			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out.Output, err, len(desk.Asks()), want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func claudeCode(scope Scope, w Wish) ([]File, error) {
 		return nil, fmt.Errorf("%w: the scope is project or user", ErrUnknown)
 	}
 	s := server{Type: transport(w), Timeout: day * 1000}.of(w, "${"+TokenVariable+"}")
-	edits := []edit{{path: []string{"permissions", "allow"}, value: `"mcp__askback"`, list: true, ours: func(v string) bool { return v == `"mcp__askback"` }}}
+	edits := claudeTools()
 	for _, h := range claudeHooks {
 		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(w)), list: true, within: "hooks", ours: ourHook})
 	}
@@ -80,6 +80,25 @@ func claudeCode(scope Scope, w Wish) ([]File, error) {
 		jsonFile(servers, member(s, "mcpServers", "askback")),
 		jsonFile(".claude/settings.json", edits...),
 	}, nil
+}
+
+// ownTools are the tools of our server. Claude Code is told to use these without a
+// dialog, and no others of a server of that name.
+var ownTools = []string{
+	"ask_user_question", "confirm_action", "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
+}
+
+// claudeTools are the rules that allow our tools. Older versions allowed whatever the
+// server has: that rule goes with the last of ours, so that the list is never empty
+// on the way and stays where it is.
+func claudeTools() (edits []edit) {
+	for i, tool := range ownTools {
+		rule, last := compact("mcp__askback__"+tool), i == len(ownTools)-1
+		edits = append(edits, edit{path: []string{"permissions", "allow"}, value: rule, list: true, ours: func(v string) bool {
+			return v == rule || last && v == `"mcp__askback"`
+		}})
+	}
+	return edits
 }
 
 // claudeEntrypoint says how Claude Code was started. A command finds it in its

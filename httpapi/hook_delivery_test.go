@@ -1,0 +1,60 @@
+package httpapi_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/hook"
+)
+
+// cut is a connection that breaks with the decision.
+type cut struct {
+	*httptest.ResponseRecorder
+	broken bool
+}
+
+func (c *cut) Write(p []byte) (int, error) {
+	if c.broken && len(strings.TrimSpace(string(p))) > 0 {
+		return 0, errors.New("the connection is gone")
+	}
+	return c.ResponseRecorder.Write(p)
+}
+
+// A decision has its receipt once it arrived, as far as can be seen: whether or not
+// the reply had begun before (B7, F9).
+func TestADecisionHasItsReceiptOnceItArrived(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		for _, begun := range []bool{false, true} {
+			w := newWire(t, nil)
+			if begun {
+				w.handler.SetPulse(time.Millisecond, time.Minute)
+			}
+			r := httptest.NewRequest(http.MethodPost, hook.Path, strings.NewReader(asksDB))
+			r.Header.Set("Authorization", "Bearer "+w.token(bot))
+			r.Header.Set("Content-Type", "application/json")
+			reply, done := &cut{httptest.NewRecorder(), broken}, make(chan struct{})
+			go func() {
+				defer close(done)
+				w.handler.ServeHTTP(reply, r)
+			}()
+			w.open(1, askback.Pending)
+			if begun {
+				<-time.After(20 * time.Millisecond)
+			}
+			id := w.answers(`/answer {"answer": "SQLite"}`).ID
+			<-done
+			if strings.Contains(reply.Body.String(), "SQLite") == broken {
+				t.Errorf("broken %t, begun %t: got %s", broken, begun, reply.Body)
+			}
+			ask, err := w.engine.As(bot).Get(t.Context(), id)
+			if err != nil || ask.ReceivedAt.IsZero() != broken {
+				t.Errorf("broken %t, begun %t: received at %s, %v", broken, begun, ask.ReceivedAt, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package canon
+
+import "slices"
+
+// Skim reads the members of an object that have one of these names, in source
+// order, and keeps nothing of what else is there: that is only checked. A member
+// has its kind, its place and its text, and no children: parse its raw bytes for
+// them.
+//
+// A name that is asked for stands once, as in Parse. Of other names, and of those
+// inside of values, this is not checked: nobody has read them. What is no object
+// has no members. An error is always a *SyntaxError.
+func (l Limits) Skim(raw []byte, names ...string) ([]Member, error) {
+	p := l.parser(raw)
+	var found []Member
+	_, err := p.document(func() (Value, *SyntaxError) {
+		if p.space(); p.peek() != '{' {
+			return Value{}, p.skip()
+		}
+		return Value{}, p.nested(nil, func(*Value) *SyntaxError { return p.skim(names, &found) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+func (p *parser) skim(names []string, found *[]Member) *SyntaxError {
+	fresh := func(name string) bool {
+		return !slices.ContainsFunc(*found, func(m Member) bool { return m.Name == name })
+	}
+	return p.list('}', func(int) *SyntaxError {
+		m, err := p.name(fresh)
+		switch {
+		case err != nil:
+		case !slices.Contains(names, m.Name):
+			err = p.skip()
+		default:
+			m.Value, err = p.leaf()
+			*found = append(*found, m)
+		}
+		return p.leave(err)
+	})
+}
+
+// leaf reads a value without its children.
+func (p *parser) leaf() (v Value, err *SyntaxError) {
+	p.space()
+	v.Offset = p.pos
+	switch p.peek() {
+	case '{':
+		v.Kind, err = Object, p.skip()
+	case '[':
+		v.Kind, err = Array, p.skip()
+	default:
+		err = p.scalar(&v)
+	}
+	v.End = p.pos
+	return v, err
+}
+
+// skip checks a value and keeps nothing of it.
+func (p *parser) skip() *SyntaxError {
+	p.space()
+	var err *SyntaxError
+	switch p.peek() {
+	case '{':
+		return p.nested(nil, p.skipMembers)
+	case '[':
+		return p.nested(nil, p.skipElements)
+	case '"':
+		_, err = p.str(false)
+	default:
+		var none Value
+		err = p.scalar(&none)
+	}
+	return err
+}
+
+func (p *parser) skipElements(*Value) *SyntaxError {
+	return p.list(']', func(i int) *SyntaxError {
+		p.path = append(p.path, step{index: i})
+		return p.leave(p.skip())
+	})
+}
+
+func (p *parser) skipMembers(*Value) *SyntaxError {
+	return p.list('}', func(int) *SyntaxError {
+		_, err := p.name(func(string) bool { return true })
+		if err == nil {
+			err = p.skip()
+		}
+		return p.leave(err)
+	})
+}
