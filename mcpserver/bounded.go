@@ -77,5 +77,9 @@ func (b *bounded) arrived() bool {
 	return !b.broken.Load()
 }
 
-// end bounds what the server writes after the handler.
-func (b *bounded) end() { b.begin() }
+// endTime bounds what the server writes after the handler: the last bytes of a reply
+// all of which went out already. The connection keeps this bound until another
+// reply sets its own, so it is longer than a connection may be idle.
+const endTime = 5 * time.Minute
+
+func (b *bounded) end() { _ = b.control.SetWriteDeadline(time.Now().Add(endTime)) }
