@@ -45,7 +45,6 @@ type model struct {
 
 	mu      sync.Mutex
 	tools   []string          // of the last request
-	heard   string            // of the last request: what came from its user
 	results map[string]result // by call
 	news    chan struct{}     // closed when there is something new
 	odd     []string          // requests that no one understood
@@ -118,13 +117,9 @@ func (m *model) next(in request) turn {
 		m.tools = append(m.tools, tool.Name)
 	}
 	had := 0
-	m.heard = ""
 	for i, message := range in.Messages {
 		if message.Role == "assistant" && (i == 0 || in.Messages[i-1].Role != "assistant") {
 			had++
-		}
-		if message.Role == "user" {
-			m.heard += flat(message.Content) + "\n"
 		}
 		var blocks []block
 		if json.Unmarshal(message.Content, &blocks) != nil {
@@ -242,25 +237,6 @@ func (m *model) knowsResult(id string) bool {
 	defer m.mu.Unlock()
 	_, ok := m.results[id]
 	return ok
-}
-
-// hears waits until the model is told a text by its user.
-func (m *model) hears(text string) {
-	m.t.Helper()
-	ctx := bounded(m.t)
-	for {
-		m.mu.Lock()
-		heard, news := m.heard, m.news
-		m.mu.Unlock()
-		if strings.Contains(heard, text) {
-			return
-		}
-		select {
-		case <-news:
-		case <-ctx.Done():
-			m.t.Fatalf("the model never heard %s; last it heard\n%s", text, heard)
-		}
-	}
 }
 
 // knows says whether the model was offered a tool.
