@@ -165,3 +165,36 @@ func TestAPromptForConfirmActionIsAPrompt(t *testing.T) {
 		}
 	})
 }
+
+// What a prompt asked is withdrawn by the hooks of its session once its tool ran by
+// somebody else's word, or the turn is over; not by those of another (F9).
+func TestAHookRetiresWhatAPromptAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.options.ClaudeSession = "s1"
+		d.restart()
+		cs := d.stdio("claude-code", modern, nil)
+		const ls, rm = `{"command": "ls"}`, `{"command": "rm -rf build"}`
+		start(t.Context(), cs, "permission_prompt", promptOf("Bash", ls))
+		start(t.Context(), cs, "permission_prompt", promptOf("Bash", rm))
+		for _, step := range []struct {
+			name, session, input string
+			left                 int
+		}{
+			{"PostToolUse", "s2", ls, 2},
+			{"PostToolUse", "s1", `{"command": "other"}`, 2},
+			{"PostToolUse", "s1", ls, 1},
+			{"Stop", "s2", rm, 1},
+			{"Stop", "s1", rm, 0},
+		} {
+			ev := event(t, "Bash", step.input)
+			ev.Name, ev.SessionID, ev.ToolUseID = step.name, step.session, "toolu_1"
+			if _, err := hook.Run(t.Context(), d.engine.As(bot), ev); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(d.open()); got != step.left {
+				t.Errorf("after %+v: %d are open", step, got)
+			}
+		}
+	})
+}

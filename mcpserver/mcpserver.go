@@ -73,6 +73,9 @@ type Options struct {
 	// for all processes that serve the same clients. Nil: one of this process.
 	// Another that is shorter, also an empty one, makes [New] panic.
 	Secret []byte
+	// ClaudeSession is the session of the Claude Code that started this server on
+	// stdio, so that its hooks find what permission_prompt asked. "" is none.
+	ClaudeSession string
 	// Version is the release, for the client's log.
 	Version string
 	Log     *slog.Logger // nil: nothing is logged

@@ -54,6 +54,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 // before is passed over, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	r := hook.Permission(p.tool, p.input)
+	r.Context = c.prompted()
 	k, begun := c.promptKey(p), time.Now()
 	for range maxRounds {
 		ask, err := c.decided(ctx, k, r, begun)
@@ -76,6 +77,15 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 		}
 	}
 	return nil, askback.ErrTooFast
+}
+
+// prompted is the context of a prompt. Hooks that ask the same beside it know by it
+// which card is left over once the tool ran, or the turn is over.
+func (c *call) prompted() json.RawMessage {
+	if !c.who.stdio || c.options.ClaudeSession == "" {
+		return nil
+	}
+	return hook.Prompted(c.options.ClaudeSession)
 }
 
 // promptKey finds the ask of a prompt again. The id of the tool use is left out:
@@ -120,6 +130,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 		return denied(short(err.Error())), nil
 	}
 	k := c.promptKey(p)
+	asks.Request.Context = c.prompted()
 	ask, err := c.decided(ctx, k, asks.Request, time.Now())
 	if err != nil {
 		return nil, err

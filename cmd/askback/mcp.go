@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"os"
 
+	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/mcpserver"
 )
 
@@ -14,7 +16,7 @@ type mcpCommand struct{}
 // it asked stays asked. Nothing else is written on standard output.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, waiting, func(d *desk) error {
-		return mcpserver.New(&mcpserver.Options{Version: version(), Secret: d.tokens.seal()}).ServeStdio(ctx, d.agent, io.in, io.out)
+		return mcpserver.New(&mcpserver.Options{Version: version(), Secret: d.tokens.seal(), ClaudeSession: os.Getenv(hook.SessionVariable)}).ServeStdio(ctx, d.agent, io.in, io.out)
 	})
 }
 

@@ -139,6 +139,8 @@ const MaxInput = 8 << 20
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"
+	// SessionVariable has the session, for an MCP server that Claude Code starts.
+	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
 
 // Headless says whether an entry point is that of claude -p. A program that

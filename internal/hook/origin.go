@@ -42,6 +42,19 @@ func about(ev Event) json.RawMessage {
 	return b
 }
 
+// prompted is the tool of ours that Claude Code calls for a permission. A hook of
+// the same session retires what it asked.
+const prompted = "permission_prompt"
+
+// Prompted is the context of what permission_prompt asks in a session.
+func Prompted(session string) json.RawMessage {
+	b, err := json.Marshal(origin{Hook: prompted, SessionID: session, Seated: true})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
 // originOf reads a context. It goes by exact names: encoding/json would take
 // Claude_Session too, and an agent writes contexts of its own.
 func originOf(context json.RawMessage) (origin, bool) {
@@ -71,6 +84,8 @@ func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:
 		return agree(c.ToolUseID, ev.ToolUseID)
+	case prompted:
+		return true // its arguments have to do
 	case PermissionRequest: // it has no tool_use_id, and the agent as every event has it
 		return c.Subagent == ev.Subagent && c.SubagentID == ev.SubagentID
 	}
