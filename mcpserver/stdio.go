@@ -3,8 +3,10 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -24,8 +26,10 @@ func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out 
 		return askback.ErrStopping
 	}
 	defer s.requests.end()
+	live, hangUp := context.WithCancel(ctx)
+	defer hangUp()
 	l := &line{
-		server: s, agent: agent, session: rand.Text(), live: ctx, out: &counted{Writer: out}, open: map[jsonrpc.ID]*caller{},
+		server: s, agent: agent, session: rand.Text(), live: live, hangUp: hangUp, out: &counted{Writer: out}, open: map[jsonrpc.ID]*caller{},
 		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine},
 	}
 	defer l.end()
@@ -45,6 +49,7 @@ type line struct {
 	agent     Agent
 	session   string
 	live      context.Context
+	hangUp    context.CancelFunc // ends all waiting
 	receipts  tally
 
 	writing sync.Mutex
@@ -52,6 +57,7 @@ type line struct {
 
 	mu    sync.Mutex
 	open  map[jsonrpc.ID]*caller // of requests without a reply
+	quiet chan struct{}          // closed when there is none, once the input ended
 	ended bool
 }
 
@@ -69,6 +75,9 @@ const callerExtra = "askback caller"
 // Read implements [mcp.Connection].
 func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := l.Connection.Read(ctx)
+	if errors.Is(err, io.EOF) {
+		l.drain(ctx)
+	}
 	if req, ok := m.(*jsonrpc.Request); ok && err == nil && req.IsCall() {
 		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: l.admit(req.ID)}}}
 	}
@@ -125,7 +134,33 @@ func (l *line) answered(id jsonrpc.ID) *caller {
 	defer l.mu.Unlock()
 	who := l.open[id]
 	delete(l.open, id)
+	if l.quiet != nil && len(l.open) == 0 {
+		close(l.quiet)
+		l.quiet = nil
+	}
 	return who
+}
+
+// drainTime bounds how long the replies take to what was read last.
+const drainTime = 2 * time.Second
+
+// drain lets out the replies to what was read before the input ended. Nobody waits
+// for a person any more.
+func (l *line) drain(ctx context.Context) {
+	l.hangUp()
+	l.mu.Lock()
+	quiet := make(chan struct{})
+	if len(l.open) == 0 {
+		close(quiet)
+	} else {
+		l.quiet = quiet
+	}
+	l.mu.Unlock()
+	select {
+	case <-quiet:
+	case <-ctx.Done():
+	case <-time.After(drainTime):
+	}
 }
 
 // end takes back what was given in replies that were never written, and waits for

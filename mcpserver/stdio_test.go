@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -160,4 +161,31 @@ func TestALargeInputIsExplained(t *testing.T) {
 			t.Errorf("got %s", text)
 		}
 	})
+}
+
+// What is read before the input ends is replied to, as a script that is not a client
+// expects; only nobody waits for a person then.
+func TestRepliesComeBeforeTheEnd(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t)
+			in := strings.NewReader(strings.Join([]string{
+				`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}}`,
+				`{"jsonrpc": "2.0", "method": "notifications/initialized"}`,
+				`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which name?"}}}`,
+				`{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}`,
+			}, "\n") + "\n")
+			var out bytes.Buffer
+			begun := time.Now()
+			if err := d.server.ServeStdio(t.Context(), d.engine.As(bot), in, &out); err != nil || time.Since(begun) != 0 {
+				t.Errorf("ended with %v after %s", err, time.Since(begun))
+			}
+			for _, want := range []string{`"id":1,`, `"id":3,`, `"permission_prompt"`} {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%s is not in %s", want, out.String())
+				}
+			}
+			d.only() // it stays asked
+		})
+	}
 }

@@ -40,7 +40,7 @@ func (c *initCommand) Run(io streams) error {
 	}
 	files, err := setup.Files(c.Client, scope, wish)
 	if errors.Is(err, setup.ErrUnknown) {
-		return usage(fmt.Sprintf("%s in %s files: %v; the clients are %s", c.Client, scope, err, strings.Join(setup.Clients(), ", ")))
+		return usage(fmt.Sprintf("%s in %s files: %v", c.Client, scope, err))
 	}
 	if err != nil {
 		return err
@@ -60,10 +60,27 @@ func (c *initCommand) Run(io streams) error {
 			return err
 		}
 	}
-	if wish.HookURL != "" && !c.Remove {
+	c.conclude(io, wish)
+	return nil
+}
+
+// conclude says what is to be done now.
+func (c *initCommand) conclude(io streams, wish setup.Wish) {
+	switch {
+	case c.DryRun:
+		say(io.err, "nothing was changed (--dry-run)")
+		return
+	case c.Remove:
+		return
+	case wish.URL != "" && os.Getenv(setup.TokenVariable) == "":
+		say(io.err, setup.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
+	}
+	if c.Client == hookedClient {
+		say(io.err, "start Claude Code here, and choose to use the server askback when it asks: its cursor stands on continuing without")
+	}
+	if wish.HookURL != "" {
 		say(io.err, hookNote)
 	}
-	return nil
 }
 
 // hookedClient is the one that has hooks.
@@ -154,7 +171,11 @@ func real(folder string, scope setup.Scope, path string) (string, error) {
 func (c *initCommand) do(io streams, one change) error {
 	diff := setup.Diff(one.path, one.before, one.after)
 	if diff == "" {
-		say(io.err, one.path+" says so already")
+		if c.Remove {
+			say(io.err, one.path+" has nothing of Askback")
+		} else {
+			say(io.err, one.path+" says so already")
+		}
 		return nil
 	}
 	if _, err := fmt.Fprint(io.out, plain(io.out, diff)); err != nil || c.DryRun {
