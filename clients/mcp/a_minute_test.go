@@ -33,6 +33,7 @@ func TestTheSDKsOwnTimeOut(t *testing.T) {
 		if r := other.soon(second); !r.Error.timedOut() {
 			t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
 		}
+		other.heard()
 		b.answer(p.Open(1)[0].PageURL, "0")
 		other.said(other.call(lost), "Which cache?", "Redis")
 		p.Open(0)

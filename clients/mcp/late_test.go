@@ -46,6 +46,7 @@ func (i *impatient) lose() {
 			i.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
 		}
 	}
+	i.heard()
 	i.ids = map[string]string{}
 	for _, k := range i.p.Open(3) {
 		i.ids[k.Questions[0].Text] = k.ID
