@@ -53,7 +53,7 @@ func TestBatchesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		web := d.web("bot")
-		one := toolCall("ask_user_question", database, "{}")
+		one := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": ` + database + `}}`
 		for _, body := range []string{"[" + one + "]", " \n[" + one + "," + one + "]", "[]", strings.Repeat(" ", 100) + "[" + one + "]"} {
 			for _, version := range []string{"", "2025-03-26", legacy, modern} {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
