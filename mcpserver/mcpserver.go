@@ -12,6 +12,9 @@
 //   - everybody: a bounded wait, and then a normal result that says that nobody
 //     has answered yet, and to call wait_for_answer.
 //
+// Claude Code gets the wait whatever it declares: what comes of a task its model is
+// told not to take for an approval, and pages it cancels where nobody sits.
+//
 // # Calls that are repeated
 //
 // A call is the same when it has the same tool, the same arguments and the same
@@ -25,14 +28,16 @@
 //
 // An approval is consumed when it is given, which is kept with the ask: a later
 // call is never given one that another was given before, unless it has the same
-// key of its own. wait_for_answer and get_answer still say what was decided, as
-// often as they are called.
+// key of its own; of two that wait together one is given it, and the other asks
+// anew. wait_for_answer and get_answer still say what was decided, as often as they
+// are called, and that the approval was used already ("confirmed": false).
 //
 // What else is given has a receipt with its ask ([askback.Asker.Receive]), written
 // once the reply is sent: until then an answer waits for its agent, however late
 // it came and whatever was restarted, and list_open_questions names it. A result
 // counts as not given when its connection is seen to break before it is sent
-// whole. A crash between the reply and its receipt gives the answer twice, which
+// whole, or when notifications/cancelled comes before it; one that crosses with it
+// comes too late. A crash between the reply and its receipt gives the answer twice, which
 // is better than an answer lost.
 //
 // A client session is the process on stdio and what Mcp-Session-Id says over
