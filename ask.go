@@ -45,8 +45,11 @@ func (a Ask) Settled() bool { return a.Outcome != nil }
 // Undelivered says whether the ask has an outcome that its agent does not have, as
 // far as it said. What the agent itself withdrew is no news to it.
 func (a Ask) Undelivered() bool {
-	return a.Settled() && a.ReceivedAt.IsZero() && (a.Status != Cancelled || a.Outcome.By.Kind != ByAgent)
+	return a.Settled() && a.ReceivedAt.IsZero() && !a.Withdrawn()
 }
+
+// Withdrawn says whether the agent itself ended the ask.
+func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.By.Kind == ByAgent }
 
 // An AskKind says what is asked for.
 type AskKind string

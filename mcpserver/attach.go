@@ -183,7 +183,7 @@ const (
 func (c *call) given(k key, ask askback.Ask) bool {
 	at := ask.Outcome.At
 	switch {
-	case withdrawn(ask), c.memory.told(k.mark(ask.ID)):
+	case ask.Withdrawn(), c.memory.told(k.mark(ask.ID)):
 		return true
 	case k.marks != "": // a receipt does not tell a prompt from the other tools
 		return !c.memory.knows(at) && time.Since(at) > promptTime

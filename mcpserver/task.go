@@ -96,7 +96,7 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 		return t
 	}
 	t.Updated = ask.Outcome.At.UTC()
-	if withdrawn(ask) {
+	if ask.Withdrawn() {
 		t.Status = "cancelled"
 		return t
 	}
@@ -107,11 +107,6 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 // complete gives a task its result.
 func (t *taskResult) complete(r *mcp.CallToolResult) {
 	t.Status, t.Result = "completed", &toolResult{"complete", r.Content, r.StructuredContent, r.IsError}
-}
-
-// withdrawn says whether the agent itself ended the ask.
-func withdrawn(ask askback.Ask) bool {
-	return ask.Outcome.Status == askback.Cancelled && ask.Outcome.By.Kind == askback.ByAgent
 }
 
 func pollEvery(age time.Duration) time.Duration { return min(max(age/10, quickPoll), slowPoll) }
