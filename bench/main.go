@@ -19,9 +19,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/askback/askback/internal/collector"
 )
 
 func main() {
+	defer collector.Serve()() // as the server does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/collector"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
 )
@@ -25,10 +25,6 @@ type serveCommand struct {
 // yieldTime is how long serve tries to get the database from commands that hold
 // it while they wait.
 const yieldTime = 10 * time.Second
-
-// gcPercent trades memory for speed: a server lives on small, short-lived
-// things, and collecting half as often saves a tenth of its work.
-const gcPercent = 200
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
@@ -48,7 +44,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(gcPercent)
+	defer collector.Serve()()
 	log.Info("serving", "pages", at.pages, "database", d.place.Database)
 	if !isLoopback(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
