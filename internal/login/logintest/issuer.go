@@ -1,0 +1,240 @@
+// Package logintest is an issuer of OpenID Connect for tests. It lets in whoever it is
+// told to, at once, and can be wrong in every way that matters.
+package logintest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Claims are what a token says.
+type Claims map[string]any
+
+// With is a copy with some of it changed; nil takes a claim away.
+func (c Claims) With(changes Claims) Claims {
+	out := Claims{}
+	for _, from := range []Claims{c, changes} {
+		for k, v := range from {
+			if out[k] = v; v == nil {
+				delete(out, k)
+			}
+		}
+	}
+	return out
+}
+
+// An Issuer runs until the test ends. Change its fields before it is used.
+type Issuer struct {
+	URL          string
+	ClientID     string
+	ClientSecret string
+	// Person is who sits at the browser: their claims. Nil: nobody is let in.
+	Person Claims
+	// Info is what the issuer says of the person when it is asked; nil: not found.
+	Info Claims
+	// Token changes the token that a client gets.
+	Token func(Claims) Claims
+	// Status is what everything is answered with; 0: as it should be.
+	Status int
+	// Callback changes what the browser brings back.
+	Callback func(url.Values)
+
+	mu    sync.Mutex
+	key   *ecdsa.PrivateKey
+	id    string
+	codes map[string]url.Values
+	asked map[string]int
+}
+
+// New starts an issuer with one client.
+func New(t testing.TB, clientID, clientSecret string) *Issuer {
+	i := &Issuer{ClientID: clientID, ClientSecret: clientSecret, codes: map[string]url.Values{}, asked: map[string]int{}}
+	i.Rotate()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/openid-configuration", i.discovery)
+	mux.HandleFunc("/keys", i.keys)
+	mux.HandleFunc("/authorize", i.authorize)
+	mux.HandleFunc("POST /token", i.token)
+	mux.HandleFunc("/userinfo", i.userinfo)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		i.mu.Lock()
+		i.asked[r.URL.Path]++
+		status := i.Status
+		i.mu.Unlock()
+		if status != 0 {
+			http.Error(w, "not now", status)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	i.URL = server.URL
+	return i
+}
+
+// Rotate changes the key it signs with.
+func (i *Issuer) Rotate() {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.key, i.id = key, rand.Text()
+}
+
+// Answer sets the status with which everything is answered; 0: as it should be.
+func (i *Issuer) Answer(status int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.Status = status
+}
+
+// Asked is how often a path was asked for.
+func (i *Issuer) Asked(path string) int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.asked[path]
+}
+
+// Sign makes a token.
+func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
+
+// SignAs makes a token that names a way to sign; but for ES256 its signature is
+// not one: "none" has none, and HS256 is made with what everybody knows.
+func (i *Issuer) SignAs(alg string, c Claims) string {
+	i.mu.Lock()
+	key, id := i.key, i.id
+	i.mu.Unlock()
+	return sign(alg, key, id, c)
+}
+
+// Forge makes a token with a key that is not the issuer's, but is called like it.
+func (i *Issuer) Forge(c Claims) string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return sign("ES256", key, i.id, c)
+}
+
+func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
+	write(w, Claims{
+		"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
+		"jwks_uri": i.URL + "/keys", "userinfo_endpoint": i.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"ES256"},
+	})
+}
+
+func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	write(w, Claims{"keys": []Claims{{
+		"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": i.id,
+		"x": number(i.key.X), "y": number(i.key.Y),
+	}}})
+}
+
+func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	back := url.Values{"state": {q.Get("state")}, "iss": {i.URL}}
+	if i.Person == nil {
+		back.Set("error", "access_denied")
+		back.Set("error_description", "<b>no</b>")
+	} else {
+		code := rand.Text()
+		i.mu.Lock()
+		i.codes[code] = q
+		i.mu.Unlock()
+		back.Set("code", code)
+	}
+	if i.Callback != nil {
+		i.Callback(back)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusSeeOther)
+}
+
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
+	i.mu.Lock()
+	asked, ok := i.codes[r.FormValue("code")]
+	delete(i.codes, r.FormValue("code"))
+	i.mu.Unlock()
+	id, secret, _ := r.BasicAuth()
+	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+	switch {
+	case !ok, asked.Get("redirect_uri") != r.FormValue("redirect_uri"),
+		asked.Get("code_challenge_method") != "S256", asked.Get("code_challenge") != raw(sum[:]),
+		id != i.ClientID, secret != i.ClientSecret:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
+		return
+	}
+	c := Claims{"iss": i.URL, "aud": i.ClientID, "nonce": asked.Get("nonce"), "exp": time.Now().Add(time.Minute).Unix()}.With(i.Person)
+	if i.Token != nil {
+		c = i.Token(c)
+	}
+	write(w, Claims{"access_token": "opaque", "token_type": "Bearer", "id_token": i.Sign(c)})
+}
+
+func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) {
+	if i.Info == nil || r.Header.Get("Authorization") != "Bearer opaque" {
+		http.NotFound(w, r)
+		return
+	}
+	write(w, i.Info)
+}
+
+func write(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func raw(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func number(n *big.Int) string { return raw(n.FillBytes(make([]byte, 32))) }
+
+// sign writes a token in its compact form (RFC 7515).
+func sign(alg string, key *ecdsa.PrivateKey, id string, c Claims) string {
+	var parts [2]string
+	for n, part := range []Claims{{"alg": alg, "kid": id, "typ": "at+jwt"}, c} {
+		b, err := json.Marshal(part)
+		if err != nil {
+			panic(fmt.Sprintf("logintest: %v", err))
+		}
+		parts[n] = raw(b)
+	}
+	text := parts[0] + "." + parts[1]
+	return text + "." + raw(signature(alg, key, text))
+}
+
+func signature(alg string, key *ecdsa.PrivateKey, text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	switch alg {
+	case "ES256":
+		r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
+		if err != nil {
+			panic(err)
+		}
+		return append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
+	case "none":
+		return nil
+	}
+	mac := hmac.New(sha256.New, append(key.X.Bytes(), key.Y.Bytes()...))
+	mac.Write([]byte(text))
+	return mac.Sum(nil)
+}
