@@ -26,6 +26,9 @@ const (
 	LoginTime = 10 * time.Minute
 	// BrowserTime is how long a browser stays logged in.
 	BrowserTime = 30 * 24 * time.Hour
+	// SignInTime is how long it stays so when somebody else said who it is: after a
+	// day it is asked again.
+	SignInTime = 24 * time.Hour
 )
 
 // A Token lets its holder act as a principal. Its secret is not kept.

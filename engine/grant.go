@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -214,6 +215,12 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 	if g.Token == "" {
 		return nil
 	}
+	if email, signedIn := strings.CutPrefix(g.Token, personal); signedIn {
+		if !e.knows(email, g.By) {
+			return askback.ErrNotApproved
+		}
+		return nil
+	}
 	t, err := e.store.Read(ctx, kindToken, g.Token)
 	if errors.Is(err, store.ErrNotFound) {
 		return askback.ErrNotApproved
@@ -228,8 +235,12 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 	return err
 }
 
+// personal is how the root of a person who signed in begins. No id of a token does.
+const personal = "person:"
+
 // root is the token that the one shown was made with, in the end: a person who
-// logs a browser out takes nothing back, one whose own token is revoked does.
+// logs a browser out takes nothing back, one whose own token is revoked does. Who
+// signed in has no token of their own: their address stands for it.
 func (e *Engine) root(ctx context.Context, token string) (string, error) {
 	for range maxParents {
 		if token == "" {
@@ -239,11 +250,16 @@ func (e *Engine) root(ctx context.Context, token string) (string, error) {
 		if err != nil {
 			return token, mine(err)
 		}
-		_, parent, err := readCredential(r)
-		if err != nil || parent == "" {
+		t, err := readCredential(r)
+		switch {
+		case err != nil:
 			return token, err
+		case t.email != "":
+			return personal + t.email, nil
+		case t.parent == "":
+			return token, nil
 		}
-		token = parent
+		token = t.parent
 	}
 	return token, nil
 }

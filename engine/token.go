@@ -36,6 +36,7 @@ type tokenFixed struct {
 	Created int64        `json:"created"`
 	Expires int64        `json:"expires,omitempty"`
 	Parent  string       `json:"parent,omitempty"` // the token it was made with, and ends with
+	Email   string       `json:"email,omitempty"`  // it holds as long as the person of this name has this address
 }
 
 type tokenState struct {
@@ -77,7 +78,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 		}
 		e.keys.put(key, known, round)
 	}
-	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) {
+	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) || !e.knows(known.email, known.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
 	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via, Token: known.ID}, nil
@@ -86,10 +87,18 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 // maxParents bounds the tokens that were made with one another.
 const maxParents = 8
 
+// A held token is one that somebody holds, and what it hangs on.
+type held struct {
+	askback.Token
+	parent string // the token it was made with
+	email  string // the address of a person who signed in
+}
+
 // effective returns a token as it holds: one that was made with another, as a
 // browser's is, ends when that one does.
-func (e *Engine) effective(ctx context.Context, r store.Record) (askback.Token, error) {
-	t, parent, err := readCredential(r)
+func (e *Engine) effective(ctx context.Context, r store.Record) (held, error) {
+	t, err := readCredential(r)
+	parent := t.parent
 	for i := 0; err == nil && parent != ""; i++ {
 		up, readErr := e.store.Read(ctx, kindToken, parent)
 		if errors.Is(readErr, store.ErrNotFound) || i == maxParents {
@@ -98,9 +107,13 @@ func (e *Engine) effective(ctx context.Context, r store.Record) (askback.Token, 
 		if readErr != nil {
 			return t, mine(readErr)
 		}
-		var above askback.Token
-		if above, parent, err = readCredential(up); err != nil {
+		var above held
+		if above, err = readCredential(up); err != nil {
 			break
+		}
+		parent = above.parent
+		if above.email != "" {
+			t.email = above.email
 		}
 		if !above.RevokedAt.IsZero() {
 			t.RevokedAt = above.RevokedAt
@@ -117,27 +130,27 @@ func (e *Engine) effective(ctx context.Context, r store.Record) (askback.Token, 
 type keys struct {
 	mu    sync.Mutex
 	round int
-	known map[string]askback.Token
+	known map[string]held
 }
 
 // maxKeys is how many tokens are remembered; past it, all are forgotten.
 const maxKeys = 4096
 
-func (k *keys) get(key string) (t askback.Token, round int, ok bool) {
+func (k *keys) get(key string) (t held, round int, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t, ok = k.known[key]
 	return t, k.round, ok
 }
 
-func (k *keys) put(key string, t askback.Token, round int) {
+func (k *keys) put(key string, t held, round int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if round != k.round {
 		return
 	}
 	if k.known == nil || len(k.known) >= maxKeys {
-		k.known = map[string]askback.Token{}
+		k.known = map[string]held{}
 	}
 	k.known[key] = t
 }
@@ -150,20 +163,20 @@ func (k *keys) forget() {
 }
 
 func readToken(r store.Record) (askback.Token, error) {
-	t, _, err := readCredential(r)
-	return t, err
+	t, err := readCredential(r)
+	return t.Token, err
 }
 
-func readCredential(r store.Record) (t askback.Token, parent string, err error) {
+func readCredential(r store.Record) (held, error) {
 	var f tokenFixed
 	var s tokenState
 	if err := errors.Join(json.Unmarshal(r.Fixed, &f), json.Unmarshal(r.State, &s)); err != nil {
-		return askback.Token{}, "", fmt.Errorf("read token %s: %v", r.ID, err)
+		return held{}, fmt.Errorf("read token %s: %v", r.ID, err)
 	}
-	return askback.Token{
+	return held{askback.Token{
 		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
-	}, f.Parent, nil
+	}, f.Parent, f.Email}, nil
 }
 
 func instant(ms int64) time.Time {
@@ -186,12 +199,12 @@ func (e *Engine) tokenRecord(who askback.Principal, lasts time.Duration) (store.
 	if err != nil {
 		return store.Record{}, askback.Token{}, "", err
 	}
-	record, t, err := e.tokenOf(who, lasts, secret)
+	record, t, err := e.tokenOf(who, lasts, secret, "")
 	return record, t, secret, err
 }
 
 // tokenOf makes a token for a secret; one that lasts no time lasts for good.
-func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret string) (store.Record, askback.Token, error) {
+func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret, email string) (store.Record, askback.Token, error) {
 	now := e.clock()
 	t := askback.Token{Kind: who.Kind, Name: who.Name, Via: who.Via, CreatedAt: now}
 	if lasts > 0 {
@@ -201,7 +214,7 @@ func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret stri
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return store.Record{}, t, err
 	}
-	record, err := credential(kindToken, t, who.Token, secret)
+	record, err := credential(kindToken, held{t, who.Token, email}, secret)
 	return record, t, err
 }
 
@@ -219,7 +232,7 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 	if !errors.Is(err, store.ErrNotFound) {
 		return mine(err)
 	}
-	record, _, err := e.tokenOf(who, 0, secret)
+	record, _, err := e.tokenOf(who, 0, secret, "")
 	if err != nil {
 		return err
 	}
@@ -227,8 +240,8 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 }
 
 // credential is the record of a token or a log-in.
-func credential(kind string, t askback.Token, parent, secret string) (store.Record, error) {
-	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), parent})
+func credential(kind string, t held, secret string) (store.Record, error) {
+	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.email})
 	return store.Record{
 		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
 		Created: t.CreatedAt, Updated: t.CreatedAt, Due: t.ExpiresAt, Fixed: fixed, State: []byte(`{"v":1}`),
@@ -352,7 +365,7 @@ func (s *seat) LoginSecret(ctx context.Context) (string, error) {
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return "", err
 	}
-	record, err := credential(kindLogin, t, s.who.Token, secret)
+	record, err := credential(kindLogin, held{Token: t, parent: s.who.Token}, secret)
 	if err != nil {
 		return "", err
 	}
@@ -374,7 +387,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if err != nil {
 		return "", mine(err)
 	}
-	who, parent, err := readCredential(link)
+	who, err := readCredential(link)
 	if err != nil {
 		return "", err
 	}
@@ -385,7 +398,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if !holds.RevokedAt.IsZero() || !e.clock().Before(holds.ExpiresAt) {
 		return "", askback.ErrUnauthorized
 	}
-	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: parent}, askback.BrowserTime)
+	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: who.parent}, askback.BrowserTime)
 	if err != nil {
 		return "", err
 	}
