@@ -32,6 +32,10 @@ type Gate interface {
 	// Login spends the secret of a log-in link and returns that of a browser, or
 	// [askback.ErrUnauthorized]. The browser's is good for [askback.BrowserTime].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
+	// SignIn logs in the browser of the person who has an e-mail address, which
+	// somebody else vouches for, or is [askback.ErrForbidden]. The secret is good for
+	// [askback.SignInTime].
+	SignIn(ctx context.Context, email string) (browserSecret string, err error)
 	// Logout ends the secret of a browser.
 	Logout(ctx context.Context, secret string) error
 }
@@ -41,15 +45,19 @@ type Options struct {
 	Now  func() time.Time // nil: time.Now
 	Zone *time.Location   // of the times on the pages; nil: UTC
 	Log  *slog.Logger     // for what a person is not told; nil: nothing is logged
+	// Issuer says who people are, so that they can sign in. It needs the PublicURL,
+	// where it sends them back to. Nil: there is none.
+	Issuer    Issuer
+	PublicURL string // where people reach the pages, without a slash at the end
 }
 
 // New returns the pages: /, /asks/{id} and its claim, /grants and their revocation, /login,
-// /logout and /assets/. Every other path is a page that says so. Behind a proxy that ends TLS, it must pass on Host and set
+// /logout and /assets/; with an issuer also /login/oidc and its callback. Every other path is a page that says so. Behind a proxy that ends TLS, it must pass on Host and set
 // X-Forwarded-Proto.
 func New(gate Gate, o *Options) http.Handler {
 	s := &site{gate: gate, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
-		s.zone = o.Zone
+		s.zone, s.issuer, s.home = o.Zone, o.Issuer, o.PublicURL
 		if o.Now != nil {
 			s.now = o.Now
 		}
@@ -66,6 +74,10 @@ func New(gate Gate, o *Options) http.Handler {
 	mux.Handle("POST /grants/{id}/revoke", s.person(s.revoke))
 	mux.Handle("GET /login", s.handler(s.loginPage))
 	mux.Handle("POST /login", s.handler(s.login))
+	if s.issuer != nil {
+		mux.Handle("GET "+signInPath, s.handler(s.signIn))
+		mux.Handle("GET "+login.CallbackPath, s.handler(s.signedIn))
+	}
 	mux.Handle("POST /logout", s.handler(s.logout))
 	mux.Handle("GET /assets/", s.handler(s.assets.serve))
 	mux.Handle("/", s.handler(func(http.ResponseWriter, *http.Request) error { return askback.ErrNotFound }))
@@ -85,6 +97,8 @@ type site struct {
 	zone   *time.Location
 	log    *slog.Logger
 	assets assets
+	issuer Issuer
+	home   string
 }
 
 // policy lets a page load our own files and send its forms to us, and nothing else (T6,
@@ -185,6 +199,9 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case http.StatusServiceUnavailable:
 		s.log.Warn("a page could not be made now", "method", r.Method, "path", r.URL.Path, "error", err)
 		w.Header().Set("Retry-After", "1")
+	}
+	if errors.Is(err, askback.ErrUnauthorized) {
+		f.Notice = s.offer(f.Notice, r.URL.Path)
 	}
 	if err := s.draw(w, r, f.status, pages.Say(s.frame(), f.Notice)); err != nil {
 		s.log.Error("the page of an error could not be made", "error", err)

@@ -27,6 +27,14 @@ type Notice struct {
 	Body    []string // paragraphs
 	Command string   // what to type in a terminal, if that helps
 	Home    bool     // there is a list to go back to
+	SignIn  SignIn   // where to sign in, if that helps and there is somewhere
+}
+
+// SignIn is an issuer that says who people are.
+type SignIn struct {
+	Name string // as people know it
+	At   string // the address of ours that leads there
+	Else string // what else can be done, before the command
 }
 
 // The names of the buttons of a form; the field is called "action".
