@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,11 +20,13 @@ type caller struct {
 	stdio   bool
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
-	receipts *tally // counts those that are being written
+	receipts *tray
+	key      string             // by which its client can cancel it; "" is none
+	leave    context.CancelFunc // ends live; nil where the protocol ends the call
 
 	mu    sync.Mutex
 	given []gift // by this request
-	over  bool   // it is replied to: nothing is given any more
+	over  bool   // it is replied to, or cancelled: nothing is given any more
 }
 
 // A gift is a settled ask that was given to the agent, and its mark.
@@ -53,45 +54,37 @@ func (s *Server) tell(w *caller, ask askback.Ask, mark string) {
 	w.given = append(w.given, gift{ask.ID, mark})
 }
 
-// gives says whether a request gave anything.
-func (w *caller) gives() bool {
+// gave says whether a request gave anything. One that did not gives nothing any
+// more: its call may still run, and nobody reads what it finds.
+func (w *caller) gave() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.over = w.over || len(w.given) == 0
 	return len(w.given) > 0
 }
 
-// replied makes receipts for what a request gave, once its reply is sent; or forgets
-// it, when the reply did not arrive.
+// replied leaves receipts for what a request gave, once its reply is sent; or forgets
+// it, when the reply did not arrive. The agent goes on meanwhile.
 func (s *Server) replied(w *caller, arrived bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	t, waits := w.receipts, false
 	for _, g := range w.given {
-		if arrived {
-			s.receive(w, g.id)
-		} else {
+		if !arrived {
 			s.memory.forget(g.mark)
+			continue
 		}
+		err := t.put(receipt{w, g}, func() { s.flush(t) })
+		if err != nil {
+			s.lost(g, err)
+			continue
+		}
+		waits = true
 	}
 	w.given, w.over = nil, true
-}
-
-// receiptTime bounds the writing of a receipt.
-const receiptTime = 10 * time.Second
-
-// receive writes a receipt while the agent goes on already. One that is lost
-// costs nothing: the answer is offered once more.
-func (s *Server) receive(w *caller, id string) {
-	if !w.receipts.begin() {
-		return // the seats end
+	if !waits {
+		s.inFlight.end(w)
 	}
-	go func() {
-		defer w.receipts.end()
-		ctx, cancel := context.WithTimeout(s.receiving, receiptTime)
-		defer cancel()
-		if _, err := w.seat.Receive(ctx, id); err != nil {
-			s.log.Warn("there is no receipt for an answer", "ask", id, "error", err)
-		}
-	}()
 }
 
 // A call is one call of a tool.

@@ -7,6 +7,15 @@ import (
 	"github.com/askback/askback"
 )
 
+// How receipts are gathered, and how long the end takes.
+const (
+	GatherTime = gatherTime
+	TrayLimit  = trayLimit
+	TrayMost   = trayMost
+	WaveSize   = waveSize
+	FinishTime = finishTime
+)
+
 // Memory is what a server remembers of what it gave.
 type Memory = memory
 
@@ -36,6 +45,20 @@ func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *htt
 		s.tell(who, ask, ask.ID)
 		reply(w, r)
 	}), who, w, r)
+}
+
+// InFlight is how many requests can be cancelled.
+func (s *Server) InFlight() int {
+	s.inFlight.mu.Lock()
+	defer s.inFlight.mu.Unlock()
+	return len(s.inFlight.who)
+}
+
+// Gathers says whether a timer runs for receipts.
+func (s *Server) Gathers() bool {
+	s.receipts.mu.Lock()
+	defer s.receipts.mu.Unlock()
+	return s.receipts.armed
 }
 
 // Remembers says whether an ask counts as given.

@@ -122,6 +122,9 @@ func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []
 			return nil, "", err
 		}
 		for _, ask := range p.Items {
+			if c.memory.told(ask.ID) {
+				continue // it was given, and its receipt is not written yet
+			}
 			rows = append(rows, row(c.linked(ask)))
 		}
 		q.Cursor = cmp.Or(p.NextCursor, listEnd)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/mcpserver"
 )
 
 // pipes is a network within the process: nothing is buffered, and time can be
@@ -81,6 +82,12 @@ func (d *desk) received(t *testing.T, id string) bool {
 	return !ask.ReceivedAt.IsZero()
 }
 
+// gathered lets the time pass in which receipts wait for one another.
+func gathered() {
+	<-time.After(2*mcpserver.GatherTime + time.Millisecond) // by the clock of the bubble
+	synctest.Wait()
+}
+
 // write writes a call of bot, without sessions, to a connection that is closed after
 // the reply.
 func (d *desk) write(conn net.Conn, tool, args string) {
@@ -120,6 +127,7 @@ func TestAReaderThatDoesNotReadIsCutOff(t *testing.T) {
 			if n := d.serving.Load(); n != 0 {
 				t.Errorf("reads %t: %d requests are still served", reads, n)
 			}
+			gathered()
 			if got := d.received(t, id); got != reads {
 				t.Errorf("reads %t: there is a receipt: %t", reads, got)
 			}
@@ -147,7 +155,7 @@ func TestASlowReaderGetsAllOfIt(t *testing.T) {
 				break
 			}
 		}
-		if synctest.Wait(); !d.received(t, ask.ID) {
+		if gathered(); !d.received(t, ask.ID) {
 			t.Error("there is no receipt")
 		}
 	})

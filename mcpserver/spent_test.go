@@ -237,7 +237,7 @@ func TestAnApprovalThatCannotBeSpentIsNotGiven(t *testing.T) {
 					t.Errorf("%v: error %t, %q", err, got.IsError, text)
 				}
 			}
-			synctest.Wait()
+			gathered()
 			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.ReceivedAt.IsZero() {
 				t.Errorf("there is a receipt, %v", err)
 			}

@@ -3,7 +3,9 @@ package mcpserver
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -50,7 +52,7 @@ type line struct {
 	session   string
 	live      context.Context
 	hangUp    context.CancelFunc // ends all waiting
-	receipts  tally
+	receipts  tray
 
 	writing sync.Mutex
 	out     *counted
@@ -78,11 +80,29 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if errors.Is(err, io.EOF) {
 		l.drain(ctx)
 	}
-	if req, ok := m.(*jsonrpc.Request); ok && err == nil && req.IsCall() {
+	req, ok := m.(*jsonrpc.Request)
+	switch {
+	case !ok || err != nil:
+	case req.IsCall():
 		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: l.admit(req.ID)}}}
+	case req.Method == cancelledMethod:
+		l.cancelled(req.Params)
 	}
 	return m, err
 }
+
+// cancelled takes back what was given in a reply that nobody reads. The protocol
+// ends the call itself, if it is not replied to.
+func (l *line) cancelled(params json.RawMessage) {
+	var members map[string]any // found by their exact names, as the protocol does
+	_ = json.Unmarshal(params, &members)
+	if id, err := jsonrpc.MakeID(members["requestId"]); err == nil && id.IsValid() {
+		l.server.cancel(l.key(id))
+	}
+}
+
+// key is what a request on this line is cancelled by. 7 is not "7".
+func (l *line) key(id jsonrpc.ID) string { return digest("", l.session, fmt.Sprintf("%#v", id.Raw())) }
 
 // onStdio returns a context with the caller of a request that came by a line.
 func onStdio(ctx context.Context, req mcp.Request) context.Context {
@@ -107,6 +127,7 @@ func (l *line) admit(id jsonrpc.ID) *caller {
 		return who
 	}
 	l.open[id] = who
+	l.server.inFlight.begin(l.key(id), who)
 	return who
 }
 
@@ -174,7 +195,7 @@ func (l *line) end() {
 	for _, who := range open {
 		l.server.replied(who, false)
 	}
-	<-l.receipts.close() // each has its bound
+	<-l.server.end(&l.receipts) // it has its bound
 }
 
 // counted is an output that belongs to somebody else. It counts the bytes that it
