@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -64,20 +63,18 @@ func (s *Server) Handler(g Gate) http.Handler {
 
 // admit finds out who makes a request.
 func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
-	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return nil, askback.ErrUnauthorized
+	secret, err := bearer(r)
+	if err != nil {
+		return nil, err
 	}
-	p, err := g.Authenticate(r.Context(), strings.TrimSpace(secret))
+	p, seat, err := s.seat(r.Context(), g, secret)
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Kind != askback.Agent:
-		return nil, askback.ErrForbidden // whoever may answer must not ask as well
 	case s.stopping.Err() != nil:
 		return nil, askback.ErrStopping
 	}
-	who := &caller{seat: guarded{g.As(p), g, strings.TrimSpace(secret)}, name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
+	who := &caller{seat: seat, name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
 	var known session
 	if s.seal.open(who.session, &known, "session", p.Name) {
 		who.client = known.Client
@@ -102,7 +99,7 @@ func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter
 	s.offerSession(m, who, w, r)
 	defer s.cancellable(m, who, r)()
 	protocol.ServeHTTP(reply, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	arrived = !who.gives() || reply.arrived() && r.Context().Err() == nil
+	arrived = !who.gave() || reply.arrived() && r.Context().Err() == nil
 }
 
 // offerSession gives a client that begins a session its id. It says which client
@@ -123,7 +120,7 @@ func (s *Server) offerSession(m *message, who *caller, w http.ResponseWriter, r 
 func (s *Server) refuse(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized):
-		w.Header().Set("WWW-Authenticate", `Bearer realm="askback"`)
+		w.Header().Set("WWW-Authenticate", s.challenge(err))
 		refuse(w, http.StatusUnauthorized, "send Authorization: Bearer and an agent's token")
 	case errors.Is(err, askback.ErrForbidden):
 		refuse(w, http.StatusForbidden, "this door is for agents; the token is not one's")

@@ -33,12 +33,12 @@
 // are called, and that the approval was used already ("confirmed": false).
 //
 // What else is given has a receipt with its ask ([askback.Asker.Receive]), written
-// once the reply is sent: until then an answer waits for its agent, however late
-// it came and whatever was restarted, and list_open_questions names it. A result
-// counts as not given when its connection is seen to break before it is sent
-// whole, or when notifications/cancelled comes before it; one that crosses with it
-// comes too late. A crash between the reply and its receipt gives the answer twice, which
-// is better than an answer lost.
+// a moment after the reply is sent, together with others: until the reply an
+// answer waits for its agent, however late it came and whatever was restarted, and
+// list_open_questions names it. A result counts as not given when its connection is
+// seen to break before it is sent whole, or when notifications/cancelled comes
+// before its receipt is written: it may cross with the reply. A crash between the
+// reply and its receipt gives the answer twice, which is better than an answer lost.
 //
 // A client session is the process on stdio and what Mcp-Session-Id says over
 // HTTP, where it outlives a restart, because nothing is kept of it here. Protocol
@@ -81,6 +81,9 @@ type Options struct {
 	// ClaudeSession is the session of the Claude Code that started this server on
 	// stdio, so that its hooks find what permission_prompt asked. "" is none.
 	ClaudeSession string
+	// Issuer lets in agents over HTTP that have a token of its own instead of one of
+	// the gate's. It needs the PublicURL. Nil: there is none.
+	Issuer Issuer
 	// Version is the release, for the client's log.
 	Version string
 	Log     *slog.Logger // nil: nothing is logged
@@ -96,8 +99,9 @@ type Server struct {
 	protocol *mcp.Server
 	// What Finish waits for: requests over HTTP and connections on stdio, and the
 	// receipts of the former.
-	requests, receipts tally
-	writeTime          time.Duration // for a piece of a reply
+	requests  tally
+	receipts  tray
+	writeTime time.Duration // for a piece of a reply
 	// receiving ends when Finish has no more time: then no receipt is written.
 	receiving context.Context
 	cut       context.CancelFunc
@@ -147,11 +151,10 @@ func (s *Server) Finish() {
 	defer s.cut()
 	late := time.NewTimer(finishTime)
 	defer late.Stop()
-	for _, t := range []*tally{&s.requests, &s.receipts} {
+	for _, end := range []func() <-chan struct{}{s.requests.close, func() <-chan struct{} { return s.end(&s.receipts) }} {
 		select {
-		case <-t.close():
+		case <-end():
 		case <-late.C:
-			s.receipts.close()
 			return
 		}
 	}

@@ -171,7 +171,8 @@ func TestOperationsShowAFileThatWorks(t *testing.T) {
 		t.Fatal("docs/operations.md shows no settings file")
 	}
 	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
-		return "ben@example.com", name == "BEN_EMAIL"
+		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret"}[name]
+		return value, ok
 	})
 	if err != nil {
 		t.Fatal(err)

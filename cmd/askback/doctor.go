@@ -12,6 +12,7 @@ import (
 
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -85,6 +86,26 @@ func (d *doctor) examine(ctx context.Context) {
 	d.holder(ctx)
 	d.stored(ctx)
 	d.port()
+	d.issuer(ctx)
+}
+
+// issuer looks whether whoever says who people are answers. Without them the server
+// works, and nobody can sign in.
+func (d *doctor) issuer(ctx context.Context) {
+	const check = "log-in"
+	o := d.file.Login.OIDC
+	if o == (config.OIDC{}) {
+		return
+	}
+	if d.file.PublicURL == "" {
+		d.warn(check, "write public_url, or give serve --public-url", "login.oidc needs an address that people are sent back to")
+	}
+	i := login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL})
+	if err := i.Reach(ctx); err != nil {
+		d.warn(check, "look at login.oidc.issuer, and at what is between here and there", "%v", err)
+		return
+	}
+	d.ok(check, "%s answers; people come back to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
 }
 
 func (d *doctor) print(w io.Writer, asJSON bool) error {

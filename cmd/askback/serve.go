@@ -39,6 +39,9 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if d.serve.listen, d.serve.publicURL, err = c.addresses(d.file); err != nil {
 		return err
 	}
+	if d.file.Login != (config.Login{}) && d.serve.publicURL == "" {
+		return usage("login.oidc needs public_url: it sends people back there, and agents get tokens for it")
+	}
 	settings.holds(d.file, c.given(all))
 	at, err := d.takeOver(ctx)
 	if err != nil {

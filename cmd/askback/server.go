@@ -57,6 +57,7 @@ type holder struct {
 	ran     chan error
 	api     *httpapi.Handler
 	mcp     *mcpserver.Server
+	pages   *web.Options
 	http    *http.Server
 	unused  connections
 	at      *connection
@@ -197,7 +198,12 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 		o.Yield = h.yield
 	}
 	h.engine.Link(public)
-	h.mcp = mcpserver.New(&mcpserver.Options{PublicURL: public, Secret: h.desk.tokens.seal(), Version: version(), Log: h.desk.serve.log})
+	mcp := &mcpserver.Options{PublicURL: public, Secret: h.desk.tokens.seal(), Version: version(), Log: h.desk.serve.log}
+	h.pages = &web.Options{Zone: time.Local, Log: h.desk.serve.log, PublicURL: public}
+	if i := h.desk.issuer(public); i != nil {
+		h.pages.Issuer, mcp.Issuer = i, issuer{i}
+	}
+	h.mcp = mcpserver.New(mcp)
 	h.api = httpapi.NewHandler(h.engine, o)
 	h.http = &http.Server{
 		Handler: invited(ln.Addr(), public, h.doors()), ConnState: h.unused.note,
@@ -222,8 +228,12 @@ func (h *holder) doors() http.Handler {
 		mux.Handle(path, h.api)
 	}
 	mux.Handle("/mcp", h.mcp.Handler(h.engine))
+	if metadata := h.mcp.Metadata(); metadata != nil {
+		mux.Handle(mcpserver.MetadataPath, metadata)
+		mux.Handle(mcpserver.MetadataPath+"/mcp", metadata)
+	}
 	mux.HandleFunc("GET /readyz", h.ready)
-	mux.Handle("/", web.New(h.engine, &web.Options{Zone: time.Local, Log: h.desk.serve.log}))
+	mux.Handle("/", web.New(h.engine, h.pages))
 	return mux
 }
 

@@ -158,6 +158,7 @@ func (r *reloader) late(file config.Config) (keys []string) {
 		{"listen", file.Listen != r.begun.Listen},
 		{"public_url", file.PublicURL != r.begun.PublicURL},
 		{"database", file.Database != r.begun.Database},
+		{"login", file.Login != r.begun.Login},
 	} {
 		if k.differs && !slices.Contains(r.given, k.key) {
 			keys = append(keys, k.key)

@@ -20,6 +20,7 @@ type Config struct {
 	PublicURL string // scheme, host and port, without a slash at the end
 	Database  string // sqlite:PATH
 	People    []Person
+	Login     Login
 	Limits    Limits
 	Retention Retention
 }
@@ -38,7 +39,7 @@ type Retention struct {
 // Equal says whether two files say the same, however they write it.
 func (c Config) Equal(d Config) bool {
 	return c.Listen == d.Listen && c.PublicURL == d.PublicURL && c.Database == d.Database &&
-		c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
+		c.Login == d.Login && c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
 }
 
 // maxSize is far more than a file that a person wrote.
@@ -57,6 +58,7 @@ func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, er
 	var c Config
 	if root != nil && len(f.bad) == 0 {
 		f.fields(root, "", settings(f, &c))
+		f.checkLogin(c)
 	}
 	if err := f.err(); err != nil {
 		return Config{}, err

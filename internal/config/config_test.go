@@ -21,14 +21,15 @@ var update = flag.Bool("update", false, "rewrite the error texts with what happe
 // env is what the tests find in the environment.
 func env(name string) (string, bool) {
 	value, ok := map[string]string{
-		"ADDRESS":   "0.0.0.0:80",
-		"BEN_EMAIL": "ben@example.com",
-		"EMPTY":     "",
-		"LINES":     "127.0.0.1:1\nlisten: 127.0.0.1:2",
-		"N":         "7",
-		"NESTED":    "sqlite:${ADDRESS}",
-		"SECRET":    "hunter2",
-		"STRUCTURE": "[{name: mallory}]",
+		"ADDRESS":     "0.0.0.0:80",
+		"BEN_EMAIL":   "ben@example.com",
+		"EMPTY":       "",
+		"LINES":       "127.0.0.1:1\nlisten: 127.0.0.1:2",
+		"N":           "7",
+		"OIDC_SECRET": "s3cret",
+		"NESTED":      "sqlite:${ADDRESS}",
+		"SECRET":      "hunter2",
+		"STRUCTURE":   "[{name: mallory}]",
 	}[name]
 	return value, ok
 }
@@ -56,6 +57,7 @@ func TestTheDocumentedFileIsRead(t *testing.T) {
 			{Name: "ana", Email: "ana@example.com", Slack: "U012AB3CD", TimeZone: "Europe/Berlin", Quiet: config.Quiet{From: 22 * time.Hour, To: 7 * time.Hour}},
 			{Name: "ben", Email: "ben@example.com"},
 		},
+		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
 	}
@@ -238,6 +240,9 @@ func TestEqualSeesEveryField(t *testing.T) {
 		{"100", "101"},
 		{"60", "61"},
 		{"90d", "91d"},
+		{"https://id.", "https://ids."},
+		{"client_id: askback", "client_id: askbock"},
+		{"${OIDC_SECRET}", "${SECRET}"},
 	} {
 		now, err := load(strings.Replace(base, change[0], change[1], 1))
 		if err != nil || now.Equal(was) || was.Equal(now) {

@@ -32,7 +32,7 @@ func settings(f *file, c *Config) []setting {
 		{key: "groups", later: "knows no groups; name the people in each ask"},
 		{key: "routes", later: "routes nothing; an ask that names nobody is for everybody"},
 		{key: "channels", later: "sends nothing to other places; people answer on the pages and in the terminal"},
-		{key: "login", later: "has no log-in but the link that askback login prints"},
+		{key: "login", read: f.login(c)},
 		{key: "models", later: "hosts no agents and calls no models"},
 		{key: "mcp_servers", later: "hosts no agents and calls no MCP servers"},
 	}

@@ -1,0 +1,94 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"github.com/askback/askback"
+)
+
+// An Issuer vouches for agents that have a token of its own: an authorization server
+// of OAuth 2.1, as MCP wants it.
+type Issuer interface {
+	// Address is the issuer's, by which clients find the rest.
+	Address() string
+	// Agent returns the name of the agent that shows a token meant for the public URL
+	// and /mcp, or [askback.ErrUnauthorized]. Another error means that nobody knows.
+	Agent(ctx context.Context, token string) (name string, err error)
+}
+
+// resourcePath is where agents are served, and with the public URL what their tokens
+// are for.
+const resourcePath = "/mcp"
+
+// MetadataPath is where [Server.Metadata] is looked for: here, and below it with the
+// path of what it is about (RFC 9728, section 3.1).
+const MetadataPath = "/.well-known/oauth-protected-resource"
+
+// Metadata tells clients where agents get their tokens (RFC 9728). Without an
+// [Options.Issuer] it is nil.
+func (s *Server) Metadata() http.Handler {
+	if s.options.Issuer == nil {
+		return nil
+	}
+	return auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+		Resource:               s.options.PublicURL + resourcePath,
+		AuthorizationServers:   []string{s.options.Issuer.Address()},
+		BearerMethodsSupported: []string{"header"},
+		ResourceName:           "Askback",
+	})
+}
+
+// errNoBearer says that no token was shown at all.
+var errNoBearer = fmt.Errorf("%w: there is no bearer", askback.ErrUnauthorized)
+
+// bearer is the secret that a request shows.
+func bearer(r *http.Request) (string, error) {
+	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
+		return "", errNoBearer
+	}
+	return secret, nil
+}
+
+// seat finds the place of whoever has a secret: the gate's, or a token of the issuer,
+// which is of three parts with dots between, as no secret of the gate's is.
+func (s *Server) seat(ctx context.Context, g Gate, secret string) (askback.Principal, Agent, error) {
+	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
+		name, err := s.options.Issuer.Agent(ctx, secret)
+		if err != nil {
+			return askback.Principal{}, nil, err
+		}
+		// Such a token is not taken back: it ends soon, and what was called with it
+		// before that may end after it.
+		p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP}
+		return p, g.As(p), nil
+	}
+	p, err := g.Authenticate(ctx, secret)
+	switch {
+	case err != nil:
+		return p, nil, err
+	case p.Kind != askback.Agent:
+		return p, nil, askback.ErrForbidden // whoever may answer must not ask as well
+	}
+	return p, guarded{g.As(p), g, secret}, nil
+}
+
+// challenge says what a client should show (RFC 6750, section 3), and where it gets
+// that.
+func (s *Server) challenge(why error) string {
+	c := `Bearer realm="askback"`
+	if !errors.Is(why, errNoBearer) {
+		c += `, error="invalid_token"`
+	}
+	if s.options.Issuer != nil {
+		c += fmt.Sprintf(`, resource_metadata="%s%s%s"`, s.options.PublicURL, MetadataPath, resourcePath)
+	}
+	return c
+}
