@@ -57,6 +57,9 @@ type Options struct {
 // Settings can be replaced as a whole, with [Engine.Set].
 type Settings struct {
 	People []askback.Person // who may answer, beside those who have a token
+	// Issuer says who people are when they sign in; "" is nobody. Who signed in by
+	// another is logged out.
+	Issuer string
 	// MaxOpen bounds the open asks of one agent; 0 is what [Options.MaxOpen] says.
 	MaxOpen int
 	// AsksPerMinute bounds how fast one agent may ask; 0 is no bound.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/askback/askback"
@@ -215,8 +214,8 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 	if g.Token == "" {
 		return nil
 	}
-	if email, signedIn := strings.CutPrefix(g.Token, personal); signedIn {
-		if !e.knows(email, g.By) {
+	if by, signedIn := signerOf(g.Token); signedIn {
+		if !e.stands(by, g.By) {
 			return askback.ErrNotApproved
 		}
 		return nil
@@ -235,17 +234,14 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 	return err
 }
 
-// personal is how the root of a person who signed in begins. No id of a token does.
-const personal = "person:"
-
 // root is the token that the one shown was made with, in the end: a person who
 // logs a browser out takes nothing back, one whose own token is revoked does. Who
 // signed in has no token of their own: their address stands for it.
 func (e *Engine) root(ctx context.Context, token string) (string, error) {
-	for range maxParents {
-		if token == "" {
-			return "", nil
-		}
+	if token == "" {
+		return "", nil
+	}
+	for range maxParents + 1 { // itself, and those above
 		r, err := e.store.Read(ctx, kindToken, token)
 		if err != nil {
 			return token, mine(err)
@@ -254,14 +250,14 @@ func (e *Engine) root(ctx context.Context, token string) (string, error) {
 		switch {
 		case err != nil:
 			return token, err
-		case t.email != "":
-			return personal + t.email, nil
+		case t.signer != (signer{}):
+			return t.signer.root(), nil
 		case t.parent == "":
 			return token, nil
 		}
 		token = t.parent
 	}
-	return token, nil
+	return token, askback.ErrUnauthorized
 }
 
 // Grants implements [askback.Desk].

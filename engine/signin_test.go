@@ -10,10 +10,15 @@ import (
 	"github.com/askback/askback/engine"
 )
 
+const issuer = "https://id.example.com"
+
 var (
-	anaHere  = engine.Settings{People: []askback.Person{{Name: "ben", Email: "ben@example.com"}, {Name: "ana", Email: "ana@example.com"}, {Name: "cem"}}}
-	anaMoved = engine.Settings{People: []askback.Person{{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"}}}
-	anaGone  = engine.Settings{People: []askback.Person{{Name: "ben", Email: "ben@example.com"}}}
+	anaHere  = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}, {Name: "ana", Email: "ana@example.com"}, {Name: "cem"}, {Name: "kim", Email: "kim@example.com"}, {Name: "sam", Email: "sam@example.com"}}}
+	anaMoved = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ana@example.com"}, {Name: "ana", Email: "ana@example.org"}}}
+	// An issuer that is not ours any more vouches for nobody.
+	anaElse  = engine.Settings{Issuer: "https://id.example.org", People: anaHere.People}
+	anaAlone = engine.Settings{People: anaHere.People}
+	anaGone  = engine.Settings{Issuer: issuer, People: []askback.Person{{Name: "ben", Email: "ben@example.com"}}}
 )
 
 // Who signed in is the person whose address it is, for a day, and no longer than the
@@ -21,12 +26,12 @@ var (
 func TestWhoSignedInIsInTheSettings(t *testing.T) {
 	k := newKeyring()
 	k.Set(anaHere)
-	for _, stranger := range []string{"eve@example.com", "", "ana", "ana@example.com.evil.example", " ana@example.com"} {
-		if _, err := k.SignIn(t.Context(), stranger); !errors.Is(err, askback.ErrForbidden) {
+	for _, stranger := range []string{"eve@example.com", "", "ana", "ana@example.com.evil.example", " ana@example.com", "an\u0430@example.com", "\u212aim@example.com", "\u017fam@example.com"} {
+		if _, err := k.SignIn(t.Context(), issuer, stranger); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("%q: got %v, want %v", stranger, err, askback.ErrForbidden)
 		}
 	}
-	secret, err := k.SignIn(t.Context(), "Ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "Ana@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +41,16 @@ func TestWhoSignedInIsInTheSettings(t *testing.T) {
 	k.refuses(t, "no longer in the settings", secret)
 	k.Set(anaMoved)
 	k.refuses(t, "the address is somebody else's now", secret)
+	k.Set(anaElse)
+	k.refuses(t, "another issuer", secret)
+	k.Set(anaAlone)
+	k.refuses(t, "no issuer", secret)
+	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com"); !errors.Is(err, askback.ErrForbidden) {
+		t.Errorf("no issuer: got %v, want %v", err, askback.ErrForbidden)
+	}
+	if _, err := k.SignIn(t.Context(), "", "ana@example.com"); !errors.Is(err, askback.ErrForbidden) {
+		t.Errorf("no issuer at all: got %v, want %v", err, askback.ErrForbidden)
+	}
 	k.Set(anaHere)
 	k.accepts(t, secret, ana)
 	k.pass(askback.SignInTime)
@@ -47,7 +62,7 @@ func TestWhoSignedInIsInTheSettings(t *testing.T) {
 func TestALinkOfWhoSignedInEndsWithThem(t *testing.T) {
 	k := newKeyring()
 	k.Set(anaHere)
-	secret, err := k.SignIn(t.Context(), "ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +87,75 @@ func TestALinkOfWhoSignedInEndsWithThem(t *testing.T) {
 	k.refuses(t, "a day later", other)
 }
 
+// However long the way of links is from the sign-in to the browser that approves, or
+// too long: the approval ends with the person.
+func TestNoChainOfLinksOutlivesThePerson(t *testing.T) {
+	k := newKeyring()
+	k.Set(anaHere)
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ask := func(path string) askback.Ask {
+		t.Helper()
+		a, err := agent.Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{
+			ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	made := 0
+	for depth := range 12 {
+		ana, err := k.Authenticate(t.Context(), secret)
+		if err != nil {
+			break
+		}
+		_, err = k.As(ana).Answer(t.Context(), ask(fmt.Sprint("/", depth)).ID, askback.Decide(askback.ApproveAll, ""))
+		if err == nil {
+			made++
+		}
+		k.Set(anaGone)
+		if a := ask(fmt.Sprint("/gone/", depth)); a.Settled() {
+			t.Errorf("%d links deep: got outcome %+v by somebody who is not in the settings", depth, a.Outcome)
+		}
+		k.Set(anaHere)
+		k.endGrants(t)
+		link, err := k.As(ana).LoginSecret(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret, err = k.Login(t.Context(), link); err != nil {
+			break
+		}
+	}
+	if made < 8 {
+		t.Errorf("she could approve %d times only: nothing was tried", made)
+	}
+}
+
+// endGrants revokes every grant.
+func (k *keyring) endGrants(t *testing.T) {
+	t.Helper()
+	page, err := k.As(admin).Grants(t.Context(), askback.GrantQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range page.Items {
+		if _, err := k.As(admin).Revoke(t.Context(), g.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A standing approval outlives the log-in, as any does, and ends when its maker is no
 // longer in the settings (F8).
 func TestAGrantEndsWithThePersonWhoSignedIn(t *testing.T) {
 	k := newKeyring()
 	k.Set(anaHere)
-	secret, err := k.SignIn(t.Context(), "ana@example.com")
+	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ type tokenFixed struct {
 	Created int64        `json:"created"`
 	Expires int64        `json:"expires,omitempty"`
 	Parent  string       `json:"parent,omitempty"` // the token it was made with, and ends with
-	Email   string       `json:"email,omitempty"`  // it holds as long as the person of this name has this address
+	Signer  signer       `json:"signer,omitzero"`  // it holds as long as this is the person of this name
 }
 
 type tokenState struct {
@@ -78,7 +78,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 		}
 		e.keys.put(key, known, round)
 	}
-	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) || !e.knows(known.email, known.Name) {
+	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) || !e.stands(known.signer, known.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
 	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via, Token: known.ID}, nil
@@ -91,7 +91,7 @@ const maxParents = 8
 type held struct {
 	askback.Token
 	parent string // the token it was made with
-	email  string // the address of a person who signed in
+	signer signer // who signed in, if somebody did
 }
 
 // effective returns a token as it holds: one that was made with another, as a
@@ -112,8 +112,8 @@ func (e *Engine) effective(ctx context.Context, r store.Record) (held, error) {
 			break
 		}
 		parent = above.parent
-		if above.email != "" {
-			t.email = above.email
+		if above.signer != (signer{}) {
+			t.signer = above.signer
 		}
 		if !above.RevokedAt.IsZero() {
 			t.RevokedAt = above.RevokedAt
@@ -176,7 +176,7 @@ func readCredential(r store.Record) (held, error) {
 	return held{askback.Token{
 		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
-	}, f.Parent, f.Email}, nil
+	}, f.Parent, f.Signer}, nil
 }
 
 func instant(ms int64) time.Time {
@@ -199,12 +199,12 @@ func (e *Engine) tokenRecord(who askback.Principal, lasts time.Duration) (store.
 	if err != nil {
 		return store.Record{}, askback.Token{}, "", err
 	}
-	record, t, err := e.tokenOf(who, lasts, secret, "")
+	record, t, err := e.tokenOf(who, lasts, secret, signer{})
 	return record, t, secret, err
 }
 
 // tokenOf makes a token for a secret; one that lasts no time lasts for good.
-func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret, email string) (store.Record, askback.Token, error) {
+func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
 	now := e.clock()
 	t := askback.Token{Kind: who.Kind, Name: who.Name, Via: who.Via, CreatedAt: now}
 	if lasts > 0 {
@@ -214,7 +214,7 @@ func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret, ema
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return store.Record{}, t, err
 	}
-	record, err := credential(kindToken, held{t, who.Token, email}, secret)
+	record, err := credential(kindToken, held{t, who.Token, by}, secret)
 	return record, t, err
 }
 
@@ -232,7 +232,7 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 	if !errors.Is(err, store.ErrNotFound) {
 		return mine(err)
 	}
-	record, _, err := e.tokenOf(who, 0, secret, "")
+	record, _, err := e.tokenOf(who, 0, secret, signer{})
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 
 // credential is the record of a token or a log-in.
 func credential(kind string, t held, secret string) (store.Record, error) {
-	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.email})
+	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.signer})
 	return store.Record{
 		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
 		Created: t.CreatedAt, Updated: t.CreatedAt, Due: t.ExpiresAt, Fixed: fixed, State: []byte(`{"v":1}`),
