@@ -171,7 +171,12 @@ func (c *call) admit(rt route) error {
 	}
 	c.who, c.secret = who, secret
 	c.seat = c.h.gate.As(who)
-	return c.read(rt.limit)
+	if err := c.read(rt.limit); err != nil || c.r.ContentLength == 0 {
+		return err
+	}
+	// The body may have taken its time, and the token may be revoked by now.
+	_, err = c.h.gate.Authenticate(c.r.Context(), secret)
+	return err
 }
 
 // may says whether a principal may ever do what a route is for.

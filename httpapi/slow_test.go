@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 )
 
@@ -69,3 +71,57 @@ func sendHalf(t *testing.T, address, method, path, secret string) int {
 	defer reply.Body.Close()
 	return reply.StatusCode
 }
+
+// A token that is revoked while the body of a request comes does nothing, on any
+// route (T11).
+func TestARevocationHoldsAlsoForWhatIsUnderWay(t *testing.T) {
+	tried := 0
+	for _, rt := range httpapi.Table() {
+		if !rt.Body {
+			continue
+		}
+		tried++
+		for _, who := range cast {
+			s := newScene(t)
+			root := s.engine.As(askback.Principal{Kind: askback.Admin, Name: "root2"})
+			before := ""
+			revoke := func() {
+				tokens, err := root.Tokens(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, token := range tokens {
+					if token.Name != who.Name {
+						continue
+					}
+					if _, err := root.RevokeToken(t.Context(), token.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before = s.contents()
+			}
+			r := httptest.NewRequest(rt.Method, s.path(rt.Path), meanwhile{strings.NewReader(s.body(rt)), revoke})
+			r.Header.Set("Authorization", "Bearer "+s.token(who))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.handler.ServeHTTP(w, r)
+			if before == "" { // its body was not wanted
+				continue
+			}
+			if w.Code != http.StatusUnauthorized || s.contents() != before {
+				t.Errorf("%s %s by %s: got %d %s", rt.Method, rt.Path, who.Name, w.Code, w.Body)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no route was tried")
+	}
+}
+
+// meanwhile is a body during which something happens, once.
+type meanwhile struct {
+	*strings.Reader
+	during func()
+}
+
+func (m meanwhile) Read(p []byte) (int, error) { m.during(); return m.Reader.Read(p) }

@@ -27,9 +27,9 @@ type Issuer interface {
 // are for.
 const resourcePath = "/mcp"
 
-// MetadataPath is where [Server.Metadata] is looked for: here, and below it with the
-// path of what it is about (RFC 9728, section 3.1).
-const MetadataPath = "/.well-known/oauth-protected-resource"
+// MetadataPath is where [Server.Metadata] is looked for: the path of what it is about
+// stands behind that of all such metadata (RFC 9728, section 3.1).
+const MetadataPath = "/.well-known/oauth-protected-resource" + resourcePath
 
 // Metadata tells clients where agents get their tokens (RFC 9728). Without an
 // [Options.Issuer] it is nil.
@@ -88,7 +88,7 @@ func (s *Server) challenge(why error) string {
 		c += `, error="invalid_token"`
 	}
 	if s.options.Issuer != nil {
-		c += fmt.Sprintf(`, resource_metadata="%s%s%s"`, s.options.PublicURL, MetadataPath, resourcePath)
+		c += fmt.Sprintf(`, resource_metadata="%s%s"`, s.options.PublicURL, MetadataPath)
 	}
 	return c
 }

@@ -89,7 +89,7 @@ func TestMetadataNameTheIssuer(t *testing.T) {
 		t.Error("there are metadata without an issuer")
 	}
 	w := httptest.NewRecorder()
-	issued(t).server.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, mcpserver.MetadataPath+"/mcp", nil))
+	issued(t).server.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, mcpserver.MetadataPath, nil))
 	var got map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("got %v, %v", w.Header(), err)

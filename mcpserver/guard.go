@@ -6,13 +6,22 @@ import (
 	"github.com/askback/askback"
 )
 
-// guarded is the seat of a request over HTTP. An outcome is told to a token that
-// is good when it is told: one that was revoked while its call waited hears
-// nothing, and spends no approval.
+// guarded is the seat of a request over HTTP. It asks for a token that is good once
+// the body was read, which may take its time. An outcome is told to one that is good
+// when it is told: one that was revoked while its call waited hears nothing, and
+// spends no approval.
 type guarded struct {
 	askback.Seat
 	gate   Gate
 	secret string
+}
+
+// Ask implements [askback.Asker].
+func (g guarded) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	if _, err := g.gate.Authenticate(ctx, g.secret); err != nil {
+		return askback.Ask{}, err
+	}
+	return g.Seat.Ask(ctx, r)
 }
 
 // Wait implements [askback.Asker].

@@ -3,6 +3,7 @@ package mcpserver_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -97,3 +98,45 @@ func TestTheTaskIsFoundByItsExactName(t *testing.T) {
 		}
 	})
 }
+
+// A token that is revoked while the body of its call comes asks nothing.
+func TestATokenThatIsRevokedMeanwhileAsksNothing(t *testing.T) {
+	for _, version := range []string{"", legacy, modern} {
+		d := newDesk(t)
+		token, secret, err := d.admin.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": ` + database + `, "_meta": {
+			"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+			"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}}}`
+		if version != modern {
+			body = body[:strings.Index(body, `, "_meta"`)] + "}}"
+		}
+		revoke := func() {
+			if _, err := d.admin.RevokeToken(t.Context(), token.ID); err != nil {
+				t.Error(err)
+			}
+		}
+		r := httptest.NewRequest(http.MethodPost, "/mcp", meanwhile{strings.NewReader(body), revoke})
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + secret},
+			"Mcp-Method": {"tools/call"}, "Mcp-Name": {"ask_user_question"},
+		}
+		if version != "" {
+			r.Header.Set("Mcp-Protocol-Version", version)
+		}
+		d.server.Handler(d.engine).ServeHTTP(httptest.NewRecorder(), r)
+		if asks := d.open(); len(asks) != 0 {
+			t.Errorf("%q: asked: %v", version, asks)
+		}
+	}
+}
+
+// meanwhile is a body during which something happens.
+type meanwhile struct {
+	*strings.Reader
+	during func()
+}
+
+func (l meanwhile) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) }

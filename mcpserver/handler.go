@@ -128,7 +128,7 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, askback.ErrStopping.Error())
 	default:
-		s.log.Error("a request could not be let in", "error", err)
+		s.log.Warn("a request could not be let in", "error", err)
 		w.Header().Set("Retry-After", "5")
 		refuse(w, http.StatusServiceUnavailable, "who this is could not be found out; try again")
 	}

@@ -48,6 +48,9 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 	if err != nil {
 		return err
 	}
+	if err := s.still(v); err != nil {
+		return err
+	}
 	switch wrong := sent.check(a, drawn); {
 	case wrong && a.Settled():
 		return s.overtaken(w, v, a, sent.form)

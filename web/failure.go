@@ -33,6 +33,13 @@ var failures = []struct {
 			"Use https, or open the page on the machine itself under http://127.0.0.1.",
 		},
 	}}},
+	{errProxy, failure{http.StatusForbidden, pages.Notice{
+		Heading: "Not over this connection",
+		Body: []string{
+			"This server is reached by https, and this request came without it. Open the address that begins with https.",
+			"If you did: the proxy before this server must pass on Host and set X-Forwarded-Proto. Tell that to whoever runs it.",
+		},
+	}}},
 	{askback.ErrForbidden, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not with this token",
 		Body:    []string{"This browser is logged in with a token that may not read or answer asks: an agent's or an operator's. Log in as a person:"},

@@ -30,6 +30,9 @@ func (s *site) revoke(w http.ResponseWriter, v visit) error {
 	if _, err := readValues(w, v.Request, maxSmall); err != nil {
 		return err
 	}
+	if err := s.still(v); err != nil {
+		return err
+	}
 	if _, err := v.seat.Revoke(v.Context(), v.PathValue("id")); err != nil {
 		return err
 	}

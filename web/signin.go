@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
@@ -12,51 +13,92 @@ import (
 
 // An Issuer says who a person is, by OpenID Connect.
 type Issuer interface {
+	// Address is the issuer's.
+	Address() string
 	// Name is what people know it by.
 	Name() string
 	// Begin begins to find out, and returns where to send the browser. To is the path
-	// that the person wanted to see.
-	Begin(w http.ResponseWriter, r *http.Request, to string) (address string, err error)
+	// that the person wanted to see. With choose they can choose who they are.
+	Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error)
 	// Finish ends it when the browser is sent back, with an e-mail address that is the
 	// person's own.
 	Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error)
 }
 
 // signInPath begins it. It is a link and no form: a form may lead nowhere but to our
-// own pages. It changes nothing here; whoever is sent to it without wanting it is
-// asked by the issuer.
+// own pages.
 const signInPath = "/login/oidc"
 
-// signInAt is where to sign in to see a path. It names the host to which the issuer
+// signInAt is where to log in to see a path. It names the host to which the issuer
 // sends people back, because the cookie of the way there belongs to a host.
-func (s *site) signInAt(path string) string {
-	return s.home + signInPath + "?" + url.Values{"to": {path}}.Encode()
+func (s *site) signInAt(path string, choose bool) string {
+	q := url.Values{"to": {path}}
+	if choose {
+		q.Set("choose", "1")
+	}
+	return s.home + signInPath + "?" + q.Encode()
 }
 
-// offer adds the way to sign in to a notice, if there is one.
-func (s *site) offer(n pages.Notice, path string) pages.Notice {
+// offer adds the way to log in to a notice, if there is one.
+func (s *site) offer(n pages.Notice, r *http.Request) pages.Notice {
 	if s.issuer == nil {
 		return n
 	}
-	if path == login.CallbackPath {
-		path = "/"
-	}
 	n.Body = []string{"This browser is not logged in, or no longer."}
+	if r.Method == http.MethodPost {
+		n.Body = append(n.Body, "Nothing was sent. Log in in another tab, then go back here in your browser: what you typed is still there.")
+	}
 	n.SignIn = pages.SignIn{
-		Name: s.issuer.Name(), At: s.signInAt(path),
+		Name: s.issuer.Name(), At: s.signInAt(readable(r.URL.Path), false),
 		Else: "Or, in a terminal on the machine where Askback runs, type this and open the link it prints:",
 	}
 	return n
 }
 
-// signIn sends a browser to the issuer.
-func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Cache-Control", "no-store")
-	if !login.Possible(r) {
+// readable is the page on which a form stands that was sent to a path, or the path.
+func readable(path string) string {
+	parts := strings.Split(path, "/")
+	switch {
+	case len(parts) > 2 && parts[1] == "asks":
+		return "/asks/" + url.PathEscape(parts[2])
+	case len(parts) > 1 && parts[1] == "grants":
+		return "/grants"
+	}
+	return "/"
+}
+
+// errProxy is a proxy that hides how people come.
+var errProxy = errors.New("a log-in came over plain http, and the pages are at https")
+
+// mayLogIn says whether a browser that came like this can be logged in at the issuer.
+// It ends at the public address: where that is https, the cookie is one of https.
+func (s *site) mayLogIn(r *http.Request) error {
+	switch {
+	case strings.HasPrefix(s.home, "https:") && !login.Secure(r):
+		return errProxy
+	case !login.Possible(r):
 		return errClear
 	}
-	to := r.URL.Query().Get("to")
-	address, err := s.issuer.Begin(w, r, to)
+	return nil
+}
+
+// signIn sends a browser to the issuer, if it was a person who wanted that: a page
+// elsewhere could do it too, and make somebody somebody else.
+func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Cache-Control", "no-store")
+	if err := s.mayLogIn(r); err != nil {
+		return err
+	}
+	to, choose := r.URL.Query().Get("to"), r.URL.Query().Has("choose")
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return s.draw(w, r, http.StatusOK, pages.Say(s.frame(), pages.Notice{
+			Heading: "Log in to Askback",
+			Body:    []string{"Another page led you here. Did you want to log in? Otherwise close this page: nothing has happened."},
+			SignIn:  pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(to, choose)},
+		}))
+	}
+	address, err := s.issuer.Begin(w, r, to, choose)
 	if err != nil {
 		return s.notSignedIn(w, r, to, err)
 	}
@@ -64,22 +106,28 @@ func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signedIn logs in a browser that comes back from the issuer.
+// signedIn logs in a browser that comes back from the issuer, in place of whoever was
+// logged in there.
 func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	if !login.Possible(r) {
-		return errClear
+	if err := s.mayLogIn(r); err != nil {
+		return err
 	}
 	email, to, err := s.issuer.Finish(w, r)
 	if err != nil {
 		return s.notSignedIn(w, r, to, err)
 	}
-	secret, err := s.gate.SignIn(r.Context(), email)
+	secret, err := s.gate.SignIn(r.Context(), s.issuer.Address(), email)
 	if errors.Is(err, askback.ErrForbidden) {
 		return s.notSignedIn(w, r, to, errStranger{email})
 	}
 	if err != nil {
 		return err
+	}
+	if old := login.Secret(r); old != "" {
+		if err := s.gate.Logout(r.Context(), old); err != nil {
+			s.log.Warn("the log-in before could not be ended", "error", err)
+		}
 	}
 	login.Keep(w, r, secret, askback.SignInTime)
 	http.Redirect(w, r, to, http.StatusSeeOther)
@@ -94,30 +142,41 @@ func (e errStranger) Error() string { return e.email + " is none of those who an
 // notSignedIn says why somebody is not let in. What the issuer said is for the log:
 // a stranger may have written it.
 func (s *site) notSignedIn(w http.ResponseWriter, r *http.Request, to string, err error) error {
-	n, status := pages.Notice{Heading: "Not signed in", SignIn: pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(to)}}, http.StatusForbidden
+	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(to, false)}}, http.StatusForbidden
 	var stranger errStranger
 	switch {
 	case errors.As(err, &stranger):
 		n.Heading = "Not one of those who answer here"
 		n.Body = []string{
 			s.issuer.Name() + " says that you are " + stranger.email + ". Nobody with this address answers here.",
-			"If that is a mistake, whoever runs this server can add the address. If you have another account, sign out there first.",
+			"If that is a mistake, whoever runs this server can add the address. Or choose another account:",
 		}
+		n.SignIn.At = s.signInAt(to, true)
 	case errors.Is(err, login.ErrAttempt):
-		n.Body = []string{"This sign-in did not begin in this browser, or it took too long. Nothing has changed. Begin again:"}
-		n.SignIn.At = s.signInAt("/")
+		n.Body = []string{"This log-in did not begin in this browser, or it took too long. Nothing has changed. Begin again:"}
+		n.SignIn.At = s.signInAt("/", false)
 	case errors.Is(err, login.ErrUnverified):
-		n.Body = []string{s.issuer.Name() + " has not confirmed that your e-mail address is yours. Have it confirmed there, then sign in again:"}
+		n.Body = []string{s.issuer.Name() + " has not confirmed that your e-mail address is yours. Have it confirmed there, or choose another account:"}
+		n.SignIn.At = s.signInAt(to, true)
 	case errors.Is(err, login.ErrDenied), errors.Is(err, login.ErrInvalid):
 		n.Body = []string{s.issuer.Name() + " did not let you in. You can try again:"}
 	case errors.Is(err, login.ErrUnreachable):
 		status = http.StatusServiceUnavailable
-		n.Heading = "Signing in does not work now"
-		n.Body = []string{s.issuer.Name() + " does not answer. It is not your fault. Try again in a moment:"}
+		n.Heading = "Logging in does not work now"
+		n.Body = []string{s.issuer.Name() + " does not answer as it should. It is not your fault. Try again in a moment:"}
 		w.Header().Set("Retry-After", "5")
+	case errors.Is(err, login.ErrTooMany):
+		status = http.StatusServiceUnavailable
+		n.Heading = "Try again in a moment"
+		n.Body = []string{"Too many people log in just now:"}
+		w.Header().Set("Retry-After", "1")
 	default:
 		return err
 	}
-	s.log.Warn("somebody was not signed in", "error", err)
+	if errors.Is(err, login.ErrAttempt) || errors.Is(err, login.ErrTooMany) {
+		s.log.Debug("somebody was not logged in", "error", err)
+	} else {
+		s.log.Warn("somebody was not logged in", "error", err)
+	}
 	return s.draw(w, r, status, pages.Say(s.frame(), n))
 }

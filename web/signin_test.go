@@ -16,15 +16,20 @@ import (
 
 // vouches is an issuer that finds out at once what it is told to.
 type vouches struct {
-	email string
-	err   error
-	to    string
+	email  string
+	err    error
+	to     string
+	choose bool
+	begun  int
 }
+
+func (v *vouches) Address() string { return "https://id.example.com" }
 
 func (v *vouches) Name() string { return "id.example.com" }
 
-func (v *vouches) Begin(_ http.ResponseWriter, _ *http.Request, to string) (string, error) {
-	v.to = to
+func (v *vouches) Begin(_ http.ResponseWriter, _ *http.Request, to string, choose bool) (string, error) {
+	v.to, v.choose = to, choose
+	v.begun++
 	return "https://id.example.com/authorize", v.err
 }
 
@@ -32,13 +37,18 @@ func (v *vouches) Finish(http.ResponseWriter, *http.Request) (email, to string, 
 	return v.email, v.to, v.err
 }
 
-const home = "https://ask.example.com"
+const home = "http://127.0.0.1:7575"
 
 func issued(t *testing.T) (*house, *vouches) {
 	h, v := newHouse(t), &vouches{}
-	h.engine.Set(engine.Settings{People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
-	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
+	h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
+	h.public(v, home)
 	return h, v
+}
+
+// public gives the pages an issuer and the address where people reach them.
+func (h *house) public(v *vouches, home string) {
+	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
 }
 
 // Whoever is not logged in is led to the issuer, and from there to what they wanted to
@@ -49,7 +59,7 @@ func TestTheWayInLeadsBack(t *testing.T) {
 	nobody := browser{h, ""}
 	page := nobody.open("/asks/"+a.ID, http.StatusUnauthorized)
 	at := page.one(t, ".notice .button")
-	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID || at.words() != "Sign in with id.example.com" {
+	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID || at.words() != "Log in with id.example.com" {
 		t.Errorf("the way in is %q: %s", got, at.words())
 	}
 	if strings.Contains(page.words(), "database") {
@@ -106,18 +116,130 @@ func TestWhyNobodyIsSignedIn(t *testing.T) {
 	}
 }
 
-// A log-in that would travel in the clear is not begun, nor ended.
+// A log-in that would travel in the clear is not begun, nor ended; and where the pages
+// are at https, no cookie is given that is not one of https, whatever a proxy says.
 func TestNobodySignsInInTheClear(t *testing.T) {
-	h, v := issued(t)
-	v.email = "ana@example.com"
-	for _, path := range []string{"/login/oidc", login.CallbackPath} {
-		r := browser{h, ""}.request(http.MethodGet, path, nil)
-		r.Host = "ask.example.com"
-		if w := h.do(r); w.Code != http.StatusForbidden || len(w.Result().Cookies()) != 0 {
-			t.Errorf("%s: got %d %v", path, w.Code, w.Header())
+	for name, c := range map[string]struct {
+		home, host, proto string
+		ok                bool
+	}{
+		"plain http elsewhere":      {"http://ask.example.com", "ask.example.com", "", false},
+		"loopback":                  {home, "127.0.0.1:7575", "", true},
+		"https":                     {"https://ask.example.com", "ask.example.com", "https", true},
+		"a proxy that hides https":  {"https://ask.example.com", "ask.example.com", "", false},
+		"a proxy that hides it all": {"https://ask.example.com", "127.0.0.1:7575", "", false},
+		"a proxy that hides Host":   {"https://ask.example.com", "127.0.0.1:7575", "https", true},
+	} {
+		h, v := issued(t)
+		h.public(v, c.home)
+		v.email, v.to = "ana@example.com", "/"
+		for _, path := range []string{"/login/oidc", login.CallbackPath} {
+			r := browser{h, ""}.request(http.MethodGet, path, nil)
+			if r.Host = c.host; c.proto != "" {
+				r.Header.Set("X-Forwarded-Proto", c.proto)
+			}
+			w := h.do(r)
+			if ok := w.Code == http.StatusSeeOther; ok != c.ok || !ok && len(w.Result().Cookies()) != 0 {
+				t.Errorf("%s, %s: got %d %v", name, path, w.Code, w.Header())
+			}
+			for _, cookie := range w.Result().Cookies() {
+				if cookie.Secure != (c.proto == "https") {
+					t.Errorf("%s, %s: got %v", name, path, cookie)
+				}
+			}
 		}
 	}
 }
+
+// A page elsewhere logs nobody in by leading them here.
+func TestAPersonBeginsTheLogIn(t *testing.T) {
+	for from, begins := range map[string]bool{"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false} {
+		h, v := issued(t)
+		r := browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/grants&choose=1", nil)
+		if from != "" {
+			r.Header.Set("Sec-Fetch-Site", from)
+		}
+		w := h.do(r)
+		if begun := v.begun == 1; begun != begins || (w.Code == http.StatusSeeOther) != begins {
+			t.Errorf("%q: got %d, begun %t", from, w.Code, begun)
+		}
+		if begins && (v.to != "/grants" || !v.choose) {
+			t.Errorf("%q: to %q, choose %t", from, v.to, v.choose)
+		}
+		if !begins {
+			at := parse(t, w.Body.String()).one(t, ".notice .button")
+			if got := at.attr["href"]; got != home+"/login/oidc?choose=1&to=%2Fgrants" {
+				t.Errorf("%q: the page leads to %s", from, got)
+			}
+		}
+	}
+}
+
+// A form that is sent by somebody who is not logged in any more leads to the page on
+// which it stands.
+func TestAFormLeadsToItsPage(t *testing.T) {
+	h, _ := issued(t)
+	a := h.ask(single)
+	for path, want := range map[string]string{
+		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
+	} {
+		answer := url.Values{"action": {"answer"}, "q1": {"0"}}
+		page := browser{h, ""}.send(path, answer, http.StatusUnauthorized)
+		if got := page.one(t, ".notice .button").attr["href"]; got != home+"/login/oidc?to="+url.QueryEscape(want) {
+			t.Errorf("%s leads to %s", path, got)
+		}
+		if !strings.Contains(page.words(), "Nothing was sent") {
+			t.Errorf("%s: %s", path, page.words())
+		}
+	}
+	if h.get(a.ID).Settled() {
+		t.Error("it is answered")
+	}
+}
+
+// A browser is logged in once: the log-in before ends.
+func TestALogInTakesThePlaceOfTheOneBefore(t *testing.T) {
+	h, v := issued(t)
+	v.email, v.to = "ana@example.com", "/"
+	var b browser
+	for range 3 {
+		old := b
+		w := h.do(browser{h, b.secret}.request(http.MethodGet, login.CallbackPath, nil))
+		b = browser{h, w.Result().Cookies()[0].Value}
+		b.open("/", http.StatusOK)
+		if old.secret != "" {
+			old.open("/", http.StatusUnauthorized)
+		}
+	}
+}
+
+// A form of which the rest comes when its sender was put out is not taken.
+func TestWhoIsOutAnswersNothing(t *testing.T) {
+	h, v := issued(t)
+	v.email, v.to = "ana@example.com", "/"
+	a := h.ask(single)
+	secret := h.do(browser{h, ""}.request(http.MethodGet, login.CallbackPath, nil)).Result().Cookies()[0].Value
+	for _, path := range []string{"/asks/" + a.ID, "/grants/gr_1/revoke"} {
+		h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
+		r := browser{h, secret}.request(http.MethodPost, path, url.Values{})
+		r.Body = late{strings.NewReader(url.Values{"action": {"answer"}, "q1": {"0"}}.Encode()), func() { h.engine.Set(engine.Settings{}) }}
+		if w := h.do(r); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: got %d", path, w.Code)
+		}
+	}
+	if h.get(a.ID).Settled() {
+		t.Error("it is answered by somebody who is out")
+	}
+}
+
+// late is a body during which something happens.
+type late struct {
+	*strings.Reader
+	during func()
+}
+
+func (l late) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) }
+func (l late) Close() error               { return nil }
 
 // Without an issuer there is no such door.
 func TestWithoutAnIssuerNobodySignsIn(t *testing.T) {

@@ -32,10 +32,10 @@ type Gate interface {
 	// Login spends the secret of a log-in link and returns that of a browser, or
 	// [askback.ErrUnauthorized]. The browser's is good for [askback.BrowserTime].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
-	// SignIn logs in the browser of the person who has an e-mail address, which
-	// somebody else vouches for, or is [askback.ErrForbidden]. The secret is good for
+	// SignIn logs in the browser of the person who has an e-mail address, for which
+	// the issuer vouches, or is [askback.ErrForbidden]. The secret is good for
 	// [askback.SignInTime].
-	SignIn(ctx context.Context, email string) (browserSecret string, err error)
+	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	// Logout ends the secret of a browser.
 	Logout(ctx context.Context, secret string) error
 }
@@ -154,6 +154,13 @@ func (s *site) person(f func(http.ResponseWriter, visit) error) http.Handler {
 	})
 }
 
+// still says whether a visitor is logged in when the form was read: it may have taken
+// its time.
+func (s *site) still(v visit) error {
+	_, err := s.visitor(v.Request)
+	return err
+}
+
 func (s *site) visitor(r *http.Request) (askback.Principal, error) {
 	if !login.Possible(r) {
 		return askback.Principal{}, errClear
@@ -201,7 +208,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "1")
 	}
 	if errors.Is(err, askback.ErrUnauthorized) {
-		f.Notice = s.offer(f.Notice, r.URL.Path)
+		f.Notice = s.offer(f.Notice, r)
 	}
 	if err := s.draw(w, r, f.status, pages.Say(s.frame(), f.Notice)); err != nil {
 		s.log.Error("the page of an error could not be made", "error", err)

@@ -27,6 +27,8 @@ type Place struct {
 	Home    string // HOME of everything that runs here
 	Program string // the path of askback
 	URL     string // of the server, also before it runs
+	// Settings is the settings file; "" is none.
+	Settings string
 	// AgentToken and PersonToken are of the agent "robot" and the responder "ana".
 	AgentToken, PersonToken string
 	// Person is who answers, Robot sees what the agent's token sees.
@@ -41,6 +43,12 @@ type Place struct {
 // New makes a place and starts a server there, which ends with the test.
 func New(t testing.TB) *Place {
 	t.Helper()
+	return Configured(t, nil)
+}
+
+// Configured is the same with a settings file, made for the server at an address.
+func Configured(t testing.TB, settings func(url string) string) *Place {
+	t.Helper()
 	p := &Place{Home: t.TempDir(), Program: program(t), t: t}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,6 +56,12 @@ func New(t testing.TB) *Place {
 	}
 	p.URL = "http://" + listener.Addr().String()
 	_ = listener.Close()
+	if settings != nil {
+		p.Settings = filepath.Join(p.Home, "askback.yaml")
+		if err := os.WriteFile(p.Settings, []byte(settings(p.URL)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.Start()
 	t.Cleanup(func() {
 		p.Kill()
@@ -65,10 +79,14 @@ func New(t testing.TB) *Place {
 // Environ is the environment of programs here: nothing of whoever runs the test
 // but PATH, and what is given.
 func (p *Place) Environ(more ...string) []string {
-	return append([]string{
+	environ := []string{
 		"HOME=" + p.Home, "XDG_STATE_HOME=" + filepath.Join(p.Home, "state"), "TMPDIR=" + os.TempDir(),
 		"PATH=" + filepath.Dir(p.Program) + string(os.PathListSeparator) + os.Getenv("PATH"), "LANG=C.UTF-8",
-	}, more...)
+	}
+	if p.Settings != "" {
+		environ = append(environ, "ASKBACK_CONFIG="+p.Settings)
+	}
+	return append(environ, more...)
 }
 
 // Start starts the server, at the same address each time.

@@ -23,11 +23,24 @@ func (i issuer) Agent(ctx context.Context, token string) (string, error) {
 	return name, err
 }
 
+// checkIssuer says what is missing for people to log in.
+func checkIssuer(o config.OIDC, public string) error {
+	switch {
+	case o == (config.OIDC{}):
+		return nil
+	case public == "":
+		return usage("login.oidc needs public_url: it sends people back there, and agents get tokens for it")
+	case o.ClientID == public+login.ResourcePath:
+		return usage("login.oidc.client_id is what tokens of agents are for; register this server under another name")
+	}
+	return nil
+}
+
 // issuer is who says who people are, or nil. A command that holds the database only
 // while it waits serves this machine alone, under an address the issuer does not know.
 func (d *desk) issuer(public string) *login.Issuer {
 	if o := d.file.Login.OIDC; o != (config.OIDC{}) && d.serve.kind == local.KindServe {
-		return login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public})
+		return login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: d.tokens.seal()})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,35 @@ func TestAPersonSignsInAtTheIssuer(t *testing.T) {
 	}
 }
 
+// Whoever is taken out of the settings is out, also the last one, and so are all when
+// the issuer goes.
+func TestWhoIsTakenOutIsOut(t *testing.T) {
+	t.Parallel()
+	s := newSigning(t)
+	s.issuer.Person = logintest.Claims{"sub": "u1", "email": "ana@example.com", "email_verified": true}
+	for name, settings := range map[string]string{
+		"nobody has an address": "public_url: " + s.home + "\npeople: [{name: ben}]\nlogin: {oidc: {issuer: " + strconv.Quote(s.issuer.URL) + ", client_id: askback}}\n",
+		"nobody is there":       "public_url: " + s.home + "\nlogin: {oidc: {issuer: " + strconv.Quote(s.issuer.URL) + ", client_id: askback}}\n",
+		"no log-in":             "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\n",
+		"another issuer":        "public_url: " + s.home + "\npeople: [{name: ana, email: ana@example.com}]\nlogin: {oidc: {issuer: \"https://id.example.com\", client_id: askback}}\n",
+	} {
+		s.knows("ana@example.com")
+		ana := s.browser()
+		if !eventually(func() bool { status, _, _ := s.open(ana, s.home+"/login/oidc?to=/"); return status == 200 }) {
+			t.Fatalf("%s: ana cannot log in", name)
+		}
+		if err := os.WriteFile(s.file, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !eventually(func() bool { status, _, _ := s.open(ana, s.home+"/"); return status == 401 }) {
+			t.Errorf("%s: ana is still logged in", name)
+		}
+		if status, _, _ := s.open(s.browser(), s.home+"/login/oidc?to=/"); status != 403 {
+			t.Errorf("%s: ana logs in again: %d", name, status)
+		}
+	}
+}
+
 // A token of the issuer is an agent's, at /mcp alone, and the 401 there says where to
 // get one (F9).
 func TestAnAgentHasATokenOfTheIssuer(t *testing.T) {
@@ -149,15 +179,13 @@ func TestAnAgentHasATokenOfTheIssuer(t *testing.T) {
 	if status != 401 || !strings.HasPrefix(at, s.home+"/.well-known/") {
 		t.Fatalf("got %d %s", status, challenge)
 	}
-	for _, at := range []string{at, s.home + "/.well-known/oauth-protected-resource"} {
-		var says struct {
-			Resource string   `json:"resource"`
-			Servers  []string `json:"authorization_servers"`
-		}
-		_, _, body := s.open(http.DefaultClient, at)
-		if err := json.Unmarshal([]byte(body), &says); err != nil || says.Resource != s.home+"/mcp" || len(says.Servers) != 1 || says.Servers[0] != s.issuer.URL {
-			t.Errorf("%s: got %s, %v", at, body, err)
-		}
+	var says struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers"`
+	}
+	_, _, body := s.open(http.DefaultClient, at)
+	if err := json.Unmarshal([]byte(body), &says); err != nil || says.Resource != s.home+"/mcp" || len(says.Servers) != 1 || says.Servers[0] != s.issuer.URL {
+		t.Errorf("%s: got %s, %v", at, body, err)
 	}
 	if status, _ := lists(token); status != 200 {
 		t.Errorf("a good token: got %d", status)
@@ -182,6 +210,16 @@ func TestAnIssuerNeedsThePublicURL(t *testing.T) {
 	}
 	p := launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0")
 	if !p.wait() || exitCode(p.result) != exitUsage || !strings.Contains(p.err.String(), "public_url") {
+		t.Errorf("got %v: %s", p.result, p.err.String())
+	}
+	q := launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
+	q.says(t, "msg=serving")
+	if err := os.WriteFile(file, []byte("login: {oidc: {issuer: \"https://id.example.com\", client_id: \"https://ask.example.com/mcp\"}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env, _ = sandbox(t)
+	p = launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
+	if !p.wait() || exitCode(p.result) != exitUsage || !strings.Contains(p.err.String(), "client_id") {
 		t.Errorf("got %v: %s", p.result, p.err.String())
 	}
 }

@@ -39,9 +39,10 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if d.serve.listen, d.serve.publicURL, err = c.addresses(d.file); err != nil {
 		return err
 	}
-	if d.file.Login != (config.Login{}) && d.serve.publicURL == "" {
-		return usage("login.oidc needs public_url: it sends people back there, and agents get tokens for it")
+	if err := checkIssuer(d.file.Login.OIDC, d.serve.publicURL); err != nil {
+		return err
 	}
+	warnOfLogin(log, d.file)
 	settings.holds(d.file, c.given(all))
 	at, err := d.takeOver(ctx)
 	if err != nil {

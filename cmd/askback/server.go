@@ -230,7 +230,6 @@ func (h *holder) doors() http.Handler {
 	mux.Handle("/mcp", h.mcp.Handler(h.engine))
 	if metadata := h.mcp.Metadata(); metadata != nil {
 		mux.Handle(mcpserver.MetadataPath, metadata)
-		mux.Handle(mcpserver.MetadataPath+"/mcp", metadata)
 	}
 	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("/", web.New(h.engine, h.pages))

@@ -40,6 +40,7 @@ func engineOptions(file config.Config, log *slog.Logger) *engine.Options {
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
+		Issuer: file.Login.OIDC.Issuer,
 	}
 	for _, p := range file.People {
 		s.People = append(s.People, askback.Person{Name: p.Name, Email: p.Email, TimeZone: p.TimeZone})
@@ -135,16 +136,24 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	r.seen = stampOf(r.path) // before it is read: what is written meanwhile is read again
 	file, err := readSettings(r.path)
 	if r.bad = err; err != nil {
-		r.log.Error("the settings file is refused; the one before holds", "error", err)
+		r.log.Error("the settings file is refused; the one before holds, also for people who are not in this one", "error", err)
 		return
 	}
 	if !file.Equal(r.now) {
 		set(engineSettings(file))
 		r.now = file
 	}
+	warnOfLogin(r.log, file)
 	r.log.Info("settings read", "file", r.path)
 	for _, key := range r.late(file) {
 		r.log.Warn("this setting changes with the next start of the server", "key", key)
+	}
+}
+
+// warnOfLogin says when people can log in nowhere.
+func warnOfLogin(log *slog.Logger, file config.Config) {
+	if file.NoPeople() {
+		log.Warn("login.oidc lets nobody in: no person has an e-mail address")
 	}
 }
 

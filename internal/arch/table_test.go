@@ -54,7 +54,7 @@ var layers = map[string][]string{
 	"internal/link":            {},
 	"internal/local":           {},
 	"internal/login/logintest": {},
-	"internal/login":           {},
+	"internal/login":           {"internal/canon"},
 	"internal/openapi":         {"."},
 	"internal/prose":           {"internal/safetext"},
 	"internal/safetext":        {},
@@ -142,6 +142,7 @@ var owners = map[string]owner{
 	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "pages are made in one and written in the other"},
 	"github.com/coreos/go-oidc":       {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
+	"golang.org/x/time":               {packages: []string{"internal/login"}},
 	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {

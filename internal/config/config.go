@@ -58,7 +58,6 @@ func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, er
 	var c Config
 	if root != nil && len(f.bad) == 0 {
 		f.fields(root, "", settings(f, &c))
-		f.checkLogin(c)
 	}
 	if err := f.err(); err != nil {
 		return Config{}, err

@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -47,29 +48,21 @@ func (f *file) login(c *Config) func(value) {
 			if o.ClientID == "" {
 				f.wrong(v.at, "write client_id: askback", "%s has no client_id", v.key)
 			}
-			f.issuer = v
 		}},
 	})
 }
 
-// checkLogin finds a log-in that lets nobody in.
-func (f *file) checkLogin(c Config) {
-	if c.Login.OIDC == (OIDC{}) || len(f.bad) > 0 {
-		return
-	}
-	for _, p := range c.People {
-		if p.Email != "" {
-			return
-		}
-	}
-	f.wrong(f.issuer.at, "write people: [{name: ana, email: ana@example.com}]", "%s lets in those people whose e-mail stands in this file, and none does", f.issuer.key)
+// NoPeople says whether nobody can log in, because no person has an e-mail address.
+// That is no mistake where somebody was just taken out.
+func (c Config) NoPeople() bool {
+	return c.Login.OIDC != (OIDC{}) && !slices.ContainsFunc(c.People, func(p Person) bool { return p.Email != "" })
 }
 
 // badIssuer holds an issuer to https: whoever is on the way could log in as anybody.
 func badIssuer(s string) (wrong string) {
 	u, err := url.Parse(s)
 	switch {
-	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?#"):
+	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
 		return "is no address of an issuer"
 	case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):
 		return ""

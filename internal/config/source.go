@@ -20,8 +20,6 @@ type file struct {
 	name string
 	env  func(string) (string, bool)
 	bad  []Problem
-
-	issuer value // where the log-in stands
 }
 
 // parse returns what the file holds, nil if that is nothing or is wrong.

@@ -5,73 +5,85 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
-	"net/mail"
 	"strings"
 )
 
 // Agent returns the name of the agent that shows an access token: a JWT of the
-// issuer (RFC 9068) whose audience is the public URL and [ResourcePath]. Who it
-// works for gives it its name, so that its asks are its own with the next token too:
-// a verified e-mail, else the subject. The names of the two begin differently, since
-// at some issuers people choose their subject. The error is [ErrInvalid] or
-// [ErrUnreachable].
+// issuer (RFC 9068) whose audience is the public URL and [ResourcePath]. Its subject
+// gives it its name, which stays with the next token; an address may be somebody
+// else's one day. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name string, err error) {
 	if !isJWT(token) {
 		return "", ErrInvalid
 	}
-	verified, err := i.verify(ctx, token, i.settings.PublicURL+ResourcePath)
+	verified, says, err := i.verify(ctx, token, i.settings.PublicURL+ResourcePath)
 	if err != nil {
 		return "", err
 	}
-	var says claims
-	if err := verified.Claims(&says); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrInvalid, err)
+	if why := noAccess(typeOf(token), says); why != "" {
+		return "", fmt.Errorf("%w: %s", ErrInvalid, why)
 	}
-	if says.Nonce != "" {
-		return "", fmt.Errorf("%w: it tells a client who logged in, and opens nothing", ErrInvalid)
-	}
-	if email, ok := says.verified(); ok {
-		return "oauth:" + email, nil
-	}
-	return "oauth-sub:" + plain(verified.Subject), nil
+	return "oauth:" + plain(verified.Subject), nil
 }
 
-// claims are what a token says about a person.
-type claims struct {
-	Email    string `json:"email"`
-	Verified *flag  `json:"email_verified"` // nil: it does not say
-	Nonce    string `json:"nonce"`
-}
-
-// verified returns the address that is this person's own, in lower case, if the
-// issuer says so.
-func (c claims) verified() (email string, ok bool) {
-	a, err := mail.ParseAddress(c.Email)
-	if c.Verified == nil || !bool(*c.Verified) || err != nil || a.Address != c.Email || plain(c.Email) != c.Email {
-		return "", false
+// noAccess says why a token of the issuer opens nothing, or "". One that says it is
+// an access token is one; of others, those are not taken that are known to be
+// something else (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
+func noAccess(kind string, says claims) (why string) {
+	switch {
+	case says.has("cnf"):
+		return "whoever shows it has to prove more, which is not asked here" // RFC 7800
+	case kind == "at+jwt":
+		return ""
+	case kind != "" && kind != "jwt":
+		return "it is a token of another type"
 	}
-	return strings.ToLower(c.Email), true
+	for _, key := range []string{"nonce", "events", "at_hash", "c_hash"} {
+		if says.has(key) {
+			return "it tells a client who logged in or out, and opens nothing"
+		}
+	}
+	switch says.text("typ") {
+	case "", "Bearer":
+		return ""
+	}
+	return "it is a token of another type"
 }
 
-// A flag is true or "true": some issuers write it as a text.
-type flag bool
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (f *flag) UnmarshalJSON(b []byte) error {
-	*f = string(b) == "true" || string(b) == `"true"`
-	return nil
+// isJWT says whether a secret has the looks of a signed token in its compact form.
+func isJWT(secret string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+	return strings.Count(secret, ".") == 2 && strings.Trim(secret, letters) == ""
 }
 
-// maxPlain is how long a name may be to stand as it is.
+// typeOf is the type in the header of a token that was verified, in lower case and
+// without its "application/"; "" where there is none.
+func typeOf(token string) string {
+	header, _, _ := strings.Cut(token, ".")
+	b, err := base64.RawURLEncoding.DecodeString(header)
+	if err != nil {
+		return "?"
+	}
+	c, err := readClaims(b)
+	if err != nil {
+		return "?"
+	}
+	return strings.TrimPrefix(strings.ToLower(c.text("typ")), "application/")
+}
+
+// hashed is how the name of a hash begins.
+const hashed = "sha256:"
+
+// maxPlain is how long a subject may be to stand as it is.
 const maxPlain = 100
 
-// plain is a text that people can read in one line and that is never another one
-// written alike; what is no such text becomes its hash.
+// plain is a text that people can read in one line, and no two subjects have the same;
+// what cannot stand as it is becomes its hash.
 func plain(s string) string {
 	visible := func(r rune) bool { return r > ' ' && r < 0x7f }
-	if len(s) <= maxPlain && strings.IndexFunc(s, func(r rune) bool { return !visible(r) }) < 0 {
+	if len(s) <= maxPlain && !strings.HasPrefix(s, hashed) && strings.IndexFunc(s, func(r rune) bool { return !visible(r) }) < 0 {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
-	return "sha256:" + base64.RawURLEncoding.EncodeToString(sum[:])
+	return hashed + base64.RawURLEncoding.EncodeToString(sum[:])
 }

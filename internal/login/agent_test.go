@@ -1,11 +1,15 @@
 package login_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback/internal/login"
@@ -52,6 +56,7 @@ func newPlace(t *testing.T) *place {
 func (p *place) again() *login.Issuer {
 	return login.NewIssuer(login.Settings{
 		Issuer: p.URL, ClientID: p.ClientID, ClientSecret: p.ClientSecret, PublicURL: public, Now: p.clock.Now,
+		Key: []byte("of all processes"),
 	})
 }
 
@@ -60,31 +65,25 @@ func (p *place) access() logintest.Claims {
 	return logintest.Claims{"iss": p.URL, "sub": "u1", "aud": public + "/mcp", "exp": p.clock.Now().Add(time.Minute).Unix()}
 }
 
-// A token names an agent after whoever it works for, by what nobody else can be.
+// A token names an agent after whoever it works for.
 func TestATokenNamesItsAgent(t *testing.T) {
 	p := newPlace(t)
 	for name, c := range map[string]struct {
 		says logintest.Claims
 		want string
 	}{
-		"a subject":             {nil, "oauth-sub:u1"},
-		"several audiences":     {logintest.Claims{"aud": []string{"x", public + "/mcp"}}, "oauth-sub:u1"},
-		"a verified address":    {logintest.Claims{"email": "Ana@example.com", "email_verified": true}, "oauth:ana@example.com"},
-		"verified as a text":    {logintest.Claims{"email": "ana@example.com", "email_verified": "true"}, "oauth:ana@example.com"},
-		"not verified":          {logintest.Claims{"email": "ana@example.com", "email_verified": false}, "oauth-sub:u1"},
-		"nothing said of that":  {logintest.Claims{"email": "ana@example.com"}, "oauth-sub:u1"},
-		"a number for that":     {logintest.Claims{"email": "ana@example.com", "email_verified": 1}, "oauth-sub:u1"},
-		"no address":            {logintest.Claims{"email": "ana", "email_verified": true}, "oauth-sub:u1"},
-		"an address and a name": {logintest.Claims{"email": "Ana <ana@example.com>", "email_verified": true}, "oauth-sub:u1"},
-		"one that looks alike":  {logintest.Claims{"email": "аna@example.com", "email_verified": true}, "oauth-sub:u1"},
-		// At some issuers people choose their subject.
-		"a subject like an address": {logintest.Claims{"sub": "ana@example.com"}, "oauth-sub:ana@example.com"},
-		"a subject that hides":      {logintest.Claims{"sub": "u1\u200b"}, "oauth-sub:sha256:"},
-		"a long subject":            {logintest.Claims{"sub": strings.Repeat("u", 101)}, "oauth-sub:sha256:"},
+		"a subject":         {nil, "oauth:u1"},
+		"several audiences": {logintest.Claims{"aud": []string{"x", public + "/mcp"}}, "oauth:u1"},
+		// An address changes, and may be another's one day.
+		"a verified address":        {logintest.Claims{"email": "ana@example.com", "email_verified": true}, "oauth:u1"},
+		"a subject like an address": {logintest.Claims{"sub": "ana@example.com"}, "oauth:ana@example.com"},
+		"a subject that hides":      {logintest.Claims{"sub": "u1\u200b"}, "oauth:sha256:"},
+		"a subject like a hash":     {logintest.Claims{"sub": "sha256:x"}, "oauth:sha256:"},
+		"a long subject":            {logintest.Claims{"sub": strings.Repeat("u", 101)}, "oauth:sha256:"},
 	} {
 		got, err := p.login.Agent(t.Context(), p.Sign(p.access().With(c.says)))
-		if hashed, _, ok := strings.Cut(c.want, "sha256:"); ok {
-			if err != nil || !strings.HasPrefix(got, hashed+"sha256:") || len(got) != len(hashed)+len("sha256:")+43 {
+		if before, ok := strings.CutSuffix(c.want, "sha256:"); ok {
+			if err != nil || !strings.HasPrefix(got, c.want) || len(got) != len(before)+len("sha256:")+43 {
 				t.Errorf("%s: got %q, %v", name, got, err)
 			}
 			continue
@@ -114,7 +113,6 @@ func TestOtherTokensAreRefused(t *testing.T) {
 		"for the whole server":         p.Sign(p.access().With(logintest.Claims{"aud": public})),
 		"for no one":                   p.Sign(p.access().With(logintest.Claims{"aud": nil})),
 		"for a client":                 p.Sign(p.access().With(logintest.Claims{"aud": "askback"})),
-		"what tells who logged in":     p.Sign(p.access().With(logintest.Claims{"nonce": "n"})),
 		"over":                         p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(-time.Second).Unix()})),
 		"without an end":               p.Sign(p.access().With(logintest.Claims{"exp": nil})),
 		"not begun":                    p.Sign(p.access().With(logintest.Claims{"nbf": p.clock.Now().Add(time.Hour).Unix()})),
@@ -157,12 +155,12 @@ func TestAnIssuerMayBeAway(t *testing.T) {
 	}
 	p.Answer(0)
 	p.clock.pass(badTime)
-	if got, err := p.login.Agent(t.Context(), token); got != "oauth-sub:u1" || err != nil {
+	if got, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
 		t.Errorf("back: got %q, %v", got, err)
 	}
 	p.Answer(http.StatusBadGateway)
 	p.clock.pass(time.Minute)
-	if got, err := p.login.Agent(t.Context(), token); got != "oauth-sub:u1" || err != nil {
+	if got, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
 		t.Errorf("away again, with keys that are known: got %q, %v", got, err)
 	}
 	p.Rotate()
@@ -197,4 +195,141 @@ func TestKeysAreReadOnceInAWhile(t *testing.T) {
 	if n := p.Asked("/keys"); n != 2 {
 		t.Errorf("the keys were read %d times, want twice", n)
 	}
+}
+
+// Of the tokens that an issuer signs for us, those open the door that are meant to
+// open one (RFC 9068).
+func TestOnlyAccessTokensOpenTheDoor(t *testing.T) {
+	p := newPlace(t)
+	for name, c := range map[string]struct {
+		kind string
+		more string
+		ok   bool
+	}{
+		"as RFC 9068 has it":         {"at+jwt", "", true},
+		"in full":                    {"application/at+jwt", "", true},
+		"in capitals":                {"AT+JWT", "", true},
+		"a plain one":                {"JWT", "", true},
+		"of no type":                 {"", "", true},
+		"Keycloak's":                 {"JWT", `,"typ":"Bearer"`, true},
+		"Keycloak's of an identity":  {"JWT", `,"typ":"ID"`, false},
+		"Keycloak's to renew":        {"JWT", `,"typ":"Refresh"`, false},
+		"a type that is no text":     {"JWT", `,"typ":7`, false},
+		"of a log-out":               {"logout+jwt", `,"events":{}`, false},
+		"of a log-out, plain":        {"JWT", `,"events":{}`, false},
+		"of an identity":             {"JWT", `,"nonce":"n"`, false},
+		"of an identity, with hash":  {"", `,"at_hash":"h"`, false},
+		"of an identity, with a c":   {"", `,"c_hash":"h"`, false},
+		"of another type":            {"dpop+jwt", "", false},
+		"bound to a key":             {"at+jwt", `,"cnf":{"jkt":"x"}`, false},
+		"two subjects":               {"at+jwt", `,"sub":"u2"`, false},
+		"a subject in capitals":      {"at+jwt", `,"Sub":"u2"`, false},
+		"a subject with a long s":    {"at+jwt", `,"\u017fub":"u2"`, false},
+		"an audience in capitals":    {"at+jwt", `,"AUD":"x"`, false},
+		"an end in capitals":         {"at+jwt", `,"Exp":9999999999`, false},
+		"something else in capitals": {"at+jwt", `,"Name":"x","name":"y"`, true},
+	} {
+		payload := fmt.Sprintf(`{"iss":%q,"sub":"u1","aud":"%s/mcp","exp":%d%s}`, p.URL, public, p.clock.Now().Add(time.Minute).Unix(), c.more)
+		got, err := p.login.Agent(t.Context(), p.SignText(c.kind, payload))
+		if c.ok && (got != "oauth:u1" || err != nil) || !c.ok && !errors.Is(err, login.ErrInvalid) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	// The other form of a signed token has as many dots if one likes.
+	parts := strings.Split(p.Sign(p.access()), ".")
+	written := fmt.Sprintf(`{"protected":%q,"payload":%q,"signature":%q,"x":".."}`, parts[0], parts[1], parts[2])
+	if got, err := p.login.Agent(t.Context(), written); !errors.Is(err, login.ErrInvalid) {
+		t.Errorf("written as JSON: got %q, %v", got, err)
+	}
+}
+
+// A key that the issuer does not publish any more opens nothing, soon.
+func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
+	p := newPlace(t)
+	old := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
+	if _, err := p.login.Agent(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	p.Rotate()
+	p.clock.pass(10 * time.Minute)
+	for range 1000 { // the keys are read beside this
+		if _, err := p.login.Agent(t.Context(), old); errors.Is(err, login.ErrInvalid) {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Error("a key that was withdrawn ten minutes ago is good")
+}
+
+// An issuer that is away keeps nobody out whose key is known, for an hour.
+func TestWhatIsKnownHoldsForAWhile(t *testing.T) {
+	p := newPlace(t)
+	token := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
+	if _, err := p.login.Agent(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	p.Answer(http.StatusBadGateway)
+	p.clock.pass(59 * time.Minute)
+	for range 10 {
+		if _, err := p.login.Agent(t.Context(), token); err != nil {
+			t.Errorf("an hour later: %v", err)
+		}
+	}
+	p.clock.pass(time.Minute)
+	if _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
+		t.Errorf("after that: got %v, want %v", err, login.ErrUnreachable)
+	}
+}
+
+// An issuer that is reached by https says nothing that leads over http.
+func TestAnIssuerStaysWithHTTPS(t *testing.T) {
+	for _, at := range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"} {
+		says := logintest.Claims{
+			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a", "token_endpoint": "https://id.example.com/t",
+			"jwks_uri": "https://id.example.com/k", "userinfo_endpoint": "https://id.example.com/u",
+		}.With(logintest.Claims{at: "http://id.example.com/x"})
+		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: public, Transport: says})
+		if err := i.Reach(t.Context()); !errors.Is(err, login.ErrUnreachable) || !strings.Contains(err.Error(), "http://id.example.com/x") {
+			t.Errorf("%s: got %v", at, err)
+		}
+	}
+}
+
+// Whoever waits for an issuer that hangs can go, and those who wait share one look.
+func TestNobodyHasToWaitForAnIssuerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs, begun := make(hanging), time.Now()
+		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: public, Transport: hangs})
+		ctx, leave := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() {
+				if err := i.Reach(ctx); !errors.Is(err, login.ErrUnreachable) {
+					t.Errorf("got %v, want %v", err, login.ErrUnreachable)
+				}
+			})
+		}
+		<-hangs // the one look has begun
+		synctest.Wait()
+		leave()
+		group.Wait()
+		if waited := time.Since(begun); waited != 0 {
+			t.Errorf("who had gone waited for %v", waited)
+		}
+		synctest.Wait()
+		select {
+		case <-hangs:
+			t.Error("it was looked twice")
+		case <-time.After(time.Minute): // the look ends by itself
+		}
+	})
+}
+
+// hanging never answers.
+type hanging chan struct{}
+
+func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	h <- struct{}{}
+	<-r.Context().Done()
+	return nil, r.Context().Err()
 }

@@ -18,11 +18,12 @@ type board struct {
 	next http.RoundTripper
 	now  func() time.Time
 
-	mu   sync.Mutex
-	read map[string]notice
+	mu    sync.Mutex
+	read  map[string]notice
+	looks map[string]chan struct{} // closed when somebody who looks there is back
 }
 
-// A notice is what was read, and when.
+// A notice is what was read, and how long it holds.
 type notice struct {
 	body  []byte
 	kind  string
@@ -45,9 +46,9 @@ var errNoAnswer = errors.New("no answer from the issuer")
 
 // RoundTrip implements [http.RoundTripper].
 func (b *board) RoundTrip(r *http.Request) (*http.Response, error) {
-	n := b.get(r)
-	if n.err != nil {
-		return nil, n.err
+	n, err := b.get(r)
+	if err != nil {
+		return nil, err
 	}
 	return &http.Response{
 		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -56,30 +57,51 @@ func (b *board) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// get reads an address, or remembers it. One reads at a time, and not for itself
-// alone: whoever else waits takes what it found, and it goes on when its own caller
-// went away.
-func (b *board) get(r *http.Request) notice {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// get returns what stands at an address. One looks at a time, and not for itself
+// alone: it goes on when its own caller went away, and whoever waits takes what it
+// found.
+func (b *board) get(r *http.Request) (notice, error) {
 	address := r.URL.String()
-	if n, ok := b.read[address]; ok && b.now().Before(n.until) {
-		return n
+	for {
+		b.mu.Lock()
+		n, ok := b.read[address]
+		if ok && b.now().Before(n.until) {
+			b.mu.Unlock()
+			return n, n.err
+		}
+		back, away := b.looks[address]
+		if !away {
+			back = make(chan struct{})
+			if b.looks == nil {
+				b.looks, b.read = map[string]chan struct{}{}, map[string]notice{}
+			}
+			b.looks[address] = back
+			go b.look(r.Clone(context.WithoutCancel(r.Context())), address, back)
+		}
+		b.mu.Unlock()
+		select {
+		case <-back:
+		case <-r.Context().Done():
+			return notice{}, r.Context().Err()
+		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
+}
+
+// look reads an address for everybody.
+func (b *board) look(r *http.Request, address string, back chan struct{}) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	var n notice
 	lasts := goodTime
-	n.body, n.kind, n.err = b.fetch(r.WithContext(ctx))
-	if n.err != nil {
+	if n.body, n.kind, n.err = b.fetch(r.WithContext(ctx)); n.err != nil {
 		n.err, lasts = fmt.Errorf("%w: %w", errNoAnswer, n.err), badTime
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	n.until = b.now().Add(lasts)
-	if b.read == nil {
-		b.read = map[string]notice{}
-	}
 	b.read[address] = n
-	return n
+	delete(b.looks, address)
+	close(back)
 }
 
 func (b *board) fetch(r *http.Request) (body []byte, kind string, err error) {

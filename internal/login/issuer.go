@@ -2,6 +2,8 @@ package login
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/time/rate"
 )
 
 // The errors of an [Issuer]. What the issuer said itself stands behind them, for
@@ -25,6 +28,8 @@ var (
 	ErrAttempt = errors.New("this browser began no such log-in")
 	// ErrDenied: the issuer did not let the person in.
 	ErrDenied = errors.New("the issuer let nobody in")
+	// ErrTooMany: so many log-ins end at this moment that the issuer would be flooded.
+	ErrTooMany = errors.New("too many log-ins end at this moment")
 	// ErrUnverified: the issuer does not say that the e-mail is this person's own.
 	ErrUnverified = errors.New("the issuer has not verified an e-mail address")
 )
@@ -35,6 +40,7 @@ type Settings struct {
 	ClientID     string
 	ClientSecret string            // "": a public client
 	PublicURL    string            // of this server, without a slash at the end
+	Key          []byte            // signs attempts; the same for all processes that serve the same people; nil: one of this process
 	Now          func() time.Time  // nil: time.Now
 	Transport    http.RoundTripper // nil: http.DefaultTransport
 }
@@ -53,8 +59,11 @@ type Issuer struct {
 	published *http.Client // for its keys and what it says of itself
 	direct    *http.Client // for what it says of a person
 
-	mu    sync.Mutex
-	known *provider // nil: not reached so far
+	exchanges *rate.Limiter
+
+	mu      sync.Mutex
+	known   *provider // nil: not reached so far
+	looking bool      // it is read again
 }
 
 // provider is an issuer that was reached.
@@ -62,7 +71,22 @@ type provider struct {
 	*oidc.Provider
 	keys  keys
 	style oauth2.AuthStyle // how it wants to have our secret
+	found time.Time
 }
+
+func (p *provider) at() time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	return p.found
+}
+
+// How many codes are exchanged a second, and at once: strangers must not be able to
+// use up what the issuer allows us.
+const (
+	exchangeRate  = 5
+	exchangeBurst = 20
+)
 
 // patience is how long the issuer may take for one answer.
 const patience = 10 * time.Second
@@ -75,10 +99,15 @@ func NewIssuer(s Settings) *Issuer {
 	if s.Transport == nil {
 		s.Transport = http.DefaultTransport
 	}
+	if s.Key == nil {
+		s.Key = []byte(rand.Text())
+	}
 	return &Issuer{
 		settings:  s,
+		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
 		published: &http.Client{Timeout: patience, Transport: &board{next: s.Transport, now: s.Now}},
-		direct:    &http.Client{Timeout: patience, Transport: s.Transport},
+		// What is sent to the issuer, a secret among it, is not sent on.
+		direct: &http.Client{Timeout: patience, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
 
@@ -100,31 +129,85 @@ func (i *Issuer) Reach(ctx context.Context) error {
 	return err
 }
 
+// The ages of what is known of an issuer. After the first it is read again, beside
+// what goes on, so that keys it withdrew open nothing any more. When the issuer does
+// not answer, what is known holds until the second.
+const (
+	freshTime = 10 * time.Minute
+	staleTime = time.Hour
+)
+
 // reach returns the issuer as it describes itself.
 func (i *Issuer) reach(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
-	known := i.known
+	known, begin := i.known, false
+	age := i.settings.Now().Sub(known.at())
+	if known != nil && age >= freshTime && age < staleTime && !i.looking {
+		i.looking, begin = true, true
+	}
 	i.mu.Unlock()
-	if known != nil {
+	if begin {
+		go i.refresh(context.WithoutCancel(ctx))
+	}
+	if known != nil && age < staleTime {
 		return known, nil
 	}
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.published), i.settings.Issuer)
+	p, err := i.discover(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
-	var says struct {
-		Keys    string   `json:"jwks_uri"`
-		Methods []string `json:"token_endpoint_auth_methods_supported"`
-	}
-	if err := found.Claims(&says); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
-	}
-	p := &provider{Provider: found, style: style(says.Methods, i.settings.ClientSecret)}
-	p.keys = keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), i.published), says.Keys)}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.known = p
 	return p, nil
+}
+
+// refresh reads again what is known, if the issuer answers.
+func (i *Issuer) refresh(ctx context.Context) {
+	p, err := i.discover(ctx)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.looking = false; err == nil {
+		i.known = p
+	}
+}
+
+// discover reads what an issuer says of itself (OpenID Connect Discovery 1.0), and
+// its keys.
+func (i *Issuer) discover(ctx context.Context) (*provider, error) {
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.published), i.settings.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	var says struct {
+		Authorize string   `json:"authorization_endpoint"`
+		Token     string   `json:"token_endpoint"`
+		Keys      string   `json:"jwks_uri"`
+		Person    string   `json:"userinfo_endpoint"`
+		Methods   []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	if err := found.Claims(&says); err != nil {
+		return nil, err
+	}
+	for _, at := range []string{says.Authorize, says.Token, says.Keys, says.Person} {
+		// Codes, secrets and keys go there.
+		if strings.HasPrefix(i.settings.Issuer, "https:") && at != "" && !strings.HasPrefix(at, "https://") {
+			return nil, fmt.Errorf("it is reached by https and names %q", at)
+		}
+	}
+	in, err := http.NewRequestWithContext(ctx, http.MethodGet, says.Keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := i.published.Do(in)
+	if err != nil {
+		return nil, err
+	}
+	res.Body.Close()
+	return &provider{
+		Provider: found, found: i.settings.Now(), style: style(says.Methods, i.settings.ClientSecret),
+		keys: keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), i.published), says.Keys)},
+	}, nil
 }
 
 // style is how a client shows its secret: by HTTP Basic where nothing else is said
@@ -148,10 +231,10 @@ func style(methods []string, secret string) oauth2.AuthStyle {
 }
 
 // verify checks a token: signed by the issuer, for this audience, and not over.
-func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToken, error) {
+func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToken, claims, error) {
 	p, err := i.reach(ctx)
 	if err != nil {
-		return nil, err
+		return nil, claims{}, err
 	}
 	var lost error
 	verifier := oidc.NewVerifier(i.settings.Issuer, p.keys, &oidc.Config{
@@ -160,13 +243,21 @@ func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToke
 	token, err := verifier.Verify(context.WithValue(ctx, lostKey{}, &lost), raw)
 	switch {
 	case lost != nil:
-		return nil, fmt.Errorf("%w: %w", ErrUnreachable, lost)
+		return nil, claims{}, fmt.Errorf("%w: %w", ErrUnreachable, lost)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	case token.Subject == "":
-		return nil, fmt.Errorf("%w: it is about nobody", ErrInvalid)
+		return nil, claims{}, fmt.Errorf("%w: it is about nobody", ErrInvalid)
 	}
-	return token, nil
+	var payload json.RawMessage
+	if err := token.Claims(&payload); err != nil {
+		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	says, err := readClaims(payload)
+	if err != nil {
+		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return token, says, nil
 }
 
 // algorithms are signatures that only the issuer can make. Those by a shared secret,
@@ -189,6 +280,3 @@ func (k keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	}
 	return payload, err
 }
-
-// isJWT says whether a secret has the looks of a signed token.
-func isJWT(secret string) bool { return strings.Count(secret, ".") == 2 }

@@ -40,6 +40,9 @@ func isLoopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// Secure says whether a browser came over https.
+func Secure(r *http.Request) bool { return name(r) == secure }
+
 // Possible says whether a browser that came like this can stay logged in: over
 // https, or on loopback.
 func Possible(r *http.Request) bool { return name(r) != "" }

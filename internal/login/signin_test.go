@@ -1,12 +1,17 @@
 package login_test
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/login/logintest"
@@ -25,6 +30,18 @@ func (b *browser) request(path string) *http.Request {
 	return r
 }
 
+// attempt is the cookie of the one attempt that was begun.
+func (b *browser) attempt(t *testing.T) *http.Cookie {
+	t.Helper()
+	for _, c := range b.cookies {
+		if len(b.cookies) == 1 {
+			return c
+		}
+	}
+	t.Fatalf("the browser has %v", b.cookies)
+	return nil
+}
+
 func (b *browser) keep(w *httptest.ResponseRecorder) {
 	for _, c := range w.Result().Cookies() {
 		if b.cookies == nil {
@@ -40,7 +57,7 @@ func (b *browser) keep(w *httptest.ResponseRecorder) {
 func (b *browser) begin(t *testing.T, i *login.Issuer, to string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	address, err := i.Begin(w, b.request("/login/oidc"), to)
+	address, err := i.Begin(w, b.request("/login/oidc"), to, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,11 +91,11 @@ func TestSomebodySignsIn(t *testing.T) {
 	p.Person = ana
 	var b browser
 	back := b.begin(t, p.login, "/asks/ask_1")
-	if c := b.cookies["__Host-askback-attempt"]; c == nil || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
+	if c := b.attempt(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
 		t.Errorf("the cookie of the attempt is %v", c)
 	}
 	email, to, err := b.finish(p.again(), back) // any process can end what another began
-	if email != "ana@example.com" || to != "/asks/ask_1" || err != nil {
+	if email != "Ana@example.com" || to != "/asks/ask_1" || err != nil {
 		t.Errorf("got %q, %q, %v", email, to, err)
 	}
 	if len(b.cookies) != 0 {
@@ -126,7 +143,8 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		if knows := to == "/asks/ask_1"; knows == errors.Is(c.want, login.ErrAttempt) {
 			t.Errorf("%s: they go on to %q", name, to)
 		}
-		if len(b.cookies) != 0 {
+		// One that this browser did not begin ends none that it did.
+		if kept := len(b.cookies) != 0; kept != errors.Is(c.want, login.ErrAttempt) {
 			t.Errorf("%s: the browser keeps %v", name, b.cookies)
 		}
 	}
@@ -145,7 +163,7 @@ func TestTheIssuerIsAskedAboutAPerson(t *testing.T) {
 	p := newPlace(t)
 	p.Person, p.Info = logintest.Claims{"sub": "u1"}, ana
 	var b browser
-	if email, _, err := b.finish(p.login, b.begin(t, p.login, "/")); email != "ana@example.com" || err != nil {
+	if email, _, err := b.finish(p.login, b.begin(t, p.login, "/")); email != "Ana@example.com" || err != nil {
 		t.Errorf("got %q, %v", email, err)
 	}
 }
@@ -210,14 +228,97 @@ func TestALogInLeadsNowhereElse(t *testing.T) {
 	}
 }
 
-// A cookie that somebody wrote is none, or leads nowhere else.
+// A cookie that somebody wrote is none, and one that is old neither.
 func TestAForgedAttemptIsNone(t *testing.T) {
 	p := newPlace(t)
-	for _, value := range []string{"", "x", "e30", "bnVsbA", "W10"} {
-		r := httptest.NewRequest("GET", public+login.CallbackPath+"?state=&code=x", nil)
-		r.AddCookie(&http.Cookie{Name: "__Host-askback-attempt", Value: value})
+	p.Person = ana
+	var b browser
+	back := b.begin(t, p.login, "/")
+	is := *b.attempt(t)
+	good, err := base64.RawURLEncoding.DecodeString(is.Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := append(slices.Clone(good[:32]), bytes.Replace(good[32:], []byte(`"t":"/"`), []byte(`"t":"/grants"`), 1)...)
+	for name, value := range map[string]string{
+		"nothing": "", "a letter": "x", "no signature": base64.RawURLEncoding.EncodeToString(good[32:]),
+		"another path": base64.RawURLEncoding.EncodeToString(other), "cut": is.Value[:len(is.Value)-4],
+	} {
+		r := httptest.NewRequest("GET", public+back, nil)
+		r.AddCookie(&http.Cookie{Name: is.Name, Value: value})
 		if _, _, err := p.login.Finish(httptest.NewRecorder(), r); !errors.Is(err, login.ErrAttempt) {
-			t.Errorf("%q: got %v, want %v", value, err, login.ErrAttempt)
+			t.Errorf("%s: got %v, want %v", name, err, login.ErrAttempt)
+		}
+	}
+	stranger := login.NewIssuer(login.Settings{Issuer: p.URL, ClientID: p.ClientID, ClientSecret: p.ClientSecret, PublicURL: public, Now: p.clock.Now})
+	if _, _, err := b.finish(stranger, back); !errors.Is(err, login.ErrAttempt) {
+		t.Errorf("signed with another key: got %v, want %v", err, login.ErrAttempt)
+	}
+	p.clock.pass(10 * time.Minute)
+	if _, _, err := b.finish(p.login, back); !errors.Is(err, login.ErrAttempt) {
+		t.Errorf("ten minutes later: got %v, want %v", err, login.ErrAttempt)
+	}
+}
+
+// Somebody can log in in several tabs at a time, though not in any number, and a link
+// of a stranger ends none of it.
+func TestTabsDoNotEndEachOther(t *testing.T) {
+	p := newPlace(t)
+	p.Person = ana
+	var b browser
+	var backs []string
+	for n := range 5 {
+		backs = append(backs, b.begin(t, p.login, fmt.Sprint("/asks/ask_", n)))
+	}
+	if _, _, err := b.finish(p.login, login.CallbackPath+"?state=x&code=y"); !errors.Is(err, login.ErrAttempt) {
+		t.Errorf("a stranger's: got %v", err)
+	}
+	for n, back := range backs {
+		if _, to, err := b.finish(p.login, back); err != nil || to != fmt.Sprint("/asks/ask_", n) {
+			t.Errorf("tab %d: got %q, %v", n, to, err)
+		}
+	}
+	for range 20 {
+		b.begin(t, p.login, "/")
+	}
+	if len(b.cookies) > 5 {
+		t.Errorf("the browser keeps %d attempts", len(b.cookies))
+	}
+}
+
+// Strangers cannot use up what the issuer allows us.
+func TestLogInsDoNotFloodTheIssuer(t *testing.T) {
+	p := newPlace(t)
+	p.Person = nil
+	p.Callback = func(v url.Values) { v.Del("error"); v.Set("code", "x") }
+	many := 0
+	for range 100 {
+		var b browser
+		_, _, err := b.finish(p.login, b.begin(t, p.login, "/"))
+		if errors.Is(err, login.ErrTooMany) {
+			many++
+		} else if !errors.Is(err, login.ErrDenied) {
+			t.Fatalf("got %v", err)
+		}
+	}
+	if n := p.Asked("/token"); n > 20 || n+many != 100 {
+		t.Errorf("the issuer was asked %d times, and %d were turned away", n, many)
+	}
+	p.clock.pass(time.Second)
+	p.Callback, p.Person = nil, ana
+	var b browser
+	if _, _, err := b.finish(p.login, b.begin(t, p.login, "/")); err != nil {
+		t.Errorf("a second later: %v", err)
+	}
+}
+
+// Whoever was refused can choose another account.
+func TestThePersonMayChoose(t *testing.T) {
+	p := newPlace(t)
+	for _, choose := range []bool{false, true} {
+		address, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/", choose)
+		if err != nil || strings.Contains(address, "prompt=select_account") != choose {
+			t.Errorf("got %s, %v", address, err)
 		}
 	}
 }
@@ -226,7 +327,7 @@ func TestAnIssuerAwayEndsNoLogIn(t *testing.T) {
 	p := newPlace(t)
 	p.Person = ana
 	p.Answer(http.StatusInternalServerError)
-	if _, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/"); !errors.Is(err, login.ErrUnreachable) {
+	if _, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/", false); !errors.Is(err, login.ErrUnreachable) {
 		t.Errorf("to begin: got %v, want %v", err, login.ErrUnreachable)
 	}
 	p.Answer(0)

@@ -27,7 +27,7 @@ type Notice struct {
 	Body    []string // paragraphs
 	Command string   // what to type in a terminal, if that helps
 	Home    bool     // there is a list to go back to
-	SignIn  SignIn   // where to sign in, if that helps and there is somewhere
+	SignIn  SignIn   // where to log in, if that helps and there is somewhere
 }
 
 // SignIn is an issuer that says who people are.

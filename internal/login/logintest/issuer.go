@@ -36,6 +36,15 @@ func (c Claims) With(changes Claims) Claims {
 	return out
 }
 
+// RoundTrip makes claims a transport that says them at every address.
+func (c Claims) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	write(w, c)
+	res := w.Result()
+	res.Request = r
+	return res, nil
+}
+
 // An Issuer runs until the test ends. Change its fields before it is used.
 type Issuer struct {
 	URL          string
@@ -116,10 +125,17 @@ func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
 // SignAs makes a token that names a way to sign; but for ES256 its signature is
 // not one: "none" has none, and HS256 is made with what everybody knows.
 func (i *Issuer) SignAs(alg string, c Claims) string {
+	return i.sign(alg, "at+jwt", text(c))
+}
+
+// SignText makes a token of a type, "" for none, with a payload to the letter.
+func (i *Issuer) SignText(kind, payload string) string { return i.sign("ES256", kind, payload) }
+
+func (i *Issuer) sign(alg, kind, payload string) string {
 	i.mu.Lock()
 	key, id := i.key, i.id
 	i.mu.Unlock()
-	return sign(alg, key, id, c)
+	return sign(alg, kind, key, id, payload)
 }
 
 // Forge makes a token with a key that is not the issuer's, but is called like it.
@@ -130,7 +146,7 @@ func (i *Issuer) Forge(c Claims) string {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return sign("ES256", key, i.id, c)
+	return sign("ES256", "at+jwt", key, i.id, text(c))
 }
 
 func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
@@ -209,17 +225,21 @@ func raw(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 func number(n *big.Int) string { return raw(n.FillBytes(make([]byte, 32))) }
 
 // sign writes a token in its compact form (RFC 7515).
-func sign(alg string, key *ecdsa.PrivateKey, id string, c Claims) string {
-	var parts [2]string
-	for n, part := range []Claims{{"alg": alg, "kid": id, "typ": "at+jwt"}, c} {
-		b, err := json.Marshal(part)
-		if err != nil {
-			panic(fmt.Sprintf("logintest: %v", err))
-		}
-		parts[n] = raw(b)
+func sign(alg, kind string, key *ecdsa.PrivateKey, id, payload string) string {
+	header := Claims{"alg": alg, "kid": id}
+	if kind != "" {
+		header["typ"] = kind
 	}
-	text := parts[0] + "." + parts[1]
-	return text + "." + raw(signature(alg, key, text))
+	signed := raw([]byte(text(header))) + "." + raw([]byte(payload))
+	return signed + "." + raw(signature(alg, key, signed))
+}
+
+func text(c Claims) string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("logintest: %v", err))
+	}
+	return string(b)
 }
 
 func signature(alg string, key *ecdsa.PrivateKey, text string) []byte {
