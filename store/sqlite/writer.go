@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
@@ -80,8 +81,11 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// gather takes all that wait, as far as a batch may go.
+// gather takes all that wait, as far as a batch may go. Before it goes without more
+// it lets everybody run once who can: callers whose change is nearly ready then go
+// with this batch. A transaction costs far more than what is in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
+	waited := false
 	for size := 0; ; {
 		if r.take() {
 			batch = append(batch, r)
@@ -89,6 +93,10 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 		}
 		if len(batch) == batchLength || size >= batchBytes {
 			return batch
+		}
+		if len(queue) == 0 && !waited {
+			waited = true
+			runtime.Gosched()
 		}
 		var open bool
 		select {
