@@ -25,7 +25,7 @@ type Grant struct {
 	Uses      int
 	RevokedAt time.Time // zero: not revoked
 
-	// Token is the id of the token that its maker showed, without which the
+	// Token is the id of the token that its maker showed, or says who signed in, without which the
 	// grant approves nothing; "" is the program itself. It is not on the wire.
 	Token string
 }

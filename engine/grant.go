@@ -30,7 +30,7 @@ type grantFixed struct {
 	By        string        `json:"by"`
 	Created   int64         `json:"created"`
 	Expires   int64         `json:"expires"`
-	Token     string        `json:"token,omitempty"` // of whoever made it
+	Token     string        `json:"token,omitempty"` // what root says of whoever made it
 }
 
 type grantState struct {
@@ -236,7 +236,8 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 
 // root is the token that the one shown was made with, in the end: a person who
 // logs a browser out takes nothing back, one whose own token is revoked does. Who
-// signed in has no token of their own: their address stands for it.
+// signed in has no token of their own: their issuer and address stand for it, in a
+// text that is no id ([signer.root]).
 func (e *Engine) root(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil

@@ -41,14 +41,20 @@ func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret strin
 	return secret, nil
 }
 
+// Trusts says whether the settings have an issuer.
+func (e *Engine) Trusts(issuer string) bool {
+	return issuer != "" && e.settings.Load().Issuer == issuer
+}
+
 // person returns the name of the person who signed in.
 func (e *Engine) person(by signer) (name string, ok bool) {
 	s := e.settings.Load()
 	if s.Issuer == "" || by.Issuer != s.Issuer || by.Email == "" {
 		return "", false
 	}
+	email := lower(by.Email)
 	for _, p := range s.People {
-		if lower(p.Email) == lower(by.Email) {
+		if lower(p.Email) == email {
 			return p.Name, true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/login"
 )
 
 // An Issuer vouches for agents that have a token of its own: an authorization server
@@ -25,7 +26,7 @@ type Issuer interface {
 
 // resourcePath is where agents are served, and with the public URL what their tokens
 // are for.
-const resourcePath = "/mcp"
+const resourcePath = login.ResourcePath
 
 // MetadataPath is where [Server.Metadata] is looked for: the path of what it is about
 // stands behind that of all such metadata (RFC 9728, section 3.1).

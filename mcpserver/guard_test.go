@@ -99,36 +99,47 @@ func TestTheTaskIsFoundByItsExactName(t *testing.T) {
 	})
 }
 
-// A token that is revoked while the body of its call comes asks nothing.
-func TestATokenThatIsRevokedMeanwhileAsksNothing(t *testing.T) {
-	for _, version := range []string{"", legacy, modern} {
-		d := newDesk(t)
-		token, secret, err := d.admin.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": ` + database + `, "_meta": {
-			"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
-			"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}}}`
-		if version != modern {
-			body = body[:strings.Index(body, `, "_meta"`)] + "}}"
-		}
-		revoke := func() {
-			if _, err := d.admin.RevokeToken(t.Context(), token.ID); err != nil {
-				t.Error(err)
+// A token that is revoked while the body of its call comes does nothing, and is told
+// nothing.
+func TestATokenThatIsRevokedMeanwhileDoesNothing(t *testing.T) {
+	for tool, args := range map[string]string{
+		"ask_user_question": strings.Replace(database, "Which database", "Which other database", 1), "confirm_action": `{"action": "Deploy"}`,
+		"list_open_questions": `{}`, "get_answer": `{"question_id": "ID"}`, "withdraw_question": `{"question_id": "ID"}`,
+		"permission_prompt": `{"tool_name": "Bash", "input": {"command": "ls"}}`,
+	} {
+		for _, version := range []string{"", legacy, modern} {
+			d := newDesk(t)
+			token, secret, err := d.admin.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		r := httptest.NewRequest(http.MethodPost, "/mcp", meanwhile{strings.NewReader(body), revoke})
-		r.Header = http.Header{
-			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + secret},
-			"Mcp-Method": {"tools/call"}, "Mcp-Name": {"ask_user_question"},
-		}
-		if version != "" {
-			r.Header.Set("Mcp-Protocol-Version", version)
-		}
-		d.server.Handler(d.engine).ServeHTTP(httptest.NewRecorder(), r)
-		if asks := d.open(); len(asks) != 0 {
-			t.Errorf("%q: asked: %v", version, asks)
+			ask, err := d.engine.As(bot).Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which database?"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool + `", "arguments": ` + strings.Replace(args, "ID", ask.ID, 1)
+			if version == modern {
+				body += `, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+					"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}`
+			}
+			revoke := func() {
+				if _, err := d.admin.RevokeToken(t.Context(), token.ID); err != nil {
+					t.Error(err)
+				}
+			}
+			r := httptest.NewRequest(http.MethodPost, "/mcp", meanwhile{strings.NewReader(body + "}}"), revoke})
+			r.Header = http.Header{
+				"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + secret},
+				"Mcp-Method": {"tools/call"}, "Mcp-Name": {tool},
+			}
+			if version != "" {
+				r.Header.Set("Mcp-Protocol-Version", version)
+			}
+			w := httptest.NewRecorder()
+			d.server.Handler(d.engine).ServeHTTP(w, r)
+			if asks := d.open(); len(asks) != 1 || strings.Contains(w.Body.String(), "Which database") || !strings.Contains(w.Body.String(), "token must be replaced") {
+				t.Errorf("%s, %q: %d are open, and it says %s", tool, version, len(asks), w.Body)
+			}
 		}
 	}
 }

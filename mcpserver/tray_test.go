@@ -29,7 +29,11 @@ type clerk struct {
 
 func (c *clerk) Receive(ctx context.Context, _ string) (askback.Ask, error) {
 	c.all.Add(1)
-	c.most.Store(max(c.most.Load(), c.now.Add(1)))
+	for now := c.now.Add(1); ; {
+		if most := c.most.Load(); most >= now || c.most.CompareAndSwap(most, now) {
+			break
+		}
+	}
 	defer c.now.Add(-1)
 	if c.hold != nil {
 		select {
@@ -111,7 +115,7 @@ func TestNothingRunsWhileNoReceiptWaits(t *testing.T) {
 		before := runtime.NumGoroutine()
 		s, c := mcpserver.New(nil), &clerk{}
 		for n := range 3 {
-			if left := runtime.NumGoroutine(); s.Gathers() || left != before {
+			if left := runtime.NumGoroutine(); s.Gathers() || left > before {
 				t.Fatalf("after %d receipts: a timer runs: %t; %d goroutines, before it %d", n, s.Gathers(), left, before)
 			}
 			gives(s, c, n, n+1)

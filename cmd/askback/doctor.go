@@ -97,8 +97,9 @@ func (d *doctor) issuer(ctx context.Context) {
 	if o == (config.OIDC{}) {
 		return
 	}
-	if d.file.PublicURL == "" {
-		d.warn(check, "write public_url, or give serve --public-url", "login.oidc needs an address that people are sent back to")
+	if err := checkIssuer(o, d.file.PublicURL); err != nil {
+		d.warn(check, "askback serve says so too, unless --public-url is given", "%v", err)
+		return
 	}
 	i := login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL})
 	if err := i.Reach(ctx); err != nil {

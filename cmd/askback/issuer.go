@@ -6,16 +6,24 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/login"
 )
 
-// issuer lets agents in with a token of the issuer that people sign in with.
-type issuer struct{ *login.Issuer }
+// issuer lets agents in with a token of the issuer that people log in with, as long as
+// the settings have it.
+type issuer struct {
+	*login.Issuer
+	engine *engine.Engine
+}
 
 // Agent implements [mcpserver.Issuer].
 func (i issuer) Agent(ctx context.Context, token string) (string, error) {
+	if !i.engine.Trusts(i.Address()) {
+		return "", askback.ErrUnauthorized
+	}
 	name, err := i.Issuer.Agent(ctx, token)
 	if errors.Is(err, login.ErrInvalid) {
 		err = fmt.Errorf("%w: %w", askback.ErrUnauthorized, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/sqlite"
 	"github.com/askback/askback/web"
@@ -201,7 +202,7 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	mcp := &mcpserver.Options{PublicURL: public, Secret: h.desk.tokens.seal(), Version: version(), Log: h.desk.serve.log}
 	h.pages = &web.Options{Zone: time.Local, Log: h.desk.serve.log, PublicURL: public}
 	if i := h.desk.issuer(public); i != nil {
-		h.pages.Issuer, mcp.Issuer = i, issuer{i}
+		h.pages.Issuer, mcp.Issuer = i, issuer{i, h.engine}
 	}
 	h.mcp = mcpserver.New(mcp)
 	h.api = httpapi.NewHandler(h.engine, o)
@@ -227,7 +228,7 @@ func (h *holder) doors() http.Handler {
 	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/healthz", "/readyz"} {
 		mux.Handle(path, h.api)
 	}
-	mux.Handle("/mcp", h.mcp.Handler(h.engine))
+	mux.Handle(login.ResourcePath, h.mcp.Handler(h.engine))
 	if metadata := h.mcp.Metadata(); metadata != nil {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}

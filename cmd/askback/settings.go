@@ -136,7 +136,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	r.seen = stampOf(r.path) // before it is read: what is written meanwhile is read again
 	file, err := readSettings(r.path)
 	if r.bad = err; err != nil {
-		r.log.Error("the settings file is refused; the one before holds, also for people who are not in this one", "error", err)
+		r.log.Error("the settings file is refused; the one before holds", "error", err)
 		return
 	}
 	if !file.Equal(r.now) {

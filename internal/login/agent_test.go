@@ -2,10 +2,10 @@ package login_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -243,42 +243,99 @@ func TestOnlyAccessTokensOpenTheDoor(t *testing.T) {
 	}
 }
 
-// A key that the issuer does not publish any more opens nothing, soon.
+// A key that the issuer does not publish any more opens nothing after ten minutes.
 func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
-	p := newPlace(t)
-	old := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
-	if _, err := p.login.Agent(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
-	p.Rotate()
-	p.clock.pass(10 * time.Minute)
-	for range 1000 { // the keys are read beside this
-		if _, err := p.login.Agent(t.Context(), old); errors.Is(err, login.ErrInvalid) {
-			return
+	for _, after := range []time.Duration{10 * time.Minute, 59 * time.Minute, 100 * time.Minute} {
+		p := newPlace(t)
+		old := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
+		if _, err := p.login.Agent(t.Context(), old); err != nil {
+			t.Fatal(err)
 		}
-		runtime.Gosched()
+		p.Rotate()
+		p.clock.pass(after)
+		if got, err := p.login.Agent(t.Context(), old); !errors.Is(err, login.ErrInvalid) {
+			t.Errorf("%v later: got %q, %v", after, got, err)
+		}
 	}
-	t.Error("a key that was withdrawn ten minutes ago is good")
 }
 
-// An issuer that is away keeps nobody out whose key is known, for an hour.
+// An issuer that is away keeps nobody out whose key is known, for an hour since it
+// was there, and is not asked all the time.
 func TestWhatIsKnownHoldsForAWhile(t *testing.T) {
 	p := newPlace(t)
 	token := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
-	if _, err := p.login.Agent(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
-	p.Answer(http.StatusBadGateway)
-	p.clock.pass(59 * time.Minute)
-	for range 10 {
+	good := func(when string) {
+		t.Helper()
 		if _, err := p.login.Agent(t.Context(), token); err != nil {
-			t.Errorf("an hour later: %v", err)
+			t.Errorf("%s: %v", when, err)
 		}
 	}
-	p.clock.pass(time.Minute)
+	good("at first")
+	p.clock.pass(10 * time.Minute)
+	if err := p.login.Reach(t.Context()); err != nil { // nobody's token is looked at
+		t.Error(err)
+	}
+	p.Answer(http.StatusBadGateway)
+	p.clock.pass(30 * time.Second)
+	good("half a minute after it was there")
+	p.clock.pass(58 * time.Minute)
+	asked := p.Asked("/.well-known/openid-configuration")
+	for range 10 {
+		good("nearly an hour later")
+	}
+	if n := p.Asked("/.well-known/openid-configuration") - asked; n != 1 {
+		t.Errorf("it was asked %d times in a moment, want once", n)
+	}
+	p.clock.pass(2 * time.Minute)
 	if _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
 		t.Errorf("after that: got %v, want %v", err, login.ErrUnreachable)
 	}
+	p.Answer(0)
+	p.clock.pass(badTime)
+	good("when it is back")
+}
+
+// Keys that cannot be had make no token a bad one: its agent would throw it away.
+func TestKeysThatCannotBeHadAreNoRefusal(t *testing.T) {
+	for name, keys := range map[string]string{"nothing": " ", "a page": "<html>", "half": `{"keys":`} {
+		p := newPlace(t)
+		p.Keys = keys
+		for range 2 {
+			if got, err := p.login.Agent(t.Context(), p.Sign(p.access())); !errors.Is(err, login.ErrUnreachable) {
+				t.Errorf("%s: got %q, %v; want %v", name, got, err, login.ErrUnreachable)
+			}
+		}
+	}
+	synctest.Test(t, func(t *testing.T) { // keys that hang, when a new one is wanted
+		hangs, says := make(hanging), logintest.Claims{
+			"issuer": "https://id.example.com", "authorization_endpoint": "https://id.example.com/a", "token_endpoint": "https://id.example.com/t",
+			"jwks_uri": "https://id.example.com/k", "keys": []any{},
+		}
+		i := login.NewIssuer(login.Settings{Issuer: "https://id.example.com", ClientID: "askback", PublicURL: public, Transport: &turning{says, hangs, 2}})
+		if err := i.Reach(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Minute)
+		go func() { <-hangs }()
+		token := "eyJhbGciOiJFUzI1NiIsImtpZCI6IngifQ." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.com"}`)) + "." + strings.Repeat("A", 86)
+		if got, err := i.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
+			t.Errorf("hanging: got %q, %v; want %v", got, err, login.ErrUnreachable)
+		}
+	})
+}
+
+// turning is one transport for some requests, and then another.
+type turning struct {
+	first http.RoundTripper
+	then  http.RoundTripper
+	left  int
+}
+
+func (x *turning) RoundTrip(r *http.Request) (*http.Response, error) {
+	if x.left--; x.left >= 0 {
+		return x.first.RoundTrip(r)
+	}
+	return x.then.RoundTrip(r)
 }
 
 // An issuer that is reached by https says nothing that leads over http.

@@ -3,6 +3,7 @@ package login
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -116,6 +117,9 @@ func (b *board) fetch(r *http.Request) (body []byte, kind string, err error) {
 	body, err = io.ReadAll(io.LimitReader(res.Body, maxNotice+1))
 	if err == nil && len(body) > maxNotice {
 		err = fmt.Errorf("%s says more than %d bytes", r.URL.Redacted(), maxNotice)
+	}
+	if err == nil && !json.Valid(body) {
+		err = fmt.Errorf("what %s says is no JSON", r.URL.Redacted())
 	}
 	return body, res.Header.Get("Content-Type"), err
 }

@@ -34,7 +34,8 @@ func readClaims(b []byte) (claims, error) {
 
 func (c claims) has(name string) bool { _, ok := c.Get(name); return ok }
 
-// text is a claim that is a text, or "".
+// text is a claim that is a text; "" where there is none, and "?", which is no value of
+// any that we take, where it is something else.
 func (c claims) text(name string) string {
 	v, ok := c.Get(name)
 	if !ok {

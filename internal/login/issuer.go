@@ -61,9 +61,9 @@ type Issuer struct {
 
 	exchanges *rate.Limiter
 
-	mu      sync.Mutex
-	known   *provider // nil: not reached so far
-	looking bool      // it is read again
+	mu    sync.Mutex
+	known *provider // nil: not reached so far
+	tried time.Time // when it was last asked
 }
 
 // provider is an issuer that was reached.
@@ -105,7 +105,7 @@ func NewIssuer(s Settings) *Issuer {
 	return &Issuer{
 		settings:  s,
 		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
-		published: &http.Client{Timeout: patience, Transport: &board{next: s.Transport, now: s.Now}},
+		published: &http.Client{Transport: &board{next: s.Transport, now: s.Now}}, // which is patient by itself
 		// What is sent to the issuer, a secret among it, is not sent on.
 		direct: &http.Client{Timeout: patience, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -129,30 +129,39 @@ func (i *Issuer) Reach(ctx context.Context) error {
 	return err
 }
 
-// The ages of what is known of an issuer. After the first it is read again, beside
-// what goes on, so that keys it withdrew open nothing any more. When the issuer does
-// not answer, what is known holds until the second.
+// The ages of what is known of an issuer. After the first it is read again, so that
+// keys it withdrew open nothing any more. When the issuer does not answer, what is
+// known holds until the second, and it is asked no more often than every third.
 const (
 	freshTime = 10 * time.Minute
 	staleTime = time.Hour
+	retryTime = 10 * time.Second
 )
+
+// refreshTime is how long a caller waits for news where something is known.
+const refreshTime = 2 * time.Second
 
 // reach returns the issuer as it describes itself.
 func (i *Issuer) reach(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
-	known, begin := i.known, false
-	age := i.settings.Now().Sub(known.at())
-	if known != nil && age >= freshTime && age < staleTime && !i.looking {
-		i.looking, begin = true, true
-	}
-	i.mu.Unlock()
-	if begin {
-		go i.refresh(context.WithoutCancel(ctx))
-	}
-	if known != nil && age < staleTime {
+	now := i.settings.Now()
+	known, age := i.known, now.Sub(i.known.at())
+	holds := known != nil && age < staleTime
+	if holds && (age < freshTime || now.Sub(i.tried) < retryTime) {
+		i.mu.Unlock()
 		return known, nil
 	}
-	p, err := i.discover(ctx)
+	i.tried = now
+	i.mu.Unlock()
+	looking, cancel := ctx, func() {}
+	if holds {
+		looking, cancel = context.WithTimeout(ctx, refreshTime)
+	}
+	defer cancel()
+	p, err := i.discover(looking)
+	if err != nil && holds {
+		return known, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
@@ -160,16 +169,6 @@ func (i *Issuer) reach(ctx context.Context) (*provider, error) {
 	defer i.mu.Unlock()
 	i.known = p
 	return p, nil
-}
-
-// refresh reads again what is known, if the issuer answers.
-func (i *Issuer) refresh(ctx context.Context) {
-	p, err := i.discover(ctx)
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.looking = false; err == nil {
-		i.known = p
-	}
 }
 
 // discover reads what an issuer says of itself (OpenID Connect Discovery 1.0), and
@@ -195,20 +194,17 @@ func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 			return nil, fmt.Errorf("it is reached by https and names %q", at)
 		}
 	}
-	in, err := http.NewRequestWithContext(ctx, http.MethodGet, says.Keys, nil)
-	if err != nil {
+	p := &provider{Provider: found, found: i.settings.Now(), style: style(says.Methods, i.settings.ClientSecret)}
+	p.keys = keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.published), says.Keys)}
+	if _, err := p.keys.remote.VerifySignature(ctx, probe); errors.Is(err, errNoAnswer) || ctx.Err() != nil {
 		return nil, err
 	}
-	res, err := i.published.Do(in)
-	if err != nil {
-		return nil, err
-	}
-	res.Body.Close()
-	return &provider{
-		Provider: found, found: i.settings.Now(), style: style(says.Methods, i.settings.ClientSecret),
-		keys: keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.WithoutCancel(ctx), i.published), says.Keys)},
-	}, nil
+	return p, nil
 }
+
+// probe is a token of nobody. To look whether it is good, the keys are read: so they
+// are known from then on.
+const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 
 // style is how a client shows its secret: by HTTP Basic where nothing else is said
 // (OpenID Connect Discovery 1.0, §3).

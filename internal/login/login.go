@@ -1,4 +1,5 @@
-// Package login keeps a browser logged in: the rules of our cookie.
+// Package login finds out who somebody is: a browser by our cookie, a person or an
+// agent by an issuer of OpenID Connect.
 package login
 
 import (

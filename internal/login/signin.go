@@ -15,9 +15,12 @@ import (
 
 // Begin begins a log-in and returns the address at the issuer to send the browser to.
 // To is the path that the person wanted to see. With choose, the issuer lets them
-// choose who they are, also when it knows somebody already. The error is
-// [ErrUnreachable].
+// choose who they are, also when it knows somebody already. The errors are
+// [ErrUnreachable], and [ErrAttempt] where it is not [Possible] to keep a cookie.
 func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error) {
+	if !Possible(r) {
+		return "", ErrAttempt
+	}
 	p, err := i.reach(r.Context())
 	if err != nil {
 		return "", err
@@ -70,7 +73,7 @@ func (i *Issuer) redeem(ctx context.Context, a attempt, code string) (email stri
 	token, err := i.client(p).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) {
 		why := ErrUnreachable
-		if refused.Response.StatusCode < http.StatusInternalServerError {
+		if code := refused.Response.StatusCode; code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
 			why = ErrDenied
 		}
 		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, refused.Response.Status, refused.ErrorCode, refused.ErrorDescription)

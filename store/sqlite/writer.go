@@ -82,7 +82,7 @@ func (w *writer) run(queue <-chan *request) {
 }
 
 // gather takes all that wait, as far as a batch may go. Before it goes without more
-// it lets everybody run once who can: callers whose change is nearly ready then go
+// it steps aside once: on a busy machine callers whose change is nearly ready then go
 // with this batch. A transaction costs far more than what is in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
 	waited := false

@@ -56,16 +56,17 @@ type Issuer struct {
 	Info Claims
 	// Token changes the token that a client gets.
 	Token func(Claims) Claims
-	// Status is what everything is answered with; 0: as it should be.
-	Status int
+	// Keys are what it publishes as its keys, to the letter; "": its keys.
+	Keys string
 	// Callback changes what the browser brings back.
 	Callback func(url.Values)
 
-	mu    sync.Mutex
-	key   *ecdsa.PrivateKey
-	id    string
-	codes map[string]url.Values
-	asked map[string]int
+	mu     sync.Mutex
+	key    *ecdsa.PrivateKey
+	id     string
+	codes  map[string]url.Values
+	asked  map[string]int
+	status int // of every answer; 0: as it should be
 }
 
 // New starts an issuer with one client.
@@ -81,7 +82,7 @@ func New(t testing.TB, clientID, clientSecret string) *Issuer {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		i.asked[r.URL.Path]++
-		status := i.Status
+		status := i.status
 		i.mu.Unlock()
 		if status != 0 {
 			http.Error(w, "not now", status)
@@ -109,7 +110,7 @@ func (i *Issuer) Rotate() {
 func (i *Issuer) Answer(status int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.Status = status
+	i.status = status
 }
 
 // Asked is how often a path was asked for.
@@ -159,6 +160,10 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if i.Keys != "" {
+		_, _ = w.Write([]byte(i.Keys))
+		return
+	}
 	write(w, Claims{"keys": []Claims{{
 		"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": i.id,
 		"x": number(i.key.X), "y": number(i.key.Y),
