@@ -18,9 +18,12 @@ type signer struct {
 // SignIn logs a browser in as the person who has an e-mail address, and returns its
 // secret, which is good for [askback.SignInTime] and as long as the settings have this
 // issuer and give this person this address. The issuer vouches that the address is
-// theirs. The error is [askback.ErrForbidden] when the settings have no such person or
-// issuer.
+// theirs. The error is [askback.ErrForbidden] when the settings have no such person,
+// and [askback.ErrUnauthorized] when they have no such issuer.
 func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
+	if !e.Trusts(issuer) {
+		return "", askback.ErrUnauthorized
+	}
 	by := signer{issuer, email}
 	name, ok := e.person(by)
 	if !ok {

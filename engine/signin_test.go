@@ -45,11 +45,11 @@ func TestWhoSignedInIsInTheSettings(t *testing.T) {
 	k.refuses(t, "another issuer", secret)
 	k.Set(anaAlone)
 	k.refuses(t, "no issuer", secret)
-	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com"); !errors.Is(err, askback.ErrForbidden) {
-		t.Errorf("no issuer: got %v, want %v", err, askback.ErrForbidden)
+	if _, err := k.SignIn(t.Context(), issuer, "ana@example.com"); !errors.Is(err, askback.ErrUnauthorized) {
+		t.Errorf("no issuer: got %v, want %v", err, askback.ErrUnauthorized)
 	}
-	if _, err := k.SignIn(t.Context(), "", "ana@example.com"); !errors.Is(err, askback.ErrForbidden) {
-		t.Errorf("no issuer at all: got %v, want %v", err, askback.ErrForbidden)
+	if _, err := k.SignIn(t.Context(), "", "ana@example.com"); !errors.Is(err, askback.ErrUnauthorized) {
+		t.Errorf("no issuer at all: got %v, want %v", err, askback.ErrUnauthorized)
 	}
 	k.Set(anaHere)
 	k.accepts(t, secret, ana)

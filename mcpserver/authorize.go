@@ -20,8 +20,9 @@ type Issuer interface {
 	// Address is the issuer's, by which clients find the rest.
 	Address() string
 	// Agent returns the name of the agent that shows a token meant for the public URL
-	// and /mcp, or [askback.ErrUnauthorized]. Another error means that nobody knows.
-	Agent(ctx context.Context, token string) (name string, err error)
+	// and /mcp, and what people may know it by, or ""; or [askback.ErrUnauthorized].
+	// Another error means that nobody knows.
+	Agent(ctx context.Context, token string) (name, label string, err error)
 }
 
 // resourcePath is where agents are served, and with the public URL what their tokens
@@ -62,14 +63,14 @@ func bearer(r *http.Request) (string, error) {
 // which is of three parts with dots between, as no secret of the gate's is.
 func (s *Server) seat(ctx context.Context, g Gate, secret string) (askback.Principal, Agent, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
-		name, err := s.options.Issuer.Agent(ctx, secret)
+		name, label, err := s.options.Issuer.Agent(ctx, secret)
 		if err != nil {
 			return askback.Principal{}, nil, err
 		}
 		// Such a token is not taken back: it ends soon, and what was called with it
 		// before that may end after it.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP}
-		return p, g.As(p), nil
+		return p, labelled{g.As(p), label}, nil
 	}
 	p, err := g.Authenticate(ctx, secret)
 	switch {
@@ -79,6 +80,20 @@ func (s *Server) seat(ctx context.Context, g Gate, secret string) (askback.Princ
 		return p, nil, askback.ErrForbidden // whoever may answer must not ask as well
 	}
 	return p, guarded{g.As(p), g, secret}, nil
+}
+
+// labelled is a seat whose asks carry a label of their own.
+type labelled struct {
+	askback.Seat
+	label string
+}
+
+// Ask implements [askback.Asker].
+func (l labelled) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	if r.Agent == "" {
+		r.Agent = l.label
+	}
+	return l.Seat.Ask(ctx, r)
 }
 
 // challenge says what a client should show (RFC 6750, section 3), and where it gets

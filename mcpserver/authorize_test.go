@@ -22,14 +22,16 @@ type vouches struct{}
 
 func (vouches) Address() string { return "https://id.example.com" }
 
-func (vouches) Agent(_ context.Context, token string) (string, error) {
+func (vouches) Agent(_ context.Context, token string) (name, label string, err error) {
 	switch name, _, _ := strings.Cut(token, "."); name {
 	case "away":
-		return "", errors.New("no answer")
-	case "ana", "ben":
-		return "oauth:" + name, nil
+		return "", "", errors.New("no answer")
+	case "ana":
+		return "oauth:ana", "ana@example.com", nil
+	case "ben":
+		return "oauth:ben", "", nil
 	}
-	return "", askback.ErrUnauthorized
+	return "", "", askback.ErrUnauthorized
 }
 
 const metadata = "https://ask.example.com/.well-known/oauth-protected-resource/mcp"
@@ -114,8 +116,8 @@ func TestAnAgentOfTheIssuerAsks(t *testing.T) {
 			ana, ben, bot := d.http("ana", "a", version, nil), d.http("ben", "b", version, nil), d.http("bot", "c", version, nil)
 			done := start(t.Context(), ana, "ask_user_question", database)
 			ask := d.only()
-			if ask.Owner != "oauth:ana" {
-				t.Errorf("%s: it is %q who asks", version, ask.Owner)
+			if ask.Owner != "oauth:ana" || ask.Agent != "ana@example.com" {
+				t.Errorf("%s: it is %q who asks, known as %q", version, ask.Owner, ask.Agent)
 			}
 			d.answer(ask.ID, askback.Choose("SQLite"))
 			got := <-done

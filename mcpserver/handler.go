@@ -121,7 +121,7 @@ func (s *Server) refuse(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized):
 		w.Header().Set("WWW-Authenticate", s.challenge(err))
-		refuse(w, http.StatusUnauthorized, "send Authorization: Bearer and an agent's token")
+		refuse(w, http.StatusUnauthorized, "send Authorization: Bearer and an agent's token; what is wrong with one of the issuer is in the server's log")
 	case errors.Is(err, askback.ErrForbidden):
 		refuse(w, http.StatusForbidden, "this door is for agents; the token is not one's")
 	case errors.Is(err, askback.ErrStopping):

@@ -118,12 +118,15 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
 		return s.notSignedIn(w, r, to, err)
 	}
 	secret, err := s.gate.SignIn(r.Context(), s.issuer.Address(), email)
-	if errors.Is(err, askback.ErrForbidden) {
+	switch {
+	case errors.Is(err, askback.ErrForbidden):
 		return s.notSignedIn(w, r, to, errStranger{email})
-	}
-	if err != nil {
+	case errors.Is(err, askback.ErrUnauthorized):
+		return s.notSignedIn(w, r, to, errChanged)
+	case err != nil:
 		return err
 	}
+	s.log.Info("somebody logged in", "email", email)
 	if old := login.Secret(r); old != "" {
 		if err := s.gate.Logout(r.Context(), old); err != nil {
 			s.log.Warn("the log-in before could not be ended", "error", err)
@@ -133,6 +136,9 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
+
+// errChanged is an issuer that the settings do not have any more.
+var errChanged = errors.New("login.oidc was taken out or changed; start the server again")
 
 // errStranger is somebody whom the issuer knows, and we do not.
 type errStranger struct{ email string }
@@ -155,6 +161,14 @@ func (s *site) notSignedIn(w http.ResponseWriter, r *http.Request, to string, er
 	case errors.Is(err, login.ErrAttempt):
 		n.Body = []string{"This log-in did not begin in this browser, or it took too long. Nothing has changed. Begin again:"}
 		n.SignIn.At = s.signInAt("/", false)
+	case errors.Is(err, login.ErrSilent):
+		n.Body = []string{s.issuer.Name() + " does not tell whether you have an e-mail address that is yours. Nobody can log in like that: tell whoever runs this server."}
+	case errors.Is(err, login.ErrClient), errors.Is(err, errChanged):
+		status = http.StatusServiceUnavailable
+		n.Heading = "Logging in does not work now"
+		n.Body = []string{"This server has to be set up anew before anybody can log in with " + s.issuer.Name() + ". Tell whoever runs it."}
+		n.SignIn = pages.SignIn{}
+		n.Command = "askback login"
 	case errors.Is(err, login.ErrUnverified):
 		n.Body = []string{s.issuer.Name() + " has not confirmed that your e-mail address is yours. Have it confirmed there, or choose another account:"}
 		n.SignIn.At = s.signInAt(to, true)

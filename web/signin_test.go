@@ -81,6 +81,22 @@ func TestTheWayInLeadsBack(t *testing.T) {
 	}
 }
 
+// Where the server itself is wrong nobody is told to try again.
+func TestNobodyIsToldToTryAgainInVain(t *testing.T) {
+	for name, broken := range map[string]func(*house, *vouches){
+		"a wrong secret":      func(_ *house, v *vouches) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
+		"an issuer that went": func(h *house, _ *vouches) { h.engine.Set(engine.Settings{Issuer: "https://id.example.org"}) },
+	} {
+		h, v := issued(t)
+		v.email, v.to = "ana@example.com", "/"
+		broken(h, v)
+		page := browser{h, ""}.open(login.CallbackPath, http.StatusServiceUnavailable)
+		if len(page.all(".notice .button")) != 0 || !strings.Contains(page.words(), "Tell whoever runs it") || page.one(t, ".command").words() != "askback login" {
+			t.Errorf("%s: %s", name, page.words())
+		}
+	}
+}
+
 // Each way not to get in has its page, with a way to try again, and no cookie.
 func TestWhyNobodyIsSignedIn(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -92,6 +108,7 @@ func TestWhyNobodyIsSignedIn(t *testing.T) {
 		"a stranger":     {"<b>eve</b>@example.com", nil, 403, "<b>eve</b>@example.com"},
 		"another":        {"", login.ErrAttempt, 403, "did not begin in this browser"},
 		"not verified":   {"", login.ErrUnverified, 403, "has not confirmed"},
+		"no word of it":  {"", login.ErrSilent, 403, "does not tell"},
 		"denied":         {"", fmt.Errorf("%w: <i>secret</i>", login.ErrDenied), 403, "did not let you in"},
 		"a broken token": {"", login.ErrInvalid, 403, "did not let you in"},
 		"away":           {"", fmt.Errorf("%w: secret", login.ErrUnreachable), 503, "does not answer"},

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/a-h/templ"
@@ -33,7 +34,8 @@ type Gate interface {
 	// [askback.ErrUnauthorized]. The browser's is good for [askback.BrowserTime].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	// SignIn logs in the browser of the person who has an e-mail address, for which
-	// the issuer vouches, or is [askback.ErrForbidden]. The secret is good for
+	// the issuer vouches. Nobody has it: [askback.ErrForbidden]; the issuer is not
+	// trusted any more: [askback.ErrUnauthorized]. The secret is good for
 	// [askback.SignInTime].
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
 	// Logout ends the secret of a browser.
@@ -99,6 +101,8 @@ type site struct {
 	assets assets
 	issuer Issuer
 	home   string
+
+	hidden sync.Once // says that a proxy hides https
 }
 
 // policy lets a page load our own files and send its forms to us, and nothing else (T6,
@@ -201,6 +205,12 @@ func (s *site) draw(w http.ResponseWriter, r *http.Request, status int, page tem
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
 	switch f.status {
+	case http.StatusForbidden:
+		if errors.Is(err, errProxy) {
+			s.hidden.Do(func() {
+				s.log.Warn("a proxy does not set X-Forwarded-Proto: nobody can log in by it", "host", r.Host)
+			})
+		}
 	case http.StatusInternalServerError:
 		s.log.Error("a page could not be made", "method", r.Method, "path", r.URL.Path, "error", err)
 	case http.StatusServiceUnavailable:

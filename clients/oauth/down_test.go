@@ -138,6 +138,7 @@ func TestAClientComesWhileTheIssuerIsDown(t *testing.T) {
 				t.Error("it is in, or knows where to go")
 			}
 			h.open()
+			h.found()
 			a.signsIn("ana")
 		})
 	}

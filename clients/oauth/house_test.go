@@ -81,7 +81,23 @@ func newHouse(t *testing.T, change func(*issuerSetup)) *house {
 	t.Helper()
 	h := shut(t, change)
 	h.open()
+	h.found()
 	return h
+}
+
+// found waits until Askback finds the issuer: it looked for it when it began, and looks
+// again in a moment.
+func (h *house) found() {
+	h.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	until(h.t, "Askback finds the issuer", func() error {
+		res, err := client.Get(h.URL + "/login/oidc")
+		if err != nil {
+			return err
+		}
+		_ = res.Body.Close()
+		return is(knock{status: res.StatusCode}, http.StatusSeeOther)
+	})
 }
 
 // shut is a house whose issuer is down.

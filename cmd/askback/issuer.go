@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -17,18 +20,32 @@ import (
 type issuer struct {
 	*login.Issuer
 	engine *engine.Engine
+	log    *slog.Logger
+	said   *atomic.Int64 // when a refusal was last said, in unix seconds
 }
 
 // Agent implements [mcpserver.Issuer].
-func (i issuer) Agent(ctx context.Context, token string) (string, error) {
+func (i issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !i.engine.Trusts(i.Address()) {
-		return "", askback.ErrUnauthorized
+		return "", "", askback.ErrUnauthorized
 	}
-	name, err := i.Issuer.Agent(ctx, token)
+	name, label, err = i.Issuer.Agent(ctx, token)
 	if errors.Is(err, login.ErrInvalid) {
+		// Strangers can show as many as they like.
+		if now := time.Now().Unix(); i.log != nil && i.said.Swap(now) != now {
+			i.log.Warn("a token of the issuer was refused", "error", fmt.Sprintf("%.500s", err))
+		}
 		err = fmt.Errorf("%w: %w", askback.ErrUnauthorized, err)
 	}
-	return name, err
+	return name, label, err
+}
+
+// look says who people log in with, and whether that works.
+func (i issuer) look(ctx context.Context) {
+	i.log.Info("people log in with the issuer", "issuer", i.Address(), "callback", i.Callback())
+	if err := i.Reach(ctx); err != nil && ctx.Err() == nil {
+		i.log.Warn("nobody can log in yet", "error", err)
+	}
 }
 
 // checkIssuer says what is missing for people to log in.

@@ -42,7 +42,6 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if err := checkIssuer(d.file.Login.OIDC, d.serve.publicURL); err != nil {
 		return err
 	}
-	warnOfLogin(log, d.file)
 	settings.holds(d.file, c.given(all))
 	at, err := d.takeOver(ctx)
 	if err != nil {
@@ -52,6 +51,10 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	log.Info("serving", "pages", at.pages, "database", d.place.Database)
 	if !isLoopback(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
+	}
+	warnOfLogin(log, d.file)
+	if i := d.holder.issuer; i != nil {
+		go i.look(ctx)
 	}
 	settings.run(ctx, d.holder.engine.Set)
 	log.Info("stopping")

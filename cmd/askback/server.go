@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/askback/askback"
@@ -59,6 +60,7 @@ type holder struct {
 	api     *httpapi.Handler
 	mcp     *mcpserver.Server
 	pages   *web.Options
+	issuer  *issuer // nil: there is none
 	http    *http.Server
 	unused  connections
 	at      *connection
@@ -202,7 +204,8 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	mcp := &mcpserver.Options{PublicURL: public, Secret: h.desk.tokens.seal(), Version: version(), Log: h.desk.serve.log}
 	h.pages = &web.Options{Zone: time.Local, Log: h.desk.serve.log, PublicURL: public}
 	if i := h.desk.issuer(public); i != nil {
-		h.pages.Issuer, mcp.Issuer = i, issuer{i, h.engine}
+		h.issuer = &issuer{i, h.engine, h.desk.serve.log, new(atomic.Int64)}
+		h.pages.Issuer, mcp.Issuer = i, h.issuer
 	}
 	h.mcp = mcpserver.New(mcp)
 	h.api = httpapi.NewHandler(h.engine, o)

@@ -145,6 +145,9 @@ func (r *reloader) reload(set func(engine.Settings)) {
 	}
 	warnOfLogin(r.log, file)
 	r.log.Info("settings read", "file", r.path)
+	if r.begun.Login.OIDC != (config.OIDC{}) && file.Login != r.begun.Login {
+		r.log.Warn("login.oidc is not what the server began with: whoever logged in by it is out, and nobody can log in by it before the next start")
+	}
 	for _, key := range r.late(file) {
 		r.log.Warn("this setting changes with the next start of the server", "key", key)
 	}

@@ -62,6 +62,8 @@ func (c Config) NoPeople() bool {
 func badIssuer(s string) (wrong string) {
 	u, err := url.Parse(s)
 	switch {
+	case strings.HasSuffix(s, "/.well-known/openid-configuration"):
+		return "is where the issuer describes itself; leave out what begins with /.well-known"
 	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
 		return "is no address of an issuer"
 	case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):

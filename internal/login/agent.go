@@ -8,22 +8,24 @@ import (
 	"strings"
 )
 
-// Agent returns the name of the agent that shows an access token: a JWT of the
+// Agent returns the name of the agent that shows an access token, and what people may
+// know it by, a verified address or "": a JWT of the
 // issuer (RFC 9068) whose audience is the public URL and [ResourcePath]. Its subject
 // gives it its name, which stays with the next token; an address may be somebody
 // else's one day. The error is [ErrInvalid] or [ErrUnreachable].
-func (i *Issuer) Agent(ctx context.Context, token string) (name string, err error) {
+func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
-		return "", ErrInvalid
+		return "", "", ErrInvalid
 	}
 	verified, says, err := i.verify(ctx, token, i.settings.PublicURL+ResourcePath)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if why := noAccess(typeOf(token), says); why != "" {
-		return "", fmt.Errorf("%w: %s", ErrInvalid, why)
+		return "", "", fmt.Errorf("%w: %s", ErrInvalid, why)
 	}
-	return "oauth:" + plain(verified.Subject), nil
+	label, _ = says.verified()
+	return "oauth:" + plain(verified.Subject), label, nil
 }
 
 // noAccess says why a token of the issuer opens nothing, or "". One that says it is

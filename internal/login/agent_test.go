@@ -81,7 +81,7 @@ func TestATokenNamesItsAgent(t *testing.T) {
 		"a subject like a hash":     {logintest.Claims{"sub": "sha256:x"}, "oauth:sha256:"},
 		"a long subject":            {logintest.Claims{"sub": strings.Repeat("u", 101)}, "oauth:sha256:"},
 	} {
-		got, err := p.login.Agent(t.Context(), p.Sign(p.access().With(c.says)))
+		got, _, err := p.login.Agent(t.Context(), p.Sign(p.access().With(c.says)))
 		if before, ok := strings.CutSuffix(c.want, "sha256:"); ok {
 			if err != nil || !strings.HasPrefix(got, c.want) || len(got) != len(before)+len("sha256:")+43 {
 				t.Errorf("%s: got %q, %v", name, got, err)
@@ -98,7 +98,7 @@ func TestATokenNamesItsAgent(t *testing.T) {
 func TestOtherTokensAreRefused(t *testing.T) {
 	p := newPlace(t)
 	good := p.Sign(p.access())
-	if _, err := p.login.Agent(t.Context(), good); err != nil {
+	if _, _, err := p.login.Agent(t.Context(), good); err != nil {
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut(good, ".")
@@ -129,12 +129,12 @@ func TestOtherTokensAreRefused(t *testing.T) {
 		"a signature of something":     head + "." + body + "." + strings.Repeat("A", 86),
 		"the signature of another one": head + "." + strings.Split(p.Sign(p.access().With(logintest.Claims{"sub": "u2"})), ".")[1] + "." + signed,
 	} {
-		if got, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrInvalid) {
+		if got, _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrInvalid) {
 			t.Errorf("%s: got %q, %v; want %v", name, got, err, login.ErrInvalid)
 		}
 	}
 	p.clock.pass(time.Minute + time.Second)
-	if got, err := p.login.Agent(t.Context(), good); !errors.Is(err, login.ErrInvalid) {
+	if got, _, err := p.login.Agent(t.Context(), good); !errors.Is(err, login.ErrInvalid) {
 		t.Errorf("a minute later: got %q, %v", got, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestAnIssuerMayBeAway(t *testing.T) {
 	token := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(time.Hour).Unix()}))
 	p.Answer(http.StatusBadGateway)
 	for range 3 {
-		if got, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
+		if got, _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
 			t.Errorf("away: got %q, %v; want %v", got, err, login.ErrUnreachable)
 		}
 	}
@@ -155,16 +155,16 @@ func TestAnIssuerMayBeAway(t *testing.T) {
 	}
 	p.Answer(0)
 	p.clock.pass(badTime)
-	if got, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
+	if got, _, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
 		t.Errorf("back: got %q, %v", got, err)
 	}
 	p.Answer(http.StatusBadGateway)
 	p.clock.pass(time.Minute)
-	if got, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
+	if got, _, err := p.login.Agent(t.Context(), token); got != "oauth:u1" || err != nil {
 		t.Errorf("away again, with keys that are known: got %q, %v", got, err)
 	}
 	p.Rotate()
-	if got, err := p.login.Agent(t.Context(), p.Sign(p.access())); !errors.Is(err, login.ErrUnreachable) {
+	if got, _, err := p.login.Agent(t.Context(), p.Sign(p.access())); !errors.Is(err, login.ErrUnreachable) {
 		t.Errorf("away, with a key that nobody knows: got %q, %v; want %v", got, err, login.ErrUnreachable)
 	}
 }
@@ -172,13 +172,13 @@ func TestAnIssuerMayBeAway(t *testing.T) {
 // New keys are seen, and forged tokens do not make us ask for them all the time.
 func TestKeysAreReadOnceInAWhile(t *testing.T) {
 	p := newPlace(t)
-	if _, err := p.login.Agent(t.Context(), p.Sign(p.access())); err != nil {
+	if _, _, err := p.login.Agent(t.Context(), p.Sign(p.access())); err != nil {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
-			if _, err := p.login.Agent(t.Context(), p.Forge(p.access())); !errors.Is(err, login.ErrInvalid) {
+			if _, _, err := p.login.Agent(t.Context(), p.Forge(p.access())); !errors.Is(err, login.ErrInvalid) {
 				t.Errorf("got %v, want %v", err, login.ErrInvalid)
 			}
 		})
@@ -189,7 +189,7 @@ func TestKeysAreReadOnceInAWhile(t *testing.T) {
 	}
 	p.Rotate()
 	p.clock.pass(10 * time.Second)
-	if _, err := p.login.Agent(t.Context(), p.Sign(p.access())); err != nil {
+	if _, _, err := p.login.Agent(t.Context(), p.Sign(p.access())); err != nil {
 		t.Errorf("with a new key: %v", err)
 	}
 	if n := p.Asked("/keys"); n != 2 {
@@ -230,7 +230,7 @@ func TestOnlyAccessTokensOpenTheDoor(t *testing.T) {
 		"something else in capitals": {"at+jwt", `,"Name":"x","name":"y"`, true},
 	} {
 		payload := fmt.Sprintf(`{"iss":%q,"sub":"u1","aud":"%s/mcp","exp":%d%s}`, p.URL, public, p.clock.Now().Add(time.Minute).Unix(), c.more)
-		got, err := p.login.Agent(t.Context(), p.SignText(c.kind, payload))
+		got, _, err := p.login.Agent(t.Context(), p.SignText(c.kind, payload))
 		if c.ok && (got != "oauth:u1" || err != nil) || !c.ok && !errors.Is(err, login.ErrInvalid) {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
@@ -238,7 +238,7 @@ func TestOnlyAccessTokensOpenTheDoor(t *testing.T) {
 	// The other form of a signed token has as many dots if one likes.
 	parts := strings.Split(p.Sign(p.access()), ".")
 	written := fmt.Sprintf(`{"protected":%q,"payload":%q,"signature":%q,"x":".."}`, parts[0], parts[1], parts[2])
-	if got, err := p.login.Agent(t.Context(), written); !errors.Is(err, login.ErrInvalid) {
+	if got, _, err := p.login.Agent(t.Context(), written); !errors.Is(err, login.ErrInvalid) {
 		t.Errorf("written as JSON: got %q, %v", got, err)
 	}
 }
@@ -248,12 +248,12 @@ func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
 	for _, after := range []time.Duration{10 * time.Minute, 59 * time.Minute, 100 * time.Minute} {
 		p := newPlace(t)
 		old := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
-		if _, err := p.login.Agent(t.Context(), old); err != nil {
+		if _, _, err := p.login.Agent(t.Context(), old); err != nil {
 			t.Fatal(err)
 		}
 		p.Rotate()
 		p.clock.pass(after)
-		if got, err := p.login.Agent(t.Context(), old); !errors.Is(err, login.ErrInvalid) {
+		if got, _, err := p.login.Agent(t.Context(), old); !errors.Is(err, login.ErrInvalid) {
 			t.Errorf("%v later: got %q, %v", after, got, err)
 		}
 	}
@@ -266,7 +266,7 @@ func TestWhatIsKnownHoldsForAWhile(t *testing.T) {
 	token := p.Sign(p.access().With(logintest.Claims{"exp": p.clock.Now().Add(100 * time.Hour).Unix()}))
 	good := func(when string) {
 		t.Helper()
-		if _, err := p.login.Agent(t.Context(), token); err != nil {
+		if _, _, err := p.login.Agent(t.Context(), token); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
@@ -287,7 +287,7 @@ func TestWhatIsKnownHoldsForAWhile(t *testing.T) {
 		t.Errorf("it was asked %d times in a moment, want once", n)
 	}
 	p.clock.pass(2 * time.Minute)
-	if _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
+	if _, _, err := p.login.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
 		t.Errorf("after that: got %v, want %v", err, login.ErrUnreachable)
 	}
 	p.Answer(0)
@@ -301,7 +301,7 @@ func TestKeysThatCannotBeHadAreNoRefusal(t *testing.T) {
 		p := newPlace(t)
 		p.Keys = keys
 		for range 2 {
-			if got, err := p.login.Agent(t.Context(), p.Sign(p.access())); !errors.Is(err, login.ErrUnreachable) {
+			if got, _, err := p.login.Agent(t.Context(), p.Sign(p.access())); !errors.Is(err, login.ErrUnreachable) {
 				t.Errorf("%s: got %q, %v; want %v", name, got, err, login.ErrUnreachable)
 			}
 		}
@@ -318,7 +318,7 @@ func TestKeysThatCannotBeHadAreNoRefusal(t *testing.T) {
 		<-time.After(time.Minute)
 		go func() { <-hangs }()
 		token := "eyJhbGciOiJFUzI1NiIsImtpZCI6IngifQ." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"https://id.example.com"}`)) + "." + strings.Repeat("A", 86)
-		if got, err := i.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
+		if got, _, err := i.Agent(t.Context(), token); !errors.Is(err, login.ErrUnreachable) {
 			t.Errorf("hanging: got %q, %v; want %v", got, err, login.ErrUnreachable)
 		}
 	})

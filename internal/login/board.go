@@ -43,7 +43,7 @@ const (
 const maxNotice = 1 << 20
 
 // errNoAnswer says that what an issuer publishes could not be had.
-var errNoAnswer = errors.New("no answer from the issuer")
+var errNoAnswer = errors.New("no good answer")
 
 // RoundTrip implements [http.RoundTripper].
 func (b *board) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -21,7 +21,7 @@ import (
 // the log alone.
 var (
 	// ErrUnreachable: the issuer does not answer, or not as one.
-	ErrUnreachable = errors.New("the issuer cannot be reached")
+	ErrUnreachable = errors.New("the issuer does not answer as it should")
 	// ErrInvalid: a token is none of the issuer's, or not for us, or over.
 	ErrInvalid = errors.New("no token that is good here")
 	// ErrAttempt: this browser began no log-in like this one, or too long ago.
@@ -30,7 +30,12 @@ var (
 	ErrDenied = errors.New("the issuer let nobody in")
 	// ErrTooMany: so many log-ins end at this moment that the issuer would be flooded.
 	ErrTooMany = errors.New("too many log-ins end at this moment")
-	// ErrUnverified: the issuer does not say that the e-mail is this person's own.
+	// ErrClient: the issuer does not take this server for who it says it is.
+	ErrClient = errors.New("the issuer does not take login.oidc.client_id and client_secret")
+	// ErrSilent: the issuer does not say whether there is an e-mail that is this
+	// person's own.
+	ErrSilent = errors.New("the issuer does not say whose e-mail address it is")
+	// ErrUnverified: the issuer says that the e-mail may not be this person's own.
 	ErrUnverified = errors.New("the issuer has not verified an e-mail address")
 )
 
@@ -114,6 +119,9 @@ func NewIssuer(s Settings) *Issuer {
 // Address is the issuer's own.
 func (i *Issuer) Address() string { return i.settings.Issuer }
 
+// Callback is where the issuer sends people back to.
+func (i *Issuer) Callback() string { return i.settings.PublicURL + CallbackPath }
+
 // Name is what people know the issuer by: its host.
 func (i *Issuer) Name() string {
 	u, err := url.Parse(i.settings.Issuer)
@@ -175,6 +183,9 @@ func (i *Issuer) reach(ctx context.Context) (*provider, error) {
 // its keys.
 func (i *Issuer) discover(ctx context.Context) (*provider, error) {
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.published), i.settings.Issuer)
+	if other := (*oidc.IssuerMismatchError)(nil); errors.As(err, &other) {
+		return nil, fmt.Errorf("login.oidc.issuer is %q, and the issuer calls itself %.300q: write that", other.Provided, other.Discovered)
+	}
 	if err != nil {
 		return nil, err
 	}

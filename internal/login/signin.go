@@ -15,7 +15,7 @@ import (
 
 // Begin begins a log-in and returns the address at the issuer to send the browser to.
 // To is the path that the person wanted to see. With choose, the issuer lets them
-// choose who they are, also when it knows somebody already. The errors are
+// say who they are once more, also when it knows somebody already. The errors are
 // [ErrUnreachable], and [ErrAttempt] where it is not [Possible] to keep a cookie.
 func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error) {
 	if !Possible(r) {
@@ -34,15 +34,15 @@ func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
 	if choose {
-		options = append(options, oauth2.SetAuthURLParam("prompt", "select_account"))
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
 	return i.client(p).AuthCodeURL(a.State, options...), nil
 }
 
 // Finish ends a log-in when the issuer sent the browser back. It returns the verified
 // e-mail address of the person and the path they wanted to see; to is set with each
-// error but [ErrAttempt]. The errors are [ErrAttempt], [ErrDenied], [ErrUnverified],
-// [ErrInvalid], [ErrTooMany] and [ErrUnreachable].
+// error but [ErrAttempt]. The errors are [ErrAttempt], [ErrDenied], [ErrSilent],
+// [ErrUnverified], [ErrInvalid], [ErrClient], [ErrTooMany] and [ErrUnreachable].
 func (i *Issuer) Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error) {
 	said := r.URL.Query()
 	a, ok := i.begun(w, r, said.Get("state"))
@@ -73,7 +73,10 @@ func (i *Issuer) redeem(ctx context.Context, a attempt, code string) (email stri
 	token, err := i.client(p).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) {
 		why := ErrUnreachable
-		if code := refused.Response.StatusCode; code < http.StatusInternalServerError && code != http.StatusTooManyRequests {
+		switch code := refused.Response.StatusCode; {
+		case refused.ErrorCode == "invalid_client", refused.ErrorCode == "unauthorized_client", code == http.StatusUnauthorized:
+			why = ErrClient
+		case code < http.StatusInternalServerError && code != http.StatusTooManyRequests:
 			why = ErrDenied
 		}
 		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, refused.Response.Status, refused.ErrorCode, refused.ErrorDescription)
@@ -97,7 +100,11 @@ func (i *Issuer) redeem(ctx context.Context, a attempt, code string) (email stri
 	if email, ok := says.verified(); ok {
 		return email, nil
 	}
-	return "", ErrUnverified
+	if says.silent() {
+		return "", fmt.Errorf("%w: of %.100q it sends email: %t, email_verified: %t; look at the scopes and claims of this client there",
+			ErrSilent, verified.Subject, says.has("email"), says.has("email_verified"))
+	}
+	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, says.text("email"), verified.Subject)
 }
 
 // ask asks the issuer about a person, where the token does not say enough.

@@ -114,10 +114,10 @@ func TestWhoIsNotLetIn(t *testing.T) {
 		want   error
 	}{
 		"denied":              {func(p *place) { p.Person = nil }, login.ErrDenied},
-		"a wrong secret":      {func(p *place) { p.ClientSecret = "changed" }, login.ErrDenied},
+		"a wrong secret":      {func(p *place) { p.ClientSecret = "changed" }, login.ErrClient},
 		"not verified":        {func(p *place) { p.Person = ana.With(logintest.Claims{"email_verified": false}) }, login.ErrUnverified},
-		"nothing said of it":  {func(p *place) { p.Person = ana.With(logintest.Claims{"email_verified": nil}); p.Info = p.Person }, login.ErrUnverified},
-		"no address":          {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}); p.Info = p.Person }, login.ErrUnverified},
+		"nothing said of it":  {func(p *place) { p.Person = ana.With(logintest.Claims{"email_verified": nil}); p.Info = p.Person }, login.ErrSilent},
+		"no address":          {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}); p.Info = p.Person }, login.ErrSilent},
 		"asked, no answer":    {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}) }, login.ErrUnreachable},
 		"asked, another one":  {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}); p.Info = stranger }, login.ErrInvalid},
 		"another client's":    {token(logintest.Claims{"aud": "other"}), login.ErrInvalid},
@@ -317,7 +317,7 @@ func TestThePersonMayChoose(t *testing.T) {
 	p := newPlace(t)
 	for _, choose := range []bool{false, true} {
 		address, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/", choose)
-		if err != nil || strings.Contains(address, "prompt=select_account") != choose {
+		if err != nil || strings.Contains(address, "prompt=login") != choose {
 			t.Errorf("got %s, %v", address, err)
 		}
 	}

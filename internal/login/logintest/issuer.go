@@ -196,10 +196,15 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	i.mu.Unlock()
 	id, secret, _ := r.BasicAuth()
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
+	if id != i.ClientID || secret != i.ClientSecret {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
+		return
+	}
 	switch {
 	case !ok, asked.Get("redirect_uri") != r.FormValue("redirect_uri"),
-		asked.Get("code_challenge_method") != "S256", asked.Get("code_challenge") != raw(sum[:]),
-		id != i.ClientID, secret != i.ClientSecret:
+		asked.Get("code_challenge_method") != "S256", asked.Get("code_challenge") != raw(sum[:]):
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
