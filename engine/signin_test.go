@@ -96,29 +96,18 @@ func TestNoChainOfLinksOutlivesThePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	ask := func(path string) askback.Ask {
-		t.Helper()
-		a, err := agent.Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{
-			ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
 	made := 0
 	for depth := range 12 {
 		ana, err := k.Authenticate(t.Context(), secret)
 		if err != nil {
 			break
 		}
-		_, err = k.As(ana).Answer(t.Context(), ask(fmt.Sprint("/", depth)).ID, askback.Decide(askback.ApproveAll, ""))
+		_, err = k.As(ana).Answer(t.Context(), k.remove(t, fmt.Sprint("/", depth)).ID, askback.Decide(askback.ApproveAll, ""))
 		if err == nil {
 			made++
 		}
 		k.Set(anaGone)
-		if a := ask(fmt.Sprint("/gone/", depth)); a.Settled() {
+		if a := k.remove(t, fmt.Sprint("/gone/", depth)); a.Settled() {
 			t.Errorf("%d links deep: got outcome %+v by somebody who is not in the settings", depth, a.Outcome)
 		}
 		k.Set(anaHere)
@@ -134,6 +123,18 @@ func TestNoChainOfLinksOutlivesThePerson(t *testing.T) {
 	if made < 8 {
 		t.Errorf("she could approve %d times only: nothing was tried", made)
 	}
+}
+
+// remove asks whether a path may be removed.
+func (k *keyring) remove(t *testing.T, path string) askback.Ask {
+	t.Helper()
+	a, err := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"}).Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{
+		ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // endGrants revokes every grant.
@@ -164,35 +165,25 @@ func TestAGrantEndsWithThePersonWhoSignedIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := k.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	ask := func(path string) askback.Ask {
-		t.Helper()
-		a, err := agent.Ask(t.Context(), askback.Request{Confirmation: &askback.Confirmation{
-			ToolName: "rm", Input: json.RawMessage(fmt.Sprintf(`{"path":%q}`, path)),
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	if _, err := k.As(ana).Answer(t.Context(), ask("/a").ID, askback.Decide(askback.ApproveAll, "")); err != nil {
+	if _, err := k.As(ana).Answer(t.Context(), k.remove(t, "/a").ID, askback.Decide(askback.ApproveAll, "")); err != nil {
 		t.Fatal(err)
 	}
 	if err := k.Logout(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	hoarded := ask("/b")
+	hoarded := k.remove(t, "/b")
 	if !hoarded.Settled() {
 		t.Error("the grant ended when ana logged out")
 	}
 	k.Set(anaMoved)
-	if a := ask("/c"); a.Settled() {
+	if a := k.remove(t, "/c"); a.Settled() {
 		t.Errorf("got outcome %+v by somebody who is not in the settings", a.Outcome)
 	}
 	if _, err := agent.Consume(t.Context(), hoarded.ID, hoarded.Outcome.Digest); !errors.Is(err, askback.ErrNotApproved) {
 		t.Errorf("got %v, want what was approved beforehand not to run any more", err)
 	}
 	k.Set(anaHere)
-	if a := ask("/d"); !a.Settled() {
+	if a := k.remove(t, "/d"); !a.Settled() {
 		t.Error("the grant did not come back with its maker")
 	}
 }
