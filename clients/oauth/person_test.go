@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -78,6 +79,11 @@ func (v visit) leads() *url.URL {
 	return u
 }
 
+var (
+	formAction = regexp.MustCompile(`action="([^"]+)"`)
+	formSecret = regexp.MustCompile(`name="xsrf" value="([^"]+)"`)
+)
+
 // walk follows redirects, and signs in at the issuer by a name and agrees, until it
 // would come to an address that begins so, or to a page that asks for nothing.
 func (p *person) walk(address, name, stop string) (*url.URL, visit) {
@@ -90,6 +96,12 @@ func (p *person) walk(address, name, stop string) (*url.URL, visit) {
 			return to, v
 		case to != nil:
 			v = p.step(to.String(), nil)
+		case strings.Contains(v.body, `name="logout"`): // a script sends this by itself: another account was there before
+			action, secret := formAction.FindStringSubmatch(v.body), formSecret.FindStringSubmatch(v.body)
+			if action == nil || secret == nil {
+				p.t.Fatalf("this form was not understood:\n%s", v.body)
+			}
+			v = p.step(action[1], url.Values{"xsrf": {secret[1]}, "logout": {"yes"}})
 		case strings.Contains(v.body, `name="login"`):
 			v = p.step(v.at.String(), url.Values{"login": {name}})
 		case strings.Contains(v.body, `name="agree"`):

@@ -1,8 +1,10 @@
 package oauth_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +25,26 @@ func (h *house) isIn(p *person) bool {
 		h.t.Errorf("%d, and this page:\n%s", v.status, v.body)
 	}
 	return in
+}
+
+// Whoever came with the wrong account is led to the issuer to choose another one, and
+// from there to what they wanted to see.
+func TestAnotherAccountCanBeTaken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	k := h.asked("Which?")
+	for _, wrong := range []string{"eve", "mallory"} {
+		p := newPerson(t)
+		_, v := p.walk(h.begin("/asks/"+k.ID), wrong, "")
+		button := regexp.MustCompile(`href="([^"]*/login/oidc[^"]*)"`).FindStringSubmatch(v.body)
+		if v.status != http.StatusForbidden || button == nil {
+			t.Fatalf("%s comes to %d:\n%s", wrong, v.status, v.body)
+		}
+		at, v := p.walk(html.UnescapeString(button[1]), "ana", "")
+		if at.String() != h.URL+"/asks/"+k.ID || v.status != http.StatusOK || !h.isIn(p) {
+			t.Errorf("%s, then ana, comes to %s, %d:\n%s", wrong, at, v.status, v.body)
+		}
+	}
 }
 
 // What Askback asks the issuer for, and what it keeps in the browser (T2).
