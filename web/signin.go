@@ -55,7 +55,8 @@ func (s *site) offer(n pages.Notice, r *http.Request) pages.Notice {
 	return n
 }
 
-// readable is the page on which a form stands that was sent to a path, or the path.
+// readable is the page on which a form stands that was sent to a path; of others it is
+// the list.
 func readable(path string) string {
 	parts := strings.Split(path, "/")
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // Agent returns the name of the agent that shows an access token, and what people may
-// know it by, a verified address or "": a JWT of the
+// know it by, a verified address that is plain, or "": a JWT of the
 // issuer (RFC 9068) whose audience is the public URL and [ResourcePath]. Its subject
 // gives it its name, which stays with the next token; an address may be somebody
 // else's one day. The error is [ErrInvalid] or [ErrUnreachable].
@@ -24,7 +24,9 @@ func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, e
 	if why := noAccess(typeOf(token), says); why != "" {
 		return "", "", fmt.Errorf("%w: %s", ErrInvalid, why)
 	}
-	label, _ = says.verified()
+	if email, ok := says.verified(); ok && plain(email) == email {
+		label = email
+	}
 	return "oauth:" + plain(verified.Subject), label, nil
 }
 

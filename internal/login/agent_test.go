@@ -197,6 +197,33 @@ func TestKeysAreReadOnceInAWhile(t *testing.T) {
 	}
 }
 
+// What people know an agent by is an address that the issuer verified, and one that can
+// be read and stand as a label: nothing else becomes an ask's.
+func TestATokenLabelsItsAgent(t *testing.T) {
+	p := newPlace(t)
+	for name, c := range map[string]struct {
+		email    any
+		verified any
+		want     string
+	}{
+		"verified":            {"ana@example.com", true, "ana@example.com"},
+		"verified, as a text": {"ana@example.com", "true", "ana@example.com"},
+		"not verified":        {"ana@example.com", false, ""},
+		"nothing said of it":  {"ana@example.com", nil, ""},
+		"a number for it":     {"ana@example.com", 1, ""},
+		"no address":          {"ana", true, ""},
+		"a name beside it":    {"Ana <ana@example.com>", true, ""},
+		"one that looks like": {"\u0430na@example.com", true, ""},
+		"one that is long":    {strings.Repeat("a", 60) + "@" + strings.Repeat("b", 60) + ".example.com", true, ""},
+		"a list of them":      {[]string{"ana@example.com"}, true, ""},
+	} {
+		agent, got, err := p.login.Agent(t.Context(), p.Sign(p.access().With(logintest.Claims{"email": c.email, "email_verified": c.verified})))
+		if agent != "oauth:u1" || got != c.want || err != nil {
+			t.Errorf("%s: got %q, %q, %v; want %q", name, agent, got, err, c.want)
+		}
+	}
+}
+
 // Of the tokens that an issuer signs for us, those open the door that are meant to
 // open one (RFC 9068).
 func TestOnlyAccessTokensOpenTheDoor(t *testing.T) {
