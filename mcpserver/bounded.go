@@ -21,13 +21,15 @@ type bounded struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	limit   time.Duration
+	writing func()      // called before each write
 	broken  atomic.Bool // something did not go out
 }
 
 // bound lifts the bound that a server has for a whole reply, and sets one for each
-// write. Where there is no connection, as in a test, there are none.
-func (s *Server) bound(w http.ResponseWriter) *bounded {
-	b := &bounded{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime}
+// write. Where there is no connection, as in a test, there are none. The function is
+// called before each write.
+func (s *Server) bound(w http.ResponseWriter, writing func()) *bounded {
+	b := &bounded{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, writing: writing}
 	b.lift()
 	return b
 }
@@ -37,6 +39,7 @@ func (b *bounded) lift()  { _ = b.control.SetWriteDeadline(time.Time{}) }
 
 // Write implements [http.ResponseWriter].
 func (b *bounded) Write(p []byte) (n int, err error) {
+	b.writing()
 	defer b.lift()
 	for err == nil && n < len(p) {
 		b.begin()

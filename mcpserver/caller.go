@@ -21,12 +21,12 @@ type caller struct {
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
 	receipts *tray
-	key      string             // by which its client can cancel it; "" is none
 	leave    context.CancelFunc // ends live; nil where the protocol ends the call
 
-	mu    sync.Mutex
-	given []gift // by this request
-	over  bool   // it is replied to, or cancelled: nothing is given any more
+	mu       sync.Mutex
+	given    []gift // by this request
+	replying bool   // its reply is being written: a cancellation changes nothing any more
+	over     bool   // it is replied to, or cancelled: nothing is given any more
 }
 
 // A gift is a settled ask that was given to the agent, and its mark.
@@ -63,28 +63,61 @@ func (w *caller) gave() bool {
 	return len(w.given) > 0
 }
 
-// replied leaves receipts for what a request gave, once its reply is sent; or forgets
-// it, when the reply did not arrive. The agent goes on meanwhile.
+// startReply records that the reply which gives something is being written. From here
+// on only a write that fails takes the answer back, and no cancellation: some clients
+// send one for each call whose reply they have. A client that is gone by now is given
+// nothing.
+func (s *Server) startReply(w *caller, gone bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case len(w.given) == 0 || w.replying:
+	case gone:
+		s.takeBack(w)
+	default:
+		w.replying = true
+	}
+}
+
+// cancel ends a request whose reply is not being written yet. It gives nothing: the
+// client does not read the reply.
+func (s *Server) cancel(w *caller) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.replying || w.over {
+		return
+	}
+	if w.leave != nil {
+		w.leave()
+	}
+	s.takeBack(w)
+}
+
+// takeBack makes what a request gave count as not given, and lets it give nothing
+// more. The caller holds the lock.
+func (s *Server) takeBack(w *caller) {
+	for _, g := range w.given {
+		s.memory.forget(g.mark)
+	}
+	w.given, w.over = nil, true
+}
+
+// replied leaves receipts for what a request gave, once its reply is written; or takes
+// it back, when the reply could not be written.
 func (s *Server) replied(w *caller, arrived bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t, waits := w.receipts, false
+	if !arrived {
+		s.takeBack(w)
+		return
+	}
 	for _, g := range w.given {
-		if !arrived {
-			s.memory.forget(g.mark)
-			continue
-		}
-		err := t.put(receipt{w, g}, func() { s.flush(t) })
-		if err != nil {
+		t := w.receipts
+		if err := t.put(receipt{w, g}, func() { s.flush(t) }); err != nil {
 			s.lost(g, err)
-			continue
 		}
-		waits = true
 	}
 	w.given, w.over = nil, true
-	if !waits {
-		s.inFlight.end(w)
-	}
 }
 
 // A call is one call of a tool.

@@ -96,7 +96,6 @@ func TestAnIDThatIsUsedTwiceIsCancelled(t *testing.T) {
 		if text := <-first; !strings.Contains(text, "yes") {
 			t.Fatalf("the first got %s", text)
 		}
-		gathered()
 		d.legacyCancel("bot", "mine", 7)
 		d.answer(d.only().ID, askback.Choose("too late"))
 		if text := <-second; strings.Contains(text, "too late") {
@@ -108,89 +107,97 @@ func TestAnIDThatIsUsedTwiceIsCancelled(t *testing.T) {
 	})
 }
 
-// A cancelledAgent is one of a revision with cancellations: it looks for an answer
-// under an id, reads the reply and cancels.
-type cancelledAgent struct {
-	look   func(id int, ask string)
+// An agentOnWire is a client of a revision with cancellations that sends its messages
+// as they are.
+type agentOnWire struct {
+	send   func(id int, message string) // a request
 	cancel func(id string)
-	read   func() // what comes
+	read   func() string // the next reply
 	end    func()
 }
 
 // overHTTP is one in the session "mine".
-func (d *desk) overHTTP(*testing.T) *cancelledAgent {
+func (d *desk) overHTTP(*testing.T) *agentOnWire {
 	replies := make(chan *http.Response, 10)
-	return &cancelledAgent{
-		look: func(id int, ask string) {
-			go func() { replies <- d.legacyPost("bot", "mine", look(id, ask)) }()
+	return &agentOnWire{
+		send: func(_ int, message string) {
+			go func() { replies <- d.legacyPost("bot", "mine", message) }()
 			synctest.Wait()
 		},
 		cancel: func(id string) { d.legacyPost("bot", "mine", cancelOf(id)); synctest.Wait() },
-		read:   func() { _, _ = io.ReadAll((<-replies).Body); synctest.Wait() },
-		end:    func() {},
+		read: func() string {
+			raw, _ := io.ReadAll((<-replies).Body)
+			synctest.Wait()
+			return string(raw)
+		},
+		end: func() {},
 	}
 }
 
 // overStdio is one on stdio. Nothing is written that is not read.
-func (d *desk) overStdio(t *testing.T) *cancelledAgent {
+func (d *desk) overStdio(t *testing.T) *agentOnWire {
 	r, w := io.Pipe()
 	c := d.terminal(t, w)
 	lines := bufio.NewScanner(r)
-	read := func() { lines.Scan(); synctest.Wait() }
+	read := func() string { lines.Scan(); synctest.Wait(); return lines.Text() }
 	read() // to initialize
-	return &cancelledAgent{
-		look:   func(id int, ask string) { c.send(t, look(id, ask)) },
+	return &agentOnWire{
+		send:   func(_ int, message string) { c.send(t, message) },
 		cancel: func(id string) { c.send(t, cancelOf(id)) },
 		read:   read,
 		end:    func() { _ = c.in.Close(); _ = r.Close(); <-c.served },
 	}
 }
 
-func cancelOf(id string) string {
-	return `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": ` + id + `, "RequestId": 99}}`
+// onWire runs a test with an agent over HTTP and one on stdio.
+func onWire(t *testing.T, f func(t *testing.T, d *desk, a *agentOnWire)) {
+	t.Helper()
+	for transport, connect := range map[string]func(*desk, *testing.T) *agentOnWire{"HTTP": (*desk).overHTTP, "stdio": (*desk).overStdio} {
+		t.Run(transport, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				a := connect(d, t)
+				defer a.end()
+				f(t, d, a)
+			})
+		})
+	}
 }
 
-// A reply and a cancellation may cross, and nobody reads the reply then: it was not
-// given. Later, and for another request, a cancellation changes nothing (B7).
-func TestACancellationMayCrossTheReply(t *testing.T) {
-	const window = mcpserver.GatherTime
-	for name, c := range map[string]struct {
-		cancels string
-		after   time.Duration // the reply was read; -1: it is being written
-		given   bool
-	}{
-		"while it is written":   {`7`, -1, false},
-		"at once":               {`7`, 0, false},
-		"within the window":     {`7`, window - time.Millisecond, false},
-		"in its second half":    {`7`, 2*window - time.Millisecond, false},
-		"too late":              {`7`, 2*window + time.Millisecond, true},
-		"another request":       {`8`, 0, true},
-		"an id of another kind": {`"7"`, 0, true},
-		"no id":                 {`null`, 0, true},
+func cancelOf(id string) string {
+	return `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": ` + id + `, "RequestId": 99, "reason": "AbortError: The operation was aborted."}}`
+}
+
+func callOf(id int, tool, args string) string {
+	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, id, tool, args)
+}
+
+// A cancellation of a call whose reply was written, or is being written, changes
+// nothing, however soon it comes (B7).
+func TestACancellationAfterTheReplyChangesNothing(t *testing.T) {
+	for name, after := range map[string]time.Duration{
+		"while it is written": -1, "at once": 0, "before the receipt": mcpserver.GatherTime - time.Millisecond, "after the receipt": 500 * time.Millisecond,
 	} {
-		for transport, connect := range map[string]func(*desk, *testing.T) *cancelledAgent{"HTTP": (*desk).overHTTP, "stdio": (*desk).overStdio} {
-			t.Run(name+" over "+transport, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					d := newDesk(t)
+		for _, cancels := range []string{`7`, `8`, `"7"`, `null`} {
+			t.Run(name+" of "+cancels, func(t *testing.T) {
+				onWire(t, func(t *testing.T, d *desk, a *agentOnWire) {
 					id := d.answered(t).ID
-					a := connect(d, t)
-					defer a.end()
-					a.look(7, id)
-					if c.after < 0 {
-						a.cancel(c.cancels)
+					a.send(7, look(7, id))
+					if after < 0 {
+						a.cancel(cancels)
 						a.read()
 					} else {
 						a.read()
-						pass(c.after)
-						a.cancel(c.cancels)
+						pass(after)
+						a.cancel(cancels)
 					}
 					gathered()
-					if d.received(t, id) != c.given || d.server.Remembers(id) != c.given {
-						t.Errorf("there is a receipt: %t, and it counts as given: %t; want %t", d.received(t, id), d.server.Remembers(id), c.given)
+					if !d.received(t, id) || !d.server.Remembers(id) {
+						t.Errorf("there is a receipt: %t, and it counts as given: %t; want both", d.received(t, id), d.server.Remembers(id))
 					}
 					listed := call(t.Context(), d.http("bot", "program", modern, nil), "list_open_questions", `{}`).text(t)
-					if strings.Contains(listed, id) == c.given {
-						t.Errorf("given %t: listed %s", c.given, listed)
+					if strings.Contains(listed, id) {
+						t.Errorf("listed %s", listed)
 					}
 					if n := d.server.InFlight(); n != 0 {
 						t.Errorf("%d requests are kept", n)
@@ -201,55 +208,88 @@ func TestACancellationMayCrossTheReply(t *testing.T) {
 	}
 }
 
-// A client that uses an id again means the later request, and what the first was given
-// keeps its receipt. Nobody takes back what another session or agent was given.
-func TestWhatAnotherRequestWasGivenIsNotTakenBack(t *testing.T) {
-	for _, written := range []bool{false, true} { // the first receipt, before the cancellation
-		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t)
-			one, two := d.answered(t).ID, d.answered(t).ID
-			a := d.overHTTP(t)
-			a.look(7, one)
-			a.read()
-			pass(mcpserver.GatherTime + time.Millisecond)
-			a.look(7, two)
-			a.read()
-			d.legacyCancel("bot", "another", 7)
-			d.legacyCancel("spy", "mine", 7)
-			if !d.server.Remembers(one) || !d.server.Remembers(two) {
-				t.Error("somebody else took it back")
-			}
-			if written {
-				pass(mcpserver.GatherTime)
-			}
-			if d.received(t, one) != written || d.received(t, two) {
-				t.Errorf("receipts %t and %t before the cancellation", d.received(t, one), d.received(t, two))
-			}
-			d.legacyCancel("bot", "mine", 7)
-			gathered()
-			if !d.received(t, one) || d.received(t, two) {
-				t.Errorf("receipts %t and %t, want the first only", d.received(t, one), d.received(t, two))
-			}
-		})
+// A client that cancels each call after its reply, as OpenCode does, and asks the same
+// again, has a person asked each time. An answer, a refusal and a denial are given once
+// (B7, F7).
+func TestAClientThatCancelsAfterEachReplyIsAnsweredAnew(t *testing.T) {
+	for _, test := range []struct {
+		tool, args string
+		settle     []func(d *desk, id string)
+		want       []string
+	}{
+		{"ask_user_question", database, []func(*desk, string){
+			func(d *desk, id string) { d.answer(id, askback.Choose("SQLite")) },
+			func(d *desk, id string) { d.answer(id, askback.Choose("PostgreSQL")) },
+			func(d *desk, id string) { d.decline(id) },
+			func(d *desk, id string) { d.answer(id, askback.Choose("neither")) },
+		}, []string{"SQLite", "PostgreSQL", "declined", "neither"}},
+		{"confirm_action", pay, []func(*desk, string){
+			func(d *desk, id string) { d.answer(id, askback.Decide(askback.Deny, "not today")) },
+			func(d *desk, id string) { d.answer(id, askback.Decide(askback.Approve, "")) },
+			func(d *desk, id string) { d.answer(id, askback.Decide(askback.Deny, "never")) },
+		}, []string{"not today", `"confirmed":true`, "never"}},
+	} {
+		for _, late := range []time.Duration{0, 100 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%s %s", test.tool, late), func(t *testing.T) {
+				onWire(t, func(t *testing.T, d *desk, a *agentOnWire) {
+					seen := map[string]bool{}
+					for n, settle := range test.settle {
+						a.send(n+7, callOf(n+7, test.tool, test.args))
+						id := d.only().ID
+						if seen[id] {
+							t.Fatalf("call %d: %s is asked again", n, id)
+						}
+						seen[id] = true
+						settle(d, id)
+						if text := a.read(); !strings.Contains(text, test.want[n]) {
+							t.Errorf("call %d: got %s, want %s", n, text, test.want[n])
+						}
+						pass(late)
+						a.cancel(fmt.Sprint(n + 7))
+					}
+					gathered()
+					for id := range seen {
+						if !d.received(t, id) {
+							t.Errorf("%s has no receipt", id)
+						}
+					}
+				})
+			})
+		}
 	}
 }
 
-// The call that is repeated after a cancellation that crossed is given the answer, and
-// nobody is asked again.
-func TestACallThatCrossedIsGivenItsAnswerAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+// A cancellation that comes before the reply is written makes the call give nothing,
+// even when its result is there already: the same call is given the answer.
+func TestACancellationBeforeTheReplyTakesTheAnswerBack(t *testing.T) {
+	for _, before := range []bool{true, false} {
 		d := newDesk(t)
-		given := d.legacyCall(7, database)
-		d.answer(d.only().ID, askback.Choose("SQLite"))
-		if text := <-given; !strings.Contains(text, "SQLite") {
-			t.Fatalf("got %s", text)
+		ask := d.answered(t)
+		d.server.GiveAndCancel(d.engine.As(bot), ask, before)
+		d.server.Finish()
+		if d.server.Remembers(ask.ID) == before || d.received(t, ask.ID) == before {
+			t.Errorf("cancelled before the reply: %t; it counts as given: %t, and there is a receipt: %t", before, d.server.Remembers(ask.ID), d.received(t, ask.ID))
 		}
-		d.legacyCancel("bot", "mine", 7)
-		if text := <-d.legacyCall(8, database); !strings.Contains(text, "SQLite") {
-			t.Errorf("the same call got %s", text)
+	}
+}
+
+// The same call twice at a time on one connection: the one whose client gave up gives
+// nothing, and the other is given the answer. The next one asks anew.
+func TestOneOfTwoCallsIsCancelled(t *testing.T) {
+	onWire(t, func(t *testing.T, d *desk, a *agentOnWire) {
+		a.send(7, callOf(7, "ask_user_question", database))
+		a.send(8, callOf(8, "ask_user_question", database))
+		id := d.only().ID
+		a.cancel("7")
+		a.read() // that it was cancelled
+		d.answer(id, askback.Choose("SQLite"))
+		if text := a.read(); !strings.Contains(text, "SQLite") {
+			t.Errorf("the other got %s", text)
 		}
-		if asks := d.open(); len(asks) != 0 {
-			t.Errorf("it was asked again: %v", asks)
+		a.send(9, callOf(9, "ask_user_question", database))
+		d.answer(d.only().ID, askback.Choose("PostgreSQL"))
+		if text := a.read(); !strings.Contains(text, "PostgreSQL") {
+			t.Errorf("the next got %s", text)
 		}
 	})
 }

@@ -213,6 +213,14 @@ func (d *desk) answer(id string, a askback.Answer) askback.Ask {
 	return ask
 }
 
+// decline lets ana decline an ask.
+func (d *desk) decline(id string) {
+	d.t.Helper()
+	if _, err := d.engine.As(ana).Decline(d.t.Context(), id, "not now"); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // reply is what comes of a call.
 type reply struct {
 	*mcp.CallToolResult

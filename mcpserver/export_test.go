@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/askback/askback"
@@ -44,6 +45,21 @@ func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *htt
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.tell(who, ask, ask.ID)
 		reply(w, r)
+	}), who, w, r)
+}
+
+// GiveAndCancel serves a request that gives an ask, and is cancelled right before or
+// right after its reply is written.
+func (s *Server) GiveAndCancel(seat Agent, ask askback.Ask, before bool) {
+	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
+	who := &caller{seat: seat, live: r.Context(), receipts: &s.receipts}
+	s.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.tell(who, ask, ask.ID)
+		if before {
+			s.cancel(who)
+		}
+		_, _ = w.Write([]byte("the reply"))
+		s.cancel(who)
 	}), who, w, r)
 }
 

@@ -198,24 +198,29 @@ type deaf struct{ *httptest.ResponseRecorder }
 
 func (deaf) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// An answer was given when its reply was written and the client was still there.
+// An answer was given when its reply was written to a client that was still there. Many
+// close the connection as soon as they have it.
 func TestWhatDoesNotArriveWasNotGiven(t *testing.T) {
 	for name, c := range map[string]struct {
-		w     http.ResponseWriter
-		there bool
-		given bool
+		w             http.ResponseWriter
+		before, after bool // the client leaves, before or after the reply is written
+		given         bool
 	}{
-		"written":     {httptest.NewRecorder(), true, true},
-		"not written": {deaf{httptest.NewRecorder()}, true, false},
-		"gone":        {httptest.NewRecorder(), false, false},
+		"written":     {httptest.NewRecorder(), false, false, true},
+		"not written": {deaf{httptest.NewRecorder()}, false, false, false},
+		"gone":        {httptest.NewRecorder(), true, false, false},
+		"goes":        {httptest.NewRecorder(), false, true, true},
 	} {
 		d := newDesk(t)
 		ask := d.answered(t)
 		ctx, leave := context.WithCancel(t.Context())
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`)).WithContext(ctx)
 		d.server.Give(d.engine.As(bot), ask, c.w, r, func(w http.ResponseWriter, _ *http.Request) {
+			if c.before {
+				leave()
+			}
 			_, _ = io.WriteString(w, "Ada")
-			if !c.there {
+			if c.after {
 				leave()
 			}
 		})

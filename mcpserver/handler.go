@@ -83,9 +83,10 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 }
 
 // serve gives a request to the protocol. What was given to the agent is taken
-// back when its reply was not sent whole, or the protocol panicked.
+// back when the client was gone before its reply, the reply was not written whole, or
+// the protocol panicked. A client may close the connection as soon as it has the reply.
 func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter, r *http.Request) {
-	reply, arrived := s.bound(w), false
+	reply, arrived := s.bound(w, func() { s.startReply(who, r.Context().Err() != nil) }), false
 	defer reply.end()
 	defer func() { s.replied(who, arrived) }()
 	if isBatch(r) {
@@ -99,7 +100,7 @@ func (s *Server) serve(protocol http.Handler, who *caller, w http.ResponseWriter
 	s.offerSession(m, who, w, r)
 	defer s.cancellable(m, who, r)()
 	protocol.ServeHTTP(reply, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
-	arrived = !who.gave() || reply.arrived() && r.Context().Err() == nil
+	arrived = !who.gave() || reply.arrived()
 }
 
 // offerSession gives a client that begins a session its id. It says which client

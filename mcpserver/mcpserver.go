@@ -33,11 +33,12 @@
 // are called, and that the approval was used already ("confirmed": false).
 //
 // What else is given has a receipt with its ask ([askback.Asker.Receive]), written
-// a moment after the reply is sent, together with others: until the reply an
+// right after the reply, together with others. Until the reply is written, an
 // answer waits for its agent, however late it came and whatever was restarted, and
-// list_open_questions names it. A result counts as not given when its connection is
-// seen to break before it is sent whole, or when notifications/cancelled comes
-// before its receipt is written: it may cross with the reply. A crash between the
+// list_open_questions names it. A result counts as given when its reply was written
+// whole to a client that was still there. A connection that breaks before that, and
+// notifications/cancelled before that, make the call give nothing. After that a cancellation
+// changes nothing: OpenCode sends one for each call whose reply it has. A crash between the
 // reply and its receipt gives the answer twice, which is better than an answer lost.
 //
 // A client session is the process on stdio and what Mcp-Session-Id says over

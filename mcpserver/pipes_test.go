@@ -84,7 +84,7 @@ func (d *desk) received(t *testing.T, id string) bool {
 
 // gathered lets the time pass in which receipts wait for one another.
 func gathered() {
-	<-time.After(2*mcpserver.GatherTime + time.Millisecond) // by the clock of the bubble
+	<-time.After(mcpserver.GatherTime + time.Millisecond) // by the clock of the bubble
 	synctest.Wait()
 }
 

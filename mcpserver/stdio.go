@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -91,18 +90,22 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, err
 }
 
-// cancelled takes back what was given in a reply that nobody reads. The protocol
-// ends the call itself, if it is not replied to.
+// cancelled ends a call of a client that does not wait for its reply any more. One whose
+// reply is being written, or was, stays as it is.
 func (l *line) cancelled(params json.RawMessage) {
 	var members map[string]any // found by their exact names, as the protocol does
 	_ = json.Unmarshal(params, &members)
-	if id, err := jsonrpc.MakeID(members["requestId"]); err == nil && id.IsValid() {
-		l.server.cancel(l.key(id))
+	id, err := jsonrpc.MakeID(members["requestId"])
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	who := l.open[id]
+	l.mu.Unlock()
+	if who != nil {
+		l.server.cancel(who)
 	}
 }
-
-// key is what a request on this line is cancelled by. 7 is not "7".
-func (l *line) key(id jsonrpc.ID) string { return digest("", l.session, fmt.Sprintf("%#v", id.Raw())) }
 
 // onStdio returns a context with the caller of a request that came by a line.
 func onStdio(ctx context.Context, req mcp.Request) context.Context {
@@ -127,7 +130,6 @@ func (l *line) admit(id jsonrpc.ID) *caller {
 		return who
 	}
 	l.open[id] = who
-	l.server.inFlight.begin(l.key(id), who)
 	return who
 }
 
@@ -137,6 +139,9 @@ func (l *line) Write(ctx context.Context, m jsonrpc.Message) error {
 	var who *caller
 	if reply, ok := m.(*jsonrpc.Response); ok {
 		who = l.answered(reply.ID) // before it is written: after that the id is free
+	}
+	if who != nil {
+		l.server.startReply(who, false)
 	}
 	l.writing.Lock()
 	before := l.out.n

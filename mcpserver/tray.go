@@ -10,14 +10,10 @@ import (
 )
 
 const (
-	// gatherTime is how long a receipt waits at least; it is twice that at most. A
-	// server that gives 1000 answers a second then writes hundreds of receipts at one
-	// moment, dozens in each transaction, where each would have one of its own. It is
-	// also how late a client may take a request back: a reply and a cancellation
-	// cross within one round trip of the network, which is shorter. It is no longer
-	// than that, since the TypeScript SDK 1.x cancels calls too whose reply it had
-	// seconds before, and since a crash loses the receipts that wait.
-	gatherTime = 250 * time.Millisecond
+	// gatherTime is how long a receipt waits for others. A server that gives 1000
+	// answers a second then writes dozens of receipts at one moment, in a few
+	// transactions. It is short, because a crash loses the receipts that wait.
+	gatherTime = 50 * time.Millisecond
 	// trayLimit is how many receipts wait at most before they are written at once.
 	trayLimit = 1024
 	// trayMost is how many wait at most while those before them are being written. There
@@ -29,18 +25,16 @@ const (
 	waveSize = 256
 )
 
-// A tray gathers receipts for a moment, to write them together. While one waits, it
-// can be taken back. Nothing runs while none waits. Its zero value is open and empty.
+// A tray gathers receipts for a moment, to write them together. Nothing runs while
+// none waits. Its zero value is open and empty.
 type tray struct {
 	under tally // those that wait, and those that are being written
 
 	mu      sync.Mutex
-	fresh   []receipt // came after the timer last went off
-	ripe    []receipt // came before that
+	waiting []receipt
 	timer   *time.Timer
 	armed   bool // the timer runs: something waits, and nothing is written
-	writing bool // whoever writes looks for more when that is done
-	ending  bool // nothing waits any longer
+	writing bool // what comes now is written as soon as that is done
 }
 
 // A receipt is one that is to be written.
@@ -57,68 +51,38 @@ func (t *tray) put(r receipt, flush func()) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := len(t.fresh) + len(t.ripe)
-	if n == trayMost {
+	if len(t.waiting) == trayMost {
 		t.under.end()
 		return askback.ErrBusy
 	}
-	t.fresh = append(t.fresh, r)
+	t.waiting = append(t.waiting, r)
 	switch {
 	case t.writing:
-	case t.timer == nil:
-		t.timer, t.armed = time.AfterFunc(gatherTime, flush), true
 	case !t.armed:
-		t.timer.Reset(gatherTime)
-		t.armed = true
-	case n+1 == trayLimit:
+		t.timer, t.armed = time.AfterFunc(gatherTime, flush), true
+	case len(t.waiting) == trayLimit:
 		t.timer.Reset(0)
 	}
 	return nil
 }
 
-// take returns what has to be written now. It gives to one at a time: to whoever
-// begins while nobody writes, and then to whoever wrote what it was given. Each receipt
-// is passed over once, so that the last to come waits as long as promised.
-func (t *tray) take(begins bool) (due []receipt) {
+// take returns what has to be written now. It gives to one at a time: to the first that
+// begins, and then to it alone until nothing is left.
+func (t *tray) take(begins bool) []receipt {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if begins && t.writing {
 		return nil
 	}
-	if begins {
-		due, t.ripe, t.fresh = t.ripe, t.fresh, nil
-	}
-	if t.ending || len(due)+len(t.ripe)+len(t.fresh) >= trayLimit {
-		due, t.ripe, t.fresh = slices.Concat(due, t.ripe, t.fresh), nil, nil
-	}
-	t.writing = len(due) > 0
-	t.armed = !t.writing && len(t.ripe)+len(t.fresh) > 0
-	switch {
-	case t.armed:
-		t.timer.Reset(gatherTime)
-	case t.timer != nil:
+	if t.armed {
 		t.timer.Stop()
 	}
+	due := t.waiting
+	t.waiting, t.armed, t.writing = nil, false, len(due) > 0
 	return due
 }
 
-// takeBack returns the receipts of a request that still wait. They are not written.
-func (t *tray) takeBack(w *caller) (back []receipt) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	its := func(r receipt) bool {
-		if r.who != w {
-			return false
-		}
-		t.under.end()
-		back = append(back, r)
-		return true
-	}
-	t.fresh, t.ripe = slices.DeleteFunc(t.fresh, its), slices.DeleteFunc(t.ripe, its)
-	return back
-}
-
-// flush writes the receipts of a tray whose time has come, unless that is being done.
+// flush writes the receipts of a tray, unless that is being done.
 func (s *Server) flush(t *tray) {
 	for due := t.take(true); len(due) > 0; due = t.take(false) {
 		s.writeAll(due)
@@ -129,9 +93,6 @@ func (s *Server) flush(t *tray) {
 const receiptTime = 10 * time.Second
 
 func (s *Server) writeAll(due []receipt) {
-	for _, r := range due {
-		s.inFlight.end(r.who) // too late to take it back
-	}
 	ctx, cancel := context.WithTimeout(s.receiving, receiptTime)
 	defer cancel()
 	for wave := range slices.Chunk(due, waveSize) {
@@ -166,9 +127,6 @@ func (s *Server) lost(g gift, err error) {
 // the last that was written.
 func (s *Server) end(t *tray) <-chan struct{} {
 	ended := t.under.close()
-	t.mu.Lock()
-	t.ending = true
-	t.mu.Unlock()
 	go s.flush(t)
 	return ended
 }
