@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -38,8 +37,13 @@ func tampered(plant string) func(http.RoundTripper) http.RoundTripper {
 	return nil
 }
 
-// tamper spoils one connection or one frame in so many.
-const tamperEach = 5
+// A tamper spoils one in so many of the connections or frames that its fault can
+// be planted in. It counts them, so that whether it spoils any is no matter of
+// chance.
+const (
+	connectionsPerFault = 5
+	framesPerFault      = 20
+)
 
 type tamper struct {
 	on    http.RoundTripper
@@ -47,6 +51,15 @@ type tamper struct {
 
 	mu     sync.Mutex
 	before map[string]string // the cursor before each, of one stream
+	places int               // connections or frames that could be spoiled so far
+}
+
+// spoils reports whether the fault is planted here, in one of so many places.
+func (t *tamper) spoils(each int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.places++
+	return t.places%each == 0
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -54,8 +67,8 @@ func (t *tamper) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasSuffix(r.URL.Path, "/events") {
 		return t.on.RoundTrip(r)
 	}
-	at, spoil := r.Header.Get("Last-Event-ID"), rand.IntN(tamperEach) == 0
-	if before, ok := t.cursorBefore(r.URL.Path, at); ok && spoil && t.plant == laggingCursor {
+	at := r.Header.Get("Last-Event-ID")
+	if before, ok := t.cursorBefore(r.URL.Path, at); ok && t.plant == laggingCursor && t.spoils(connectionsPerFault) {
 		r = r.Clone(r.Context())
 		r.Header.Set("Last-Event-ID", before)
 	}
@@ -65,7 +78,7 @@ func (t *tamper) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res.Body = &tampering{
 		Closer: res.Body, in: bufio.NewReader(res.Body), tamper: t, path: r.URL.Path,
-		last: at, skip: spoil && at != "" && t.plant == skippingCursor,
+		last: at, skip: at != "" && t.plant == skippingCursor && t.spoils(connectionsPerFault),
 	}
 	return res, nil
 }
@@ -129,16 +142,15 @@ func (t *tampering) pass(frame []byte) {
 	}
 	t.tamper.passed(t.path, t.last, string(id[1]))
 	t.last = string(id[1])
-	spoil := rand.IntN(100*tamperEach) == 0
 	switch {
 	case t.skip:
 		t.skip = false
 		return
-	case spoil && t.tamper.plant == staleWords:
+	case t.tamper.plant == staleWords && outcome.Match(frame) && t.tamper.spoils(framesPerFault):
 		frame = outcome.ReplaceAll(frame, []byte(`"outcome":null}}`))
 	}
 	t.out.Write(frame)
-	if spoil && t.tamper.plant == earlyEvent {
+	if t.tamper.plant == earlyEvent && t.tamper.spoils(framesPerFault) {
 		t.out.Write(frameSeq.ReplaceAllFunc(frame, func(seq []byte) []byte {
 			n, _ := strconv.Atoi(string(seq[len(`"seq":`):]))
 			return []byte(`"seq":` + strconv.Itoa(n+1))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -44,25 +45,29 @@ func proves(t *testing.T, ctx context.Context, args string) (string, error) {
 }
 
 func TestAFewKillsLoseNothing(t *testing.T) {
-	if out, err := proves(t, t.Context(), "-n 8 -binary 4 -server 6 -streams 5"); err != nil {
+	if out, err := proves(t, t.Context(), "-n 8 -binary 4 -server 6 -streams 5 -seed 1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// What is lost shows as such, or, when somebody was quicker to settle it again,
-// as a second outcome.
+// What is lost shows as such, or, when another person was quicker to settle it
+// again, as a second outcome. A run with a planted fault ends when it is found.
+// On a busy machine that takes more kills, since fewer events fit between two of
+// them: the number is only a bound, and far from what is needed.
 func TestPlantedFaultIsReported(t *testing.T) {
-	for plant := range plants {
-		out, err := proves(t, t.Context(), "-n 40 -plant "+plant)
-		if !errors.Is(err, errViolated) || !regexp.MustCompile("(?m)^prove: (lost|doubled|accepted): ").MatchString(out) {
-			t.Errorf("%s: got error %v, want %v, and what was lost, doubled or accepted in\n%s", plant, err, errViolated, out)
-		}
+	for _, plant := range slices.Sorted(maps.Keys(plants)) {
+		t.Run(plant, func(t *testing.T) {
+			out, err := proves(t, t.Context(), "-n 4000 -seed 1 -plant "+plant)
+			if !errors.Is(err, errViolated) || !regexp.MustCompile("(?m)^prove: (lost|doubled|accepted): ").MatchString(out) {
+				t.Errorf("got error %v, want %v, and what was lost, doubled or accepted in\n%s", err, errViolated, out)
+			}
+		})
 	}
 }
 
 func TestPlantThatDoesNothingIsReported(t *testing.T) {
 	for plant := range plants {
-		if _, err := proves(t, t.Context(), "-n 0 -plant "+plant); !errors.Is(err, errMissed) {
+		if _, err := proves(t, t.Context(), "-n 0 -seed 1 -plant "+plant); !errors.Is(err, errMissed) {
 			t.Errorf("%s: got %v, want %v", plant, err, errMissed)
 		}
 	}
@@ -77,7 +82,7 @@ func TestUnknownPlantIsRefused(t *testing.T) {
 func TestInterruptedProverCleansUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := proves(t, ctx, "-n 5 -server 5"); !errors.Is(err, context.Canceled) {
+	if _, err := proves(t, ctx, "-n 5 -server 5 -seed 1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 }
