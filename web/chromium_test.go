@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -25,19 +26,24 @@ import (
 	"github.com/askback/askback"
 )
 
-// chromium is a real browser, started once for a test. Its windows share nothing.
-type chromium struct {
-	*house
-	root context.Context
-	base string
-
-	mu      sync.Mutex
-	foreign []string // requests that wanted to leave the machine
-	alarms  []string // dialogs, and what the page's policy had to stop
+// theBrowser is one process for all tests of this package: starting one takes
+// longer than most tests do. It is started by the first test that wants it.
+var theBrowser struct {
+	sync.Once
+	ctx  context.Context // nil: there is none here
+	err  error
+	stop func()
 }
 
-func newChromium(t *testing.T) *chromium {
-	t.Helper()
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if theBrowser.stop != nil {
+		theBrowser.stop()
+	}
+	os.Exit(code)
+}
+
+func startBrowser() {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -46,27 +52,53 @@ func newChromium(t *testing.T) *chromium {
 		}
 	}
 	if path == "" {
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(patience),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+	)
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(allocator)
+	theBrowser.stop = func() {
+		_ = chromedp.Cancel(ctx)
+		end()
+	}
+	theBrowser.ctx, theBrowser.err = ctx, chromedp.Run(ctx)
+}
+
+// patience is how long one step in the browser may take, on a machine that has
+// other things to do. It is no measure of how fast anything is.
+const patience = 2 * time.Minute
+
+// chromium is a house with a real browser in front of it. Its windows share no
+// cookies with each other, nor with those of other tests.
+type chromium struct {
+	*house
+	base string
+
+	mu      sync.Mutex
+	foreign []string // requests that wanted to leave the machine
+	alarms  []string // dialogs, and what the page's policy had to stop
+}
+
+// newChromium makes a house for a test, which runs beside others: much of what
+// it does is to wait.
+func newChromium(t *testing.T) *chromium {
+	t.Helper()
+	t.Parallel()
+	theBrowser.Do(startBrowser)
+	if theBrowser.ctx == nil {
 		t.Skip("LEFT OUT: the pages in a real browser (chromium is not installed)")
+	}
+	if theBrowser.err != nil {
+		t.Fatalf("start chromium: %v", theBrowser.err)
 	}
 	c := &chromium{house: newHouse(t)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	c.base = server.URL
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-	)
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, _ = chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
-	if err := chromedp.Run(ctx); err != nil {
-		t.Fatalf("start chromium: %v", err)
-	}
-	c.root = ctx
 	return c
 }
 
@@ -90,19 +122,19 @@ type window struct {
 func (c *chromium) window(l look) window {
 	c.t.Helper()
 	var id target.ID
-	err := chromedp.Run(c.root, chromedp.ActionFunc(func(ctx context.Context) error {
-		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-		own, err := target.CreateBrowserContext().Do(ctx)
-		if err == nil {
-			id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(ctx)
-		}
-		return err
-	}))
+	browser := cdp.WithExecutor(theBrowser.ctx, chromedp.FromContext(theBrowser.ctx).Browser)
+	own, err := target.CreateBrowserContext().Do(browser)
+	if err == nil {
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(browser)
+	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(c.root, chromedp.WithTargetID(id))
-	c.t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(theBrowser.ctx, chromedp.WithTargetID(id))
+	c.t.Cleanup(func() {
+		cancel()
+		_ = target.DisposeBrowserContext(own).Do(browser)
+	})
 	w := window{c, ctx}
 	chromedp.ListenTarget(ctx, w.watch)
 	scheme := "light"
@@ -113,6 +145,7 @@ func (c *chromium) window(l look) window {
 		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
 		emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		emulation.SetFocusEmulationEnabled(true), // other tests open windows above this one
 		emulation.SetScriptExecutionDisabled(l.noJS),
 	)
 	return w
@@ -167,7 +200,7 @@ func (c *chromium) quiet() {
 
 func (w window) run(actions ...chromedp.Action) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
 	// Run on a context without a target makes one that ends with it.
 	if err := chromedp.Run(w.ctx); err != nil {
