@@ -29,17 +29,20 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 		return nil, err
 	}
 	k, begun := c.key(tool, c.input()), time.Now()
-	for round := range maxRounds {
+	back := c.req.Params.RequestState != ""
+	for range maxRounds {
 		var ask askback.Ask
-		if c.req.Params.RequestState != "" && round == 0 {
+		if back {
 			ask, err = c.shown(ctx, k)
-		} else {
+			back = err != nil || !c.done(k, ask)
+		}
+		if !back {
 			ask, err = c.attach(ctx, k, r)
 		}
 		if err != nil {
 			return nil, err
 		}
-		result, err := c.reply(ctx, ask, k, begun, round)
+		result, err := c.reply(ctx, ask, k, begun, back)
 		if !taken(err) {
 			return result, err
 		}
@@ -48,21 +51,25 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 		if err := c.passOver(ctx, k, r, ask); err != nil {
 			return nil, err
 		}
+		back = false
 	}
 	return nil, askback.ErrTooFast
 }
+
+// done reports whether an ask is over for the calls of a key: its outcome was given.
+func (c *call) done(k key, ask askback.Ask) bool { return ask.Settled() && !k.own && c.given(k, ask) }
 
 // taken says that an approval can be given to nobody any more.
 func taken(err error) bool {
 	return errors.Is(err, askback.ErrConsumed) || errors.Is(err, askback.ErrNotApproved)
 }
 
-// reply is the richest reply that this request declares. A call that passed over
-// an ask has waited already, and not longer than its client does.
-func (c *call) reply(ctx context.Context, ask askback.Ask, k key, begun time.Time, round int) (*mcp.CallToolResult, error) {
-	back := c.req.Params.RequestState != "" && round == 0
+// reply is the richest reply that this request declares. A call that comes back from
+// a round is not shown the page again. One that passed over an ask has waited already,
+// and not longer than its client does.
+func (c *call) reply(ctx context.Context, ask askback.Ask, k key, begun time.Time, back bool) (*mcp.CallToolResult, error) {
 	switch {
-	case ask.Settled(), back && c.lookedAway():
+	case ask.Settled():
 		return c.told(ctx, ask, k)
 	case c.declaresTasks():
 		return c.task(ctx, ask)
@@ -86,31 +93,31 @@ func (c *call) boundedBy(ctx context.Context, ask askback.Ask, k key, begun time
 	return c.told(ctx, now, k)
 }
 
-// declaresPages says whether this request can show a person a page. Claude Code
-// says so in claude -p too, where nobody sits, and cancels each page at once: its
-// calls would not wait at all.
+// declaresPages reports whether this request can show its user a page, and its client
+// is known to do that well.
 func (c *call) declaresPages() bool {
 	elicitation, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientCapabilities)["elicitation"].(map[string]any)
-	return c.modern() && elicitation["url"] != nil && !c.claudeCode()
+	return c.modern() && elicitation["url"] != nil && programOf(c.client()).pages
 }
 
 // page names the one thing a round asks the client for.
 const page = "page"
 
 // showPage asks the client to show the page of an ask. Its address logs nobody
-// in: whoever opens it shows there who they are.
+// in: whoever opens it shows there who they are. The id is required by the Rust SDK,
+// which reads a page as revision 2025-11-25 has it.
 func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{page: &mcp.ElicitParams{
-			Mode: "url", URL: ask.PageURL, Message: "An agent asks you something. It is answered on this page.",
+			Mode: "url", URL: ask.PageURL, ElicitationID: ask.ID, Message: "An agent asks you something. It is answered on this page.",
 		}},
 		RequestState: c.seal.state(c.who.name, k.base, ask.ID, time.Now()),
 	}
 }
 
 // shown is the ask whose page a client was asked to show in the round before. What
-// the client says about it decides nothing: only an answer on a page, or elsewhere,
-// is one.
+// the client says about it decides nothing, and does not end the wait either: only an
+// answer on a page, or elsewhere, is one.
 func (c *call) shown(ctx context.Context, k key) (askback.Ask, error) {
 	id, err := c.seal.openState(c.req.Params.RequestState, c.who.name, k.base, time.Now())
 	if err != nil {
@@ -118,11 +125,4 @@ func (c *call) shown(ctx context.Context, k key) (askback.Ask, error) {
 	}
 	ask, err := c.who.seat.Get(ctx, id)
 	return c.linked(ask), err
-}
-
-// lookedAway says that nobody looks at the page now, so that there is nothing to
-// wait for here.
-func (c *call) lookedAway() bool {
-	said, ok := c.req.Params.InputResponses[page].(*mcp.ElicitResult)
-	return ok && said.Action != "accept"
 }

@@ -7,13 +7,15 @@
 // richest first:
 //
 //   - the extension io.modelcontextprotocol/tasks: a task, whose id is the ask's;
-//   - protocol 2026-07-28 with elicitation by URL: one round that shows the page
-//     of the ask, and after it what everybody gets;
+//   - protocol 2026-07-28 with elicitation by URL, and a client that is known to
+//     show pages well: one round that shows the page of the ask, and after it what
+//     everybody gets;
 //   - everybody: a bounded wait, and then a normal result that says that nobody
 //     has answered yet, and to call wait_for_answer.
 //
 // Claude Code gets the wait whatever it declares: what comes of a task its model is
-// told not to take for an approval, and pages it cancels where nobody sits.
+// told not to take for an approval. Codex and Copilot declare pages, and would not call
+// again before a key is pressed at their terminal; they get the wait too.
 //
 // # Calls that are repeated
 //

@@ -33,10 +33,13 @@ func TestAClientShowsThePageOnce(t *testing.T) {
 			version = modern
 		}
 		var pages []string
-		o := shown(func(p *mcp.ElicitParams) string { pages = append(pages, p.Mode+" "+p.URL); return "accept" })
-		cs := d.stdio("program", version, o)
+		o := shown(func(p *mcp.ElicitParams) string {
+			pages = append(pages, p.Mode+" "+p.URL+" "+p.ElicitationID)
+			return "accept"
+		})
+		cs := d.stdio("mcp-inspector", version, o)
 		if strings.Contains(t.Name(), "http") {
-			cs = d.http("bot", "program", version, o)
+			cs = d.http("bot", "mcp-inspector", version, o)
 		}
 		done := start(t.Context(), cs, "ask_user_question", database)
 		ask := d.only()
@@ -44,7 +47,7 @@ func TestAClientShowsThePageOnce(t *testing.T) {
 		if got := (<-done).text(t); !strings.Contains(got, "SQLite") {
 			t.Errorf("got %q", got)
 		}
-		want := []string{"url https://ask.example.com/asks/" + ask.ID}
+		want := []string{"url https://ask.example.com/asks/" + ask.ID + " " + ask.ID}
 		if version == legacy { // nothing is declared by a request there
 			want = nil
 		}
@@ -54,26 +57,75 @@ func TestAClientShowsThePageOnce(t *testing.T) {
 	})
 }
 
-// Whoever does not want to see the page declines nothing: the ask goes on, for
-// them or for somebody else.
-func TestNotLookingAtThePageIsNoAnswer(t *testing.T) {
+// A client that refuses to show the page declines nothing: the ask goes on, and the
+// call waits as long as it does without a page.
+func TestARefusedPageIsNoAnswer(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			cs := d.http("bot", "program", modern, shown(func(*mcp.ElicitParams) string { return action }))
+			cs := d.http("bot", "mcp-inspector", modern, shown(func(*mcp.ElicitParams) string { return action }))
 			begun := time.Now()
 			got := call(t.Context(), cs, "ask_user_question", database)
-			if s := got.structured(t); s["status"] != "pending" || s["question_id"] != d.only().ID || time.Since(begun) != 0 {
+			if s := got.structured(t); s["status"] != "pending" || s["question_id"] != d.only().ID || time.Since(begun) != 45*time.Second {
 				t.Errorf("%s: got %v after %s", action, s, time.Since(begun))
+			}
+			done := start(t.Context(), cs, "ask_user_question", database)
+			d.answer(d.only().ID, askback.Choose("SQLite"))
+			if got := (<-done).text(t); !strings.Contains(got, "SQLite") {
+				t.Errorf("%s: got %q", action, got)
 			}
 		})
 	}
 }
 
+// Clients that block their user, or refuse every page, are asked to show none, and
+// neither is a client that is not known to show pages well. Their call waits.
+func TestOnlyKnownClientsShowPages(t *testing.T) {
+	for program, waits := range map[string]time.Duration{
+		"copilot-cli": 45 * time.Second, "codex-mcp-client": 240 * time.Second, "claude-code": 25 * time.Minute, "Visual Studio Code": 45 * time.Second, "program": 45 * time.Second,
+	} {
+		t.Run(program, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDesk(t)
+				cs := d.stdio(program, modern, shown(func(p *mcp.ElicitParams) string { t.Errorf("shown %s", p.URL); return "accept" }))
+				begun := time.Now()
+				if got := call(t.Context(), cs, "ask_user_question", database).structured(t); got["status"] != "pending" || time.Since(begun) != waits {
+					t.Errorf("got %v after %s, want %s", got, time.Since(begun), waits)
+				}
+			})
+		})
+	}
+}
+
+// pageCall is a call of a client that shows pages.
+func pageCall(tool, args string) string {
+	return strings.Replace(toolCall(tool, args, `{"elicitation": {"url": {}}}`), `"_meta": {`, `"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "mcp-inspector", "version": "1"}, `, 1)
+}
+
+// A call that comes back a second time, after its answer was given, asks anew.
+func TestAnAnswerAfterAPageIsGivenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		web := d.web("bot")
+		_, got := post(t, web, "tools/call", "ask_user_question", pageCall("ask_user_question", database))
+		first, _ := got["result"].(map[string]any)
+		state, _ := first["requestState"].(string)
+		id := d.only().ID
+		d.answer(id, askback.Choose("SQLite"))
+		back := withState("ask_user_question", database, state)
+		if _, got := post(t, web, "tools/call", "ask_user_question", back); !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
+			t.Errorf("got %v", got)
+		}
+		_, got = post(t, web, "tools/call", "ask_user_question", back)
+		if again := d.only().ID; again == id || !strings.Contains(fmt.Sprint(got["result"]), again) {
+			t.Errorf("%s after %s; got %v", again, id, got)
+		}
+	})
+}
+
 // withState is a call that comes back after a round.
 func withState(tool, args, state string) string {
-	call := toolCall(tool, args, `{"elicitation": {"url": {}}}`)
-	return strings.Replace(call, `"_meta"`, fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
+	return strings.Replace(pageCall(tool, args), `"_meta"`, fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
 }
 
 // What a client sends back is signed, for this agent and this call, and not for
@@ -81,8 +133,8 @@ func withState(tool, args, state string) string {
 func TestForgedStatesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		web := d.web("bot")
-		_, got := post(t, web, "tools/call", "ask_user_question", toolCall("ask_user_question", database, `{"elicitation": {"url": {}}}`))
+		web, made := d.web("bot"), time.Now()
+		_, got := post(t, web, "tools/call", "ask_user_question", pageCall("ask_user_question", database))
 		first, _ := got["result"].(map[string]any)
 		state, _ := first["requestState"].(string)
 		if first["resultType"] != "input_required" || state == "" {
@@ -113,7 +165,7 @@ func TestForgedStatesAreRefused(t *testing.T) {
 		refused("another body", "bot", "ask_user_question", database, body+"x."+sum)
 		refused("another signature", "bot", "ask_user_question", database, body+"."+sum[1:])
 		refused("no signature", "bot", "ask_user_question", database, body)
-		<-time.After(10*time.Minute - time.Second) // by the clock of the bubble
+		<-time.After(time.Until(made.Add(10*time.Minute - time.Second))) // by the clock of the bubble
 		_, got = post(t, web, "tools/call", "ask_user_question", withState("ask_user_question", database, state))
 		if got["result"] == nil {
 			t.Errorf("before its end: got %v", got)

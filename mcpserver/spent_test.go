@@ -180,14 +180,13 @@ func TestAPageOfAnApprovalThatWasGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		web := d.web("bot")
-		const pages = `{"elicitation": {"url": {}}}`
 		round := func(body string) map[string]any {
 			t.Helper()
 			_, got := post(t, web, "tools/call", "confirm_action", body)
 			result, _ := got["result"].(map[string]any)
 			return result
 		}
-		state := fmt.Sprint(round(toolCall("confirm_action", pay, pages))["requestState"])
+		state := fmt.Sprint(round(pageCall("confirm_action", pay))["requestState"])
 		first := d.only().ID
 		d.answer(first, askback.Decide(askback.Approve, ""))
 		back := strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1)

@@ -1,9 +1,9 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -12,7 +12,7 @@ import (
 )
 
 // How long a call waits. Most clients give up after 60 s, so 45 s leave a reply
-// its way; those that are known to wait longer are in patience.
+// its way; those that are known to wait longer are in programs.
 const (
 	shortWait   = 45 * time.Second
 	minimalWait = 10 * time.Second // a model that asks for 1 s would come back 60 times a minute
@@ -23,21 +23,15 @@ const (
 // Claude Code ends a call on stdio after 30 silent min and one over a network
 // after 60 s without a byte, which progress is; Codex after 300 s, Gemini CLI after 10 min.
 func (c *call) patience() time.Duration {
-	switch name := strings.ToLower(c.client()); {
-	case c.claudeCode() && (c.who.stdio || c.req.Params.GetProgressToken() != nil):
+	p := programOf(c.client())
+	if p.claudeCode() && (c.who.stdio || c.req.Params.GetProgressToken() != nil) {
 		return 25 * time.Minute
-	case strings.HasPrefix(name, "codex"):
-		return 240 * time.Second
-	case strings.HasPrefix(name, "gemini-cli"):
-		return 9 * time.Minute
 	}
-	return shortWait
+	return cmp.Or(p.wait, shortWait)
 }
 
-// claudeCode says whether the client is Claude Code.
-func (c *call) claudeCode() bool {
-	return strings.HasPrefix(strings.ToLower(c.client()), "claude-code")
-}
+// claudeCode reports whether the client is Claude Code.
+func (c *call) claudeCode() bool { return programOf(c.client()).claudeCode() }
 
 // wait waits for an ask until so long after the call began, and returns it as it
 // then is. The server bounds the wait itself: the context of a call does not end

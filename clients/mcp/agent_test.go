@@ -77,8 +77,10 @@ func (s setup) as(token string) setup {
 	return s
 }
 
-// shows is the same client with a person before it who can be shown a page.
+// shows is the same client with a person before it who can be shown a page, under a
+// name that is known to do so.
 func (s setup) shows(looks string) setup {
+	s.Name = "mcp-inspector"
 	s.Looks, s.Capabilities = looks, map[string]any{"elicitation": map[string]any{"url": map[string]any{}}}
 	return s
 }

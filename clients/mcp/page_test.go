@@ -113,9 +113,9 @@ func TestThePageIsShown(t *testing.T) {
 	}
 }
 
-// Nobody looks at the page now: that decides nothing, so the call says that it is
-// pending, and the answer is found later (B7, F4).
-func TestThePageIsNotLookedAt(t *testing.T) {
+// A page that the client refuses to show decides nothing: the call waits for the answer
+// all the same (B7, F4).
+func TestThePageIsRefused(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for _, looks := range []string{"decline", "cancel"} {
@@ -123,12 +123,34 @@ func TestThePageIsNotLookedAt(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
 			a := begin(t, modern, overHTTP(p).shows(looks))
-			c := ask("Which database?", "PostgreSQL", "SQLite")
-			if r := a.call(c); r.IsError || r.Structured.Status != askback.Pending {
-				t.Fatalf("got %+v", r)
-			}
+			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
 			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
-			a.said(a.call(c), "Which database?", "SQLite")
+			a.said(a.result(done), "Which database?", "SQLite")
+			if shown := a.about().Elicited; len(shown) != 1 {
+				t.Errorf("it was asked to show %v, want one page", shown)
+			}
+		})
+	}
+}
+
+// A client that is not known to show pages well is asked to show none, whatever it
+// declares: its call waits (B7).
+func TestOtherClientsAreShownNoPage(t *testing.T) {
+	clienttest.Packages(t)
+	t.Parallel()
+	for _, name := range []string{"tester", "copilot-cli", "codex-mcp-client", "claude-code"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := clienttest.New(t)
+			s := overHTTP(p).shows("accept")
+			s.Name = name
+			a := begin(t, modern, s)
+			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
+			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
+			a.said(a.result(done), "Which database?", "SQLite")
+			if shown := a.about().Elicited; len(shown) != 0 {
+				t.Errorf("it was asked to show %v", shown)
+			}
 		})
 	}
 }
