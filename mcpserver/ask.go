@@ -29,6 +29,7 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 		return nil, err
 	}
 	k, begun := c.key(tool, c.input()), time.Now()
+	r.Agent = c.label(k)
 	back := c.req.Params.RequestState != ""
 	for range maxRounds {
 		var ask askback.Ask

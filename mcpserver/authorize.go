@@ -59,41 +59,27 @@ func bearer(r *http.Request) (string, error) {
 	return secret, nil
 }
 
-// seat finds the place of whoever has a secret: the gate's, or a token of the issuer,
+// seat makes the caller that has a secret: the gate's, or a token of the issuer,
 // which is of three parts with dots between, as no secret of the gate's is.
-func (s *Server) seat(ctx context.Context, g Gate, secret string) (askback.Principal, Agent, error) {
+func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, err error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
 		if err != nil {
-			return askback.Principal{}, nil, err
+			return nil, err
 		}
 		// Such a token is not taken back: it ends soon, and what was called with it
 		// before that may end after it.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP}
-		return p, labelled{g.As(p), label}, nil
+		return &caller{seat: g.As(p), name: p.Name, label: label}, nil
 	}
 	p, err := g.Authenticate(ctx, secret)
 	switch {
 	case err != nil:
-		return p, nil, err
+		return nil, err
 	case p.Kind != askback.Agent:
-		return p, nil, askback.ErrForbidden // whoever may answer must not ask as well
+		return nil, askback.ErrForbidden // whoever may answer must not ask as well
 	}
-	return p, guarded{g.As(p), g, secret}, nil
-}
-
-// labelled is a seat whose asks carry a label of their own.
-type labelled struct {
-	askback.Seat
-	label string
-}
-
-// Ask implements [askback.Asker].
-func (l labelled) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	if r.Agent == "" {
-		r.Agent = l.label
-	}
-	return l.Seat.Ask(ctx, r)
+	return &caller{seat: guarded{g.As(p), g, secret}, name: p.Name}, nil
 }
 
 // challenge says what a client should show (RFC 6750, section 3), and where it gets

@@ -16,7 +16,8 @@ type caller struct {
 	seat    Agent
 	name    string // of the principal; "" on stdio, which has one
 	session string // the client's session; "" is none
-	client  string // the name of the client, where the request does not say it
+	client  string // the name of the client, if the request does not declare it
+	label   string // what people know it by; "" is the client's name
 	stdio   bool
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
@@ -147,13 +148,33 @@ func (c *call) modern() bool {
 
 // client is the name of the program that calls.
 func (c *call) client() string {
-	if name, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
+	return clientOf(c.req.Params.Meta, c.req.Session, c.who)
+}
+
+// clientOf is the name of the program that makes a request: as the request declares it,
+// or the session of the client.
+func clientOf(meta mcp.Meta, session *mcp.ServerSession, who *caller) string {
+	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
 	}
-	if begun := c.req.Session.InitializeParams(); begun != nil && begun.ClientInfo != nil && begun.ClientInfo.Name != "" {
+	if begun := session.InitializeParams(); begun != nil && begun.ClientInfo != nil && begun.ClientInfo.Name != "" {
 		return begun.ClientInfo.Name
 	}
-	return c.who.client
+	return who.client
+}
+
+// label is what people know this agent by. It is no identity: that is the token's. A
+// call with a key of its own is the same in every folder, and the label is part of what
+// is asked.
+func (c *call) label(k key) string {
+	if c.who.label != "" {
+		return c.who.label
+	}
+	folder := ""
+	if c.who.stdio && !k.own {
+		folder = c.options.Folder
+	}
+	return label(c.client(), folder)
 }
 
 // declared is an object that one request has in its _meta, read where it stands:

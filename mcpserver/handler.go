@@ -67,16 +67,16 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, seat, err := s.seat(r.Context(), g, secret)
+	who, err := s.seat(r.Context(), g, secret)
 	switch {
 	case err != nil:
 		return nil, err
 	case s.stopping.Err() != nil:
 		return nil, askback.ErrStopping
 	}
-	who := &caller{seat: seat, name: p.Name, session: r.Header.Get(sessionHeader), live: r.Context(), receipts: &s.receipts}
+	who.session, who.live, who.receipts = r.Header.Get(sessionHeader), r.Context(), &s.receipts
 	var known session
-	if s.seal.open(who.session, &known, "session", p.Name) {
+	if s.seal.open(who.session, &known, "session", who.name) {
 		who.client = known.Client
 	}
 	return who, nil

@@ -81,6 +81,9 @@ type Options struct {
 	// for all processes that serve the same clients. Nil: one of this process.
 	// Another that is shorter, also an empty one, makes [New] panic.
 	Secret []byte
+	// Folder is the name of the project's folder, on stdio. People see it beside the
+	// name of the client. "" is none.
+	Folder string
 	// ClaudeSession is the session of the Claude Code that started this server on
 	// stdio, so that its hooks find what permission_prompt asked. "" is none.
 	ClaudeSession string

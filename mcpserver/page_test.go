@@ -99,7 +99,7 @@ func TestOnlyKnownClientsShowPages(t *testing.T) {
 
 // pageCall is a call of a client that shows pages.
 func pageCall(tool, args string) string {
-	return strings.Replace(toolCall(tool, args, `{"elicitation": {"url": {}}}`), `"_meta": {`, `"_meta": {"io.modelcontextprotocol/clientInfo": {"name": "mcp-inspector", "version": "1"}, `, 1)
+	return from("mcp-inspector", toolCall(tool, args, `{"elicitation": {"url": {}}}`))
 }
 
 // A call that comes back a second time, after its answer was given, asks anew.

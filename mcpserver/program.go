@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"cmp"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A program is what is known of a client by the name in its clientInfo.
@@ -43,3 +45,32 @@ func programOf(name string) program {
 
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.prefix == "claude-code" }
+
+// maxLabel bounds each part of the name of an agent, in characters: it is read on cards
+// and in lists.
+const maxLabel = 40
+
+// label is what people know an agent by: the client's name and the project's folder, as
+// in "codex · shop". "" leaves it to the token.
+func label(client, folder string) string {
+	name := cmp.Or(programOf(client).label, cleaned(client))
+	if folder = cleaned(folder); name != "" && folder != "" {
+		name += " · " + folder
+	}
+	return name
+}
+
+// cleaned is a name of a client, or of a folder, in one short line.
+func cleaned(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(name, " "))
+	name = strings.Join(strings.Fields(name), " ")
+	if r := []rune(name); len(r) > maxLabel {
+		name = strings.TrimSpace(string(r[:maxLabel-1])) + "…"
+	}
+	return name
+}

@@ -174,6 +174,11 @@ func toolCall(tool, args, capabilities string) string {
 		"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": %s}}}`, tool, args, capabilities)
 }
 
+// from is a call that names its client.
+func from(program, call string) string {
+	return strings.Replace(call, `"_meta": {`, fmt.Sprintf(`"_meta": {"io.modelcontextprotocol/clientInfo": {"name": %q, "version": "1"}, `, program), 1)
+}
+
 // A reply that was on its way when the connection broke did not arrive: the same
 // call is given it again.
 func TestAReplyThatDidNotArriveIsGivenAgain(t *testing.T) {
@@ -181,7 +186,7 @@ func TestAReplyThatDidNotArriveIsGivenAgain(t *testing.T) {
 		d := newDesk(t)
 		web := d.web("bot")
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp",
-			strings.NewReader(toolCall("ask_user_question", database, "{}")))
+			strings.NewReader(from("program", toolCall("ask_user_question", database, "{}"))))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"os"
+	"path/filepath"
 
 	"github.com/askback/askback/internal/hook"
 	"github.com/askback/askback/mcpserver"
@@ -16,8 +17,25 @@ type mcpCommand struct{}
 // it asked stays asked. Nothing else is written on standard output.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, waiting, func(d *desk) error {
-		return mcpserver.New(&mcpserver.Options{Version: version(), Secret: d.tokens.seal(), ClaudeSession: os.Getenv(hook.SessionVariable)}).ServeStdio(ctx, d.agent, io.in, io.out)
+		server := mcpserver.New(&mcpserver.Options{
+			Version: version(), Secret: d.tokens.seal(), Folder: projectFolder(), ClaudeSession: os.Getenv(hook.SessionVariable),
+		})
+		return server.ServeStdio(ctx, d.agent, io.in, io.out)
 	})
+}
+
+// projectFolder returns the name of the folder that the client started this program
+// in, which is the project's with Codex, OpenCode, Gemini CLI and Copilot. The root and the home folder are
+// no projects: then it is "".
+func projectFolder() string {
+	dir, err := os.Getwd()
+	if err != nil || dir == filepath.Dir(dir) {
+		return ""
+	}
+	if home, err := os.UserHomeDir(); err == nil && filepath.Clean(home) == dir {
+		return ""
+	}
+	return filepath.Base(dir)
 }
 
 // seal signs what MCP clients keep for a server. It follows from a token of this
