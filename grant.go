@@ -2,6 +2,7 @@ package askback
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -18,6 +19,10 @@ type Grant struct {
 	Scope     Scope
 	SessionID string // of [ScopeSession]
 	Digest    string // of [ScopeInput]: the exact arguments
+	AskID     string // the ask whose approval made it; "" if an older release did
+	// Input holds the arguments of that ask, as the agent sent them. It is nil
+	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
+	Input     json.RawMessage
 	Dangerous bool   // made on a dangerous call; others cover none
 	By        string // the person who made it
 	CreatedAt time.Time
@@ -33,15 +38,16 @@ type Grant struct {
 // A Scope says how much a grant covers, of one tool and one agent.
 type Scope string
 
-// The scopes, from wide to narrow.
+// The scopes, from wide to narrow. [ScopeInput] is the default; a wider one is
+// chosen by a person who was shown what it covers.
 const (
 	ScopeTool    Scope = "tool"           // whatever its arguments
 	ScopeSession Scope = "session"        // whatever its arguments, in one session
 	ScopeInput   Scope = "tool_and_input" // these very arguments
 )
 
-// A GrantRequest says what [ApproveAll] grants; the zero value is the tool for
-// [DefaultGrant].
+// A GrantRequest says what [ApproveAll] grants; the zero value is the tool with
+// these very arguments, for [DefaultGrant].
 type GrantRequest struct {
 	Scope     Scope
 	ExpiresIn time.Duration
@@ -53,14 +59,18 @@ const (
 	MaxGrant     = 366 * 24 * time.Hour
 )
 
+// MaxGrantInput is how many bytes of arguments a grant keeps to be shown. Grants
+// are listed, and looked through for each confirmation of their agent.
+const MaxGrantInput = 1 << 16
+
 // normalize fills in what is unsaid.
 func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	switch g.Scope {
 	case "":
-		g.Scope = ScopeTool
+		g.Scope = ScopeInput
 	case ScopeTool, ScopeSession, ScopeInput:
 	default:
-		bad.add("/grant/scope", "a scope is tool, tool_and_input or session", `"scope": "tool"`)
+		bad.add("/grant/scope", "a scope is tool_and_input, session or tool", `"scope": "tool_and_input"`)
 	}
 	if g.ExpiresIn == 0 {
 		g.ExpiresIn = DefaultGrant

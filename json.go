@@ -290,26 +290,28 @@ func (o *Outcome) UnmarshalJSON(b []byte) error {
 }
 
 type grantJSON struct {
-	ID        string  `json:"id"`
-	Owner     string  `json:"owner"`
-	Agent     string  `json:"agent"`
-	ToolName  string  `json:"tool_name"`
-	Server    *string `json:"server"`
-	Scope     Scope   `json:"scope"`
-	SessionID *string `json:"session_id"`
-	Digest    *string `json:"digest"`
-	Dangerous bool    `json:"dangerous"`
-	By        string  `json:"by"`
-	CreatedAt stamp   `json:"created_at"`
-	ExpiresAt stamp   `json:"expires_at"`
-	Uses      int     `json:"uses"`
-	RevokedAt stamp   `json:"revoked_at"`
+	ID        string          `json:"id"`
+	AskID     *string         `json:"ask_id"`
+	Owner     string          `json:"owner"`
+	Agent     string          `json:"agent"`
+	ToolName  string          `json:"tool_name"`
+	Server    *string         `json:"server"`
+	Scope     Scope           `json:"scope"`
+	SessionID *string         `json:"session_id"`
+	Digest    *string         `json:"digest"`
+	Input     json.RawMessage `json:"input"`
+	Dangerous bool            `json:"dangerous"`
+	By        string          `json:"by"`
+	CreatedAt stamp           `json:"created_at"`
+	ExpiresAt stamp           `json:"expires_at"`
+	Uses      int             `json:"uses"`
+	RevokedAt stamp           `json:"revoked_at"`
 }
 
 // MarshalJSON writes a grant as in wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) {
 	return marshal(grantJSON{
-		g.ID, g.Owner, g.Agent, g.ToolName, null(g.Server), g.Scope, null(g.SessionID), null(g.Digest), g.Dangerous,
+		g.ID, null(g.AskID), g.Owner, g.Agent, g.ToolName, null(g.Server), g.Scope, null(g.SessionID), null(g.Digest), raw(g.Input), g.Dangerous,
 		g.By,
 		stamp{g.CreatedAt},
 		stamp{g.ExpiresAt},
@@ -323,8 +325,9 @@ func (g *Grant) UnmarshalJSON(b []byte) error {
 	var j grantJSON
 	err := json.Unmarshal(b, &j)
 	*g = Grant{
-		j.ID, j.Owner, j.Agent, j.ToolName, set(j.Server), j.Scope, set(j.SessionID), set(j.Digest), j.Dangerous,
-		j.By, j.CreatedAt.Time, j.ExpiresAt.Time, j.Uses, j.RevokedAt.Time, "",
+		ID: j.ID, AskID: set(j.AskID), Owner: j.Owner, Agent: j.Agent, ToolName: j.ToolName, Server: set(j.Server), Scope: j.Scope,
+		SessionID: set(j.SessionID), Digest: set(j.Digest), Input: unraw(j.Input), Dangerous: j.Dangerous, By: j.By,
+		CreatedAt: j.CreatedAt.Time, ExpiresAt: j.ExpiresAt.Time, Uses: j.Uses, RevokedAt: j.RevokedAt.Time,
 	}
 	return err
 }

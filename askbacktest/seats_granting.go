@@ -13,6 +13,7 @@ var granting = []fact{
 	{"EditedArgumentsHaveTheirOwnDigestAndAreSpentOnce", editing},     // F7
 	{"ArgumentsThatMeanTheSameAreNotEdited", editingNothing},          // F7
 	{"ApproveAllAnswersWhatFollows", grantedTool},                     // D1, F8
+	{"ApproveAllWithoutAScopeCoversTheseArguments", grantedByDefault}, // F8
 	{"AGrantCoversItsScopeAndNothingElse", grantedScopes},             // F8
 	{"AGrantCoversNobodyElse", grantedOthers},                         // F8
 	{"ADangerousCallNeedsAGrantMadeForOne", grantedDanger},            // F8
@@ -92,7 +93,9 @@ func editingNothing(r room) {
 func grantedTool(r room) {
 	agent, ana := r.agent(), r.person("ana")
 	first := r.must(agent, toolCall("read", `{"path":"/a"}`))
-	got := r.done(ana.Answer(r.ctx(), first.ID, askback.Decide(askback.ApproveAll, "go on")))
+	all := approveAll(askback.ScopeTool)
+	all.Reason = "go on"
+	got := r.done(ana.Answer(r.ctx(), first.ID, all))
 	id := got.Outcome.GrantID
 	if !got.Outcome.Approved() || got.Outcome.By.Kind != askback.ByPerson || id == "" {
 		r.Fatalf("got outcome %s, want an approval by ana that made a grant", text(got.Outcome))
@@ -109,6 +112,26 @@ func grantedTool(r room) {
 	late, err := ana.Answer(r.ctx(), next.ID, askback.Decide(askback.Deny, ""))
 	r.want(err, askback.ErrSettled)
 	r.byGrant(late, id)
+}
+
+// grantedByDefault is the case of a tool whose whole effect is in its text: after "list
+// the files" was approved with what follows, "drop the production database" is a question.
+func grantedByDefault(r room) {
+	agent, ana := r.agent(), r.person("ana")
+	list := toolCall("confirm_action", `{"action":"List the files"}`)
+	first := r.must(agent, list)
+	got := r.done(ana.Answer(r.ctx(), first.ID, askback.Decide(askback.ApproveAll, "")))
+	r.byGrant(r.must(agent, list), got.Outcome.GrantID)
+	r.open(r.must(agent, toolCall("confirm_action", `{"action":"Drop the production database"}`)))
+	page, err := ana.Grants(r.ctx(), askback.GrantQuery{})
+	if err != nil || len(page.Items) != 1 {
+		r.Fatalf("got grants %s, %v, want one", text(page), err)
+	}
+	g := page.Items[0]
+	if g.Scope != askback.ScopeInput || g.Digest != first.Confirmation.Digest || g.AskID != first.ID ||
+		string(g.Input) != string(first.Confirmation.Input) || g.ExpiresAt.Sub(g.CreatedAt) != askback.DefaultGrant {
+		r.Errorf("got grant %s, want one for the arguments of %s, with them, for 24 hours", text(g), text(first))
+	}
 }
 
 func grantedScopes(r room) {

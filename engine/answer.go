@@ -24,7 +24,7 @@ func (e *Engine) answered(ctx context.Context, token string, s lifecycle.State, 
 	}
 	if a.Grant != nil && a.Grant.Scope == askback.ScopeSession && s.Ask.SessionID == ids.Swap(s.Ask.ID, ids.Session) {
 		return nil, askback.Invalid{{
-			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it", Fix: `"scope": "tool"`,
+			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it", Fix: `"scope": "tool_and_input"`,
 		}}
 	}
 	var err error

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -62,7 +61,7 @@ func (c *change) put(records ...store.Record) {
 // say adds lines of history.
 func (c *change) say(stream, subject string, history []lifecycle.Entry, now time.Time) error {
 	for _, h := range history {
-		data, err := json.Marshal(h)
+		data, err := encode(h) // arguments stay as they were written
 		if err != nil {
 			return err
 		}

@@ -18,19 +18,21 @@ const kindGrant = "grant"
 // approve_all, and put with its version by each ask that uses it, so that a
 // revocation in between is a conflict and never lets anything through (F8).
 type grantFixed struct {
-	Format    int           `json:"v"`
-	Owner     string        `json:"owner"`
-	Agent     string        `json:"agent"`
-	Tool      string        `json:"tool"`
-	Server    string        `json:"server,omitempty"`
-	Scope     askback.Scope `json:"scope"`
-	Session   string        `json:"session,omitempty"`
-	Digest    string        `json:"digest,omitempty"`
-	Dangerous bool          `json:"dangerous,omitempty"`
-	By        string        `json:"by"`
-	Created   int64         `json:"created"`
-	Expires   int64         `json:"expires"`
-	Token     string        `json:"token,omitempty"` // what root says of whoever made it
+	Format    int             `json:"v"`
+	Owner     string          `json:"owner"`
+	Agent     string          `json:"agent"`
+	Tool      string          `json:"tool"`
+	Server    string          `json:"server,omitempty"`
+	Scope     askback.Scope   `json:"scope"`
+	Session   string          `json:"session,omitempty"`
+	Digest    string          `json:"digest,omitempty"`
+	Ask       string          `json:"ask,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	Dangerous bool            `json:"dangerous,omitempty"`
+	By        string          `json:"by"`
+	Created   int64           `json:"created"`
+	Expires   int64           `json:"expires"`
+	Token     string          `json:"token,omitempty"` // what root says of whoever made it
 }
 
 type grantState struct {
@@ -45,8 +47,8 @@ const grantFormat = 1
 // grantRecord is a new grant as it is kept, in the history of the session in
 // which it was made.
 func grantRecord(g askback.Grant, stream string) (store.Record, error) {
-	fixed, err := json.Marshal(grantFixed{
-		grantFormat, g.Owner, g.Agent, g.ToolName, g.Server, g.Scope, g.SessionID, g.Digest, g.Dangerous, g.By,
+	fixed, err := encode(grantFixed{
+		grantFormat, g.Owner, g.Agent, g.ToolName, g.Server, g.Scope, g.SessionID, g.Digest, g.AskID, g.Input, g.Dangerous, g.By,
 		millis(g.CreatedAt), millis(g.ExpiresAt), g.Token,
 	})
 	if err != nil {
@@ -77,7 +79,7 @@ func readGrant(r store.Record) (askback.Grant, error) {
 	}
 	return askback.Grant{
 		ID: r.ID, Owner: f.Owner, Agent: f.Agent, ToolName: f.Tool, Server: f.Server, Scope: f.Scope,
-		SessionID: f.Session, Digest: f.Digest, Dangerous: f.Dangerous, By: f.By, CreatedAt: instant(f.Created),
+		SessionID: f.Session, Digest: f.Digest, AskID: f.Ask, Input: f.Input, Dangerous: f.Dangerous, By: f.By, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), Uses: s.Uses, RevokedAt: instant(s.Revoked),
 		Token: f.Token,
 	}, nil

@@ -53,7 +53,7 @@ func TestAGrantEndsWithTheTokenOfItsMaker(t *testing.T) {
 		}
 		return a
 	}
-	if _, err := seat(browser).Answer(ctx, ask("/a").ID, askback.Decide(askback.ApproveAll, "")); err != nil {
+	if _, err := seat(browser).Answer(ctx, ask("/a").ID, anyArguments()); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Logout(ctx, browser); err != nil {
@@ -145,4 +145,9 @@ func TestTheOpenAsksOfASessionAreBounded(t *testing.T) {
 	if _, err := agent.Ask(ctx, request); !errors.As(err, &bad) || bad[0].Pointer != "/to" {
 		t.Errorf("got %v, want /to refused", err)
 	}
+}
+
+// anyArguments approves a call and any other call of its tool.
+func anyArguments() askback.Answer {
+	return askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
 }

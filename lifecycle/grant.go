@@ -13,7 +13,10 @@ func grant(s State, ev Answered, r askback.GrantRequest) askback.Grant {
 	g := askback.Grant{
 		ID: ev.GrantID, Owner: s.Owner, Agent: s.Ask.Agent, ToolName: c.ToolName, Server: c.Server, Scope: r.Scope,
 		Dangerous: c.Dangerous, By: ev.By, CreatedAt: ev.At, ExpiresAt: ev.At.Add(r.ExpiresIn),
-		Token: ev.Token,
+		Token: ev.Token, AskID: s.Ask.ID,
+	}
+	if len(c.Input) <= askback.MaxGrantInput {
+		g.Input = c.Input
 	}
 	switch r.Scope {
 	case askback.ScopeSession:
@@ -46,5 +49,6 @@ func covered(s State, ev Covered) (State, []Entry, error) {
 	if err != nil || len(history) == 0 {
 		return s, nil, err
 	}
+	g.Input = nil // it is in the entry of the ask, and told once when the grant is made
 	return next, append(history, Entry{Type: "grant_used", Grant: &g}), nil
 }

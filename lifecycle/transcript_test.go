@@ -399,6 +399,9 @@ func line(h lifecycle.Entry) string {
 		if g.Digest != "" {
 			s += " " + g.Digest
 		}
+		if g.Input != nil {
+			s += ", made on " + string(g.Input) + " of " + g.AskID
+		}
 		s += fmt.Sprintf(", until %s, used %d×", readTime(g.ExpiresAt), g.Uses)
 	}
 	for _, a := range h.Answers {

@@ -105,11 +105,12 @@ func said(t *testing.T, ev hook.Event, ask askback.Ask, got map[string]any) {
 // A standing approval that was made at one door holds at the other (F8).
 func TestAGrantHoldsAtBothDoors(t *testing.T) {
 	const tool, input = "mcp__github__create_issue", `{"title": "x"}`
+	anyInput := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		cs := d.stdio("claude-code", legacy, nil)
 		done := start(t.Context(), cs, "permission_prompt", promptOf(tool, input))
-		d.answer(d.only().ID, askback.Decide(askback.ApproveAll, ""))
+		d.answer(d.only().ID, anyInput)
 		if got := decided(t, <-done); got["behavior"] != "allow" {
 			t.Fatalf("got %v", got)
 		}
@@ -122,7 +123,7 @@ func TestAGrantHoldsAtBothDoors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.answer(ask.ID, askback.Decide(askback.ApproveAll, ""))
+		d.answer(ask.ID, anyInput)
 		if got := decided(t, call(t.Context(), cs, "permission_prompt", promptOf("Bash", `{"command": "pwd"}`))); got["behavior"] != "allow" {
 			t.Errorf("from the hook to the prompt: got %v", got)
 		}

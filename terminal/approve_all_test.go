@@ -19,31 +19,53 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-func granted(reason string) terminal.Result {
+func granted(scope askback.Scope, reason string) terminal.Result {
 	return terminal.Given{Answer: askback.Answer{
 		Decision: askback.ApproveAll, Reason: reason,
-		Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: 24 * time.Hour},
+		Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: 24 * time.Hour},
 	}}
 }
 
 // D1, F8: all and then yes approves what follows, for as long as the prompt said.
 func TestAllAndYesApproveWhatFollows(t *testing.T) {
-	for script, reason := range map[string]string{"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally", "sure\nall\nno\nall\nyes\n": ""} {
+	for script, reason := range map[string]string{
+		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally", "sure\nall\nno\nall\nyes\n": "",
+		"All tool\nyes\n": "", "all tool\nno\nall tool\nyes\n": "",
+	} {
+		scope, what := askback.ScopeInput, "with exactly these arguments"
+		if strings.Contains(strings.ToLower(script), "all tool") {
+			scope, what = askback.ScopeTool, "whatever the arguments"
+		}
 		got, drawn, err := ask(deletion(), true, script)
-		if diff := cmp.Diff(granted(reason), got); diff != "" || err != nil {
+		if diff := cmp.Diff(granted(scope, reason), got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s", script, err, diff)
 		}
 		_, standing, _ := strings.Cut(drawn, "approve what follows ──")
-		for _, want := range []string{"next 24 hours", " agent │ cleaner", "  tool │ delete_files", "server │ files", "marked dangerous", "askback answer ask_3 --approve-all --scope"} {
-			if !strings.Contains(strings.Join(strings.Split(standing, "\n"), "\n"), want) {
+		for _, want := range []string{"next 24 hours", " agent │ cleaner", "  tool │ delete_files", "server │ files", "marked dangerous", what, "askback answer ask_3 --approve-all"} {
+			if !strings.Contains(strings.Join(strings.Fields(standing), " "), strings.Join(strings.Fields(want), " ")) {
 				t.Errorf("%q: %q is not said in\n%s", script, want, standing)
 			}
 		}
 	}
 }
 
+// A wide approval of a tool whose effect is in its text has a warning.
+func TestAWideApprovalOfAShellHasAWarning(t *testing.T) {
+	for _, c := range []struct {
+		tool, script string
+		want         bool
+	}{{"Bash", "all tool\nno\nn\n", true}, {"Bash", "all\nno\nn\n", false}, {"delete_files", "all tool\nno\nn\n", false}} {
+		a := deletion()
+		a.Confirmation.ToolName = c.tool
+		_, drawn, _ := ask(a, true, c.script)
+		if got := strings.Contains(strings.Join(strings.Fields(drawn), " "), view.FreeTextWarning); got != c.want {
+			t.Errorf("%s, %q: warned %v, want %v in\n%s", c.tool, c.script, got, c.want, drawn)
+		}
+	}
+}
+
 // decides finds what a person may say to the first question, asked again.
-var decides = regexp.MustCompile(`(?im)^\s*(y|yes|approved?|all)\s*$`)
+var decides = regexp.MustCompile(`(?im)^\s*(y|yes|approved?|all|all tool)\s*$`)
 
 // C3, F8: whatever is not yes behind all approves nothing, and nor does yes alone or a pipe.
 func TestNothingButYesApprovesWhatFollows(t *testing.T) {
@@ -65,7 +87,7 @@ func TestNothingButYesApprovesWhatFollows(t *testing.T) {
 	}
 	for _, human := range []bool{true, false} {
 		for _, suggested := range []bool{true, false} {
-			for _, second := range []string{"yes\n", "yes", "y\n", "YES\n", "\n", "all\n", "approve\n", "yes!\n", "n\n", "yes\nyes\n", ":help\nyes\n"} {
+			for _, second := range []string{"yes\n", "yes", "y\n", "YES\n", "\n", "all\n", "all tool\n", "approve\n", "yes!\n", "n\n", "yes\nyes\n", ":help\nyes\n"} {
 				check(t, human, suggested, second)
 			}
 		}

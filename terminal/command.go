@@ -26,7 +26,8 @@ var help = []string{
 
 var helpApproval = []string{
 	"y or n         approves or denies exactly this call, this once",
-	"all            says what else could be approved with it, and asks again",
+	"all            also approves the same call later; says for how long, and asks again",
+	"all tool       also approves any call of this tool; says what that is, and asks again",
 	":note TEXT     says why, before you decide",
 	":decline       says that you will decide neither; :decline WHY also says why",
 }

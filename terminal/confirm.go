@@ -30,7 +30,7 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 		}
 		answer, problem := t.decide(line.text)
 		if answer.Decision == askback.ApproveAll {
-			problem, err = t.sure()
+			problem, err = t.sure(answer.Grant.Scope)
 			if err != nil {
 				return askback.Answer{}, err
 			}
@@ -51,7 +51,7 @@ func (t *talk) decisions(f *frame) string {
 		f.say("This input is no terminal. It can deny, but not approve.")
 		return "Deny? [n] "
 	}
-	f.say("y approves this once, n denies it, all also approves what follows. To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE")
+	f.say("y approves this once, n denies it, all also approves the same call later. To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE")
 	if t.ask.Confirmation.SuggestYes {
 		f.say("The agent suggests yes. Enter alone decides nothing.")
 		return "Approve? [y/n] "
@@ -77,9 +77,9 @@ func (t *talk) decide(words string) (askback.Answer, string) {
 	case "y", "yes", "approve", "approved":
 		return t.approved(askback.Answer{Decision: askback.Approve})
 	case "all":
-		return t.approved(askback.Answer{
-			Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool, ExpiresIn: askback.DefaultGrant},
-		})
+		return t.approved(approveAll(askback.ScopeInput))
+	case "all tool":
+		return t.approved(approveAll(askback.ScopeTool))
 	case "n", "no", "deny", "denied":
 		return askback.Answer{Decision: askback.Deny}, ""
 	case "":
@@ -89,6 +89,12 @@ func (t *talk) decide(words string) (askback.Answer, string) {
 		return askback.Answer{}, "Type y or n: a suggestion decides nothing."
 	}
 	return askback.Answer{}, "Type y to approve or n to deny; :help shows more."
+}
+
+func approveAll(scope askback.Scope) askback.Answer {
+	return askback.Answer{
+		Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: askback.DefaultGrant},
+	}
 }
 
 // approved is the one place where an approval begins.
@@ -101,9 +107,9 @@ func (t *talk) approved(a askback.Answer) (askback.Answer, string) {
 
 // sure says what would be approved from now on and wants yes for it, typed after it was
 // shown. Anything else approves nothing (F8).
-func (t *talk) sure() (problem string, err error) {
+func (t *talk) sure(scope askback.Scope) (problem string, err error) {
 	f := newFrame(t.options)
-	f.standing(t.ask)
+	f.standing(t.ask, scope)
 	if err := f.writeTo(t.out); err != nil {
 		return "", err
 	}
@@ -121,14 +127,21 @@ func (t *talk) sure() (problem string, err error) {
 }
 
 // standing draws what approving all that follows would mean.
-func (f *frame) standing(a view.Ask) {
+func (f *frame) standing(a view.Ask, scope askback.Scope) {
 	hours := int(askback.DefaultGrant.Hours())
 	f.rule("approve what follows")
-	f.say(fmt.Sprintf("For the next %d hours this runs without asking anybody, whatever the arguments:", hours))
+	what, other, flags := "with exactly these arguments", "For another time", " --approve-all --expires 1h"
+	if scope == askback.ScopeTool {
+		what, other, flags = "whatever the arguments", "For less than that", " --approve-all --scope session --expires 1h"
+	}
+	f.say(fmt.Sprintf("For the next %d hours this runs without asking anybody, %s:", hours, what))
 	f.asker(a)
 	f.target(a.Confirmation)
+	if a.Confirmation.FreeText && scope == askback.ScopeTool {
+		f.say(view.FreeTextWarning)
+	}
 	if a.Confirmation.Dangerous {
 		f.say("This tool is marked dangerous: calls that may not be undone run as well.")
 	}
-	f.say("askback grant list shows it, and askback grant revoke ends it at once. For less than that: askback answer " + id(a) + " --approve-all --scope session --expires 1h")
+	f.say("askback grant list shows it, and askback grant revoke ends it at once. " + other + ": askback answer " + id(a) + flags)
 }

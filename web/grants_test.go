@@ -52,7 +52,7 @@ func TestApproveAllGrantsWhatWasChosen(t *testing.T) {
 		}
 		d, _ := time.ParseDuration(lasts)
 		want := []askback.Grant{{
-			ID: o.GrantID, Owner: "bot", Agent: "deploy-bot", ToolName: "db.migrate", Server: "warehouse", Scope: askback.Scope(scope),
+			ID: o.GrantID, AskID: a.ID, Input: a.Confirmation.Input, Owner: "bot", Agent: "deploy-bot", ToolName: "db.migrate", Server: "warehouse", Scope: askback.Scope(scope),
 			Dangerous: true, By: "ana", CreatedAt: evening, ExpiresAt: evening.Add(d),
 		}}
 		if d := cmp.Diff(want, h.grants(false), cmpopts.IgnoreFields(askback.Grant{}, "SessionID", "Digest", "Token")); d != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 )
 
@@ -23,8 +25,8 @@ type answerCommand struct {
 	Comment string   `help:"Remarks on the whole."`
 	Approve bool     `xor:"decision" help:"Approve what is to be confirmed, this once."`
 	Deny    bool     `xor:"decision" help:"Deny it."`
-	All     bool     `name:"approve-all" xor:"decision" help:"Approve it and what follows; askback grant list shows it."`
-	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"What follows: tool (whatever its arguments), tool_and_input or session."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve it, and the same call later; askback grant list shows it."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"What is approved later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
 	Expires string   `placeholder:"TIME" help:"For how long: 12h, 7d; a day if not given."`
 	Input   string   `placeholder:"FILE" help:"Approve these arguments instead: a file with JSON, or -."`
 	Reason  string   `help:"Why."`
@@ -42,8 +44,23 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 			return err
 		}
 		ask, err = d.user.Answer(ctx, c.ID, answer)
+		if c.All && err == nil {
+			say(io.err, c.granted(ask))
+		}
 		return told(io, ask, err)
 	})
+}
+
+// granted is what --approve-all approved, in words: the person chose the scope by its
+// name, and reads here what it covers.
+func (c *answerCommand) granted(ask askback.Ask) string {
+	scope := cmp.Or(askback.Scope(c.Scope), askback.ScopeInput)
+	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.Covers(scope))
+	if scope != askback.ScopeInput && view.FreeText(ask.Confirmation.ToolName) {
+		s += ". " + view.FreeTextWarning
+	}
+	id := ask.Outcome.GrantID
+	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
 }
 
 // told says how an ask ended to somebody who wanted to end it.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/safetext"
+	"github.com/askback/askback/internal/view"
 )
 
 type grantCommand struct {
@@ -55,14 +57,27 @@ func standingApproval(g askback.Grant) string {
 	}
 	what := map[askback.Scope]string{
 		askback.ScopeTool: "whatever its arguments", askback.ScopeSession: "in session " + g.SessionID,
-		askback.ScopeInput: "with arguments " + g.Digest,
+		askback.ScopeInput: "with arguments " + cmp.Or(abridged(string(g.Input)), g.Digest),
 	}[g.Scope]
+	if view.FreeText(g.ToolName) && g.Scope != askback.ScopeInput {
+		what += " (this tool does whatever its text says)"
+	}
 	until := "until " + g.ExpiresAt.Local().Format(time.DateTime)
 	if !g.RevokedAt.IsZero() {
 		until = "revoked"
 	}
 	line := fmt.Sprintf("%s  %s may run %s, %s; by %s; %s; used %d×", g.ID, agent, tool, what, g.By, until, g.Uses)
 	return safetext.Line(line).String()
+}
+
+// maxArguments is how many characters of the arguments a line shows; --json has them all.
+const maxArguments = 200
+
+func abridged(s string) string {
+	if r := []rune(s); len(r) > maxArguments {
+		return string(r[:maxArguments]) + "… (the rest: askback grant list --json)"
+	}
+	return s
 }
 
 type grantRevoke struct {

@@ -70,7 +70,7 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 func (r *reader) grant(n node) *askback.GrantRequest {
 	var out askback.GrantRequest
 	var scope string
-	r.fields(n, `{"scope": "tool", "expires_in": "24h"}`, map[string]func(node){
+	r.fields(n, `{"scope": "tool_and_input", "expires_in": "24h"}`, map[string]func(node){
 		"scope":      r.text(&scope),
 		"expires_in": r.duration(&out.ExpiresIn),
 	})

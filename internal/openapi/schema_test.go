@@ -188,3 +188,35 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 		}
 	}
 }
+
+// Generators make a field that has a default a required one, and need to know what a list
+// holds; so no field of a request has a default, and every list has items.
+func TestSchemasAreReadByGenerators(t *testing.T) {
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(at, e)
+			}
+		case map[string]any:
+			types, _ := v["type"].([]any)
+			if _, has := v["items"]; !has && (v["type"] == "array" || slices.Contains(types, any("array"))) {
+				t.Errorf("%s: a list without items", at)
+			}
+			if _, has := v["default"]; has && v["type"] != nil && strings.Contains(at, "Request") {
+				t.Errorf("%s: a default in a request", at)
+			}
+			for name, e := range v {
+				if name != "examples" {
+					walk(at+"/"+name, e)
+				}
+			}
+		}
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(made(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	walk("", doc["components"])
+}

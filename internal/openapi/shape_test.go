@@ -57,7 +57,7 @@ var (
 		ParentID: "ses_" + id, AsksPending: 1, AsksTotal: 2, Tokens: 3, CostUSD: 0.5, CreatedAt: nine, UpdatedAt: nine, CompletedAt: nine, ResumedAt: nine,
 	}
 	grant = askback.Grant{
-		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, SessionID: "ses_" + id,
+		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, AskID: "ask_" + id, Input: raw(`{"a": 1}`), SessionID: "ses_" + id,
 		Digest: digest, Dangerous: true, By: "ana", Token: "tok_" + id, CreatedAt: nine, ExpiresAt: nine, Uses: 1, RevokedAt: nine,
 	}
 	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Via: askback.ViaAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}

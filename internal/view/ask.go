@@ -55,6 +55,7 @@ type Confirmation struct {
 	Arguments safetext.Text // exact, in the order they were sent
 	Warnings  []Warning     // about the arguments
 	Dangerous bool
+	FreeText  bool // see [FreeText]: a wide standing approval of it has a warning
 	Digest    safetext.Text
 
 	Description Prose
@@ -200,7 +201,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
 		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Warnings: d.warnings(),
-		Dangerous: of.Dangerous, Digest: c.line(of.Digest),
+		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), Digest: c.line(of.Digest),
 		Description: c.prose(of.Description), Preview: c.block(of.InputPreview), Context: c.prose(of.Context), raw: of.Input,
 	}
 }

@@ -16,6 +16,10 @@ type Grant struct {
 	Server    safetext.Text
 	Scope     string        // what it covers, in our words
 	Limit     safetext.Text // the session, or the fingerprint of the arguments, that it is limited to
+	Arguments safetext.Text // those it covers, or those of the call on which it was made; nothing if they are too long to keep
+	Ask       safetext.Text // the id of the ask on which it was made
+	Exact     bool          // it covers these arguments and no others
+	FreeText  bool          // it covers any text of a tool that does whatever its text says
 	Dangerous bool          // it covers calls that are marked dangerous
 	By        safetext.Text
 	Since     time.Time
@@ -34,11 +38,16 @@ func OfGrant(g askback.Grant) Grant {
 	if g.Owner != g.Agent {
 		v.Owner = safetext.Line(g.Owner)
 	}
+	v.Ask = safetext.Line(g.AskID)
+	if len(g.Input) > 0 {
+		v.Arguments, _ = Arguments(g.Input)
+	}
+	v.FreeText = g.Scope != askback.ScopeInput && FreeText(g.ToolName)
 	switch g.Scope {
 	case askback.ScopeSession:
 		v.Limit = safetext.Line(g.SessionID)
 	case askback.ScopeInput:
-		v.Limit = safetext.Line(g.Digest)
+		v.Limit, v.Exact = safetext.Line(g.Digest), true
 	}
 	return v
 }

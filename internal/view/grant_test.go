@@ -162,3 +162,30 @@ func TestAnAskIsAlone(t *testing.T) {
 		}
 	}
 }
+
+// The arguments of a grant are shown, and a wide one of a tool that does whatever its text
+// says is marked.
+func TestAGrantShowsItsArguments(t *testing.T) {
+	g := askback.Grant{
+		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",
+		Input: json.RawMessage(`{"action":"List the files"}`),
+	}
+	if v := view.OfGrant(g); v.Arguments.String() != "{\n  \"action\": \"List the files\"\n}" || v.Ask.String() != "ask_1" || !v.Exact || v.FreeText {
+		t.Errorf("got %+v", v)
+	}
+	g.Scope, g.Input = askback.ScopeTool, nil
+	if v := view.OfGrant(g); v.Arguments.String() != "" || v.Exact || !v.FreeText {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestToolsWhoseEffectIsInTheirText(t *testing.T) {
+	for tool, want := range map[string]bool{
+		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true, "files.run_shell_command": true,
+		"http-request": true, "WebFetch": true, " query ": true, "drop_table": false, "bashful": false, "Read": false, "": false,
+	} {
+		if got := view.FreeText(tool); got != want {
+			t.Errorf("%q: got %v, want %v", tool, got, want)
+		}
+	}
+}

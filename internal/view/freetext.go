@@ -1,0 +1,37 @@
+package view
+
+import "strings"
+
+// freeText are the tools whose whole effect is in a text that the agent writes: what
+// is said, not which tool it is, decides what happens. The list is in docs/api.md.
+var freeText = func() map[string]bool {
+	out := map[string]bool{}
+	for name := range strings.FieldsSeq(`
+		confirm_action
+		bash shell sh zsh fish cmd powershell pwsh terminal local_shell shell_command run_shell_command run_shell
+		exec exec_command execute_command run_command run_terminal_cmd run_in_terminal command write_stdin
+		eval python execute_code run_code execute_python run_python code_interpreter repl javascript browser_evaluate
+		sql execute_sql run_sql query run_query execute_query
+		http http_request request fetch curl webfetch web_fetch fetch_url send_request`) {
+		out[name] = true
+	}
+	return out
+}()
+
+// FreeText reports whether a tool does whatever its text says: a shell, SQL, HTTP,
+// confirm_action. Case, hyphens, and what an MCP client puts before a name
+// (mcp__server__tool, server.tool) make no difference.
+func FreeText(tool string) bool {
+	name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tool)), "-", "_")
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
+		name = name[i+1:]
+	}
+	return freeText[name]
+}
+
+// FreeTextWarning is what a person is told before more than these arguments of such a
+// tool are approved.
+const FreeTextWarning = "This tool does whatever its text says. With any arguments, that is anything at all, unseen."
