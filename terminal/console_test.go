@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,7 +17,19 @@ import (
 // columns is how many cells the greediest of known terminals takes for a rune: marks and
 // format characters none, what is wide in East Asia and pictures two. It is a second
 // opinion, written from the blocks and not from the code.
-func columns(r rune) int {
+func columns(r rune) int { return int(cells()[r]) }
+
+// cells are the columns of every rune, worked out once: the tests ask for each of them
+// hundreds of times.
+var cells = sync.OnceValue(func() []uint8 {
+	all := make([]uint8, unicode.MaxRune+1)
+	for r := range all {
+		all[r] = cellsOf(rune(r))
+	}
+	return all
+})
+
+func cellsOf(r rune) uint8 {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me):
 		return 0

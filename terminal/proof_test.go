@@ -65,12 +65,11 @@ func quoted(s string) json.RawMessage {
 }
 
 // everything draws all that this door would draw of an ask.
-func everything(t failer, a askback.Ask, width int) string {
-	v := view.Of(a)
+func everything(t failer, v view.Ask, width int) string {
 	options := &terminal.Options{Human: true, Style: true, Width: func() int { return width }, Zone: time.UTC}
 	var out bytes.Buffer
 	p := terminal.New(&typist{":skip\n:decline\n", &out}, &out, options)
-	if a.Outcome != nil {
+	if v.Outcome != nil {
 		if err := errors.Join(terminal.Show(&out, v, options), p.Settled(v)); err != nil {
 			t.Fatalf("show: %v", err)
 		}
@@ -97,13 +96,14 @@ var ourBytes = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", 
 func staysInside(t failer, width, several int, emulate func(kind int) bool, word func() string) {
 	t.Helper()
 	q, c, s := everywhere(several, word)
-	for kind, hostile := range []askback.Ask{q, c, s} {
+	for kind, a := range []askback.Ask{q, c, s} {
+		hostile := view.Of(a)
 		drawn := everything(t, hostile, width)
 		naked := ourBytes.Replace(drawn)
 		if i := strings.IndexFunc(naked, isControl); i >= 0 || !utf8.ValidString(naked) {
 			t.Fatalf("a control was drawn at %d of %q", i, naked)
 		}
-		unchanged(t, typeset(naked, width), harmless{kind, width, several, view.Of(hostile).Hidden, false})
+		unchanged(t, typeset(naked, width), harmless{kind, width, several, hostile.Hidden, false})
 		if !emulate(kind) {
 			continue
 		}
@@ -111,7 +111,7 @@ func staysInside(t failer, width, several int, emulate func(kind int) bool, word
 		if got.vt.Title() != title || got.asked.Len() > 0 {
 			t.Fatalf("the title is %q, and the terminal was made to say %q", got.vt.Title(), got.asked.String())
 		}
-		unchanged(t, got, harmless{kind, width, several, view.Of(hostile).Hidden, true})
+		unchanged(t, got, harmless{kind, width, several, hostile.Hidden, true})
 	}
 }
 
@@ -147,7 +147,7 @@ func (h harmless) ours(t failer, words int) []string {
 		text += "\a"
 	}
 	q, c, s := everywhere(h.several, func() string { return text })
-	drawn := everything(t, []askback.Ask{q, c, s}[h.kind], h.width)
+	drawn := everything(t, view.Of([]askback.Ask{q, c, s}[h.kind]), h.width)
 	on := typeset(ourBytes.Replace(drawn), h.width)
 	if h.emulated {
 		on = show(drawn, h.width)
