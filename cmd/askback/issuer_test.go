@@ -29,23 +29,40 @@ type signing struct {
 
 func newSigning(t *testing.T) *signing {
 	t.Helper()
-	trusted := logintest.New(t, "askback", "s3cret")
+	s := &signing{issuer: logintest.New(t, "askback", "s3cret"), file: filepath.Join(t.TempDir(), "askback.yaml")}
+	env, database := sandbox(t, "OIDC_SECRET=s3cret")
+	s.kept = kept{t: t, env: env, place: local.Place{Database: database}}
+	for !s.serves() {
+	}
+	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	return s
+}
+
+// serves starts the server at a port that was free just now, and reports whether
+// no other program took it in between.
+func (s *signing) serves() bool {
+	s.t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	at := ln.Addr().String()
 	if err := ln.Close(); err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	s := &signing{issuer: trusted, home: "http://" + at, file: filepath.Join(t.TempDir(), "askback.yaml")}
-	env, database := sandbox(t, "OIDC_SECRET=s3cret")
-	s.kept = kept{t: t, env: env, place: local.Place{Database: database}}
+	s.home = "http://" + at
 	s.knows("ana@example.com")
-	s.program = launch(t, env, "serve", "--config", s.file, "--listen", at)
-	s.program.says(t, "msg=serving")
-	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
-	return s
+	s.program = launch(s.t, s.env, "serve", "--config", s.file, "--listen", at)
+	if !eventually(func() bool { return s.program.hasEnded() || strings.Contains(s.program.err.String(), "msg=serving") }) {
+		s.t.Fatalf("it does not serve:\n%s", s.program.err.String())
+	}
+	if !s.program.hasEnded() {
+		return true
+	}
+	if !strings.Contains(s.program.err.String(), "address already in use") {
+		s.t.Fatalf("it does not serve:\n%s", s.program.err.String())
+	}
+	return false
 }
 
 // knows writes the settings, in which ana has this address.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net/http"
 	"os"
@@ -23,7 +24,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// atOnce is how many tests run at once, whatever the number of processors: what
+// they do is mostly to wait for the programs they started.
+const atOnce = 8
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"askback": main})
 }
 
@@ -55,7 +63,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(10 * patience), // for a script that hangs,
+		Deadline:            time.Now().Add(4 * patience), // for a script that hangs,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
 			e.Setenv("ME", who.Username)
@@ -74,7 +82,7 @@ func TestScripts(t *testing.T) {
 
 // patience is how long a condition may take to hold. It is no measure of how
 // fast anything is.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // eventually asks until it is so.
 func eventually(is func() bool) bool {
@@ -324,6 +332,16 @@ func (p *program) says(t *testing.T, text string) {
 	t.Helper()
 	if !eventually(func() bool { return strings.Contains(p.err.String(), text) }) {
 		t.Fatalf("it never said %q:\n%s", text, p.err.String())
+	}
+}
+
+// hasEnded reports whether a program has ended.
+func (p *program) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
 	}
 }
 
