@@ -14,7 +14,7 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	text(&bad, "/comment", a.Comment, MaxText)
 	text(&bad, "/reason", a.Reason, MaxText)
 	if ask.Kind == Confirm {
-		a = a.normalizeDecision(&bad)
+		a = a.normalizeDecision(ask, &bad)
 		return a, bad.err()
 	}
 	if a.Decision != "" {
@@ -55,7 +55,7 @@ func (a Answer) Check() error {
 
 // normalizeDecision is Normalize for a confirmation. Arguments are compared as
 // bytes; whether edited ones are others at all is told by their digest.
-func (a Answer) normalizeDecision(bad *problems) Answer {
+func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
 	}
@@ -64,7 +64,7 @@ func (a Answer) normalizeDecision(bad *problems) Answer {
 	default:
 		bad.add("/decision", "a decision is approved, denied or approve_all", `"decision": "denied"`)
 	}
-	a.checkInput(bad)
+	a.checkInput(ask, bad)
 	switch {
 	case a.Decision == ApproveAll:
 		a.Grant = new(set(a.Grant).normalize(bad))
@@ -75,12 +75,17 @@ func (a Answer) normalizeDecision(bad *problems) Answer {
 }
 
 // checkInput checks arguments as a person edited them.
-func (a *Answer) checkInput(bad *problems) {
+func (a *Answer) checkInput(ask Ask, bad *problems) {
 	if len(a.Input) == 0 {
 		return
 	}
 	if a.Decision != Approve {
 		bad.add("/input", "only arguments that are approved, this once, can be edited", `"decision": "approved"`)
+		return
+	}
+	if c := ask.Confirmation; c != nil && c.NoEdit {
+		bad.add("/input", "this agent cannot run other arguments than those it asked about",
+			`"decision": "denied", with the arguments you want in "reason"`)
 		return
 	}
 	raw, ok := compact(a.Input)

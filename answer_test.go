@@ -2,6 +2,7 @@ package askback_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -284,5 +285,20 @@ func TestAnAnswerReadsAsItsValues(t *testing.T) {
 		if got := c.a.String(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// Other arguments than those asked about are approved only where they can run.
+func TestEditedInputIsRejectedWhereItCannotRun(t *testing.T) {
+	ask := askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`), NoEdit: true}}
+	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"ls -l"}`)}
+	_, err := edited.Normalize(ask)
+	bad, ok := errors.AsType[askback.Invalid](err)
+	if !ok || len(bad) != 1 || bad[0].Pointer != "/input" || !strings.Contains(bad[0].Fix, "denied") {
+		t.Errorf("got %v, want /input refused, with what to do instead", err)
+	}
+	edited.Input = nil
+	if _, err := edited.Normalize(ask); err != nil {
+		t.Errorf("approved as it is: %v", err)
 	}
 }

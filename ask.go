@@ -148,7 +148,10 @@ type Confirmation struct {
 	InputPreview string
 	Tier         string // "confirm"
 	Dangerous    bool
-	Context      string
+	// NoEdit says that the arguments can be approved as they are or not at all:
+	// the asker has no way to run others.
+	NoEdit  bool
+	Context string
 	// Digest is sha256 over the canonical form (RFC 8785) of agent, server,
 	// tool_name and input; Askback computes it.
 	Digest string

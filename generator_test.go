@@ -70,7 +70,7 @@ func anyRequest() *rapid.Generator[askback.Request] {
 		if rapid.IntRange(0, 3).Draw(t, "kind") == 0 {
 			r.Confirmation = &askback.Confirmation{
 				ToolName: anyText().Draw(t, "tool"), Input: rawJSON(true).Draw(t, "input"),
-				Description: anyText().Draw(t, "description"), Dangerous: rapid.Bool().Draw(t, "dangerous"),
+				Description: anyText().Draw(t, "description"), Dangerous: rapid.Bool().Draw(t, "dangerous"), NoEdit: rapid.Bool().Draw(t, "no edit"),
 			}
 			return r
 		}

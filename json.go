@@ -221,6 +221,7 @@ type confirmationJSON struct {
 	InputPreview *string         `json:"input_preview"`
 	Tier         string          `json:"tier"`
 	Dangerous    bool            `json:"dangerous"`
+	NoEdit       bool            `json:"no_edit,omitempty"`
 	Context      *string         `json:"context"`
 	Digest       string          `json:"digest"`
 }
@@ -228,7 +229,7 @@ type confirmationJSON struct {
 // MarshalJSON writes a confirmation as in wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) {
 	return marshal(confirmationJSON{
-		c.ToolName, null(c.Server), null(c.Description), c.Input, null(c.InputPreview), c.Tier, c.Dangerous,
+		c.ToolName, null(c.Server), null(c.Description), c.Input, null(c.InputPreview), c.Tier, c.Dangerous, c.NoEdit,
 		null(c.Context), c.Digest,
 	})
 }
@@ -238,7 +239,7 @@ func (c *Confirmation) UnmarshalJSON(b []byte) error {
 	var j confirmationJSON
 	err := json.Unmarshal(b, &j)
 	*c = Confirmation{
-		j.ToolName, set(j.Server), set(j.Description), j.Input, set(j.InputPreview), j.Tier, j.Dangerous,
+		j.ToolName, set(j.Server), set(j.Description), j.Input, set(j.InputPreview), j.Tier, j.Dangerous, j.NoEdit,
 		set(j.Context), j.Digest,
 	}
 	return err

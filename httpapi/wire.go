@@ -43,6 +43,7 @@ type wireConfirm struct {
 	Input        json.RawMessage `json:"input"`
 	InputPreview string          `json:"input_preview,omitempty"`
 	Dangerous    bool            `json:"dangerous,omitempty"`
+	NoEdit       bool            `json:"no_edit,omitempty"`
 	Context      string          `json:"context,omitempty"`
 }
 
@@ -62,7 +63,7 @@ func wireRequest(r askback.Request) wireAsk {
 		})
 	}
 	if c := r.Confirmation; c != nil {
-		out.Confirmation = &wireConfirm{c.ToolName, c.Server, c.Description, c.Input, c.InputPreview, c.Dangerous, c.Context}
+		out.Confirmation = &wireConfirm{c.ToolName, c.Server, c.Description, c.Input, c.InputPreview, c.Dangerous, c.NoEdit, c.Context}
 	}
 	return out
 }

@@ -95,6 +95,7 @@ type storedConfirm struct {
 	InputPreview string          `json:"preview,omitempty"`
 	Tier         string          `json:"tier"`
 	Dangerous    bool            `json:"dangerous,omitempty"`
+	NoEdit       bool            `json:"no_edit,omitempty"`
 	Context      string          `json:"context,omitempty"`
 	Digest       string          `json:"digest"`
 }

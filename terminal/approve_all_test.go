@@ -121,6 +121,16 @@ func TestThePromptNamesHowToEditArguments(t *testing.T) {
 	}
 }
 
+// An agent that cannot run other arguments is said to be one.
+func TestThePromptNamesNoEditThatCannotRun(t *testing.T) {
+	a := deletion()
+	a.Confirmation.NoEdit = true
+	_, drawn, _ := ask(a, true, "n\n")
+	if got := strings.Join(strings.Fields(drawn), " "); strings.Contains(got, "--input") || !strings.Contains(got, "This agent cannot run other arguments") {
+		t.Errorf("got\n%s", drawn)
+	}
+}
+
 // F5: whoever begins to type claims the ask, and again each minute while they go on.
 func TestTypingClaimsTheAsk(t *testing.T) {
 	for human, want := range map[bool]int{true: 3, false: 0} {

@@ -51,7 +51,11 @@ func (t *talk) decisions(f *frame) string {
 		f.say("This input is no terminal. It can deny, but not approve.")
 		return "Deny? [n] "
 	}
-	f.say("y approves this once, n denies it, all also approves the same call later. To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE")
+	edit := " To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE"
+	if t.ask.Confirmation.NoEdit {
+		edit = " This agent cannot run other arguments: to want others, deny, and say in the reason which."
+	}
+	f.say("y approves this once, n denies it, all also approves the same call later." + edit)
 	if t.ask.Confirmation.SuggestYes {
 		f.say("The agent suggests yes. Enter alone decides nothing.")
 		return "Approve? [y/n] "

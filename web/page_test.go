@@ -118,6 +118,28 @@ func TestDecisionsByForm(t *testing.T) {
 	}
 }
 
+// Where the agent cannot run other arguments there is no field for them, and a form
+// that brings some is refused.
+func TestNoEditHasNoField(t *testing.T) {
+	h := newHouse(t)
+	fixed := *harmless.Confirmation
+	fixed.NoEdit = true
+	a := h.ask(askback.Request{Confirmation: &fixed})
+	c := h.browser("ana")
+	page := c.open("/asks/"+a.ID, http.StatusOK)
+	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "main").words(), "This agent cannot run other arguments") {
+		t.Errorf("the page has %d fields for arguments", n)
+	}
+	c.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {`{"to":"eve"}`}}, http.StatusUnprocessableEntity)
+	if got := h.get(a.ID); got.Settled() {
+		t.Errorf("got %+v, want it open", got.Outcome)
+	}
+	c.send("/asks/"+a.ID, url.Values{"action": {"approve"}}, http.StatusSeeOther)
+	if got := h.get(a.ID); !got.Outcome.Approved() {
+		t.Errorf("got %+v, want it approved as it is", got.Outcome)
+	}
+}
+
 func TestQuestionsCanBeDeclined(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(single)

@@ -113,6 +113,7 @@ func (r *reader) confirmation(n node) *askback.Confirmation {
 		"input_preview": r.text(&c.InputPreview),
 		"tier":          r.text(&c.Tier),
 		"dangerous":     r.flag(&c.Dangerous),
+		"no_edit":       r.flag(&c.NoEdit),
 		"context":       r.exact("context", &c.Context),
 	})
 	c.Input = input

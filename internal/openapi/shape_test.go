@@ -36,7 +36,7 @@ var (
 	single       = askback.Question{ID: "q2", Text: "Why?", Default: []string{"Because"}}
 	confirmation = askback.Confirmation{
 		ToolName: "rm", Server: "files", Description: "Away", Input: raw(`{"a": 1}`), InputPreview: "rm a", Tier: "confirm",
-		Dangerous: true, Context: "old", Digest: digest,
+		Dangerous: true, NoEdit: true, Context: "old", Digest: digest,
 	}
 	person  = askback.By{Kind: askback.ByPerson, Name: "ana"}
 	outcome = askback.Outcome{

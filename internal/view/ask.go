@@ -56,6 +56,7 @@ type Confirmation struct {
 	Warnings  []Warning     // about the arguments
 	Dangerous bool
 	FreeText  bool // see [FreeText]: a wide standing approval of it has a warning
+	NoEdit    bool // other arguments than these cannot be approved
 	Digest    safetext.Text
 
 	Description Prose
@@ -201,7 +202,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
 		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Warnings: d.warnings(),
-		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), Digest: c.line(of.Digest),
+		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.prose(of.Description), Preview: c.block(of.InputPreview), Context: c.prose(of.Context), raw: of.Input,
 	}
 }
