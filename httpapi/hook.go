@@ -21,10 +21,13 @@ func (c *call) claudeHook() error {
 		return err
 	}
 	ev, err := c.event()
+	if errors.Is(err, hook.ErrForeign) {
+		c.w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	ev.Headless = hook.Headless(c.r.Header.Get(hook.EntrypointHeader))
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
@@ -67,10 +70,13 @@ func (c *call) event() (hook.Event, error) {
 			return hook.Event{}, askback.ErrBusy
 		}
 	}
-	ev, err := hook.Read(c.body)
+	ev, err := hook.Read(c.body, c.r.Header.Get(hook.EntrypointHeader))
 	c.body = nil
+	if err != nil && !errors.Is(err, hook.ErrForeign) {
+		err = unreadable(err)
+	}
 	if err != nil {
-		return hook.Event{}, unreadable(err)
+		return hook.Event{}, err
 	}
 	return ev, nil
 }

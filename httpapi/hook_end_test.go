@@ -129,7 +129,7 @@ func TestACardOfAKilledServerIsRetired(t *testing.T) {
 		db := memstore.New()
 		first := served(t, db, map[askback.Principal]string{})
 		seat := first.engine.As(bot)
-		ev, err := hook.Read([]byte(runsBash))
+		ev, err := hook.Read([]byte(runsBash), "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -102,7 +102,7 @@ func TestFewLargeEventsAreReadAtATime(t *testing.T) {
 func TestAGateOfAKilledServerIsRetired(t *testing.T) {
 	for _, name := range []string{hook.Stop, hook.UserPromptSubmit, hook.SessionEnd} {
 		w := newWire(t, nil)
-		ev, err := hook.Read([]byte(before(runsBash)))
+		ev, err := hook.Read([]byte(before(runsBash)), "")
 		if err != nil {
 			t.Fatal(err)
 		}

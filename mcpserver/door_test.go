@@ -16,7 +16,7 @@ import (
 // event is a call of a hook for the same tool as a prompt.
 func event(t *testing.T, tool, input string) hook.Event {
 	t.Helper()
-	ev, err := hook.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input))
+	ev, err := hook.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,11 +49,13 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if len(raw) > hook.MaxInput {
 		return nil, fmt.Errorf("an event of more than %d bytes is not read", hook.MaxInput)
 	}
-	ev, err := hook.Read(raw)
+	ev, err := hook.Read(raw, os.Getenv(hook.EntrypointVariable))
+	if errors.Is(err, hook.ErrForeign) {
+		return nil, nil // silent, and not a failure either: this hook has no part in that program
+	}
 	if err != nil {
 		return nil, err
 	}
-	ev.Headless = hook.Headless(os.Getenv(hook.EntrypointVariable))
 	if hook.Unaskable(ev) {
 		return nil, hook.ErrUnaskable
 	}

@@ -35,7 +35,7 @@ func TestReadingAnEventCostsACopyOfIt(t *testing.T) {
 		raw := []byte(`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash",` + member + `}`)
 		var ev hook.Event
 		var err error
-		if took := allocated(func() { ev, err = hook.Read(raw) }); took > 2*hook.MaxInput || err != nil {
+		if took := allocated(func() { ev, err = hook.Read(raw, "") }); took > 2*hook.MaxInput || err != nil {
 			t.Errorf("%.30s…: %d bytes took %d, %v", member, len(raw), took, err)
 		}
 		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !hook.Unaskable(ev) {
@@ -49,7 +49,7 @@ func TestReadingAnEventCostsACopyOfIt(t *testing.T) {
 func TestATextThatIsTooLongIsNoEvent(t *testing.T) {
 	for _, name := range []string{"prompt_id", "cwd", "tool_name", "message", "agent_id"} {
 		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name, strings.Repeat("x", 1<<20))
-		if ev, err := hook.Read([]byte(raw)); err == nil {
+		if ev, err := hook.Read([]byte(raw), ""); err == nil {
 			t.Errorf("%s: got %.100v, want an error", name, ev)
 		}
 	}

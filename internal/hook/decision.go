@@ -124,17 +124,28 @@ func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
 func decided(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {
+	case o.Approved() && len(o.Input) > 0 && fixed(ev):
+		return refused(ev, "Not approved as it is. Call it again with these arguments, and ask again: "+string(o.Input))
 	case o.Approved():
 		return allowed(ev, text, o.Input)
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
 		return refused(ev, text)
+	case ev.Name == PreToolUse && ev.Sender == Codex:
+		return refused(ev, text) // it knows no "ask", and runs the tool when it gets that
 	case ev.Name == PreToolUse:
 		return written(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
 	}
 	return nil, false
 }
 
+// fixed reports whether a decision about an event cannot carry other arguments.
+// Codex fails a hook that answers PermissionRequest with some.
+func fixed(ev Event) bool { return ev.Sender == Codex && ev.Name == PermissionRequest }
+
 func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
+	if ev.Sender == Codex && ev.Name == PreToolUse && input == nil {
+		input = ev.Input // it takes an allow with arguments only
+	}
 	if ev.Name == PreToolUse {
 		return written(toolOutput{ev.Name, "allow", reason, input})
 	}

@@ -73,7 +73,11 @@ func (d *desk) play(line string) string {
 	o := askback.Outcome{By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: nine.Add(time.Hour)}
 	switch word {
 	case "event", "headless":
-		return d.event(rest, word == "headless")
+		return d.event(rest, "", word == "headless")
+	case "started": // started as sdk-cli EVENT
+		_, as, _ := strings.Cut(rest, " ")
+		entrypoint, raw, _ := strings.Cut(as, " ")
+		return d.event(raw, entrypoint, hook.Headless(entrypoint))
 	case "other":
 		return said(hook.Decision(d.read(rest), d.ask))
 	case "output":
@@ -85,7 +89,11 @@ func (d *desk) play(line string) string {
 	case "granted":
 		o.Status, o.Decision, o.By = askback.Answered, askback.Approve, askback.By{Kind: askback.ByPolicy}
 	case "answer":
-		o = d.answer(o, rest)
+		given, err := d.answer(o, rest)
+		if err != nil {
+			return "refused: " + err.Error() + "\n"
+		}
+		o = given
 	case "decline":
 		o.Status, o.Reason = askback.Declined, rest
 	case "cancel":
@@ -102,15 +110,15 @@ func (d *desk) play(line string) string {
 }
 
 func (d *desk) read(raw string) hook.Event {
-	ev, err := hook.Read([]byte(raw))
+	ev, err := hook.Read([]byte(raw), "")
 	if err != nil {
 		d.t.Fatalf("%s: %v", raw, err)
 	}
 	return ev
 }
 
-func (d *desk) event(raw string, headless bool) string {
-	ev, err := hook.Read([]byte(raw))
+func (d *desk) event(raw, entrypoint string, headless bool) string {
+	ev, err := hook.Read([]byte(raw), entrypoint)
 	if err != nil {
 		return "refused: " + err.Error() + "\n"
 	}
@@ -133,20 +141,24 @@ func (d *desk) event(raw string, headless bool) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return fmt.Sprintf("asks %s\nin session %s, %q, beside it %s\n", b, r.SessionKey, r.Title, r.Context)
+	by := ""
+	if r.Agent != hook.ClaudeCode {
+		by = r.Agent + " "
+	}
+	return fmt.Sprintf("%sasks %s\nin session %s, %q, beside it %s\n", by, b, r.SessionKey, r.Title, r.Context)
 }
 
 // answer is what a person gives, as the engine would keep it.
-func (d *desk) answer(o askback.Outcome, body string) askback.Outcome {
+func (d *desk) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	a, err := decode.Answer([]byte(body))
 	if err == nil {
 		a, err = a.Normalize(d.ask)
 	}
 	if err != nil {
-		d.t.Fatalf("%s: %v", body, err)
+		return o, err
 	}
 	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
-	return o
+	return o, nil
 }
 
 func (d *desk) output() string { return said(hook.Decision(d.ev, d.ask)) }

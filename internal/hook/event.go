@@ -10,6 +10,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ const (
 	PostToolUseFailure = "PostToolUseFailure" // the same
 	UserPromptSubmit   = "UserPromptSubmit"   // a person is at the desk
 	Stop               = "Stop"               // the turn is over
+	Interrupt          = "Interrupt"          // a person stopped the turn; only Codex sends it
 	SessionEnd         = "SessionEnd"         // the session is over
 )
 
@@ -57,8 +59,9 @@ func own(name string) bool {
 // An Event is one call of a hook.
 type Event struct {
 	Name           string
+	Sender         string // [Codex]; "" is Claude Code
 	SessionID      string // Claude Code's own
-	PromptID       string // of the prompt that is worked on; not after a resume
+	PromptID       string // of the prompt that is worked on; not after a resume. Codex calls it a turn
 	CWD            string
 	PermissionMode string
 	Subagent       string // the type of the sub-agent that calls, "" for none
@@ -80,6 +83,20 @@ type Event struct {
 	Headless bool
 }
 
+// The programs whose hooks are answered. Each name is also the label of what is
+// asked through its hook.
+const (
+	ClaudeCode = "claude-code"
+	// Codex has hooks with the same events and nearly the same words. It runs
+	// those in its own configuration only, so a person put ours there.
+	Codex = "codex"
+)
+
+// ErrForeign is the error for an event of another program that runs the hooks in
+// Claude Code's settings by itself, as GitHub Copilot CLI does. Such a hook
+// prints nothing, whatever is asked.
+var ErrForeign = errors.New("another program than Claude Code runs this hook")
+
 // The bounds of what is read of an event, in bytes. An input or a form that is
 // larger cannot be asked, so it is left out. No text is as long.
 const (
@@ -93,16 +110,22 @@ const maxDepth = 256
 // Read reads the input of a hook. Members without a meaning here are skipped:
 // every version of Claude Code adds some, and most of an event is what a tool
 // returned. Nothing of raw is held.
-func Read(raw []byte) (Event, error) {
+//
+// Entrypoint is how Claude Code was started, by its own account. It decides about
+// an event that may be of another program; the error is then [ErrForeign].
+func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
+	var turn string
+	var other bool // it has a member that no event of Claude Code has so far
 	texts := map[string]*string{
 		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
 		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
 		"mcp_server_name": &ev.Server, "message": &ev.Message, "mode": &ev.Mode, "elicitation_id": &ev.ElicitationID,
+		"turn_id": &turn,
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
 	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
-	members, err := canon.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)))...)
+	members, err := canon.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreign)...)
 	if err != nil {
 		return Event{}, err
 	}
@@ -110,6 +133,8 @@ func Read(raw []byte) (Event, error) {
 	for _, m := range members {
 		v, text := m.Value, texts[m.Name]
 		switch into := objects[m.Name]; {
+		case slices.Contains(foreign, m.Name):
+			other = true
 		case text != nil && v.Kind == canon.String && len(v.Text()) > maxText:
 			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
 		case text != nil && v.Kind == canon.String:
@@ -118,11 +143,27 @@ func Read(raw []byte) (Event, error) {
 			*into = bytes.Clone(v.Raw(raw))
 		}
 	}
-	if ev.Name == "" || ev.SessionID == "" {
+	nameless := ev.Name == "" || ev.SessionID == ""
+	switch {
+	case other && (nameless || entrypoint == ""):
+		return Event{}, ErrForeign
+	case nameless:
 		return Event{}, errors.New("this is no hook event of Claude Code: hook_event_name or session_id is missing")
+	}
+	ev.Headless = Headless(entrypoint)
+	if turn != "" {
+		ev.Sender, ev.PromptID, ev.Headless = Codex, turn, false
 	}
 	return ev, nil
 }
+
+// label names the sender for people.
+func (ev Event) label() string { return cmp.Or(ev.Sender, ClaudeCode) }
+
+// foreign are the members that only events of other programs have so far: those of
+// GitHub Copilot CLI, of Visual Studio Code, and of Cursor. Should a later Claude
+// Code have one too, it is known by its entry point.
+var foreign = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
 
 // Path is where the HTTP endpoint of hooks is, at every server.
 const Path = "/api/v1/hooks/claude-code"

@@ -9,7 +9,8 @@ import (
 // origin is shown beside the question, and says which events retire an ask.
 type origin struct {
 	Hook          string `json:"hook"`
-	SessionID     string `json:"claude_session"`
+	SessionID     string `json:"claude_session,omitempty"`
+	CodexSession  string `json:"codex_session,omitempty"` // instead of SessionID
 	CWD           string `json:"cwd,omitempty"`
 	Mode          string `json:"permission_mode,omitempty"`
 	Subagent      string `json:"subagent,omitempty"`
@@ -26,6 +27,9 @@ type origin struct {
 // another process, maybe in another mode, and is still the same ask.
 func about(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
+	if ev.Sender == Codex {
+		c.SessionID, c.CodexSession = "", ev.SessionID
+	}
 	switch ev.Name {
 	case PreToolUse:
 		c.ToolUseID, c.Seated = ev.ToolUseID, !deferrable(ev)
@@ -64,7 +68,7 @@ func originOf(context json.RawMessage) (origin, bool) {
 	}
 	var c origin
 	texts := map[string]*string{
-		"hook": &c.Hook, "claude_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID, "tool_use_id": &c.ToolUseID,
+		"hook": &c.Hook, "claude_session": &c.SessionID, "codex_session": &c.SessionID, "subagent": &c.Subagent, "subagent_id": &c.SubagentID, "tool_use_id": &c.ToolUseID,
 		"mcp_server": &c.Server, "elicitation_id": &c.ElicitationID,
 	}
 	for _, m := range v.Members() {

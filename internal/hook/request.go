@@ -13,9 +13,6 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// agent is the label of what asks through a hook.
-const agent = "claude-code"
-
 // Request returns what an event asks people, if it asks anything: questions, a
 // confirmation with the exact arguments of a tool, or the form of another MCP
 // server. The same event has the same key: a repeated hook finds its ask.
@@ -48,7 +45,7 @@ func put(ev Event) (pending, bool) {
 		return pending{}, false
 	}
 	r := &p.request
-	r.Agent, r.SessionKey, r.Key = agent, ev.SessionID, key(ev)
+	r.Agent, r.SessionKey, r.Key = ev.label(), ev.SessionID, key(ev)
 	r.Context = about(ev)
 	normal, err := r.Normalize()
 	p.request = normal
@@ -80,7 +77,7 @@ func Questions(input json.RawMessage) (dialect.Call, error) {
 	if err != nil {
 		return dialect.Call{}, err
 	}
-	call.Request.Agent = agent
+	call.Request.Agent = ClaudeCode
 	// Every question of this tool has options. Where none were read they went by
 	// another name, and without them it is another question.
 	for i, q := range call.Request.Questions {
@@ -97,7 +94,7 @@ func Questions(input json.RawMessage) (dialect.Call, error) {
 // every door: one digest, so that a standing approval holds at all of them (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
 	server, tool := toolOf(name)
-	return askback.Request{Agent: agent, Confirmation: &askback.Confirmation{
+	return askback.Request{Agent: ClaudeCode, Confirmation: &askback.Confirmation{
 		ToolName: tool, Server: server, Input: input, Description: described(input),
 	}}
 }
@@ -111,7 +108,9 @@ func confirmation(ev Event) (askback.Request, bool) {
 	if _, err := canon.Canonical(ev.Input); err != nil {
 		return askback.Request{}, false
 	}
-	return Permission(ev.Tool, ev.Input), true
+	r := Permission(ev.Tool, ev.Input)
+	r.Confirmation.NoEdit = fixed(ev)
+	return r, true
 }
 
 // ofServers begins the name of a tool of an MCP server.
@@ -161,7 +160,7 @@ func key(ev Event) string {
 		return ""
 	}
 	sum := sha256.Sum256(b)
-	return agent + ":" + hex.EncodeToString(sum[:])
+	return ev.label() + ":" + hex.EncodeToString(sum[:])
 }
 
 // same is one text for all ways to write the same JSON.

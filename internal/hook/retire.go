@@ -30,25 +30,36 @@ func Retire(ctx context.Context, seat Seat, ev Event) error {
 // retired are the ids of the asks that are over.
 func retired(ctx context.Context, seat Seat, ev Event) (ids []string, err error) {
 	e := endingOf(ev)
-	q := askback.Query{Status: askback.Pending, Agent: agent, Limit: askback.MaxLimit}
-	for {
-		page, err := seat.List(ctx, q)
-		if err != nil {
-			return ids, err
-		}
-		for _, ask := range page.Items {
-			if e.retires(ask) {
-				ids = append(ids, ask.ID)
+	for _, sender := range senders(ev) {
+		q := askback.Query{Status: askback.Pending, Agent: sender, Limit: askback.MaxLimit}
+		for {
+			page, err := seat.List(ctx, q)
+			if err != nil {
+				return ids, err
 			}
-		}
-		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			break
+			for _, ask := range page.Items {
+				if e.retires(ask) {
+					ids = append(ids, ask.ID)
+				}
+			}
+			if q.Cursor = page.NextCursor; q.Cursor == "" {
+				break
+			}
 		}
 	}
 	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
 		return nil, nil // nothing says which of them was answered
 	}
 	return ids, nil
+}
+
+// senders are the labels of the asks that an event may end. The end of a session
+// of Codex is written as that of Claude Code is.
+func senders(ev Event) []string {
+	if ev.Name == SessionEnd {
+		return []string{ClaudeCode, Codex}
+	}
+	return []string{ev.label()}
 }
 
 // outliving returns a context that ends a while after ctx does.
@@ -69,7 +80,7 @@ func outliving(ctx context.Context, while time.Duration) (context.Context, conte
 
 // ends says whether asks may be over after an event of this name.
 func ends(name string) bool {
-	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, SessionEnd}, name)
+	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, Interrupt, SessionEnd}, name)
 }
 
 // Retires says whether after this event nobody waits for an open ask: its tool
@@ -93,7 +104,7 @@ func endingOf(ev Event) ending {
 
 func (e ending) retires(ask askback.Ask) bool {
 	c, ok := originOf(ask.Context)
-	if !ok || c.SessionID != e.ev.SessionID || ask.Agent != agent {
+	if !ok || c.SessionID != e.ev.SessionID || !slices.Contains(senders(e.ev), ask.Agent) {
 		return false
 	}
 	switch e.ev.Name {
@@ -101,7 +112,7 @@ func (e ending) retires(ask askback.Ask) bool {
 		return c.ran(e.ev) && e.asksFor(ask)
 	case ElicitationResult:
 		return c.answered(e.ev) && (e.ev.Message == "" || ask.Title == title(saying(e.ev)))
-	case UserPromptSubmit, Stop, SessionEnd:
+	case UserPromptSubmit, Stop, Interrupt, SessionEnd:
 		return c.Hook == PermissionRequest || c.Hook == Elicitation || c.Seated
 	}
 	return false

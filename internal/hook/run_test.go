@@ -22,7 +22,7 @@ const (
 
 func event(t *testing.T, raw string) hook.Event {
 	t.Helper()
-	ev, err := hook.Read([]byte(raw))
+	ev, err := hook.Read([]byte(raw), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		ev, err := hook.Read(raw)
+		ev, err := hook.Read(raw, "")
 		if err != nil {
 			return
 		}
