@@ -5,13 +5,11 @@ package claudecode_test
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,7 +40,7 @@ type desk struct {
 	claude  string // the program
 	project string
 	model   *model
-	outside *outside
+	outside string   // a proxy that refuses
 	more    []string // environment
 }
 
@@ -74,7 +72,7 @@ func newDesk(t testing.TB, w way, script ...turn) *desk {
 	program := claude(t)
 	room <- struct{}{}
 	t.Cleanup(func() { <-room })
-	d := &desk{Place: clienttest.New(t), t: t, claude: program, model: newModel(t, script...), outside: newOutside(t)}
+	d := &desk{Place: clienttest.New(t), t: t, claude: program, model: newModel(t, script...), outside: clienttest.Outside(t)}
 	d.project = filepath.Join(d.Home, "project")
 	if w.remote {
 		d.more = []string{"ASKBACK_URL=" + d.URL, "ASKBACK_TOKEN=" + d.AgentToken}
@@ -232,7 +230,7 @@ func (d *desk) environ() []string {
 		"ANTHROPIC_BASE_URL="+d.model.url, "ANTHROPIC_API_KEY="+key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 		"CLAUDE_CODE_TMPDIR="+d.Home,
-		"HTTP_PROXY="+d.outside.url, "HTTPS_PROXY="+d.outside.url, "http_proxy="+d.outside.url, "https_proxy="+d.outside.url,
+		"HTTP_PROXY="+d.outside, "HTTPS_PROXY="+d.outside, "http_proxy="+d.outside, "https_proxy="+d.outside,
 		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "TERM=xterm-256color", "SHELL=/bin/bash",
 	), d.more...)
 }
@@ -247,53 +245,6 @@ func (d *desk) in(program string, args ...string) []byte {
 		d.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return out
-}
-
-// outside is where everything arrives that is not for this machine: a proxy that
-// refuses and remembers.
-type outside struct {
-	url string
-	mu  sync.Mutex
-	saw []string
-}
-
-func newOutside(t testing.TB) *outside {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &outside{url: "http://" + l.Addr().String()}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go o.refuse(conn)
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		for _, line := range o.saw {
-			t.Errorf("something went out: %s", line)
-		}
-	})
-	return o
-}
-
-func (o *outside) refuse(conn net.Conn) {
-	defer conn.Close()
-	buf := make([]byte, 4096)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	n, _ := conn.Read(buf)
-	line, _, _ := strings.Cut(string(buf[:n]), "\r\n")
-	o.mu.Lock()
-	o.saw = append(o.saw, line)
-	o.mu.Unlock()
-	_, _ = conn.Write([]byte("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
 }
 
 // stop ends the server as an operator does: whoever waits there is told.

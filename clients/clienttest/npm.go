@@ -3,8 +3,10 @@
 package clienttest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,42 +26,52 @@ func Packages(t *testing.T) string {
 	if cache == "" {
 		t.Skip("LEFT OUT: clients from npm; make clients tests them")
 	}
+	dir, err := install(t.Context(), cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// install installs the packages in a folder of their own in cache, once, and
+// returns that folder.
+func install(ctx context.Context, cache string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		files[name] = raw
 		sum.Write(raw)
 	}
 	done := filepath.Join(cache, hex.EncodeToString(sum.Sum(nil))[:16])
 	if _, err := os.Stat(done); err == nil {
-		return done
+		return done, nil
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	making, err := os.MkdirTemp(cache, "making-")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	defer os.RemoveAll(making)
 	for name, raw := range files {
 		if err := os.WriteFile(filepath.Join(making, name), raw, 0o644); err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 	}
-	npm := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	npm.Dir = making
 	if out, err := npm.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+		return "", fmt.Errorf("npm ci: %w\n%s", err, out)
 	}
 	if err := os.Rename(making, done); err != nil {
 		if _, there := os.Stat(done); there != nil {
-			t.Fatal(err)
+			return "", err
 		}
 	}
-	return done
+	return done, nil
 }

@@ -226,10 +226,19 @@ func vscode(scope Scope, w Wish) ([]File, error) {
 	return []File{jsonFile(".vscode/mcp.json", edits...)}, nil
 }
 
+// placeVariables decide where Askback is found. Codex hands a server that it
+// starts few variables, and of others those that it is told.
+var placeVariables = []string{"ASKBACK_CONFIG", "ASKBACK_DB", TokenVariable, "ASKBACK_URL", "XDG_STATE_HOME"}
+
+// inline is a list in one line of TOML.
+func inline(list []string) string {
+	return "[" + strings.ReplaceAll(strings.Trim(compact(list), "[]"), ",", ", ") + "]"
+}
+
 func codex(_ Scope, w Wish) ([]File, error) {
 	lines := []string{"[mcp_servers.askback]"}
 	if w.URL == "" {
-		lines = append(lines, "command = "+compact(w.Command), `args = ["mcp"]`)
+		lines = append(lines, "command = "+compact(w.Command), `args = ["mcp"]`, "env_vars = "+inline(placeVariables))
 	} else {
 		lines = append(lines, "url = "+compact(w.URL+"/mcp"), "bearer_token_env_var = "+compact(TokenVariable))
 	}

@@ -1,0 +1,33 @@
+package agents_test
+
+import "fmt"
+
+var codex = client{
+	program: "@openai/codex-" + platform() + "/vendor/" + codexTarget + "/bin/codex",
+	init:    []string{"codex", "--user"},
+	args:    []string{"exec", "--skip-git-repo-check"},
+	prepare: func(b *bench) {
+		b.write(".codex/config.toml", fmt.Appendf(nil, `model = "gpt-5-codex"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[features]
+apps = false
+plugins = false
+remote_plugin = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = %q
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+`, b.model.url))
+	},
+	environ: func(*bench) []string { return []string{"SCRIPTED_KEY=x"} },
+}
+
+// codexTarget is how the package names the system.
+const codexTarget = "x86_64-unknown-linux-musl"

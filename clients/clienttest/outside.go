@@ -1,0 +1,56 @@
+package clienttest
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Outside starts a proxy for programs that must not reach anything but this
+// machine, and returns its address. It refuses every request, and the test fails
+// if there was one.
+func Outside(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &outside{}
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go o.refuse(conn)
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for _, line := range o.requests {
+			t.Errorf("something went out: %s", line)
+		}
+	})
+	return "http://" + l.Addr().String()
+}
+
+type outside struct {
+	mu       sync.Mutex
+	requests []string // their first lines
+}
+
+func (o *outside) refuse(conn net.Conn) {
+	defer conn.Close()
+	buf := make([]byte, 4096)
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	n, _ := conn.Read(buf)
+	line, _, _ := strings.Cut(string(buf[:n]), "\r\n")
+	o.mu.Lock()
+	o.requests = append(o.requests, line)
+	o.mu.Unlock()
+	_, _ = conn.Write([]byte("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"))
+}
