@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -10,8 +11,8 @@ import (
 
 // Outside starts a proxy for programs that must not reach anything but this
 // machine, and returns its address. It refuses every request, and the test fails
-// if there was one.
-func Outside(t testing.TB) string {
+// if there was one, unless it was for a host that the program cannot be kept from.
+func Outside(t testing.TB, unless ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,6 +33,9 @@ func Outside(t testing.TB) string {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		for _, line := range o.requests {
+			if slices.ContainsFunc(unless, func(host string) bool { return strings.Contains(line, " "+host+":443 ") }) {
+				continue
+			}
 			t.Errorf("something went out: %s", line)
 		}
 	})
