@@ -13,6 +13,7 @@ var opencode = client{
 			}},
 		})
 	},
+	unless: []string{"registry.npmjs.org"}, // for the types of plugins
 	environ: func(*bench) []string {
 		return []string{
 			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
