@@ -42,10 +42,16 @@ type Session struct {
 // Ended says whether the session is over, for good or until it is resumed.
 func (s Session) Ended() bool { return s.Status != SessionRunning && s.Status != SessionWaiting }
 
+// Final reports whether the session is over for good: it failed, it was cancelled,
+// or its agent completed it. A session whose turn ended (phase idle) goes on with a
+// message, an ask or a resumption.
+func (s Session) Final() bool { return s.Ended() && s.Phase != "idle" }
+
 // A SessionStatus is where a session stands.
 type SessionStatus string
 
-// The statuses of a session. Failed and cancelled are for good.
+// The statuses of a session. Failed and cancelled are for good, and so is completed
+// unless the phase is idle.
 const (
 	SessionRunning   SessionStatus = "running"
 	SessionWaiting   SessionStatus = "waiting_for_input"

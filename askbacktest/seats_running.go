@@ -8,7 +8,8 @@ import (
 )
 
 var running = []fact{
-	{"ASessionWaitsWhileItAsks", waitsWhileAsking},             // B2
+	{"ASessionWaitsWhileItAsks", waitsWhileAsking}, // B2
+	{"ACompletedSessionKeepsItsResult", completedStays},
 	{"ASessionKeyIsOneSession", keyedSession},                  // wire.md §11
 	{"ASingleAskHasASessionOfItsOwn", ownSession},              // wire.md §11
 	{"EndingASessionEndsItsAsks", endings},                     // 000, 001
@@ -81,8 +82,45 @@ func waitsWhileAsking(r room) {
 	if done.Status != askback.SessionCompleted || string(done.Result) != `{"ok":true}` || done.CompletedAt.IsZero() {
 		r.Errorf("got session %s, want it completed with its result", text(done))
 	}
-	r.must(agent, inSession("run")) // asking is going on
-	r.stands(agent, one.ID, askback.SessionWaiting, 1, 4)
+	r.stands(agent, one.ID, askback.SessionCompleted, 0, 3)
+}
+
+// completedStays is what a program that polls for the result relies on.
+func completedStays(r room) {
+	agent, ana := r.agent(), r.person("ana")
+	one := r.began(agent, askback.SessionRequest{Key: "run"})
+	keyed := inSession("run")
+	keyed.Key = "asked before"
+	before := r.must(agent, keyed)
+	r.done(ana.Answer(r.ctx(), before.ID, askback.Choose("SQLite")))
+	result := askback.Complete{Result: json.RawMessage(`{"ok":true}`)}
+	done := r.tell(agent, one.ID, result)
+	for _, q := range []askback.Request{inSession("run"), {SessionID: one.ID, Questions: database().Questions}} {
+		_, err := agent.Ask(r.ctx(), q)
+		r.want(err, askback.ErrEnded)
+	}
+	for _, t := range []askback.Tell{askback.SendMessage{Text: "thanks"}, askback.ResumeSession{}, askback.EndTurn{}, askback.EndSession{}} {
+		_, err := ana.Tell(r.ctx(), one.ID, t)
+		r.want(err, askback.ErrEnded)
+	}
+	for _, t := range []askback.Tell{
+		askback.Report{Text: "x"}, askback.Complete{}, askback.Complete{Status: askback.SessionFailed}, askback.SetTodos{}, askback.ResumeSession{},
+	} {
+		_, err := agent.Tell(r.ctx(), one.ID, t)
+		r.want(err, askback.ErrEnded)
+	}
+	r.tell(agent, one.ID, result) // a repeat
+	if again := r.must(agent, keyed); again.ID != before.ID {
+		r.Errorf("the same ask again got %s, want %s", again.ID, before.ID)
+	}
+	got, err := ana.Session(r.ctx(), one.ID)
+	if err != nil || text(got) != text(done) {
+		r.Errorf("got session %s, %v, want %s", text(got), err, text(done))
+	}
+	// A session that an ask has of its own ends with it; the next ask has another.
+	alone := r.must(agent, database())
+	r.done(ana.Answer(r.ctx(), alone.ID, askback.Choose("SQLite")))
+	r.open(r.must(agent, database()))
 }
 
 func keyedSession(r room) {

@@ -59,12 +59,16 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 			opened = !made.Settled()
 			return made, nil
 		}
-		if !errors.Is(err, store.ErrConflict) {
+		ended := errors.Is(err, askback.ErrEnded) // the ask may be older than the end of its session
+		if !ended && !errors.Is(err, store.ErrConflict) {
 			return askback.Ask{}, fmt.Errorf("ask: %w", mine(err))
 		}
-		found, err := s.repeated(ctx, a)
-		if !errors.Is(err, askback.ErrNotFound) {
-			return found, err
+		found, missing := s.repeated(ctx, a)
+		switch {
+		case !errors.Is(missing, askback.ErrNotFound):
+			return found, missing
+		case ended:
+			return askback.Ask{}, fmt.Errorf("ask: %w", err)
 		}
 	}
 	return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrBusy)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,6 +94,11 @@ func (c *call) ask() error {
 		r.Key = header
 	}
 	a, err := c.seat.Ask(c.r.Context(), r)
+	if errors.Is(err, askback.ErrEnded) {
+		p := describe(err)
+		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " is over; begin another: name a new session_key"
+		return p
+	}
 	if err != nil {
 		return c.corrected(err)
 	}

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -98,7 +100,7 @@ func sessionStarted(ev SessionStarted) (SessionState, []Entry, *Withdrawal, erro
 }
 
 // askOpened counts an ask. Asking is going on: a run whose turn had ended is
-// running again.
+// running again. A run that its agent completed asks nothing more.
 func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.final():
@@ -219,13 +221,14 @@ func (s SessionState) resume(ev Told, said askback.ResumeSession) (SessionState,
 	return s, history, nil, nil
 }
 
-// complete ends a run as its agent says. Saying the same again is no error.
+// complete ends a run for good, with the result that its agent reports. The same
+// report again is no error, another one is: whoever read the result may rely on it.
 func (s SessionState) complete(ev Told, said askback.Complete) (SessionState, []Entry, *Withdrawal, error) {
 	status, event, word := askback.SessionCompleted, "session_completed", "completed"
 	if said.Status == askback.SessionFailed {
 		status, event, word = askback.SessionFailed, "session_failed", "failed"
 	}
-	same := string(s.Session.Result) == string(said.Result) && s.Session.Error == said.Error
+	same := compact(s.Session.Result) == compact(said.Result) && s.Session.Error == said.Error
 	switch {
 	case s.Session.Status == status && same && s.Session.Phase == "":
 		return s, nil, nil, nil
@@ -235,6 +238,15 @@ func (s SessionState) complete(ev Told, said askback.Complete) (SessionState, []
 	s = s.end(status, "", ev.At)
 	s.Session.Result, s.Session.Error = said.Result, said.Error
 	return s, s.ending(event, word), withdraw(ev, "the run "+word), nil
+}
+
+// compact is JSON without the white space between its tokens.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
 }
 
 func (s SessionState) todo(ev Told, said askback.SetTodos) (SessionState, []Entry, *Withdrawal, error) {
@@ -252,10 +264,10 @@ func withdraw(ev Told, reason string) *Withdrawal {
 	return &Withdrawal{By: ev.By, Via: ev.Via, Reason: reason}
 }
 
-// final says whether nothing more happens in a session, whatever is said.
-func (s SessionState) final() bool {
-	return s.Session.Status == askback.SessionFailed || s.Session.Status == askback.SessionCancelled
-}
+// final reports whether nothing more happens in a session, whatever is said: it
+// failed, it was cancelled, or its agent completed it. A turn that ended (phase
+// idle) is not final.
+func (s SessionState) final() bool { return s.Session.Final() }
 
 // wake makes a run whose turn had ended go on.
 func (s SessionState) wake(at time.Time) SessionState {
