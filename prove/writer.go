@@ -64,13 +64,8 @@ func (w *words) compare(history []store.Event) (bad []violation) {
 
 // spoken are the words of a line that was said to a session; "" is another.
 func spoken(kind string, h lifecycle.Entry) string {
-	switch {
-	case kind == "message":
+	if kind == "message" {
 		return h.Text
-	case kind == "session_completed" && h.Session != nil:
-		var said string
-		_ = json.Unmarshal(h.Session.Result, &said)
-		return said
 	}
 	return ""
 }
@@ -96,7 +91,7 @@ func (w *writer) live(ctx context.Context) {
 }
 
 // once asks, mostly answers, and mostly says something. What nobody answers ends
-// when the session's agent says that it is done.
+// when the person ends the turn of the session.
 func (w *writer) once(ctx context.Context, n int) {
 	at := w.streams[w.rand.IntN(len(w.streams))]
 	id, ok := w.ask(ctx, n, at)
@@ -121,9 +116,18 @@ func (w *writer) once(ctx context.Context, n int) {
 		said := w.said("report", n)
 		w.tellSession(ctx, w.agent, at.id, said, askback.Report{Text: said, Final: dice == 8})
 	case dice < 11:
-		said := w.said("result", n)
-		result, _ := json.Marshal(said)
-		w.tellSession(ctx, w.agent, at.id, said, askback.Complete{Result: result})
+		w.endTurn(ctx, at.id)
+	}
+}
+
+// endTurn cancels what the session asks; the next ask or message begins another turn. It
+// says no words of its own: a turn that is over is not ended again.
+func (w *writer) endTurn(ctx context.Context, id string) {
+	_, _, err := call(ctx, w.line, w.holder.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+		return c.Tell(ctx, id, askback.EndTurn{})
+	})
+	if !errors.Is(err, context.Canceled) {
+		w.well(ctx, "end the turn", err)
 	}
 }
 
