@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -161,31 +162,44 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Every tool is there, in both revisions, with what clients go by: asking changes
-// nothing in the agent's world, so nobody has to be asked whether to ask (C4).
+// nothing in the agent's world, so no permission to ask is needed (C4). permission_prompt is
+// for Claude Code alone.
 func TestTheToolsAreListed(t *testing.T) {
-	each(t, func(t *testing.T, _ *desk, connect func() *mcp.ClientSession) {
-		cs := connect()
-		list, err := cs.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
+	everyone := map[string]bool{
+		"ask_user_question": true, "confirm_action": true, "wait_for_answer": true, "get_answer": true,
+		"list_open_questions": true, "withdraw_question": false,
+	}
+	claudeCode := maps.Clone(everyone)
+	claudeCode["permission_prompt"] = false
+	for program, want := range map[string]map[string]bool{"program": everyone, "codex-mcp-client": everyone, "claude-code": claudeCode} {
+		for _, version := range []string{legacy, modern} {
+			t.Run(program+" "+version, func(t *testing.T) {
+				d := newDesk(t)
+				for _, cs := range []*mcp.ClientSession{d.stdio(program, version, nil), d.http("bot", program, version, nil)} {
+					list, err := cs.ListTools(t.Context(), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					readOnly := map[string]bool{}
+					for _, tool := range list.Tools {
+						readOnly[tool.Name] = tool.Annotations.ReadOnlyHint
+						if n := len(tool.Description); n == 0 || n > 2048 {
+							t.Errorf("%s: a description of %d bytes", tool.Name, n)
+						}
+					}
+					if diff := cmp.Diff(want, readOnly); diff != "" {
+						t.Error(diff)
+					}
+					if list.CacheScope != "private" {
+						t.Errorf("the list may be cached as %q, but depends on the client", list.CacheScope)
+					}
+					if said := cs.InitializeResult().Instructions; !strings.Contains(said, "Do not ask what you can infer") {
+						t.Errorf("instructions: %s", said)
+					}
+				}
+			})
 		}
-		readOnly := map[string]bool{}
-		for _, tool := range list.Tools {
-			readOnly[tool.Name] = tool.Annotations.ReadOnlyHint
-			if n := len(tool.Description); n == 0 || n > 2048 {
-				t.Errorf("%s: a description of %d bytes", tool.Name, n)
-			}
-		}
-		if diff := cmp.Diff(map[string]bool{
-			"ask_user_question": true, "confirm_action": true, "wait_for_answer": true, "get_answer": true,
-			"list_open_questions": true, "withdraw_question": false, "permission_prompt": false,
-		}, readOnly); diff != "" {
-			t.Error(diff)
-		}
-		if said := cs.InitializeResult().Instructions; !strings.Contains(said, "Do not ask what you can infer") {
-			t.Errorf("instructions: %s", said)
-		}
-	})
+	}
 }
 
 // Stop gives those who wait what there is, and the asks go on.

@@ -180,7 +180,7 @@ func TestRepliesComeBeforeTheEnd(t *testing.T) {
 			if err := d.server.ServeStdio(t.Context(), d.engine.As(bot), in, &out); err != nil || time.Since(begun) != 0 {
 				t.Errorf("ended with %v after %s", err, time.Since(begun))
 			}
-			for _, want := range []string{`"id":1,`, `"id":3,`, `"permission_prompt"`} {
+			for _, want := range []string{`"id":1,`, `"id":3,`, `"withdraw_question"`} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%s is not in %s", want, out.String())
 				}

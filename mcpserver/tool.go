@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -35,7 +36,7 @@ func (s *Server) speak() *mcp.Server {
 	capabilities.AddExtension(tasksExtension, nil)
 	p := mcp.NewServer(
 		&mcp.Implementation{Name: "askback", Title: "Askback", Version: s.options.Version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities},
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: capabilities, SetCacheable: cached},
 	)
 	for _, t := range tools() {
 		p.AddTool(t.Tool, s.tool(t.run))
@@ -136,13 +137,15 @@ type madeKey struct{}
 type made struct{ task *taskResult }
 
 // called stands before each request: on stdio it finds who makes it; names that
-// other programs give the ask tool mean it too, and a task that was made is the result of the call.
+// other programs give the ask tool mean it too, and a task that was made is the result of
+// the call. A list of tools is for the client that asks.
 func (s *Server) called(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		ctx = onStdio(ctx, req)
 		p, ok := req.GetParams().(*mcp.CallToolParamsRaw)
 		if !ok {
-			return next(ctx, method, req)
+			result, err := next(ctx, method, req)
+			return offered(ctx, req, result), err
 		}
 		if name, known := asktool.Canonical(p.Name); known {
 			p.Name = name
@@ -155,3 +158,26 @@ func (s *Server) called(next mcp.MethodHandler) mcp.MethodHandler {
 		return result, err
 	}
 }
+
+// offered is a list of tools for the client that asks for it: permission_prompt is for
+// Claude Code alone. Models of others would take it for a way to ask. Other results stay
+// as they are.
+func offered(ctx context.Context, req mcp.Request, result mcp.Result) mcp.Result {
+	list, ok := result.(*mcp.ListToolsResult)
+	if !ok || list == nil {
+		return result
+	}
+	var meta mcp.Meta
+	if p, ok := req.GetParams().(*mcp.ListToolsParams); ok && p != nil {
+		meta = p.Meta
+	}
+	session, _ := req.GetSession().(*mcp.ServerSession)
+	who, err := callerOf(ctx)
+	if err != nil || session == nil || !programOf(clientOf(meta, session, who)).claudeCode() {
+		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *mcp.Tool) bool { return t.Name == permissionPrompt })
+	}
+	return list
+}
+
+// cached says who may keep a result: it depends on the client.
+func cached(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/clients/clienttest"
 )
 
-// toolNames are all tools, as wire.md §7 promises them.
+// toolNames are the tools that every client is offered.
 var toolNames = []string{
-	"ask_user_question", "confirm_action", "get_answer", "list_open_questions", "permission_prompt", "wait_for_answer", "withdraw_question",
+	"ask_user_question", "confirm_action", "get_answer", "list_open_questions", "wait_for_answer", "withdraw_question",
 }
 
 // A client lists the tools and asks; a person answers meanwhile; the result says it
