@@ -6,10 +6,9 @@ import "encoding/json"
 //
 // It has only what the function calling of OpenAI, Anthropic and Gemini takes
 // in common, and a test holds it to that: types, descriptions, properties,
-// items and required. The limits stand in the descriptions, because a keyword
-// that one provider refuses costs every call of every tool beside it, and
-// because Questions and Confirmation explain a broken limit better than a
-// validator does.
+// items, required, bounds and defaults. It is for the model. Do not validate
+// input by it: Questions and Confirmation mend what is harmless, and explain a
+// broken limit better than a validator does.
 func Schema(tool string) json.RawMessage {
 	switch tool {
 	case AskUserQuestion:
@@ -46,26 +45,30 @@ const askSchema = `{
   "properties": {
     "questions": {
       "type": "array",
+      "minItems": 1,
+      "maxItems": 4,
       "description": "1 to 4 questions, each about one thing, no two with the same text.",
       "items": {
         "type": "object",
         "properties": {
-          "question": {"type": "string", "description": "The whole question, clear without what you did before."},
-          "header": {"type": "string", "description": "A label of at most 12 characters, such as Database."},
+          "question": {"type": "string", "maxLength": 10000, "description": "The whole question, clear without what you did before."},
+          "header": {"type": "string", "maxLength": 12, "description": "A label of at most 12 characters, such as Database."},
           "options": {
             "type": "array",
+            "minItems": 2,
+            "maxItems": 4,
             "description": "2 to 4 different answers to choose from. Leave it out for free text. Never list \"Other\".",
             "items": {
               "type": "object",
               "properties": {
-                "label": {"type": "string", "description": "The answer in 1 to 5 words."},
-                "description": {"type": "string", "description": "What choosing it means."},
-                "preview": {"type": "string", "description": "What the result would look like. Not with multiSelect."}
+                "label": {"type": "string", "maxLength": 200, "description": "The answer in 1 to 5 words."},
+                "description": {"type": "string", "maxLength": 2000, "description": "What choosing it means."},
+                "preview": {"type": "string", "maxLength": 100000, "description": "What the result would look like. Not with multiSelect."}
               },
               "required": ["label"]
             }
           },
-          "multiSelect": {"type": "boolean", "description": "Whether several options may be chosen."}
+          "multiSelect": {"type": "boolean", "default": false, "description": "Whether several options may be chosen."}
         },
         "required": ["question"]
       }
@@ -77,9 +80,9 @@ const askSchema = `{
 const confirmSchema = `{
   "type": "object",
   "properties": {
-    "action": {"type": "string", "description": "What you are about to do, and to what, in one sentence."},
-    "details": {"type": "string", "description": "What helps to decide: why, what is lost, how to undo it."},
-    "default": {"type": "boolean", "description": "Which answer a terminal highlights. It never decides."}
+    "action": {"type": "string", "maxLength": 10000, "description": "What you are about to do, and to what, in one sentence."},
+    "details": {"type": "string", "maxLength": 200000, "description": "What helps to decide: why, what is lost, how to undo it."},
+    "default": {"type": "boolean", "default": false, "description": "Which answer a terminal highlights. It never decides."}
   },
   "required": ["action"]
 }`

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 )
 
@@ -41,12 +42,14 @@ var dialects = []dialect{
 	},
 	{
 		// The Schema of FunctionDeclaration.parameters is a subset of OpenAPI
-		// 3.0: ai.google.dev/api/caching#Schema. This is the smallest set that a
-		// client of it still has: GeminiFunctionSchema of @langchain/google-vertexai.
+		// 3.0: ai.google.dev/api/caching#Schema. A default is taken and ignored there.
 		// An array without items is refused: github.com/NousResearch/hermes-agent/pull/71874.
 		name: "Gemini", tool: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,62}$`),
-		keywords: []string{"type", "description", "enum", "format", "items", "nullable", "properties", "required"},
-		refused:  []string{"oneOf", "anyOf", "allOf"},
+		keywords: []string{
+			"type", "title", "description", "enum", "format", "default", "nullable", "properties", "required", "items", "minItems", "maxItems",
+			"minLength", "maxLength", "minimum", "maximum",
+		},
+		refused: []string{"oneOf", "anyOf", "allOf"},
 	},
 }
 
@@ -136,7 +139,7 @@ func TestTheLintFindsWhatIsRefused(t *testing.T) {
 		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "anyOf": [{"required": ["a"]}]}`:            "OpenAI Anthropic Gemini",
 		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "required": ["b"]}`:                         "OpenAI Anthropic Gemini",
 		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}, "additionalProperties": false}`:             "Gemini",
-		`{"type": "object", "properties": {"a": {"type": "array", "description": "x", "minItems": 2, "items": {"type": "string"}}}}`: "Gemini",
+		`{"type": "object", "properties": {"a": {"type": "array", "description": "x", "minItems": 2, "items": {"type": "string"}}}}`: "",
 		`{"type": "object", "properties": {"a": {"type": ["string", "null"], "description": "x"}}}`:                                  "OpenAI Anthropic Gemini",
 	} {
 		var got []string
@@ -148,6 +151,54 @@ func TestTheLintFindsWhatIsRefused(t *testing.T) {
 		if strings.Join(got, " ") != providers {
 			t.Errorf("%s: refused by %q, want %q", schema, got, providers)
 		}
+	}
+}
+
+// The published bounds are those that the decoder holds a call to (A1).
+func TestTheSchemaHasTheBoundsThatHold(t *testing.T) {
+	at := func(tool string, path ...string) map[string]any {
+		var node map[string]any
+		if err := json.Unmarshal(asktool.Schema(tool), &node); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range path {
+			node, _ = node[name].(map[string]any)
+		}
+		return node
+	}
+	questions := []string{"properties", "questions"}
+	question := append(slices.Clone(questions), "items", "properties")
+	option := append(slices.Clone(question), "options", "items", "properties")
+	for _, test := range []struct {
+		tool string
+		path []string
+		want map[string]any
+	}{
+		{asktool.AskUserQuestion, questions, map[string]any{"minItems": 1., "maxItems": float64(askback.MaxQuestions)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "question"), map[string]any{"maxLength": float64(askback.MaxQuestion)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "header"), map[string]any{"maxLength": float64(askback.MaxHeader)}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "options"), map[string]any{"minItems": float64(askback.MinOptions), "maxItems": 4.}},
+		{asktool.AskUserQuestion, append(slices.Clone(question), "multiSelect"), map[string]any{"default": false}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "label"), map[string]any{"maxLength": float64(askback.MaxLabel)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "description"), map[string]any{"maxLength": float64(askback.MaxDescription)}},
+		{asktool.AskUserQuestion, append(slices.Clone(option), "preview"), map[string]any{"maxLength": float64(askback.MaxPreview)}},
+		{asktool.ConfirmAction, []string{"properties", "action"}, map[string]any{"maxLength": float64(askback.MaxQuestion)}},
+		{asktool.ConfirmAction, []string{"properties", "details"}, map[string]any{"maxLength": float64(askback.MaxContext)}},
+		{asktool.ConfirmAction, []string{"properties", "default"}, map[string]any{"default": false}},
+	} {
+		node := at(test.tool, test.path...)
+		for keyword, want := range test.want {
+			if node[keyword] != want {
+				t.Errorf("%s %v: %s is %v, want %v", test.tool, test.path, keyword, node[keyword], want)
+			}
+		}
+	}
+	if required := at(asktool.AskUserQuestion, append(slices.Clone(questions), "items")...)["required"]; fmt.Sprint(required) != "[question]" {
+		t.Errorf("a question requires %v; options are left out for free text", required)
+	}
+	// The decoder judges all the same: it cuts a long header, and explains a fifth option.
+	if _, err := asktool.Questions([]byte(`{"questions": [{"question": "Which?", "header": "longer than twelve"}]}`)); err != nil {
+		t.Error(err)
 	}
 }
 
