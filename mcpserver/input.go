@@ -23,6 +23,10 @@ type input struct {
 	seconds int64 // -1: not said
 }
 
+// maxWaitSeconds bounds max_wait_s: a day is more than any client waits, and does not
+// overflow.
+const maxWaitSeconds = 24 * 60 * 60
+
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
 // readInput reads the fields that a tool has. The first must be there. What is
@@ -81,7 +85,7 @@ func (in *input) setSeconds(v canon.Value) error {
 	if !ok || n < 0 {
 		return mistake(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
 	}
-	in.seconds = min(n, 24*60*60) // more than any client waits, and no overflow
+	in.seconds = min(n, maxWaitSeconds)
 	return nil
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// waitForAnswer is wait_for_answer: the wait of a call that was over before.
+// waitForAnswer is wait_for_answer: the wait of a call that was over before. It waits
+// no longer than max_wait_s, nor than its client does.
 func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id", "max_wait_s")
 	if err != nil {
@@ -26,7 +27,7 @@ func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 	most := c.patience()
 	if in.seconds >= 0 {
-		most = min(most, max(minimalWait, time.Duration(in.seconds)*time.Second))
+		most = min(most, time.Duration(in.seconds)*time.Second)
 	}
 	return c.bounded(ctx, c.linked(ask), key{}, most)
 }

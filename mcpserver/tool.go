@@ -75,7 +75,7 @@ func tools() []tool {
 		{&mcp.Tool{
 			Name: waitForAnswer, Title: "Wait for an answer", Annotations: looking,
 			Description: `Wait for the answer to a question that is "pending", and return it as soon as it is there. Use it when you cannot go on without the answer. It may return "pending" again: then call it again, or do other work first.`,
-			InputSchema: json.RawMessage(`{"type": "object", "properties": {"question_id": {"type": "string", "description": "From the pending result, such as ask_01k8…"}, "max_wait_s": {"type": "integer", "description": "How many seconds to wait at most. Leave it out for as long as this client allows."}}, "required": ["question_id"]}`),
+			InputSchema: json.RawMessage(`{"type": "object", "properties": {"question_id": {"type": "string", "description": "From the pending result, such as ask_01k8…"}, "max_wait_s": {"type": "integer", "minimum": 0, "maximum": 86400, "description": "How many seconds to wait at most; 0 does not wait. Leave it out for as long as this client allows."}}, "required": ["question_id"]}`),
 		}, (*call).waitForAnswer},
 		{&mcp.Tool{
 			Name: getAnswer, Title: "Look for an answer", Annotations: looking,

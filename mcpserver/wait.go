@@ -14,9 +14,9 @@ import (
 // How long a call waits. Most clients give up after 60 s, so 45 s leave a reply
 // its way; those that are known to wait longer are in programs.
 const (
-	shortWait   = 45 * time.Second
-	minimalWait = 10 * time.Second // a model that asks for 1 s would come back 60 times a minute
-	beat        = 10 * time.Second // between two notes of progress
+	shortWait  = 45 * time.Second
+	glanceWait = 10 * time.Second // before an ask that cannot be waited for is read again
+	beat       = 10 * time.Second // between two notes of progress
 )
 
 // patience is how long the client of a call is known to wait for a result.
@@ -71,7 +71,7 @@ func (c *call) glance(ctx context.Context, id string) (askback.Ask, bool) {
 	select {
 	case <-ctx.Done():
 		return askback.Ask{}, false
-	case <-time.After(minimalWait):
+	case <-time.After(glanceWait):
 	}
 	ask, err := c.who.seat.Get(ctx, id)
 	return ask, err == nil && ask.Settled()
