@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,9 @@ func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, 
 		// Such a token is not taken back: it ends soon, and what was called with it
 		// before that may end after it.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP}
-		return &caller{seat: g.As(p), name: p.Name, label: label}, nil
+		// What the client calls itself is no label here: it could be the address of
+		// another person, and this one is verified.
+		return &caller{seat: g.As(p), name: p.Name, label: cmp.Or(label, name)}, nil
 	}
 	p, err := g.Authenticate(ctx, secret)
 	switch {

@@ -121,6 +121,12 @@ func TestAnAgentOfTheIssuerAsks(t *testing.T) {
 			}
 			d.answer(ask.ID, askback.Choose("SQLite"))
 			got := <-done
+			impostor := start(t.Context(), d.http("ben", "ana@example.com", version, nil), "ask_user_question", database)
+			if ask := d.only(); ask.Owner != "oauth:ben" || ask.Agent != "oauth:ben" {
+				t.Errorf("%s: it is %q who asks, known as %q", version, ask.Owner, ask.Agent)
+			}
+			d.answer(d.only().ID, askback.Choose("MySQL"))
+			<-impostor
 			sees := func(cs *mcp.ClientSession) (sees int) {
 				for _, r := range []reply{
 					call(t.Context(), cs, "list_open_questions", `{}`),

@@ -23,7 +23,7 @@ func TestTwoAgentsNeverMix(t *testing.T) {
 			done[name] = agents[name].start("call", ask(question))
 		}
 		for _, k := range p.Open(2) {
-			ids[k.Agent] = k.ID
+			ids[k.Owner] = k.ID
 		}
 		for i, name := range names {
 			a, mine, others := agents[name], ids[name], ids[names[1-i]]
