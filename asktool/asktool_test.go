@@ -175,3 +175,18 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 }
+
+// An id that a model gives a question, as its own ask tool requires, is noted and costs
+// no turn: the answer is found by the text of its question (F15).
+func TestAnIDOfTheModelsIsNoMistake(t *testing.T) {
+	got, err := asktool.Questions([]byte(`{"questions": [{"id": "db", "question": "Which database?", "options": ["PostgreSQL", "SQLite"]}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Repairs) != 1 || got.Repairs[0].Pointer != "/questions/0/id" {
+		t.Errorf("noted %v", got.Repairs)
+	}
+	if got.Questions[0].ID != "q1" {
+		t.Errorf("the question is %q", got.Questions[0].ID)
+	}
+}

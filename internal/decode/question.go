@@ -2,6 +2,8 @@ package decode
 
 import (
 	"fmt"
+	"path"
+	"strconv"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/canon"
@@ -117,10 +119,27 @@ func (r *reader) question(n node) askback.Question {
 	if !ok {
 		return q
 	}
-	r.spoken(n, `{"question": "Which database?"}`, r.questionFields(&q, &standard))
+	fields := r.questionFields(&q, &standard)
+	fields["id"] = func(id node) { r.clientID(id, n.at) }
+	r.spoken(n, `{"question": "Which database?"}`, fields)
 	q.Default = r.standard(standard, q)
 	r.lint(canon.Pointer(n.at, "question"), q)
 	return q
+}
+
+// clientID reads an id that a client gave the question at a pointer, as ask tools of
+// other programs require. It changes nothing: answers are found by the text of their
+// question. Only the repair keeps it, unless it is the id that the question has anyway.
+func (r *reader) clientID(id node, at string) {
+	i, err := strconv.Atoi(path.Base(at))
+	if err == nil && id.Kind == canon.String && id.Text() == fmt.Sprintf("q%d", i+1) {
+		return
+	}
+	detail := "this id is not kept"
+	if id.Kind == canon.String || id.Kind == canon.Number {
+		detail = "the id " + shown(id) + " is not kept"
+	}
+	r.mend(id.at, detail, "the answer is found by the text of its question; leave it out")
 }
 
 // options reads labels, or objects with a label.
