@@ -98,9 +98,6 @@ func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askba
 	if err != nil {
 		return true, err
 	}
-	if len(next) > 0 && f.gone(next[0]) {
-		return f.snapshot(ctx, yield)
-	}
 	if len(next) == 0 {
 		// A cursor ahead of the history is one of another: a backup was restored.
 		if head, err := f.head(ctx); err != nil || head.seq < f.at.seq {
@@ -169,7 +166,7 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		}
 		shot.Session = &one
 	}
-	data, err := json.Marshal(shot)
+	data, err := encode(shot)
 	if err != nil {
 		return true, err
 	}
@@ -204,7 +201,9 @@ func (f *feed) head(ctx context.Context) (mark, error) {
 	return mark{seq, n}, err
 }
 
-// read hands over all lines there are.
+// read yields all lines there are. When lines are missing before one of them, it
+// yields a snapshot instead and goes on behind that: a clean-up may delete lines
+// anywhere, and while the reader is on its way.
 func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	for {
 		if ctx.Err() != nil {
@@ -216,11 +215,19 @@ func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) 
 				return false, nil
 			}
 		}
-		if err != nil || !full {
+		switch {
+		case errors.Is(err, errHole):
+			if more, err := f.snapshot(ctx, yield); err != nil || !more {
+				return more, err
+			}
+		case err != nil || !full:
 			return true, err
 		}
 	}
 }
+
+// errHole is returned when lines that a reader has not seen are missing.
+var errHole = errors.New("lines of the history are missing")
 
 // batch reads the next lines on a goroutine of its own: a stack that grew on the
 // way through a database does not shrink again while its owner sleeps. full says
@@ -235,6 +242,10 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 		}
 		full = len(lines) == feedChunk
 		for _, l := range lines {
+			if f.gone(l) {
+				err = errHole
+				return
+			}
 			f.at = mark{l.Seq, l.StreamSeq}
 			var ev askback.Event
 			var ok bool
@@ -250,8 +261,9 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 	return events, full, err
 }
 
-// tell is a line of history as this principal may see it; ok is false where it
-// may not, or where what it is about is gone.
+// tell is a line of history as this principal may see it; ok is false if it may
+// not. The error is errHole if the ask of the line is gone: its other lines are
+// gone with it.
 func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
 	var h lifecycle.Entry
 	if err := json.Unmarshal(l.Data, &h); err != nil {
@@ -268,13 +280,16 @@ func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bo
 		if err == nil && ends(l.Type) && !k.state.Ask.Settled() {
 			k, err = f.seat.engine.fetch(ctx, about) // the line is there before the cache hears of it
 		}
-		if err == nil {
-			err = f.seat.may(askback.ActGet, k.state)
-		}
 		if errors.Is(err, askback.ErrNotFound) {
-			return ev, false, nil
+			return ev, false, errHole
 		}
 		if err != nil {
+			return ev, false, err
+		}
+		if err := f.seat.may(askback.ActGet, k.state); err != nil {
+			if errors.Is(err, askback.ErrNotFound) {
+				err = nil // it is not this principal's
+			}
 			return ev, false, err
 		}
 		a = k.state.Ask

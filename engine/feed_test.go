@@ -3,11 +3,15 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -96,5 +100,116 @@ func TestACursorAheadOfTheHistoryBeginsAnew(t *testing.T) {
 			t.Errorf("got %s, %v, want a snapshot", ev.Type, err)
 		}
 		break
+	}
+}
+
+// cleaned is an engine with a run in which an ask was settled, cleaned away, and
+// the run went on: lines 2 and 4 of its stream are gone, 1, 3 and the rest are not.
+func cleaned(t *testing.T) (ana askback.Seat, run string, cursors map[int64]askback.Cursor) {
+	t.Helper()
+	kept := memstore.New()
+	e := engine.New(kept, nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ana = e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	one, err := agent.Start(t.Context(), askback.SessionRequest{Title: "run"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Name?"}}, SessionID: one.ID})
+	if err == nil {
+		_, err = ana.Answer(t.Context(), a.ID, askback.Choose("x"))
+	}
+	if err == nil {
+		_, err = agent.Tell(t.Context(), one.ID, askback.Report{Text: "thanks"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cursors = map[int64]askback.Cursor{}
+	for ev, err := range ana.Events(t.Context(), one.ID, firstCursor) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cursors[ev.Seq] = ev.Cursor; ev.Type == "message" {
+			break
+		}
+	}
+	r, err := kept.Read(t.Context(), "ask", a.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = kept.Commit(t.Context(), store.Change{
+		Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}},
+		Forget: []store.Lines{{Stream: one.ID, Subject: a.ID}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ana, one.ID, cursors
+}
+
+// firstCursor is before the first line of every stream.
+const firstCursor = "MC4w" // 0.0
+
+// A clean-up may delete any lines of a stream: a reader that was away gets a
+// snapshot, wherever its cursor is, and no reader goes on with a hole.
+func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
+	ana, run, cursors := cleaned(t)
+	if len(cursors) < 5 {
+		t.Fatalf("got cursors %v, want those of an ask, an answer and a message", cursors)
+	}
+	for seq, cursor := range cursors {
+		if seq >= 4 {
+			continue // nothing is missing behind it
+		}
+		for name, session := range map[string]string{"of the session": run, "of all": ""} {
+			var got []string
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it is there at once
+			for ev, err := range ana.Events(ctx, session, cursor) {
+				if err != nil {
+					break
+				}
+				if got = append(got, ev.Type); ev.Type == "snapshot" || ev.Type == "message" {
+					break
+				}
+			}
+			cancel()
+			want := []string{"snapshot"}
+			if seq == 2 {
+				want = []string{"state_change", "snapshot"} // line 3 is still there
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("events %s after line %d: got %q, want %q", name, seq, got, want)
+			}
+		}
+	}
+}
+
+// What a stream says of an ask is written as everything else is: no character is
+// escaped that JSON lets be.
+func TestStreamAndStoreHaveOneEncoding(t *testing.T) {
+	kept := memstore.New()
+	e := engine.New(kept, nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	a, err := agent.Ask(t.Context(), askback.Request{Title: "a < b && c", Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "<run>"})
+	if err == nil {
+		_, err = agent.Tell(t.Context(), a.SessionID, askback.Report{Text: "1 < 2"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev, err := range ana.Events(t.Context(), "", "") {
+		if err != nil || !strings.Contains(string(ev.Data), "a < b && c") {
+			t.Errorf("got the snapshot %s, %v, want the title as it was sent", ev.Data, err)
+		}
+		break
+	}
+	lines, err := kept.History(t.Context(), a.SessionID, 0, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := lines[len(lines)-1]; !strings.Contains(string(said.Data), "1 < 2") {
+		t.Errorf("got the line %s, want the text as it was sent", said.Data)
 	}
 }
