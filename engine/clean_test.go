@@ -1,14 +1,17 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -84,6 +87,78 @@ func TestWhatWasSettledLongAgoIsForgotten(t *testing.T) {
 		page, err := ana.List(ctx, askback.Query{Status: askback.AnyStatus})
 		if err != nil || !slices.ContainsFunc(page.Items, func(a askback.Ask) bool { return a.ID == open.ID }) {
 			t.Errorf("got %v, %v, want the open ask in the list", page.Items, err)
+		}
+	})
+}
+
+// Deleting takes its time, and deadlines do not wait for it: they pass between two
+// changes, each of which deletes many records.
+func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const old = 640
+		p := start(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
+		for range old {
+			if _, err := p.ana.Answer(t.Context(), p.ask(question()).ID, askback.Choose("SQLite")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-time.After(2 * time.Hour)
+		var changes, deleted atomic.Int64
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			if len(c.Delete) > 0 {
+				changes.Add(1)
+				<-time.After(100 * time.Millisecond) // a slow disk
+				defer deleted.Add(int64(len(c.Delete)))
+			}
+			return next(ctx, c)
+		})
+		a := p.ask(limited(500*time.Millisecond, ""))
+		defer p.run()()
+		<-time.After(time.Until(a.Deadline))
+		synctest.Wait()
+		wantStatus(t, p.get(a.ID), askback.Expired)
+		if n := deleted.Load(); n == 0 || n >= old {
+			t.Errorf("at the deadline %d of %d asks were deleted, want some and not all", n, old)
+		}
+		<-time.After(time.Minute)
+		synctest.Wait()
+		if n, m := deleted.Load(), changes.Load(); n != old || m > old/64 {
+			t.Errorf("deleted %d asks with %d changes, want %d with at most %d", n, m, old, old/64)
+		}
+	})
+}
+
+// One ask that changes while it is to be deleted stays, and the others go.
+func TestAskThatChangesIsNotDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := start(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
+		var asks []askback.Ask
+		for range 5 {
+			a := p.ask(question())
+			if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
+				t.Fatal(err)
+			}
+			asks = append(asks, a)
+		}
+		<-time.After(2 * time.Hour)
+		first := true
+		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
+			if first && len(c.Delete) > 0 {
+				first = false
+				if _, err := p.agent.Receive(ctx, asks[2].ID); err != nil {
+					t.Error(err)
+				}
+			}
+			return next(ctx, c)
+		})
+		defer p.run()()
+		<-time.After(time.Minute)
+		synctest.Wait()
+		for i, a := range asks {
+			_, err := p.ana.Get(t.Context(), a.ID)
+			if gone := errors.Is(err, askback.ErrNotFound); gone != (i != 2) {
+				t.Errorf("ask %d: got error %v, want only the one that changed to stay", i, err)
+			}
 		}
 	})
 }

@@ -65,16 +65,16 @@ const (
 	dueTired   = 15 * time.Second // and after many
 )
 
-// Run makes deadlines pass, and cleans away what is kept no longer, until ctx
-// ends, and returns nil then. One goroutine and one timer serve all asks.
+// Run makes deadlines pass, and deletes what is kept no longer, until ctx ends, and
+// returns nil then. One goroutine and one timer serve all deadlines; another
+// goroutine deletes.
 func (e *Engine) Run(ctx context.Context) error {
-	pause, cleaned := dueRecover, time.Time{}
+	var group sync.WaitGroup
+	group.Go(func() { e.keepClean(ctx) })
+	defer group.Wait()
+	pause := dueRecover
 	for ctx.Err() == nil {
 		wait, err := e.fireDue(ctx)
-		if now := e.clock(); err == nil && now.Sub(cleaned) >= cleanPause {
-			cleaned = now
-			err = e.clean(ctx)
-		}
 		if err == nil {
 			pause = dueRecover
 		} else if ctx.Err() == nil {
@@ -173,7 +173,7 @@ func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
 // forget deletes a record without a machine whose time is over. If it changed
 // meanwhile, its time was put off.
 func (e *Engine) forget(ctx context.Context, r store.Record) error {
-	_, err := e.store.Commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
+	err := e.commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
 	if errors.Is(err, store.ErrConflict) {
 		return nil
 	}

@@ -298,22 +298,30 @@ func raised(r store.Record) store.Record {
 	return r
 }
 
-// commit keeps a change of which the first record tells whether it was kept,
-// should the store not know.
+// commit keeps a change. If the store does not know whether it was kept, the first
+// record that the change puts tells, or else the first that it deletes.
 func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	_, err := e.store.Commit(ctx, c)
 	if !errors.Is(err, store.ErrUnknown) {
 		return err
 	}
-	want := c.Put[0]
-	e.cache.drop(want.ID)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
 	defer cancel()
-	got, readErr := e.store.Read(ctx, want.Kind, want.ID)
-	if readErr == nil && got.Version == want.Version+1 && string(got.State) == string(want.State) {
+	if e.wasKept(ctx, c) {
 		return nil
 	}
 	return err
+}
+
+func (e *Engine) wasKept(ctx context.Context, c store.Change) bool {
+	if len(c.Put) == 0 {
+		_, err := e.store.Read(ctx, c.Delete[0].Kind, c.Delete[0].ID)
+		return errors.Is(err, store.ErrNotFound)
+	}
+	want := c.Put[0]
+	e.cache.drop(want.ID)
+	got, err := e.store.Read(ctx, want.Kind, want.ID)
+	return err == nil && got.Version == want.Version+1 && string(got.State) == string(want.State)
 }
 
 // keep remembers an ask that was just committed.
