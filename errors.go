@@ -23,8 +23,23 @@ var (
 	ErrUnauthorized = errors.New("no such token, or it is no longer valid")
 	ErrTooMany      = errors.New("too many asks wait for this agent already")
 	ErrTooFast      = errors.New("this agent asks too often; slow down")
+	ErrDiskFull     = errors.New("the disk is full, and nothing was changed; make room there, and try again")
+	ErrUnknown      = errors.New("it is not known whether this was done; look, and try again")
+	ErrDamaged      = errors.New("the database is damaged")
 	ErrUnreachable  = errors.New("the server is out of reach")
 )
+
+// A DamagedError names a record that reads otherwise than it was written. It is an
+// [ErrDamaged].
+type DamagedError struct{ ID string }
+
+// Error names the record, and the command that looks for more.
+func (e DamagedError) Error() string {
+	return e.ID + " is damaged in the database and is not used; askback doctor names all that is damaged, and a backup has it whole"
+}
+
+// Is reports whether target is [ErrDamaged].
+func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
 
 // A Problem is one thing that is wrong with what was sent.
 type Problem struct {

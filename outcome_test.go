@@ -111,7 +111,8 @@ func TestInvalidSaysEveryProblem(t *testing.T) {
 func TestSentinelsDiffer(t *testing.T) {
 	all := []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
-		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping,
+		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrDiskFull,
+		askback.ErrUnknown, askback.ErrDamaged,
 	}
 	for i, a := range all {
 		for _, b := range all[:i] {

@@ -191,7 +191,10 @@ func TestWhatWasNotKeptIsAnError(t *testing.T) {
 }
 
 func TestAStoresTroubleHasOurNames(t *testing.T) {
-	for theirs, ours := range map[error]error{store.ErrFull: askback.ErrFull, store.ErrClosed: askback.ErrStopping} {
+	for theirs, ours := range map[error]error{
+		store.ErrFull: askback.ErrFull, store.ErrClosed: askback.ErrStopping, store.ErrFailed: askback.ErrStopping,
+		store.ErrDiskFull: askback.ErrDiskFull, store.ErrUnknown: askback.ErrUnknown,
+	} {
 		p := start(t, memstore.New(), nil)
 		a, c := p.ask(question()), p.ask(confirmation())
 		if _, err := p.ana.Answer(t.Context(), c.ID, askback.Decide(askback.Approve, "")); err != nil {

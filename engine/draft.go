@@ -46,6 +46,10 @@ func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) 
 		return err
 	}
 	defer leave()
+	return again(ctx, func(ctx context.Context) error { return s.saveDraft(ctx, id, draft) })
+}
+
+func (s *seat) saveDraft(ctx context.Context, id string, draft json.RawMessage) error {
 	now := s.engine.clock()
 	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
 	if errors.Is(err, store.ErrNotFound) {
@@ -54,10 +58,10 @@ func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) 
 		r.Fixed = nil
 	}
 	if err != nil {
-		return mine(err)
+		return err
 	}
 	r.State, r.Updated, r.Due = draft, now, now.Add(draftTime)
-	return mine(s.engine.commit(ctx, store.Change{Put: []store.Record{r}}))
+	return s.engine.commit(ctx, store.Change{Put: []store.Record{r}})
 }
 
 // typing says whether this person may type an answer to this ask, and whether

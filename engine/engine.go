@@ -334,10 +334,35 @@ func mine(err error) error {
 		return askback.ErrNotFound
 	case errors.Is(err, store.ErrFull):
 		return askback.ErrFull
-	case errors.Is(err, store.ErrClosed):
-		return askback.ErrStopping
+	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+		return askback.ErrStopping // after a failure the process ends, too
+	case errors.Is(err, store.ErrDiskFull):
+		return askback.ErrDiskFull
+	case errors.Is(err, store.ErrUnknown):
+		return fmt.Errorf("%w: %v", askback.ErrUnknown, err)
+	case errors.Is(err, store.ErrConflict):
+		return askback.ErrBusy
+	}
+	var damaged store.DamagedError
+	if errors.As(err, &damaged) {
+		return askback.DamagedError{ID: damaged.ID}
 	}
 	return err
+}
+
+// again calls do until it meets no conflict, for as long as a step is tried.
+func again(ctx context.Context, do func(context.Context) error) error {
+	limited, cancel := context.WithTimeoutCause(ctx, stepTime, askback.ErrBusy)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		err := do(limited)
+		if !errors.Is(err, store.ErrConflict) {
+			return cause(limited, mine(err))
+		}
+		if err := pause(limited, attempt); err != nil {
+			return err
+		}
+	}
 }
 
 // cause says ErrBusy where the time for a step is over.

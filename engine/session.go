@@ -225,8 +225,11 @@ func (s *seat) started(ctx context.Context, key string) (askback.Session, error)
 		return askback.Session{}, store.ErrNotFound
 	}
 	r, err := s.engine.store.ReadKey(ctx, kindSession, key)
-	if err != nil {
+	if errors.Is(err, store.ErrNotFound) {
 		return askback.Session{}, err
+	}
+	if err != nil {
+		return askback.Session{}, mine(err)
 	}
 	is, err := lifecycle.DecodeSession(r.Fixed, r.State)
 	is.Session.Repeated = true

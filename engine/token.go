@@ -228,15 +228,17 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err
 	}
-	_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
-	if !errors.Is(err, store.ErrNotFound) {
-		return mine(err)
-	}
-	record, _, err := e.tokenOf(who, 0, secret, signer{})
-	if err != nil {
-		return err
-	}
-	return mine(e.commit(ctx, store.Change{Put: []store.Record{record}}))
+	return again(ctx, func(ctx context.Context) error {
+		_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		record, _, err := e.tokenOf(who, 0, secret, signer{})
+		if err != nil {
+			return err
+		}
+		return e.commit(ctx, store.Change{Put: []store.Record{record}})
+	})
 }
 
 // credential is the record of a token or a log-in.
@@ -302,18 +304,26 @@ func (s *seat) RevokeToken(ctx context.Context, id string) (askback.Token, error
 	}
 	t, err := s.engine.revoke(ctx, id)
 	if err != nil {
-		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, mine(err))
+		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, err)
 	}
 	return t, nil
 }
 
 // revoke ends a token. Its key stays, so that nobody adopts the secret again.
-func (e *Engine) revoke(ctx context.Context, id string) (askback.Token, error) {
+func (e *Engine) revoke(ctx context.Context, id string) (t askback.Token, err error) {
 	leave, err := e.turns.enter(ctx, id)
 	if err != nil {
-		return askback.Token{}, err
+		return t, err
 	}
 	defer leave()
+	err = again(ctx, func(ctx context.Context) (err error) {
+		t, err = e.tryRevoke(ctx, id)
+		return err
+	})
+	return t, err
+}
+
+func (e *Engine) tryRevoke(ctx context.Context, id string) (askback.Token, error) {
 	r, err := e.store.Read(ctx, kindToken, id)
 	if err != nil {
 		return askback.Token{}, err
@@ -327,11 +337,11 @@ func (e *Engine) revoke(ctx context.Context, id string) (askback.Token, error) {
 	if r.State, err = json.Marshal(tokenState{1, millis(t.RevokedAt)}); err != nil {
 		return t, err
 	}
-	if err := e.commit(ctx, store.Change{Put: []store.Record{r}}); err != nil {
-		return t, err
+	err = e.commit(ctx, store.Change{Put: []store.Record{r}})
+	if err == nil || errors.Is(err, store.ErrUnknown) {
+		e.keys.forget()
 	}
-	e.keys.forget()
-	return t, nil
+	return t, err
 }
 
 // Logout ends the token that has this secret, whoever shows it: that is how a
@@ -341,11 +351,11 @@ func (e *Engine) Logout(ctx context.Context, secret string) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err == nil {
+	if err = mine(err); err == nil {
 		_, err = e.revoke(ctx, r.ID)
 	}
 	if err != nil {
-		return fmt.Errorf("log out: %w", mine(err))
+		return fmt.Errorf("log out: %w", err)
 	}
 	return nil
 }
@@ -402,7 +412,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = e.store.Commit(ctx, store.Change{
+	err = e.commit(ctx, store.Change{
 		Put:    []store.Record{record},
 		Delete: []store.Ref{{Kind: link.Kind, ID: link.ID, Version: link.Version}},
 	})

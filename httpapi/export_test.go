@@ -70,6 +70,9 @@ func Sentinels() map[string]int {
 	return out
 }
 
+// TypePrefix is before the word of each problem.
+const TypePrefix = typePrefix
+
 // SetPulse makes the streams of a handler live faster.
 func (h *Handler) SetPulse(pulse, frameTime time.Duration) { h.pulse, h.frameTime = pulse, frameTime }
 

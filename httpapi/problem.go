@@ -55,6 +55,9 @@ var sentinels = []struct {
 	{askback.ErrBusy, http.StatusServiceUnavailable, "busy"},
 	{askback.ErrFull, http.StatusServiceUnavailable, "full"},
 	{askback.ErrStopping, http.StatusServiceUnavailable, "stopping"},
+	{askback.ErrUnknown, http.StatusServiceUnavailable, "unknown"},
+	{askback.ErrDiskFull, http.StatusInsufficientStorage, "disk-full"},
+	{askback.ErrDamaged, http.StatusInternalServerError, "damaged"},
 }
 
 // describe makes a problem of an error; of one that is none of ours it says
@@ -64,6 +67,7 @@ func describe(err error) problem {
 		invalid askback.Invalid
 		syntax  *canon.SyntaxError
 		given   problem
+		damaged askback.DamagedError
 	)
 	switch {
 	case errors.As(err, &given):
@@ -76,6 +80,9 @@ func describe(err error) problem {
 		}}
 	}
 	for _, s := range sentinels {
+		if errors.As(err, &damaged) && s.err == askback.ErrDamaged {
+			return problem{Status: s.status, Type: s.word, Detail: damaged.Error()}
+		}
 		if errors.Is(err, s.err) {
 			return problem{Status: s.status, Type: s.word, Detail: s.err.Error()}
 		}
@@ -116,6 +123,9 @@ func (p problem) read() (askback.Ask, error) {
 	}
 	for _, s := range sentinels {
 		if p.Type == typePrefix+s.word {
+			if s.err == askback.ErrDamaged {
+				return ask, fmt.Errorf("%w: %s", s.err, p.Detail)
+			}
 			return ask, s.err
 		}
 	}

@@ -66,7 +66,11 @@ func newWire(t *testing.T, o *httpapi.Options) *wire {
 		o = &httpapi.Options{}
 	}
 	db := memstore.New()
-	e := engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200})
+	return newWireOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200}), db, o)
+}
+
+func newWireOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *wire {
+	t.Helper()
 	w := &wire{t: t, store: db, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
 	w.server = httptest.NewServer(witnessed(t, w.handler))
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}

@@ -8,6 +8,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -25,9 +26,24 @@ var (
 	// ErrFull says that too many changes wait to be written. Nothing of the
 	// change was kept; try again later.
 	ErrFull = errors.New("too many changes wait to be written")
+	// ErrDiskFull is returned when there is no room for a change. Nothing of the
+	// change was kept; it can be kept when there is room again.
+	ErrDiskFull = errors.New("the disk is full")
+	// ErrFailed is returned after the disk or the database failed: nothing is
+	// read or kept any more until the store is opened again. Nothing of the
+	// change was kept.
+	ErrFailed = errors.New("the database failed and takes nothing more until Askback is started again")
 	// ErrClosed says that the store was closed. Nothing of the change was kept.
 	ErrClosed = errors.New("the store is closed")
 )
+
+// A DamagedError names a record that reads otherwise than it was written.
+type DamagedError struct{ Kind, ID string }
+
+// Error names the record.
+func (e DamagedError) Error() string {
+	return fmt.Sprintf("%s %s is damaged: it reads otherwise than it was written", e.Kind, e.ID)
+}
 
 // A Record is one long-lived thing. The store reads and compares the columns;
 // Fixed and State are bytes to it.
@@ -117,7 +133,8 @@ const MaxList = 1000
 // A Store keeps records and history. Its methods may be called from many
 // goroutines at once. Bytes and slices handed in or out belong to the caller.
 type Store interface {
-	// Read returns a record, or ErrNotFound.
+	// Read returns a record, or ErrNotFound; a store that knows what it wrote may
+	// return a DamagedError.
 	Read(ctx context.Context, kind, id string) (Record, error)
 	// ReadKey returns the record of a kind that holds key, or ErrNotFound.
 	ReadKey(ctx context.Context, kind, key string) (Record, error)
@@ -127,10 +144,11 @@ type Store interface {
 	// writing has begun is waited for, whatever ctx says. ErrUnknown means
 	// that nobody knows. Any other error means that nothing was kept.
 	Commit(ctx context.Context, c Change) (first int64, err error)
-	// List returns the records that q selects.
+	// List returns the records that q selects, without those that are damaged.
 	List(ctx context.Context, q Query) ([]Record, error)
 	// History returns events with a Seq greater than after, in order of Seq;
-	// of one stream, or of all when stream is "".
+	// of one stream, or of all when stream is "". Lines that are damaged are left
+	// out.
 	History(ctx context.Context, stream string, after int64, limit int) ([]Event, error)
 	// Head returns the Seq and the StreamSeq of the newest event of a stream,
 	// or of all when stream is "" (then n is 0); both are 0 where there is none.
@@ -144,6 +162,6 @@ type Store interface {
 // channel.
 type Queue interface {
 	// Due returns at most n records whose Due is set and not after before, in
-	// order of Due, then ID.
+	// order of Due, then ID, without those that are damaged.
 	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
 }

@@ -89,6 +89,10 @@ func (s *site) overtaken(w http.ResponseWriter, v visit, a askback.Ask, form vie
 // retry shows the form again after an error that is not in it, for another try.
 func (s *site) retry(w http.ResponseWriter, v visit, a view.Ask, form view.Form, err error) error {
 	f := failureOf(err)
+	if errors.Is(err, askback.ErrDiskFull) {
+		form.Complain("", "The disk of the server is full, and your answer was not kept. Send it again when there is room.")
+		return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
+	}
 	if f.status != http.StatusServiceUnavailable && f.status != http.StatusInternalServerError {
 		return err
 	}

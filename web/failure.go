@@ -67,6 +67,25 @@ var failures = []struct {
 	{askback.ErrFull, failure{http.StatusServiceUnavailable, busy}},
 	{askback.ErrBusy, failure{http.StatusServiceUnavailable, busy}},
 	{askback.ErrStopping, failure{http.StatusServiceUnavailable, busy}},
+	{askback.ErrUnknown, failure{http.StatusServiceUnavailable, pages.Notice{
+		Heading: "Look whether this was done",
+		Body:    []string{"The server could not find out whether it kept what you sent. Open the page again: if it is not there, send it again."},
+		Home:    true,
+	}}},
+	{askback.ErrDiskFull, failure{http.StatusInsufficientStorage, pages.Notice{
+		Heading: "The disk of the server is full",
+		Body: []string{
+			"Nothing was changed. Nothing can be kept until there is room on the disk, and then this works again by itself. You can read what is there.",
+			"Go back in your browser: what you typed is still there. Tell the person who runs this server.",
+		},
+		Home: true,
+	}}},
+	{askback.ErrDamaged, failure{http.StatusInternalServerError, pages.Notice{
+		Heading: "This is damaged in the database",
+		Body:    []string{"It reads otherwise than it was written, so it is not shown. The rest is as it was. Tell the person who runs this server: this command names what is damaged."},
+		Command: "askback doctor",
+		Home:    true,
+	}}},
 	{context.Canceled, failure{http.StatusServiceUnavailable, busy}},
 	{context.DeadlineExceeded, failure{http.StatusServiceUnavailable, busy}},
 }

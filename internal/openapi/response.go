@@ -22,6 +22,7 @@ var refused = map[int]string{
 	429: "Too many wait already, or they come too fast.",
 	500: "Something went wrong here; it is in the server's log.",
 	503: "Too much at once, or the server is stopping; try again.",
+	507: "The disk is full, and nothing was changed.",
 }
 
 // implied are the refusals that follow from the shape of a route.
@@ -32,6 +33,9 @@ func (r Route) implied() []int {
 	}
 	if len(r.Who) > 0 {
 		out = append(out, 400, 401, 403, 500, 503)
+	}
+	if len(r.Who) > 0 && r.Method != http.MethodGet {
+		out = append(out, 507)
 	}
 	if r.In != "" {
 		out = append(out, 413, 415)

@@ -1,0 +1,81 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// faulty is a store that fails as it is told to.
+type faulty struct {
+	*memstore.Store
+	commit, read error // nil: none
+}
+
+func (f *faulty) Commit(ctx context.Context, c store.Change) (int64, error) {
+	if f.commit != nil {
+		return 0, f.commit
+	}
+	return f.Store.Commit(ctx, c)
+}
+
+func (f *faulty) Read(ctx context.Context, kind, id string) (store.Record, error) {
+	if f.read != nil {
+		return store.Record{}, f.read
+	}
+	return f.Store.Read(ctx, kind, id)
+}
+
+func (f *faulty) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
+	if f.read != nil {
+		return store.Record{}, f.read
+	}
+	return f.Store.ReadKey(ctx, kind, key)
+}
+
+// A full disk, an unknown outcome and a damaged record are problems of their own, and
+// errors.Is holds for them at the client as it does here.
+func TestFaultsOfTheStoreHaveTheirOwnProblems(t *testing.T) {
+	kept := &faulty{Store: memstore.New()}
+	w := newWireOn(t, engine.New(kept, &engine.Options{CacheBytes: 1}), kept.Store, nil)
+	agent := w.As(bot)
+	a, err := agent.Ask(t.Context(), question("Go on?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		fault  error
+		want   error
+		status int
+		word   string
+	}{
+		{store.ErrDiskFull, askback.ErrDiskFull, 507, "disk-full"},
+		{fmt.Errorf("%w: disk I/O error", store.ErrUnknown), askback.ErrUnknown, 503, "unknown"},
+		{store.ErrFailed, askback.ErrStopping, 503, "stopping"},
+	} {
+		kept.commit = c.fault
+		if _, err := agent.Cancel(t.Context(), a.ID, ""); !errors.Is(err, c.want) {
+			t.Errorf("the client got %v, want %v", err, c.want)
+		}
+		got := w.send("POST", "/api/v1/asks/"+a.ID+"/cancel", w.token(bot), "")
+		if got.status != c.status || !strings.Contains(got.body, httpapi.TypePrefix+c.word+`"`) {
+			t.Errorf("got %d %s, want %d and %s", got.status, got.body, c.status, c.word)
+		}
+	}
+	kept.commit, kept.read = nil, store.DamagedError{Kind: "ask", ID: a.ID}
+	if _, err := agent.Get(t.Context(), a.ID); !errors.Is(err, askback.ErrDamaged) || !strings.Contains(err.Error(), a.ID) {
+		t.Errorf("the client got %v, want %v that names %s", err, askback.ErrDamaged, a.ID)
+	}
+	got := w.send("GET", "/api/v1/asks/"+a.ID, w.token(bot), "")
+	if got.status != 500 || !strings.Contains(got.body, httpapi.TypePrefix+`damaged"`) || !strings.Contains(got.body, a.ID) {
+		t.Errorf("got %d %s, want 500, damaged, and the id", got.status, got.body)
+	}
+}
