@@ -174,7 +174,8 @@ const pollTime = 50 * time.Second
 // Wait implements [askback.Asker] by asking again and again.
 func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	var last askback.Ask
-	for {
+	for early := 0; ; {
+		begun := time.Now()
 		a, err := c.poll(ctx, id)
 		if err == nil {
 			last = a
@@ -187,6 +188,33 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		case err != nil:
 			return askback.Ask{}, err
 		}
+		if early = early + 1; time.Since(begun) >= shortPoll {
+			early = 0
+			continue
+		}
+		// A proxy answers, or a server that is busy: neither waits as it was asked to.
+		if pause(ctx, early) != nil {
+			return c.lastSeen(ctx, id, last)
+		}
+	}
+}
+
+const (
+	// shortPoll is the time below which a poll did not wait.
+	shortPoll = time.Second
+	// pollPause is the longest pause after polls that did not wait.
+	pollPause = 2 * time.Second
+)
+
+// pause waits after the n-th poll in a row that did not wait.
+func pause(ctx context.Context, n int) error {
+	t := time.NewTimer(min(pollPause, 50*time.Millisecond<<min(n-1, 6)))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
 	}
 }
 

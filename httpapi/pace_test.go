@@ -1,0 +1,74 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+// at serves requests in this process: there is no network in a synctest bubble.
+type at struct {
+	http.Handler
+	asked atomic.Int64
+}
+
+func (a *at) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked.Add(1)
+	q := r.URL.Query()
+	q.Del("wait") // as something in between does that does not wait
+	r = r.Clone(r.Context())
+	r.URL.RawQuery = q.Encode()
+	w := httptest.NewRecorder()
+	a.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// Where something in between answers at once, a client that waits asks again at a
+// pace of its own.
+func TestWaitKeepsItsPaceWhenPollsDoNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(memstore.New(), nil)
+		secret, err := e.NewSecret()
+		if err == nil {
+			err = e.Adopt(t.Context(), bot, secret)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := httpapi.NewHandler(e, nil)
+		defer h.Stop()
+		server := &at{Handler: h}
+		agent := httpapi.NewClient("http://askback", secret, &http.Client{Transport: server})
+		a, err := agent.Ask(t.Context(), question("Go on?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		ended := make(chan askback.Ask, 1)
+		go func() {
+			got, _ := agent.Wait(ctx, a.ID) // a wait that failed has no outcome
+			ended <- got
+		}()
+		<-time.After(time.Minute)
+		if n := server.asked.Load(); n > 50 {
+			t.Errorf("asked %d times in a minute, want at most 50", n)
+		}
+		if _, err := e.As(ana).Answer(t.Context(), a.ID, askback.Choose("yes")); err != nil {
+			t.Fatal(err)
+		}
+		answered := time.Now()
+		if got := <-ended; !got.Settled() || time.Since(answered) > 2*time.Second {
+			t.Errorf("got %s after %v, want it answered within 2s", got.Status, time.Since(answered))
+		}
+	})
+}
