@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -45,11 +44,12 @@ func (c *call) events() error {
 		after = c.r.URL.Query().Get("after")
 	}
 	s := c.newSender(cancel)
+	defer s.stop()
 	for ev, err := range c.seat.Events(ctx, c.r.PathValue("id"), askback.Cursor(after)) {
 		if err != nil {
 			return s.end(err)
 		}
-		if !s.send(ev) {
+		if !s.send(ctx, ev) {
 			break
 		}
 	}
@@ -66,6 +66,7 @@ type sender struct {
 	timer *time.Timer
 	begun bool // the head of the reply is out
 	ended bool
+	why   error // why the reader may have no more
 }
 
 func (c *call) newSender(cancel context.CancelFunc) *sender {
@@ -76,7 +77,8 @@ func (c *call) newSender(cancel context.CancelFunc) *sender {
 	return s
 }
 
-// beat shows that the stream lives, unless whoever reads it may no longer.
+// beat writes a comment that shows that the stream lives. It ends the stream if the
+// reader is not let in any more, or if that cannot be found out.
 func (s *sender) beat() {
 	c := s.call
 	_, err := c.h.gate.Authenticate(c.r.Context(), c.secret)
@@ -85,7 +87,7 @@ func (s *sender) beat() {
 	if s.ended {
 		return
 	}
-	if errors.Is(err, askback.ErrUnauthorized) || !s.write([]byte(":\n\n")) {
+	if s.why = err; err != nil || !s.write([]byte(":\n\n")) {
 		s.cancel()
 		return
 	}
@@ -94,14 +96,20 @@ func (s *sender) beat() {
 
 // send writes an event as one frame. The JSON is one line, and its cursor and
 // type are words of ours.
-func (s *sender) send(ev askback.Event) bool {
+//
+// Nothing is sent to a reader who is not let in any more, nor while that cannot be
+// found out: the reader comes back.
+func (s *sender) send(ctx context.Context, ev askback.Event) bool {
 	data, err := ev.MarshalJSON()
 	if err != nil {
 		s.call.h.log.Error("an event cannot be told", "type", ev.Type, "error", err)
 		return false
 	}
-	if _, err := s.call.h.gate.Authenticate(s.call.r.Context(), s.call.secret); errors.Is(err, askback.ErrUnauthorized) {
-		return false // nothing is told to a token that was revoked
+	if _, err := s.call.h.gate.Authenticate(ctx, s.call.secret); err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.why = err
+		return false
 	}
 	var b bytes.Buffer
 	b.Grow(len(data) + 128)
@@ -139,10 +147,9 @@ func (s *sender) write(frame []byte) bool {
 // end ends the reply. Before its head is out an error has a status; after, the
 // reader comes back and learns what is wrong then.
 func (s *sender) end(err error) error {
-	s.timer.Stop()
+	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ended = true
 	stopping := s.call.h.stopping.Err() != nil
 	switch {
 	case s.begun:
@@ -150,8 +157,18 @@ func (s *sender) end(err error) error {
 		return nil
 	case stopping:
 		return askback.ErrStopping
+	case s.why != nil:
+		return s.why
 	}
 	return err
+}
+
+// stop stops the timer; it may be called again.
+func (s *sender) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
+	s.ended = true
 }
 
 // streams counts those of each principal.

@@ -107,7 +107,7 @@ func unreadable(err error) error {
 // Where that goes out as a failure, whoever wants a failing hook to block its
 // tool can have that.
 func (c *call) broken(out []byte) error {
-	if _, err := c.h.gate.Authenticate(context.WithoutCancel(c.r.Context()), c.secret); errors.Is(err, askback.ErrUnauthorized) {
+	if _, err := c.h.gate.Authenticate(context.WithoutCancel(c.r.Context()), c.secret); err != nil {
 		return err
 	}
 	if out == nil && c.h.stopping.Err() != nil {
@@ -160,7 +160,8 @@ func (c *call) keepOpen(cancel context.CancelFunc) *held {
 	return h
 }
 
-// beat ends the waiting where nobody reads, or whoever does may no longer.
+// beat ends the waiting if the reader has left or is not let in any more, or if that
+// cannot be found out.
 func (h *held) beat() {
 	c := h.call
 	_, err := c.h.gate.Authenticate(c.r.Context(), c.secret)
@@ -169,7 +170,7 @@ func (h *held) beat() {
 	if h.ended {
 		return
 	}
-	if errors.Is(err, askback.ErrUnauthorized) || !h.write([]byte("\n")) {
+	if err != nil || !h.write([]byte("\n")) {
 		h.cancel()
 		return
 	}

@@ -1,0 +1,120 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/store/memstore"
+)
+
+// doubtful is a gate that cannot find out whose secret this is while it is told so,
+// after it let some in.
+type doubtful struct {
+	*engine.Engine
+	letIn atomic.Int64 // how many are still let in; negative: all
+}
+
+func (g *doubtful) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	if n := g.letIn.Load(); n == 0 || n > 0 && g.letIn.Add(-1) < 0 {
+		return askback.Principal{}, askback.ErrBusy
+	}
+	return g.Engine.Authenticate(ctx, secret)
+}
+
+func newDoubtful(t *testing.T) (*wire, *doubtful) {
+	t.Helper()
+	g := &doubtful{Engine: engine.New(memstore.New(), nil)}
+	g.letIn.Store(-1)
+	w := &wire{t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w.server = httptest.NewServer(witnessed(t, w.handler))
+	t.Cleanup(func() {
+		w.handler.Stop()
+		w.client.CloseIdleConnections()
+		w.server.Close()
+	})
+	return w, g
+}
+
+// While it cannot be found out whether a reader is still let in, a stream ends with a
+// time to come back, and no event goes out.
+func TestStreamEndsWhenItsReaderIsInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		pulse time.Duration
+		event bool
+	}{"at an event": {time.Hour, true}, "at a heartbeat": {10 * time.Millisecond, false}} {
+		w, g := newDoubtful(t)
+		w.handler.SetPulse(c.pulse, time.Minute)
+		run := w.start("run")
+		in, conn := w.stream(minute(t), "/api/v1/sessions/"+run.ID+"/events", ana)
+		until(t, in, "event: snapshot", 1)
+		g.letIn.Store(0)
+		if c.event {
+			w.speak(run.ID, "secret plans")
+		}
+		rest, err := io.ReadAll(in)
+		if err != nil || !strings.Contains(string(rest), "retry: ") || strings.Contains(string(rest), "secret plans") {
+			t.Errorf("%s: got %q, %v; want the end with a time to come back, and no event", name, rest, err)
+		}
+		conn.Close()
+	}
+}
+
+// Before its head is out, a stream that ends so has a status that says why.
+func TestStreamInDoubtHasStatusBeforeItsHead(t *testing.T) {
+	w, g := newDoubtful(t)
+	w.handler.SetPulse(10*time.Millisecond, time.Minute)
+	run := w.start("run")
+	cursor := ""
+	for ev, err := range w.engine.As(ana).Events(t.Context(), run.ID, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor = string(ev.Cursor)
+		break
+	}
+	secret := w.token(ana)
+	g.letIn.Store(1) // at the door, and not again
+	r, err := http.NewRequestWithContext(minute(t), "GET", w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+secret)
+	res, err := w.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("got %s, want 503", res.Status)
+	}
+}
+
+// A hook gets no decision while it cannot be found out whether it is still let in.
+func TestHookInDoubtGetsNoDecision(t *testing.T) {
+	for name, pulse := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
+		w, g := newDoubtful(t)
+		w.handler.SetPulse(pulse, time.Minute)
+		got := w.hooked(bot, "", runsBash)
+		w.open(1, askback.Pending)
+		g.letIn.Store(0)
+		if pulse == time.Hour {
+			a := w.open(1, askback.Pending)[0]
+			if _, err := w.engine.As(ana).Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if reply := <-got; strings.Contains(reply.body, "allow") || reply.status == http.StatusNoContent {
+			t.Errorf("%s: got %d %s, want no decision", name, reply.status, reply.body)
+		}
+	}
+}
+
