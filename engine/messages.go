@@ -97,7 +97,7 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 			return page, err
 		}
 	}
-	for size := 0; ; {
+	for size, looked := 0, 0; ; {
 		lines, err := s.engine.store.History(ctx, id, at.seq, feedChunk)
 		if err != nil {
 			return page, fmt.Errorf("messages %s: %w", id, mine(err))
@@ -121,5 +121,40 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 		if len(lines) < feedChunk {
 			return page, nil
 		}
+		if looked += len(lines); looked >= maxLooked {
+			page.NextCursor = string(at.cursor())
+			return page, nil
+		}
 	}
+}
+
+// LastSaid returns the newest text of the run among the last lines of a session's
+// history, or "": what else happened since may be more than is looked at.
+func (s *seat) LastSaid(ctx context.Context, id string) (string, error) {
+	if _, err := s.find(ctx, askback.ActFollow, id); err != nil {
+		return "", fmt.Errorf("messages %s: %w", id, err)
+	}
+	for before, looked := int64(0), 0; looked < maxLooked; looked += feedChunk {
+		lines, err := s.engine.store.Recent(ctx, id, before, feedChunk)
+		if err != nil {
+			return "", fmt.Errorf("messages %s: %w", id, mine(err))
+		}
+		for _, l := range lines {
+			before = l.Seq
+			if l.Type != "message" {
+				continue
+			}
+			var h lifecycle.Entry
+			if err := json.Unmarshal(l.Data, &h); err != nil {
+				return "", fmt.Errorf("read line %d of the history: %v", l.Seq, err)
+			}
+			if h.Role == askback.RoleAssistant {
+				return h.Text, nil
+			}
+		}
+		if len(lines) < feedChunk {
+			break
+		}
+	}
+	return "", nil
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxCounted is how many asks statistics look at, open and settled each.
-const maxCounted = 20_000
+// maxCounted is how many asks statistics look at, open and settled each: a fraction
+// of a second. Any responder may ask for them.
+const maxCounted = 4000
 
 // People implements [askback.Desk]: those the configuration names, and those
 // who have a token to answer with.
@@ -58,12 +59,15 @@ func (e *Engine) tokens(ctx context.Context, do func(askback.Token)) error {
 
 // Agents implements [askback.Desk].
 func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
-	stats, err := s.Stats(ctx)
-	if err != nil {
+	if err := s.mayEver(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	agents := stats.Agents
-	err = s.engine.tokens(ctx, func(t askback.Token) {
+	c := s.counting()
+	if err := s.countOpen(ctx, &c); err != nil {
+		return nil, err
+	}
+	agents := c.stats.Agents
+	err := s.engine.tokens(ctx, func(t askback.Token) {
 		known := slices.ContainsFunc(agents, func(a askback.Asking) bool { return a.Name == t.Name })
 		if !known && t.Kind == askback.Agent {
 			agents = append(agents, askback.Asking{Name: t.Name})
@@ -78,20 +82,13 @@ func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := s.mayEver(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
-	now := s.engine.clock()
-	c := counting{now: now, stats: askback.Stats{
-		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{},
-	}}
-	since := now.Add(-askback.StatsTime)
-	err := s.each(ctx, askback.Query{}, func(a askback.Ask) bool {
-		c.pending(a)
-		return c.stats.Pending < maxCounted
-	})
-	if err != nil {
+	c := s.counting()
+	if err := s.countOpen(ctx, &c); err != nil {
 		return c.stats, fmt.Errorf("stats: %w", err)
 	}
+	since := c.now.Add(-askback.StatsTime)
 	looked := 0
-	err = s.each(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+	err := s.each(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++
 		if a.Settled() && !a.Outcome.At.Before(since) {
 			c.settled(a)
@@ -100,6 +97,19 @@ func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
 	})
 	c.stats.Partial = c.stats.Pending >= maxCounted || looked >= maxCounted
 	return c.done(), err
+}
+
+func (s *seat) counting() counting {
+	return counting{now: s.engine.clock(), stats: askback.Stats{
+		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{},
+	}}
+}
+
+func (s *seat) countOpen(ctx context.Context, c *counting) error {
+	return s.each(ctx, askback.Query{}, func(a askback.Ask) bool {
+		c.pending(a)
+		return c.stats.Pending < maxCounted
+	})
 }
 
 // each calls do with the asks of a query, until it returns false.

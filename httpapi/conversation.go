@@ -86,8 +86,9 @@ func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, err
 // maxOpen is how many open asks of one session are looked at.
 const maxOpen = 200
 
-// maxPages bounds what one list holds in memory: a page ends at 4 MB.
-const maxPages = 25
+// maxPages bounds what one list holds in memory: a page ends at 4 MB, or at 200 asks,
+// so this is enough for 1000 that are not large.
+const maxPages = 8
 
 // asksOf returns the asks of a query, page by page, until there are enough.
 func (c *call) asksOf(ctx context.Context, q askback.Query, enough int) (out []askback.Ask, err error) {

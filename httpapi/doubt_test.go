@@ -117,4 +117,3 @@ func TestHookInDoubtGetsNoDecision(t *testing.T) {
 		}
 	}
 }
-

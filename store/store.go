@@ -150,6 +150,10 @@ type Store interface {
 	// of one stream, or of all when stream is "". Lines that are damaged are left
 	// out.
 	History(ctx context.Context, stream string, after int64, limit int) ([]Event, error)
+	// Recent returns the newest events of a stream with a Seq less than before,
+	// or the newest of all of them when before is 0; the newest comes first.
+	// Lines that are damaged are left out.
+	Recent(ctx context.Context, stream string, before int64, limit int) ([]Event, error)
 	// Head returns the Seq and the StreamSeq of the newest event of a stream,
 	// or of all when stream is "" (then n is 0); both are 0 where there is none.
 	Head(ctx context.Context, stream string) (seq, n int64, err error)

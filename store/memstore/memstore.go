@@ -194,6 +194,26 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return list, nil
 }
 
+// Recent returns the newest events of a stream with a Seq less than before, or
+// the newest of all of them when before is 0; the newest comes first.
+func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	var list []store.Event
+	for _, seq := range slices.Backward(s.streams[stream]) {
+		if len(list) == atMost(limit) {
+			break
+		}
+		if before == 0 || seq < before {
+			list = append(list, cloneEvent(s.events[seq-1]))
+		}
+	}
+	return list, nil
+}
+
 // Close refuses everything that comes after it with store.ErrClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()

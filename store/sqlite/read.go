@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -19,16 +20,19 @@ const (
 	selectHistory = `select seq, stream, n, subject, type, at, data from history where seq > ?1 order by seq limit ?2`
 	selectStream  = `select seq, stream, n, subject, type, at, data from history indexed by history_stream
 		where stream = ?3 and seq > ?1 order by seq limit ?2`
+	selectRecent = `select seq, stream, n, subject, type, at, data from history indexed by history_stream
+		where stream = ?3 and seq < ?1 order by seq desc limit ?2`
 	selectHeadAll    = `select coalesce(max(seq), 0), 0 from history`
 	selectHeadStream = `select seq, n from history indexed by history_stream where stream = ?1 order by seq desc limit 1`
 )
 
 // statements are those of the readers, prepared once.
-type statements struct{ id, key, due, history, stream, headAll, head *sql.Stmt }
+type statements struct{ id, key, due, history, stream, recent, headAll, head *sql.Stmt }
 
 func (s *statements) prepare(db *sql.DB) (err error) {
 	for stmt, text := range map[**sql.Stmt]string{
 		&s.id: selectID, &s.key: selectKey, &s.due: selectDue, &s.history: selectHistory, &s.stream: selectStream,
+		&s.recent:  selectRecent,
 		&s.headAll: selectHeadAll, &s.head: selectHeadStream,
 	} {
 		if *stmt, err = db.Prepare(text); err != nil {
@@ -94,6 +98,17 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 			return s.stmt.history.QueryContext(ctx, after, atMost(limit))
 		}
 		return s.stmt.stream.QueryContext(ctx, after, atMost(limit), stream)
+	})
+}
+
+// Recent returns the newest events of a stream with a Seq less than before, or
+// the newest of all of them when before is 0; the newest comes first.
+func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return collect(ctx, s, scanEvent, func() (*sql.Rows, error) {
+		return s.stmt.recent.QueryContext(ctx, before, atMost(limit), stream)
 	})
 }
 

@@ -81,6 +81,23 @@ func paging(t *testing.T, sub Subject) {
 	same(t, "far after the end", page("", 1<<60, 2), []int64{})
 	same(t, "before the beginning", page("", -5, 2), []int64{1, 2})
 	same(t, "a stream that is not", page("ses_7", 0, 2), []int64{})
+	recent := func(stream string, before int64, limit int) []int64 {
+		t.Helper()
+		events, err := s.Recent(t.Context(), stream, before, limit)
+		if err != nil {
+			t.Fatalf("Recent: got %v, want no error", err)
+		}
+		seqs := []int64{}
+		for _, e := range events {
+			seqs = append(seqs, e.Seq)
+		}
+		return seqs
+	}
+	same(t, "the newest", recent("ses_1", 0, 3), []int64{29, 26, 23})
+	same(t, "on from its own", recent("ses_1", 23, 2), []int64{20, 17})
+	same(t, "on from another's", recent("ses_1", 6, 5), []int64{5, 2})
+	same(t, "before the first", recent("ses_1", 2, 5), []int64{})
+	same(t, "the newest of a stream that is not", recent("ses_7", 0, 5), []int64{})
 }
 
 // What is cleaned away is gone, and no number is given again. (mission E9)

@@ -1,0 +1,124 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/memstore"
+)
+
+// counted is a store that counts what is read from it.
+type counted struct {
+	engine.Store
+	rows atomic.Int64
+}
+
+func (c *counted) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+	records, err := c.Store.List(ctx, q)
+	c.rows.Add(int64(len(records)))
+	return records, err
+}
+
+func (c *counted) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
+	lines, err := c.Store.History(ctx, stream, after, limit)
+	c.rows.Add(int64(len(lines)))
+	return lines, err
+}
+
+func (c *counted) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
+	lines, err := c.Store.Recent(ctx, stream, before, limit)
+	c.rows.Add(int64(len(lines)))
+	return lines, err
+}
+
+// However many asks there are, the figures are made of a bounded number of them, and
+// say so.
+func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
+	kept := &counted{Store: memstore.New()}
+	p := start(t, kept, nil)
+	for range 4500 { // with every status they are as many again
+		p.ask(question())
+	}
+	for name, c := range map[string]struct {
+		read func() error
+		most int64
+	}{
+		"stats": {func() error {
+			got, err := p.ana.Stats(t.Context())
+			if !got.Partial {
+				t.Errorf("got %+v, want it to be partial", got)
+			}
+			return err
+		}, 8400},
+		"agents": {func() error { _, err := p.ana.Agents(t.Context()); return err }, 4200},
+	} {
+		kept.rows.Store(0)
+		if err := c.read(); err != nil {
+			t.Fatal(err)
+		}
+		if n := kept.rows.Load(); n > c.most {
+			t.Errorf("%s: read %d rows, want at most %d", name, n, c.most)
+		}
+	}
+}
+
+// A page of messages ends where many lines had none, with a cursor; all messages are
+// found by it. What a run said last is found from the end.
+func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
+	kept := &counted{Store: memstore.New()}
+	p := start(t, kept, nil)
+	run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(what askback.Tell) {
+		t.Helper()
+		if _, err := p.agent.Tell(t.Context(), run.ID, what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell(askback.Report{Text: "first"})
+	for i := range 2200 {
+		tell(askback.SetTodos{Todos: []askback.Todo{{Content: fmt.Sprint(i), Status: "pending"}}})
+	}
+	tell(askback.Report{Text: "last"})
+	var texts []string
+	for cursor := ""; ; {
+		kept.rows.Store(0)
+		page, err := p.ana.Messages(t.Context(), run.ID, cursor, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := kept.rows.Load(); n > 2100 {
+			t.Errorf("one page read %d lines, want at most 2100", n)
+		}
+		for _, m := range page.Items {
+			texts = append(texts, m.Text)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+	}
+	if len(texts) != 2 || texts[1] != "last" {
+		t.Errorf("got %q, want both messages", texts)
+	}
+	last := p.ana.(interface {
+		LastSaid(ctx context.Context, session string) (string, error)
+	})
+	kept.rows.Store(0)
+	if got, err := last.LastSaid(t.Context(), run.ID); got != "last" || err != nil || kept.rows.Load() > 100 {
+		t.Errorf("got %q, %v after %d lines, want the last after a few", got, err, kept.rows.Load())
+	}
+	for i := range 2200 {
+		tell(askback.SetTodos{Todos: []askback.Todo{{Content: fmt.Sprint(i), Status: "pending"}}})
+	}
+	kept.rows.Store(0)
+	if got, err := last.LastSaid(t.Context(), run.ID); got != "" || err != nil || kept.rows.Load() > 2100 {
+		t.Errorf("got %q, %v after %d lines, want none after a bounded look", got, err, kept.rows.Load())
+	}
+}
