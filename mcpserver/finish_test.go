@@ -66,8 +66,8 @@ func after(wait time.Duration) <-chan struct{} {
 // sent, nor of a request that was still served (B7).
 func TestFinishWaitsForRequestsAndReceipts(t *testing.T) {
 	for name, made := range map[string]func() sluggish{
-		"a receipt": func() sluggish { return sluggish{receive: after(5 * time.Second)} },
-		"a request": func() sluggish { return sluggish{get: after(5 * time.Second)} },
+		"a receipt": func() sluggish { return sluggish{receive: after(4 * time.Second)} },
+		"a request": func() sluggish { return sluggish{get: after(4 * time.Second)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestStdioEndsAfterItsReceipts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		id := d.answered(t).ID
-		d.seat = func(s askback.Seat) askback.Seat { return sluggish{Seat: s, receive: after(5 * time.Second)} }
+		d.seat = func(s askback.Seat) askback.Seat { return sluggish{Seat: s, receive: after(4 * time.Second)} }
 		c := d.terminal(t, io.Discard)
 		c.send(t, look(2, id))
 		_ = c.in.Close()
@@ -122,7 +122,7 @@ func TestFinishIsBounded(t *testing.T) {
 		d.server.Stop()
 		begun := time.Now()
 		d.server.Finish()
-		if took := time.Since(begun); took == 0 || took > time.Minute {
+		if took := time.Since(begun); took == 0 || took > 5*time.Second { // of 20 s in all
 			t.Errorf("it took %s", took)
 		}
 		close(get)

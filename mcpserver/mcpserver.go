@@ -146,8 +146,9 @@ func New(o *Options) *Server {
 func (s *Server) Stop() { s.stop() }
 
 // finishTime bounds Finish: that is for what ends by itself after Stop, and for its
-// receipts.
-const finishTime = 15 * time.Second
+// receipts. A process has 20 s to stop in all, of which a server takes 10 s to let
+// requests end before it.
+const finishTime = 5 * time.Second
 
 // Finish waits for the requests that are still served, and then for the receipts of
 // what was given, but not for ever; after it there are none. Call it after Stop,

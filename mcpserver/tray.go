@@ -89,8 +89,9 @@ func (s *Server) flush(t *tray) {
 	}
 }
 
-// receiptTime bounds the writing of what was due together.
-const receiptTime = 10 * time.Second
+// receiptTime bounds the writing of what was due together. The end waits for it, on
+// stdio too.
+const receiptTime = 5 * time.Second
 
 func (s *Server) writeAll(due []receipt) {
 	ctx, cancel := context.WithTimeout(s.receiving, receiptTime)
