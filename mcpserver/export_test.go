@@ -79,3 +79,10 @@ func (s *Server) Gathers() bool {
 
 // Remembers says whether an ask counts as given.
 func (s *Server) Remembers(mark string) bool { return s.memory.told(mark) }
+
+// ForgetRounds empties the memory of a server, as a restart does.
+func (s *Server) ForgetRounds() {
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.memory.now, s.memory.old = nil, nil
+}

@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -155,6 +156,53 @@ func TestHowLongADecisionWaitsForItsPrompt(t *testing.T) {
 			start(t.Context(), cs, "permission_prompt", bash)
 			if got := len(d.open()) == 1; got != test.again {
 				t.Errorf("%+v: asked again: %t", test, got)
+			}
+		})
+	}
+}
+
+// stricter is a seat that finds another problem in a request whose deadline is past.
+type stricter struct {
+	askback.Seat
+	pointers []string
+}
+
+func (s stricter) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	ask, err := s.Seat.Ask(ctx, r)
+	if _, absent := errors.AsType[askback.Invalid](err); !absent {
+		return ask, err
+	}
+	var bad askback.Invalid
+	for _, pointer := range s.pointers {
+		bad = append(bad, askback.Problem{Pointer: pointer, Detail: "is wrong", Fix: "mend it"})
+	}
+	return ask, bad
+}
+
+// An ask counts as absent only if its deadline is the one problem. With any other, the
+// call is an error: it neither asks twice nor is answered from an older answer.
+func TestAnotherProblemIsNoAbsence(t *testing.T) {
+	for _, pointers := range [][]string{{"/deadline"}, {"/deadline", "/context"}, {"/context"}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDesk(t)
+			d.seat = func(s askback.Seat) askback.Seat { return stricter{s, pointers} }
+			cs := d.stdio("program", modern, nil)
+			d.rounds(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
+			d.server.ForgetRounds() // as another process
+			done := start(t.Context(), cs, "ask_user_question", database)
+			asks := d.open()
+			if len(pointers) == 1 && pointers[0] == "/deadline" {
+				if len(asks) != 1 {
+					t.Fatalf("%d asks are open, want 1", len(asks))
+				}
+				d.answer(asks[0].ID, askback.Choose("PostgreSQL"))
+				if got := (<-done).text(t); !strings.Contains(got, "PostgreSQL") {
+					t.Errorf("got %q", got)
+				}
+				return
+			}
+			if got := <-done; len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {
+				t.Errorf("%v: %d asks are open; got %q", pointers, len(asks), got.text(t))
 			}
 		})
 	}
