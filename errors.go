@@ -3,6 +3,7 @@ package askback
 import (
 	"errors"
 	"strings"
+	"time"
 )
 
 // What can be wrong, told apart with errors.Is, here and over the wire.
@@ -21,7 +22,7 @@ var (
 	ErrFull         = errors.New("too much waits to be written; try again later")
 	ErrStopping     = errors.New("this server is stopping; try again")
 	ErrUnauthorized = errors.New("no such token, or it is no longer valid")
-	ErrTooMany      = errors.New("too many asks wait for this agent already")
+	ErrTooMany      = errors.New("too much of this agent waits already; let some of it end first")
 	ErrTooFast      = errors.New("this agent asks too often; slow down")
 	ErrDiskFull     = errors.New("the disk is full, and nothing was changed; make room there, and try again")
 	ErrUnknown      = errors.New("it is not known whether this was done; look, and try again")
@@ -40,6 +41,25 @@ func (e DamagedError) Error() string {
 
 // Is reports whether target is [ErrDamaged].
 func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
+
+// A RetryError is an error of a request that can be repeated after a while. It wraps
+// one of the errors above, and goes over the wire as the header Retry-After.
+type RetryError struct {
+	Err   error
+	Why   string        // more than Err says; "" is nothing
+	After time.Duration // when the same request may be taken
+}
+
+// Error returns why the request was refused.
+func (e *RetryError) Error() string {
+	if e.Why != "" {
+		return e.Why
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the error without the time.
+func (e *RetryError) Unwrap() error { return e.Err }
 
 // A Problem is one thing that is wrong with what was sent.
 type Problem struct {

@@ -508,3 +508,13 @@ func TestNormalizeLeavesTheRequestAlone(t *testing.T) {
 		}
 	})
 }
+
+// A name that begins with @ is that of a group: nothing could be put to such a person.
+func TestATokenIsForNoGroup(t *testing.T) {
+	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
+		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}

@@ -60,6 +60,9 @@ func (r TokenRequest) Check() error {
 	if strings.TrimSpace(r.Name) == "" {
 		bad.add("/name", "is blank", `"name": "ana"`)
 	}
+	if strings.HasPrefix(r.Name, "@") {
+		bad.add("/name", "a name that begins with @ is that of a group, and nothing could be put to its holder", `"name": "ana"`)
+	}
 	name(&bad, "/name", r.Name, MaxName)
 	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {
 		bad.add("/expires_in", "a token ends after it is made, and within ten years", `"expires_in": "30d"`)

@@ -237,4 +237,15 @@ func feedCursors(r room) {
 		r.invalid(err, "?after")
 		stop()
 	}
+	ana := r.person("ana")
+	for _, cursor := range []string{"foo", "\x00", "zzz", "tok_00000000000000000000000000", one.ID + "x"} {
+		_, err := ana.List(r.ctx(), askback.Query{Cursor: cursor})
+		r.invalid(err, "?cursor")
+		_, err = ana.Sessions(r.ctx(), askback.SessionQuery{Cursor: cursor})
+		r.invalid(err, "?cursor")
+		_, err = ana.Grants(r.ctx(), askback.GrantQuery{Cursor: cursor})
+		r.invalid(err, "?cursor")
+		_, err = ana.Messages(r.ctx(), one.ID, cursor, 0)
+		r.invalid(err, "?cursor")
+	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -268,7 +270,7 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 	if err := s.mayEver(askback.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
-	if err := q.Check(); err != nil {
+	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
 		return askback.GrantPage{}, err
 	}
 	limit := q.Limit
@@ -276,10 +278,10 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 		limit = askback.DefaultLimit
 	}
 	open := !q.Ended
-	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor, Limit: limit + 1}
+	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
 	now := s.engine.clock()
 	var page askback.GrantPage
-	for {
+	for size := 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
 			return askback.GrantPage{}, fmt.Errorf("grants: %w", mine(err))
@@ -293,11 +295,12 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 			if open && !now.Before(g.ExpiresAt) {
 				continue // over, and not yet looked after
 			}
-			if n := len(page.Items); n == limit {
+			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
 				page.NextCursor = page.Items[n-1].ID
 				return page, nil
 			}
 			page.Items = append(page.Items, g)
+			size += len(r.Fixed) + len(r.State)
 		}
 		if len(records) < from.Limit {
 			return page, nil

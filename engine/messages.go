@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -18,7 +20,7 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 	if err := s.mayEver(askback.ActFollow); err != nil {
 		return page, err
 	}
-	if err := q.Check(); err != nil {
+	if err := cmp.Or(q.Check(), checkCursor(ids.Session, q.Cursor)); err != nil {
 		return page, err
 	}
 	limit := q.Limit

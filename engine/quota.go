@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -58,7 +60,10 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 		u.counted = now
 	}
 	if full() {
-		return nil, askback.ErrTooMany
+		return nil, &askback.RetryError{
+			Err: askback.ErrTooMany, After: crowded,
+			Why: fmt.Sprintf("this agent has %d open asks, as many as it may have; wait for answers, or withdraw some", limit),
+		}
 	}
 	u.coming.Add(1)
 	return func(opened bool) {
@@ -69,8 +74,12 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 	}, nil
 }
 
-// pace notes that an owner asks, or returns [askback.ErrTooFast] if it asked that
-// often within the last minute.
+// crowded is after what time an agent is told to come back for a place that only a
+// person makes free.
+const crowded = 10 * time.Second
+
+// pace notes that an owner asks, or returns [askback.ErrTooFast], with the time until
+// the next ask is taken, if it asked that often within the last minute.
 func (q *quota) pace(owner string, limit int, now time.Time) error {
 	if limit == 0 {
 		return nil
@@ -79,8 +88,12 @@ func (q *quota) pace(owner string, limit int, now time.Time) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u.asked = slices.DeleteFunc(u.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
-	if len(u.asked) >= limit {
-		return askback.ErrTooFast
+	if n := len(u.asked); n >= limit {
+		free := u.asked[n-limit].Add(time.Minute).Sub(now)
+		return &askback.RetryError{
+			Err: askback.ErrTooFast, After: free,
+			Why: fmt.Sprintf("this agent asked %d times within a minute, as often as it may; the next ask is taken in %.0f s", n, math.Ceil(free.Seconds())),
+		}
 	}
 	u.asked = append(u.asked, now)
 	return nil
@@ -155,7 +168,10 @@ func (q *quota) join(p askback.Principal) (leave func(), err error) {
 		q.waiting = map[askback.Principal]int{}
 	}
 	if q.waiting[p] >= q.maxWaiters {
-		return nil, askback.ErrTooMany
+		return nil, &askback.RetryError{
+			Err: askback.ErrTooMany, After: 2 * time.Second,
+			Why: fmt.Sprintf("%d requests with this token wait already, as many as may; let one of them end first", q.maxWaiters),
+		}
 	}
 	q.waiting[p]++
 	return func() { q.leave(p) }, nil

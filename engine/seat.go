@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -194,7 +196,7 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 	if !access.Ever(s.who.Kind, askback.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
-	if err := q.Check(); err != nil {
+	if err := cmp.Or(q.Check(), checkCursor(ids.Ask, q.Cursor)); err != nil {
 		return askback.Page{}, err
 	}
 	limit := q.Limit
@@ -242,6 +244,15 @@ const (
 	// sooner instead of all of it at once.
 	listBytes = 4 << 20
 )
+
+// checkCursor holds the cursor of a list to one that a page can have ended with: a wrong
+// one would be an empty list, which reads as the end.
+func checkCursor(prefix, cursor string) error {
+	if cursor == "" || ids.Valid(prefix, cursor) {
+		return nil
+	}
+	return askback.Invalid{{Pointer: "?cursor", Detail: "this is no cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
+}
 
 // selection is what the store can tell of a query: its own columns, and that
 // the records are this principal's affair. The engine looks at the rest.

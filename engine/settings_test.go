@@ -36,3 +36,35 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 		ask(nil)
 	})
 }
+
+// An agent that asks too often is told when the next ask is taken, and not a second later.
+func TestTooFastNamesWhenTheNextIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(memstore.New(), nil)
+		e.Set(engine.Settings{AsksPerMinute: 2})
+		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+		ask := func() error {
+			_, err := agent.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Name?"}}})
+			return err
+		}
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(20 * time.Second)
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+		refused, ok := errors.AsType[*askback.RetryError](ask())
+		if !ok || refused.After != 40*time.Second {
+			t.Fatalf("got %+v, want 40 s", refused)
+		}
+		<-time.After(refused.After - time.Millisecond)
+		if err := ask(); !errors.Is(err, askback.ErrTooFast) {
+			t.Errorf("a millisecond before: got %v", err)
+		}
+		<-time.After(time.Millisecond)
+		if err := ask(); err != nil {
+			t.Errorf("when it was said: %v", err)
+		}
+	})
+}

@@ -76,7 +76,7 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 		return 0, ask, unreachable(ctx, err)
 	}
 	if res.StatusCode >= 300 {
-		ask, err = parseProblem(res.StatusCode, raw).read()
+		ask, err = parseProblem(res, raw).read()
 		return res.StatusCode, ask, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	if out == nil {

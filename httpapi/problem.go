@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/canon"
@@ -24,6 +27,8 @@ type problem struct {
 	QuestionIDs []string         `json:"question_ids,omitempty"`
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
 	Ask         *askback.Ask     `json:"ask,omitempty"`
+
+	after time.Duration // of 429 and 503: when the request may be repeated
 }
 
 const (
@@ -80,12 +85,17 @@ func describe(err error) problem {
 		}}
 	}
 	for _, s := range sentinels {
+		if !errors.Is(err, s.err) {
+			continue
+		}
 		if errors.As(err, &damaged) && s.err == askback.ErrDamaged {
 			return problem{Status: s.status, Type: s.word, Detail: damaged.Error()}
 		}
-		if errors.Is(err, s.err) {
-			return problem{Status: s.status, Type: s.word, Detail: s.err.Error()}
+		p := problem{Status: s.status, Type: s.word, Detail: s.err.Error()}
+		if retry, ok := errors.AsType[*askback.RetryError](err); ok {
+			p.Detail, p.after = retry.Error(), retry.After
 		}
+		return p
 	}
 	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "something went wrong here; it is in the log"}
 }
@@ -102,7 +112,7 @@ func (h *Handler) refuse(w http.ResponseWriter, p problem) {
 	p.Type = typePrefix + p.Type
 	switch p.Status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(p.after.Seconds())))))
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="askback"`)
 	}
@@ -122,10 +132,13 @@ func (p problem) read() (askback.Ask, error) {
 		return ask, askback.Invalid(p.Errors)
 	}
 	for _, s := range sentinels {
-		if p.Type == typePrefix+s.word {
-			if s.err == askback.ErrDamaged {
-				return ask, fmt.Errorf("%w: %s", s.err, p.Detail)
-			}
+		switch {
+		case p.Type != typePrefix+s.word:
+		case s.err == askback.ErrDamaged:
+			return ask, fmt.Errorf("%w: %s", s.err, p.Detail)
+		case p.after > 0:
+			return ask, &askback.RetryError{Err: s.err, Why: p.Detail, After: p.after}
+		default:
 			return ask, s.err
 		}
 	}
@@ -137,12 +150,19 @@ func (p problem) read() (askback.Ask, error) {
 	return ask, p
 }
 
+// maxAfter is how many seconds a client believes at the most that it has to wait.
+const maxAfter = 3600
+
 // parseProblem reads a problem, or makes one of whatever else was answered.
-func parseProblem(status int, body []byte) problem {
+func parseProblem(res *http.Response, body []byte) problem {
+	status := res.StatusCode
 	var p problem
 	if json.Unmarshal(body, &p) != nil || !strings.HasPrefix(p.Type, typePrefix) {
 		p = problem{Type: "http", Detail: "the server answered " + http.StatusText(status)}
 	}
 	p.Status = status
+	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		p.after = time.Duration(min(seconds, maxAfter)) * time.Second
+	}
 	return p
 }

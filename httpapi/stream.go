@@ -31,7 +31,7 @@ func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cur
 				err = context.Cause(ctx)
 			}
 			if ctx.Err() == nil && !final(err) {
-				err = s.rest(ctx)
+				err = s.rest(ctx, err)
 			}
 			if err != nil {
 				yield(askback.Event{}, fmt.Errorf("events: %w", err))
@@ -64,11 +64,16 @@ const (
 )
 
 // rest waits before it comes back: longer each time that it was in vain, and
-// never as long as the others.
-func (s *stream) rest(ctx context.Context) error {
+// never as long as the others; and not before the time that the server gave when it
+// refused.
+func (s *stream) rest(ctx context.Context, why error) error {
 	longest := max(s.client.pause, s.retry) << min(s.failed, 6)
 	s.failed++
-	t := time.NewTimer(rand.N(min(longest, lastPause)) + time.Millisecond)
+	pause := rand.N(min(longest, lastPause)) + time.Millisecond
+	if refused, ok := errors.AsType[*askback.RetryError](why); ok {
+		pause += refused.After
+	}
+	t := time.NewTimer(pause)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -148,7 +153,7 @@ func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
-	_, err = parseProblem(res.StatusCode, raw).read()
+	_, err = parseProblem(res, raw).read()
 	return nil, err
 }
 

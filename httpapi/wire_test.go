@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,8 +112,12 @@ func TestAFloodIsRefused(t *testing.T) {
 		t.Errorf("got %v, want %v", err, askback.ErrTooMany)
 	}
 	got := w.send("POST", "/api/v1/asks", w.token(bot), databases)
-	if got.status != 429 || got.header.Get("Retry-After") == "" {
-		t.Errorf("got %d, Retry-After %q; want 429 with one", got.status, got.header.Get("Retry-After"))
+	if got.status != 429 || got.header.Get("Retry-After") != "10" || !strings.Contains(got.body, "1000 open asks") {
+		t.Errorf("got %d, Retry-After %q, %s; want 429 with 10 and the reason", got.status, got.header.Get("Retry-After"), got.body)
+	}
+	_, err := remote.Ask(ctx, question("And now?"))
+	if refused, ok := errors.AsType[*askback.RetryError](err); !ok || refused.After != 10*time.Second || !strings.Contains(refused.Why, "1000 open asks") {
+		t.Errorf("the client got %v, want the time and the reason as well", err)
 	}
 	if _, err := w.As(askback.Principal{Kind: askback.Agent, Name: "calm"}).Ask(ctx, question("Mine?")); err != nil {
 		t.Errorf("another agent: %v", err)

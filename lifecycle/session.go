@@ -106,7 +106,10 @@ func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
 	case s.Session.AsksPending >= MaxSessionAsks:
-		return s, nil, nil, askback.ErrTooMany
+		return s, nil, nil, &askback.RetryError{
+			Err: askback.ErrTooMany, After: 10 * time.Second,
+			Why: fmt.Sprintf("this session has %d open asks, as many as one may have; wait for answers, or withdraw some", MaxSessionAsks),
+		}
 	}
 	s = s.wake(ev.At)
 	s.Session.AsksPending++

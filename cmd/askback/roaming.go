@@ -96,10 +96,14 @@ func (r roaming) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		if !errors.Is(err, askback.ErrTooMany) && !errors.Is(err, askback.ErrBusy) && !errors.Is(err, askback.ErrFull) {
 			return a, err
 		}
+		after := crowdPause
+		if retry, ok := errors.AsType[*askback.RetryError](err); ok {
+			after = max(after, retry.After)
+		}
 		if a, err = r.Get(ctx, id); err != nil || a.Settled() {
 			return a, err
 		}
-		if err := local.Pause(ctx, crowdPause); err != nil {
+		if err := local.Pause(ctx, after); err != nil {
 			return a, err
 		}
 	}
