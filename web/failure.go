@@ -23,8 +23,8 @@ var failures = []struct {
 }{
 	{askback.ErrUnauthorized, failure{http.StatusUnauthorized, pages.Notice{
 		Heading: "Log in first",
-		Body:    []string{"This browser is not logged in, or no longer. In a terminal on the machine where Askback runs, type this and open the link it prints:"},
 		Command: "askback login",
+		After:   "On another machine, set ASKBACK_URL to the address of this server and ASKBACK_TOKEN to your token first.",
 	}}},
 	{errClear, failure{http.StatusForbidden, pages.Notice{
 		Heading: "Not over this connection",

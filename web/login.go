@@ -6,7 +6,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/login"
-	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/web/pages"
 )
 
@@ -17,15 +16,18 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	if !login.Possible(r) {
 		return errClear
 	}
-	secret := r.URL.Query().Get("secret")
-	if secret == "" {
-		return askback.ErrUnauthorized
+	secret, frame := r.URL.Query().Get("secret"), s.frameOf(r)
+	switch {
+	case secret != "":
+		return s.draw(w, r, http.StatusOK, pages.Login(frame, secret))
+	case frame.Name.String() != "":
+		return s.draw(w, r, http.StatusOK, pages.Say(frame, pages.Notice{
+			Heading: "You are logged in",
+			Body:    []string{"This browser is logged in as " + frame.Name.String() + "."},
+			Home:    true,
+		}))
 	}
-	frame := s.frame()
-	if who, err := s.visitor(r); err == nil {
-		frame.Name = safetext.Line(who.Name)
-	}
-	return s.draw(w, r, http.StatusOK, pages.Login(frame, secret))
+	return askback.ErrUnauthorized
 }
 
 // maxLogin is what a log-in sends at most: whoever has no token yet gets no room.
@@ -53,7 +55,7 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	login.Keep(w, r, secret, askback.BrowserTime)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, readable(login.Remembered(w, r)), http.StatusSeeOther)
 	return nil
 }
 

@@ -39,33 +39,44 @@ func (s *site) signInAt(path string, choose bool) string {
 	return s.home + signInPath + "?" + q.Encode()
 }
 
-// offer adds the way to log in to a notice, if there is one.
+// offer completes the page for browsers that are not logged in: what was not sent, how to
+// log in, and that the log-in leads back.
 func (s *site) offer(n pages.Notice, r *http.Request) pages.Notice {
-	if s.issuer == nil {
-		return n
+	n.Body = []string{"This browser is not logged in."}
+	if login.Secret(r) != "" {
+		n.Body = []string{"The log-in of this browser has ended."}
 	}
-	n.Body = []string{"This browser is not logged in, or no longer."}
 	if r.Method == http.MethodPost {
 		n.Body = append(n.Body, "Nothing was sent. Log in in another tab, then go back here in your browser: what you typed is still there.")
 	}
-	n.SignIn = pages.SignIn{
-		Name: s.issuer.Name(), At: s.signInAt(readable(r.URL.Path), false),
-		Else: "Or, in a terminal on the machine where Askback runs, type this and open the link it prints:",
+	terminal := "run this in a terminal on the machine where Askback runs, and open the link that it prints:"
+	if readable(r.URL.Path) != "/" {
+		terminal = "run this in a terminal on the machine where Askback runs, and open the link that it prints. It leads back to this page:"
 	}
+	if s.issuer == nil {
+		n.Body = append(n.Body, "To log in, "+terminal)
+		return n
+	}
+	n.SignIn = pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(readable(r.URL.Path), false), Else: "Or " + terminal}
 	return n
 }
 
-// readable is the page on which a form stands that was sent to a path; of others it is
-// the list.
+// readable returns the page with the form that was sent to a path, and the list for
+// other paths.
 func readable(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
-	case len(parts) > 2 && parts[1] == "asks":
-		return "/asks/" + url.PathEscape(parts[2])
+	case len(parts) > 2 && parts[1] == "asks" && isID(parts[2]):
+		return "/asks/" + parts[2]
 	case len(parts) > 1 && parts[1] == "grants":
 		return "/grants"
 	}
 	return "/"
+}
+
+// isID reports whether s has only the characters that ids have.
+func isID(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
 // errProxy is a proxy that hides how people come.
@@ -134,6 +145,7 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	login.Keep(w, r, secret, askback.SignInTime)
+	login.Remembered(w, r) // the issuer's answer says where to go
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }

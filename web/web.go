@@ -187,6 +187,15 @@ func (s *site) frame() pages.Frame {
 	}
 }
 
+// frameOf returns the frame with the name of the visitor, if one is logged in.
+func (s *site) frameOf(r *http.Request) pages.Frame {
+	frame := s.frame()
+	if who, err := s.visitor(r); err == nil {
+		frame.Name = safetext.Line(who.Name)
+	}
+	return frame
+}
+
 // draw sends a page whole or not at all.
 func (s *site) draw(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var b bytes.Buffer
@@ -217,10 +226,17 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.log.Warn("a page could not be made now", "method", r.Method, "path", r.URL.Path, "error", err)
 		w.Header().Set("Retry-After", "1")
 	}
-	if errors.Is(err, askback.ErrUnauthorized) {
+	frame := s.frame()
+	switch {
+	case errors.Is(err, askback.ErrUnauthorized):
 		f.Notice = s.offer(f.Notice, r)
+		if to := readable(r.URL.Path); to != "/" {
+			login.Remember(w, r, to, askback.LoginTime)
+		}
+	case f.status < http.StatusInternalServerError:
+		frame = s.frameOf(r)
 	}
-	if err := s.draw(w, r, f.status, pages.Say(s.frame(), f.Notice)); err != nil {
+	if err := s.draw(w, r, f.status, pages.Say(frame, f.Notice)); err != nil {
 		s.log.Error("the page of an error could not be made", "error", err)
 		http.Error(w, http.StatusText(f.status), f.status)
 	}
