@@ -291,7 +291,7 @@ func TestChromiumEditsAndGrants(t *testing.T) {
 		w.see("Approved, this and all like it, by ana")
 		next := c.ask(r)
 		w.open("/asks/" + next.ID)
-		w.see("Approved by the standing approval of ana", "Nobody was asked this time.")
+		w.see("Approved by the standing approval of ana", "No person was asked this time")
 		w.open("/grants")
 		w.see("deploy-bot", "mail.send", "approved by ana", "used once")
 		w.fits()

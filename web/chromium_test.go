@@ -216,7 +216,7 @@ func (w window) login(name string) {
 	w.t.Helper()
 	w.open("/login?secret=" + w.link(name))
 	w.press(`form[action="/login"] button`)
-	w.see("What waits for you")
+	w.see("Inbox")
 }
 
 func (w window) open(path string) {

@@ -122,7 +122,7 @@ func TestEditedArgumentsStandBesideTheOldOnes(t *testing.T) {
 	if got := result.one(t, ".person pre").raw(); got != edited {
 		t.Errorf("the new ones are %s", got)
 	}
-	for _, want := range []string{"Approved with other arguments by ana", "Approved, as edited", "Asked for by the agent, and not approved", "drop table orders"} {
+	for _, want := range []string{"Approved with other arguments by ana", "Approved, as edited", "Requested by the agent, and not approved", "drop table orders"} {
 		if !strings.Contains(result.words(), want) {
 			t.Errorf("%q is not in %s", want, result.words())
 		}

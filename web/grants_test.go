@@ -61,17 +61,21 @@ func TestApproveAllGrantsWhatWasChosen(t *testing.T) {
 	}
 }
 
-// Nothing widens an approval by accident: nothing is chosen beforehand, and what is not
-// chosen is asked for.
-func TestApproveAllIsChosenInFull(t *testing.T) {
+// Nothing widens an approval by accident: the narrowest scope is the default, and a wider
+// one has to be chosen.
+func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(call)
 	ana := h.browser("ana")
 	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".standing-approval")
-	if len(part.all("[checked]")) != 0 || has(part, "open") {
-		t.Error("something is chosen beforehand")
+	chosen := part.all("[checked]")
+	if len(chosen) != 2 || chosen[0].attr["value"] != "tool_and_input" || chosen[1].attr["value"] != "24h" || has(part, "open") {
+		t.Errorf("%d choices are made beforehand: %s", len(chosen), part.words())
 	}
-	for _, want := range []string{"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking anybody", "Only exactly these arguments", "1 week", "marked as dangerous"} {
+	for _, want := range []string{
+		"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking", "exactly these arguments", "1 week", "marked as dangerous",
+		"1 day",
+	} {
 		if !strings.Contains(part.words(), want) {
 			t.Errorf("it does not say %q: %s", want, part.words())
 		}
@@ -82,16 +86,18 @@ func TestApproveAllIsChosenInFull(t *testing.T) {
 	r := call
 	r.SessionKey = "run"
 	ana.open("/asks/"+h.ask(r).ID, http.StatusOK).one(t, "input[value=session]")
-	for missing, form := range map[string]url.Values{
-		"scope":      {"action": {"approve_all"}, "expires_in": {"1h"}},
-		"expires_in": {"action": {"approve_all"}, "scope": {"tool"}},
-	} {
-		page := ana.send("/asks/"+a.ID, form, http.StatusUnprocessableEntity)
-		page.one(t, "#"+missing+"-problem")
-		kept := page.one(t, ".standing-approval")
-		if !has(kept, "open") || len(kept.all("[checked]")) != 1 {
-			t.Error("what was chosen is lost")
-		}
+	plain := ana.open("/asks/"+h.ask(harmless).ID, http.StatusOK).one(t, ".standing-approval")
+	if len(plain.all(".notice-line")) != 0 {
+		t.Errorf("a tool without free text has a warning: %s", plain.words())
+	}
+	alone := h.ask(harmless)
+	o := ana.settles(alone, url.Values{"action": {"approve_all"}})
+	if g := h.grants(false); len(g) != 1 || g[0].ID != o.GrantID || g[0].Scope != askback.ScopeInput || g[0].ExpiresAt != evening.Add(24*time.Hour) {
+		t.Errorf("without a choice, got %+v", g)
+	}
+	kept := ana.send("/asks/"+a.ID, url.Values{"action": {"approve_all"}, "scope": {"tool"}, "input": {"{"}}, http.StatusUnprocessableEntity).one(t, ".standing-approval")
+	if got := kept.all("[checked]"); !has(kept, "open") || len(got) != 2 || got[0].attr["value"] != "tool" {
+		t.Error("what was chosen is lost")
 	}
 	for _, form := range []url.Values{
 		{"action": {"approve_all"}, "scope": {"everything"}, "expires_in": {"1h"}},
@@ -100,7 +106,7 @@ func TestApproveAllIsChosenInFull(t *testing.T) {
 		ana.send("/asks/"+a.ID, form, http.StatusBadRequest)
 	}
 	// Approve alone never grants, whatever is chosen beside it.
-	if o := ana.settles(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 0 {
+	if o := ana.settles(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 1 {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -196,5 +202,10 @@ func TestWhatAGrantAnsweredSaysSo(t *testing.T) {
 	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.words(), want) {
 		t.Errorf("%q is not in %s", want, result.words())
 	}
-	result.one(t, "a[href=/grants]")
+	if got := result.one(t, "a").attr["href"]; got != "/grants#"+g.ID {
+		t.Errorf("the link leads to %s", got)
+	}
+	if want := `"to": "ben"`; !strings.Contains(result.words(), want) {
+		t.Errorf("the arguments are not in %s", result.words())
+	}
 }

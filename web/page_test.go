@@ -53,8 +53,10 @@ func TestNothingIsChosenBeforehand(t *testing.T) {
 	h := newHouse(t)
 	for _, r := range []askback.Request{single, multi, free, form, call} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-		if n := len(page.all("[checked]")) + len(page.all("[autofocus]")); n != 0 {
-			t.Errorf("%d things are chosen or focused", n)
+		for _, n := range append(page.all("[checked]"), page.all("[autofocus]")...) {
+			if !n.inside(".standing-approval") { // there, the narrowest one is
+				t.Errorf("%v is chosen or focused", n.attr)
+			}
 		}
 	}
 }
@@ -160,7 +162,7 @@ func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
 	at := -1
 	for _, part := range []string{
 		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
-		`"database": "prod"`, "drop table orders", "The agent's own words", "Routine", "May it run, exactly so?",
+		`"database": "prod"`, "drop table orders", "The agent's own words", "Routine", "Allow this call?",
 	} {
 		next := strings.Index(all, part)
 		if next <= at {
@@ -223,7 +225,7 @@ func TestThePageSaysWhatSilenceMeans(t *testing.T) {
 		}
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.words(), "question from deploy-bot (token bot ) Which database should we use? asked just now 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.words(), "question asked by deploy-bot (token bot ) Which database should we use? just now 1 hour 30 minutes left ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }

@@ -39,10 +39,10 @@ func TestPictures(t *testing.T) {
 			},
 		}},
 	})
-	editable := c.ask(askback.Request{Confirmation: &askback.Confirmation{
+	mail := askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "mail.send", Server: "office", Description: "Tells **everybody** about the outage.\n\n- short\n- friendly",
 		Input: json.RawMessage(`{"to":["all@example.com"],"To":"ceo@example.com","subject":"Outage","body":"Dear all,\n\nwe are down.\n"}`),
-	}})
+	}}
 	padded, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 200) + "rm -rf /" + strings.Repeat(" ", 5_000) + "&& reboot"})
 	hiding := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: padded, Dangerous: true, Description: strings.Repeat("Words and more words. ", 300)}})
 	big := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell.run", Input: json.RawMessage(`{"command":"` + strings.Repeat("echo hello world; ", 60) + `"}`)}})
@@ -65,10 +65,19 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	byGrant := c.ask(harmless)
+	brief := free
+	brief.Timeout = time.Minute
+	expired := c.ask(brief)
+	drawn := c.ask(askback.Request{Questions: []askback.Question{{Text: "Which layout?", Options: []askback.Option{
+		{Label: "Table", Preview: "```\n+------------+-------------+-----------+-----------+\n| name       | status      | since     | by        |\n+------------+-------------+-----------+-----------+\n```"},
+		{Label: "SQL", Preview: "```sql\nselect id, created_at, status from orders where status = 'open' order by created_at;\n```"},
+	}}}})
+	shell := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"rm -rf build && make release VERSION=2.4.0 TARGET=production REGION=eu-central-1"}`)}})
 	c.now = c.now.Add(7 * time.Minute)
 	for name, l := range map[string]look{
 		"phone-light": phone, "phone-dark": {360, 740, true, false},
-		"desktop-light": desktop, "desktop-dark": {1100, 800, true, false},
+		"tablet-light": {800, 900, false, false}, "tablet-dark": {800, 900, true, false},
+		"desktop-light": {1400, 900, false, false}, "desktop-dark": {1400, 900, true, false},
 	} {
 		w := c.window(l)
 		save := func(page string) {
@@ -85,7 +94,7 @@ func TestPictures(t *testing.T) {
 		for page, a := range map[string]askback.Ask{
 			"question": question, "several": several, "confirmation": confirmation, "settled": settled,
 			"denied": denied, "hostile": hostile, "long": big, "written": written, "padded": hiding, "changed": changed, "granted": granted,
-			"by-grant": byGrant,
+			"by-grant": byGrant, "expired": expired, "drawn": drawn,
 		} {
 			w.open("/asks/" + a.ID)
 			if a.Confirmation != nil && !c.get(a.ID).Settled() {
@@ -93,6 +102,7 @@ func TestPictures(t *testing.T) {
 			}
 			save(page)
 		}
+		editable := c.ask(mail)
 		w.open("/asks/" + editable.ID)
 		w.click(".edit summary")
 		save("edit")
@@ -103,7 +113,12 @@ func TestPictures(t *testing.T) {
 		w.click(".standing-approval summary")
 		save("approve-all")
 		w.press(".standing-approval .approve")
-		save("approve-all-wrong")
+		save("approve-all-done")
+		w.open("/asks/" + shell.ID)
+		w.click(".standing-approval summary")
+		save("shell")
+		w.open("/asks/" + confirmation.ID)
+		save("arming")
 		w.open("/grants")
 		save("grants")
 		w.open("/asks/" + several.ID)

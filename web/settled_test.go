@@ -39,7 +39,7 @@ func TestTheLoserSeesWhoWasQuicker(t *testing.T) {
 	// The same again by the winner is no error; something else is.
 	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	page = ana.send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
-	if got := page.one(t, ".winner").words(); got != "You answered first: SQLite" {
+	if got := page.one(t, ".winner").words(); got != "You answered this in another window: SQLite" {
 		t.Errorf("got %q", got)
 	}
 	// A form that is also wrong is told the same.
@@ -57,7 +57,7 @@ func TestTooLateForAnotherReason(t *testing.T) {
 	}{
 		"withdrawn": {single, func(h *house, id string) error {
 			return second(h.seat(askback.Agent, "bot").Cancel(context.Background(), id, "found out"))
-		}, "The agent withdrew this before your answer came"},
+		}, "The agent withdrew this before your answer arrived"},
 		"declined": {single, func(h *house, id string) error {
 			return second(h.seat(askback.Responder, "ana").Decline(context.Background(), id, ""))
 		}, "ana declined first"},
@@ -70,7 +70,7 @@ func TestTooLateForAnotherReason(t *testing.T) {
 		"expired": {askback.Request{Questions: free.Questions, Timeout: time.Minute}, func(h *house, _ string) error {
 			h.now = h.now.Add(time.Hour)
 			return nil
-		}, "The time was over before your answer came"},
+		}, "The deadline passed before your answer arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
@@ -100,7 +100,7 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 	result := page.one(t, ".result").words()
 	for _, want := range []string{
 		"Answered by ana in the browser", "3 November 2026, 18:30 UTC", "Which database should we use?", "SQLite",
-		"Note a note", "Slack", "fax", "No answer.", "Remark a remark",
+		"Note a note", "Slack", "fax", "No answer.", "Comment a remark",
 	} {
 		if !strings.Contains(result, want) {
 			t.Errorf("%q is not in %s", want, result)
@@ -114,8 +114,8 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 			t.Errorf("%d %s on a settled page", n, selector)
 		}
 	}
-	const has = "The agent has it since 3 November 2026, 18:35 UTC"
-	if strings.Contains(result, "The agent has it") {
+	const has = "Delivered to the agent 3 November 2026, 18:35 UTC"
+	if strings.Contains(result, "Delivered") {
 		t.Errorf("the agent has it already: %s", result)
 	}
 	h.now = h.now.Add(5 * time.Minute)

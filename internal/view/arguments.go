@@ -42,6 +42,24 @@ func draw(raw json.RawMessage) drawing {
 	return drawing{safetext.Code(out), p.hidden || safetext.Hidden(out), p.twins}
 }
 
+// maxBrief is how many characters of the arguments a list reads.
+const maxBrief = 2000
+
+// oneLine returns the beginning of the arguments, for lists. Arguments that are longer
+// than a list reads are shown as they were sent.
+func oneLine(raw json.RawMessage) safetext.Text {
+	t, _ := Arguments(front(raw, maxBrief))
+	rows := strings.Split(t.String(), "\n")
+	for i, row := range rows {
+		rows[i] = strings.TrimLeft(row, " ")
+	}
+	line := safetext.Line(strings.Join(rows, " "))
+	if cut := front(line.String(), maxHeadline); cut != line.String() {
+		return safetext.Line(cut + "…")
+	}
+	return line
+}
+
 // editable writes JSON so that a person can change it: like [Arguments], but it is JSON
 // again, with the same meaning. What cannot be seen in a field is an escape.
 func editable(raw json.RawMessage) string {

@@ -53,6 +53,7 @@ type Confirmation struct {
 	Tool      safetext.Text
 	Server    safetext.Text
 	Arguments safetext.Text // exact, in the order they were sent
+	Line      safetext.Text // the beginning of the arguments in one line, for lists
 	Warnings  []Warning     // about the arguments
 	Dangerous bool
 	FreeText  bool // see [FreeText]: a wide standing approval of it has a warning
@@ -145,7 +146,7 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	rows := safetext.Wrap(safetext.Line(words), maxHeadline)
 	switch {
 	case words == "":
-		return safetext.Line("run " + tool + "?")
+		return safetext.Line("Run " + tool + "?")
 	case len(rows) > 1:
 		return safetext.Line(tool + ": " + rows[0].String() + " …")
 	}
@@ -201,9 +202,9 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	d := draw(of.Input)
 	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
-		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Warnings: d.warnings(),
+		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Line: oneLine(of.Input), Warnings: d.warnings(),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
-		Description: c.prose(of.Description), Preview: c.block(of.InputPreview), Context: c.prose(of.Context), raw: of.Input,
+		Description: c.prose(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.prose(of.Context), raw: of.Input,
 	}
 }
 

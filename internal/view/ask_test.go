@@ -176,7 +176,7 @@ func TestHeadlines(t *testing.T) {
 	for want, a := range map[string]askback.Ask{
 		"Before I start": {Title: "Before I start", Questions: question},
 		"Which one?":     {Questions: question},
-		"run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
+		"Run rm?":        {Confirmation: &askback.Confirmation{ToolName: "rm"}},
 		"rm: Delete all": {Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete\nall"}},
 		"rm: Tidy up":    {Title: "Tidy up", Confirmation: &askback.Confirmation{ToolName: "rm", Description: "Delete all"}},
 		"ask_1":          {ID: "ask_1"},

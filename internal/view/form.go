@@ -30,7 +30,7 @@ type Form struct {
 	// Of a confirmation.
 	Decision askback.Decision
 	Input    Typed         // the arguments, to be changed; see [Form.Edited]
-	Scope    askback.Scope // of approve_all, and how long: nothing until a person chose
+	Scope    askback.Scope // of approve_all, and how long: the narrowest until a person chose
 	Lasts    time.Duration
 
 	offered Typed // what Input was to begin with
@@ -56,6 +56,7 @@ func NewForm(a Ask) Form {
 	if a.Confirmation != nil {
 		f.offered = a.Confirmation.Editable()
 		f.Input = f.offered
+		f.Scope, f.Lasts = askback.ScopeInput, askback.DefaultGrant
 	}
 	return f
 }
@@ -101,26 +102,13 @@ func (f Form) decide() askback.Answer {
 	return out
 }
 
-// Check notes where "Other" was chosen without a word, and where it is not said how much
-// is approved: a form has no default for that. Where an answer is required, the root
-// package finds that too.
+// Check notes where "Other" was chosen without a word. Where an answer is required, the
+// root package finds that too.
 func (f *Form) Check(a Ask) {
-	if f.Decision == askback.ApproveAll {
-		f.checkGrant()
-	}
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.Own && strings.TrimSpace(string(e.Other)) == "" {
 			f.Complain(q.ID.String()+"-other", unwritten)
 		}
-	}
-}
-
-func (f *Form) checkGrant() {
-	if Covers(f.Scope) == "" {
-		f.Complain("scope", "Choose what may run without asking you.")
-	}
-	if f.Lasts <= 0 {
-		f.Complain("expires_in", "Choose how long.")
 	}
 }
 
@@ -183,19 +171,41 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 	return id, "Please choose an answer."
 }
 
-// Overtaken says to somebody whose answer came too late who was quicker (E10, F6).
-func Overtaken(o askback.Outcome, me string) Text {
-	who := o.By.String()
+// A Winner is how an ask was settled before an answer arrived.
+type Winner struct {
+	Sentence Text
+	Self     bool // the late answer is from the same person
+}
+
+// Overtaken tells the person me, whose answer came too late, how the ask was settled
+// (E10, F6).
+func Overtaken(o askback.Outcome, me string) Winner {
 	if o.By.Kind == askback.ByPerson && o.By.Name == me {
-		who = "You"
+		return Winner{safetext.Line("You " + strings.TrimRight(verb(o), ",") + " this " + elsewhere(o.Via)), true}
 	}
+	return Winner{Sentence: quicker(o)}
+}
+
+// elsewhere names the channel of a person's own earlier answer.
+func elsewhere(via askback.Via) string {
+	switch via {
+	case askback.ViaWeb:
+		return "in another window"
+	case askback.ViaTerminal:
+		return "at the terminal"
+	}
+	return place(via)
+}
+
+func quicker(o askback.Outcome) Text {
+	who := o.By.String()
 	switch {
 	case standing(o):
 		return safetext.Line("The standing approval of " + o.By.Name + " approved first")
 	case o.By.Kind == askback.ByTimer:
-		return safetext.Line("The time was over before your answer came")
+		return safetext.Line("The deadline passed before your answer arrived")
 	case o.By.Kind == askback.ByAgent:
-		return safetext.Line("The agent withdrew this before your answer came")
+		return safetext.Line("The agent withdrew this before your answer arrived")
 	case o.Status == askback.Answered && o.Approved():
 		return safetext.Line(who + " approved first")
 	case o.Status == askback.Answered && o.Decision != "":
@@ -215,15 +225,15 @@ func Brief(a askback.Ask) Ask {
 	}
 	if c := a.Confirmation; c != nil {
 		a.Confirmation = &askback.Confirmation{
-			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline),
+			ToolName: c.ToolName, Server: c.Server, Dangerous: c.Dangerous, Description: front(c.Description, 4*maxHeadline), Input: front(c.Input, maxBrief),
 		}
 	}
 	return Of(a)
 }
 
 // front returns the first n runes of s.
-func front(s string, n int) string {
-	for i := range s {
+func front[T string | json.RawMessage](s T, n int) T {
+	for i := range string(s) {
 		if n--; n < 0 {
 			return s[:i]
 		}

@@ -17,7 +17,8 @@ type Outcome struct {
 	Arguments safetext.Text // as a person edited them, beside those of the ask; nothing where they were not
 	Grant     safetext.Text // the standing approval that was made, or that answered
 	At        time.Time
-	Timer     bool // nobody answered: a timer ended it
+	Timer     bool // a timer ended it, without an answer
+	Defaulted bool // the timer applied the defaults
 	Standing  bool // nobody was asked: a standing approval answered
 	Approved  bool
 }
@@ -33,7 +34,7 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, Timer: o.By.Kind == askback.ByTimer, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
+		At: o.At, Timer: o.By.Kind == askback.ByTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)

@@ -43,7 +43,7 @@ func (c *cleaner) question(of askback.Question) Question {
 	}
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
-			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.prose(o.Description), Preview: c.block(o.Preview),
+			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.prose(o.Description), Preview: c.block(unfenced(o.Preview)),
 			Default: slices.Contains(of.Default, o.Label),
 		})
 	}

@@ -26,16 +26,16 @@ type scope struct{ Value, Words string }
 
 // scopesOf returns the scopes that an ask can have, from narrow to wide.
 func scopesOf(a view.Ask) []scope {
-	out := []scope{{"tool_and_input", "Only exactly these arguments"}}
+	out := []scope{{"tool_and_input", "This call again: exactly these arguments"}}
 	if !a.Alone {
-		out = append(out, scope{"session", "This tool with any arguments, in this session of the agent"})
+		out = append(out, scope{"session", "Every call of this tool in this session of the agent, with any arguments"})
 	}
-	return append(out, scope{"tool", "This tool with any arguments, in all its sessions"})
+	return append(out, scope{"tool", "Every call of this tool by this agent, with any arguments, in all its sessions"})
 }
 
-// wide says whether somebody was about to approve more than one call.
+// wide reports whether a person was about to approve more than one call.
 func wide(f view.Form) bool {
-	return f.Decision == "approve_all" || f.Scope != "" || f.Lasts != 0
+	return f.Decision == "approve_all"
 }
 
 // tall is how many rows a field has: up to a screen.

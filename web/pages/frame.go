@@ -26,6 +26,7 @@ type Notice struct {
 	Heading string
 	Body    []string // paragraphs
 	Command string   // what to type in a terminal, if that helps
+	After   string   // a sentence after the command
 	Home    bool     // there is a list to go back to
 	SignIn  SignIn   // where to log in, if that helps and there is somewhere
 }
@@ -70,7 +71,7 @@ func (f Frame) ago(t time.Time) string {
 func (f Frame) left(deadline time.Time) string {
 	switch d := deadline.Sub(f.Now); {
 	case d <= 0:
-		return "the time is over"
+		return "the deadline has passed"
 	case d < time.Minute:
 		return "less than a minute left"
 	default:
@@ -175,7 +176,7 @@ func decided(f view.Form) string {
 	case "approved":
 		return "You pressed Approve."
 	case "approve_all":
-		return "You wanted to approve this and what follows."
+		return "You pressed Always allow."
 	case "denied":
 		return "You pressed Deny."
 	}

@@ -45,12 +45,12 @@ func Grants(f Frame, grants []view.Grant, ended bool, next string) templ.Compone
 			}
 			ctx = templ.InitializeContext(ctx)
 			if ended {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Standing approvals that are over</h1><p class=\"fine\">They approve nothing any more. <a href=\"/grants\">Those that hold</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<h1>Ended standing approvals</h1><p class=\"fine\">They approve nothing any more. <a href=\"/grants\">Standing approvals in force</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<h1>Standing approvals</h1><p class=\"fine\">What they cover runs without asking anybody. <a href=\"/grants?ended=1\">Those that are over</a></p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<h1>Standing approvals</h1><p class=\"fine\">The calls that they cover run without asking. <a href=\"/grants?ended=1\">Ended</a></p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -70,7 +70,7 @@ func Grants(f Frame, grants []view.Grant, ended bool, next string) templ.Compone
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>None. Every call of a tool is asked about.</p>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>None. Every tool call needs approval.</p>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -139,7 +139,7 @@ func Grants(f Frame, grants []view.Grant, ended bool, next string) templ.Compone
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " <p class=\"aside\"><a href=\"/\">What waits for you</a></p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, " <p class=\"aside\"><a href=\"/\">Inbox</a></p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,7 +10,7 @@ import (
 func settledHeading(o *view.Outcome) string {
 	switch {
 	case o.Timer:
-		return "The time is over"
+		return "Expired"
 	case o.Approved:
 		return "Approved"
 	}
@@ -29,6 +29,33 @@ func colon(a view.Ask) string {
 		return ":"
 	}
 	return ""
+}
+
+// ending is how an ask ended, in a sentence.
+func ending(o *view.Outcome) string {
+	switch {
+	case o.Timer && o.Defaulted:
+		return "The deadline passed without an answer; a timer applied the defaults"
+	case o.Timer:
+		return "The deadline passed without an answer"
+	}
+	return upper(o.Sentence)
+}
+
+// lateHeading is the heading over an answer that came too late.
+func lateHeading(w view.Winner) string {
+	if w.Self {
+		return "Already answered"
+	}
+	return "Too late"
+}
+
+// argumentsOf is the label over the arguments of a settled confirmation.
+func argumentsOf(a view.Ask) string {
+	if a.Outcome.Approved {
+		return "Approved, exactly these arguments"
+	}
+	return "Not approved: the arguments"
 }
 
 func upper(t view.Text) string { return capital(t.String()) }

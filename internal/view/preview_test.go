@@ -1,0 +1,26 @@
+package view_test
+
+import (
+	"testing"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/view"
+)
+
+// A preview is drawn as code: the lines that begin and end code in Markdown go.
+func TestPreviewHasNoFences(t *testing.T) {
+	for preview, want := range map[string]string{
+		"select 1":                              "select 1",
+		"```sql\nselect 1\n```":                 "select 1",
+		"```\na\n```\nand\n  ```go\n  b\n  ```": "a\nand\n  b",
+		"```sql\nselect 1":                      "```sql\nselect 1",
+		"a ``` b":                               "a ``` b",
+		"```a```\nb":                            "```a```\nb",
+		"```md\n```go\nx\n```\n":                "```go\nx\n",
+	} {
+		a := view.Of(askback.Ask{Questions: []askback.Question{{ID: "q1", Options: []askback.Option{{Label: "A", Preview: preview}}}}})
+		if got := a.Questions[0].Choices[0].Preview.String(); got != want {
+			t.Errorf("%q is shown as %q, want %q", preview, got, want)
+		}
+	}
+}
