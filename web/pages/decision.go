@@ -35,7 +35,7 @@ func scopesOf(a view.Ask) []scope {
 
 // wide reports whether a person was about to approve more than one call.
 func wide(f view.Form) bool {
-	return f.Decision == "approve_all"
+	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.Lasts != 0 && f.Lasts != 24*time.Hour
 }
 
 // tall is how many rows a field has: up to a screen.
