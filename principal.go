@@ -44,35 +44,37 @@ type Action string
 
 // The actions.
 const (
-	ActAsk     Action = "ask"
-	ActGet     Action = "get"
-	ActList    Action = "list"
-	ActAnswer  Action = "answer"
-	ActDecline Action = "decline"
-	ActClaim   Action = "claim"
-	ActCancel  Action = "cancel"
-	ActConsume Action = "consume"
-	ActReceive Action = "receive" // say that one has the outcome
-	ActDraft   Action = "draft"   // keep what one typed so far
-	ActGrants  Action = "grants"  // see standing approvals
-	ActRevoke  Action = "revoke"  // end one
-	ActStart   Action = "start"   // announce a run
-	ActFollow  Action = "follow"  // see a session, what is said there and what happens
-	ActMessage Action = "message" // speak to a run
-	ActReport  Action = "report"  // say what a run does, and how it ended
-	ActEnd     Action = "end"     // end a run, or its turn
-	ActResume  Action = "resume"  // let a run go on
-	ActFeed    Action = "feed"    // see what happens in every session
-	ActPeople  Action = "people"  // see who may answer, who asks, and how long it takes
-	ActLogin   Action = "login"   // log a browser in as oneself
-	ActTokens  Action = "tokens"  // see, make and revoke tokens
-	ActYield   Action = "yield"   // make the server hand over its database
+	ActAsk       Action = "ask"
+	ActGet       Action = "get"
+	ActList      Action = "list"
+	ActAnswer    Action = "answer"
+	ActDecline   Action = "decline"
+	ActClaim     Action = "claim"
+	ActCancel    Action = "cancel"
+	ActConsume   Action = "consume"
+	ActReceive   Action = "receive"    // say that one has the outcome
+	ActDraft     Action = "draft"      // keep what one typed so far
+	ActGrants    Action = "grants"     // see standing approvals
+	ActRevoke    Action = "revoke"     // end one
+	ActStart     Action = "start"      // announce a run
+	ActFollow    Action = "follow"     // see a session, what is said there and what happens
+	ActSessions  Action = "sessions"   // see which sessions there are and how they stand, and nothing that is said
+	ActMessage   Action = "message"    // speak to a run
+	ActReport    Action = "report"     // say what a run does, and how it ended
+	ActEnd       Action = "end"        // end a run, or its turn
+	ActResume    Action = "resume"     // let a run go on
+	ActFeed      Action = "feed"       // see what happens in every session
+	ActPeople    Action = "people"     // see who may answer, who asks, and how long it takes
+	ActLogin     Action = "login"      // log a browser in as oneself
+	ActTokens    Action = "tokens"     // make and revoke tokens
+	ActTokenList Action = "token_list" // see which tokens there are, without their secrets
+	ActYield     Action = "yield"      // make the server hand over its database
 )
 
 // Actions lists every [Action].
 var Actions = []Action{
 	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActReceive, ActDraft,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActYield,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
 }
 
 // A Relation is how a principal stands to what it acts on.

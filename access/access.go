@@ -54,6 +54,11 @@ var table = []rule{
 	{askback.Responder, askback.ActRevoke, anyone}, // to approve less is anybody's right
 	{askback.Responder, askback.ActLogin, owner},
 
+	// An operator sees how the server is used, and never what is asked or answered.
+	{askback.Operator, askback.ActSessions, anyone},
+	{askback.Operator, askback.ActPeople, anyone},
+	{askback.Operator, askback.ActGrants, anyone},
+	{askback.Operator, askback.ActTokenList, anyone},
 	{askback.Operator, askback.ActLogin, owner},
 
 	{askback.Admin, askback.ActTokens, anyone},

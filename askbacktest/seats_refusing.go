@@ -92,6 +92,7 @@ func eachKind(r room) {
 	_, err := operator.List(r.ctx(), askback.Query{})
 	r.want(err, askback.ErrForbidden)
 	r.pending(a)
+	r.operates(operator)
 
 	root := r.as(askback.Admin, "root") // does what a responder does
 	r.same(r.done(root.Get(r.ctx(), a.ID)), a)
@@ -99,6 +100,46 @@ func eachKind(r room) {
 	if got.Outcome.By != (askback.By{Kind: askback.ByPerson, Name: "root"}) {
 		r.Errorf("got an outcome by %s, want the person root", text(got.Outcome.By))
 	}
+}
+
+// operates expects an operator to see how the server is used, and nothing that is asked,
+// answered or said.
+func (r room) operates(operator askback.Seat) {
+	r.Helper()
+	agent, ana := r.agent(), r.person("ana")
+	const secret = "a secret of the run"
+	one := r.began(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
+	call := toolCall("deploy", `{"x":"`+secret+`"}`)
+	call.To = []string{"ana"}
+	r.done(ana.Answer(r.ctx(), r.must(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
+	r.tell(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: secret, Status: askback.TodoPending}}})
+	r.tell(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
+	stats, err := operator.Stats(r.ctx())
+	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 1 {
+		r.Errorf("stats: got %s, %v, want one ask pending and one answered, though it was put to ana alone", text(stats), err)
+	}
+	agents, errAgents := operator.Agents(r.ctx())
+	people, errPeople := operator.People(r.ctx())
+	grants, errGrants := operator.Grants(r.ctx(), askback.GrantQuery{})
+	sessions, errSessions := operator.Sessions(r.ctx(), askback.SessionQuery{})
+	got, errSession := operator.Session(r.ctx(), one.ID)
+	hidden, errHidden := operator.Sessions(r.ctx(), askback.SessionQuery{Search: secret})
+	tokens, errTokens := operator.Tokens(r.ctx())
+	if err := errors.Join(errAgents, errPeople, errGrants, errSessions, errSession, errHidden, errTokens); err != nil {
+		r.Errorf("an operator is refused: %v", err)
+	}
+	if len(grants.Items) != 1 || len(sessions.Items) != 1 || got.Status != askback.SessionCompleted || got.AsksTotal != 1 || len(hidden.Items) != 0 {
+		r.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got), text(hidden))
+	}
+	if all := text(agents) + text(people) + text(grants) + text(sessions) + text(got) + text(tokens); strings.Contains(all, secret) {
+		r.Errorf("an operator sees what is said: %s", all)
+	}
+	_, err = operator.Messages(r.ctx(), one.ID, "", 0)
+	r.want(err, askback.ErrForbidden)
+	_, err = operator.Revoke(r.ctx(), grants.Items[0].ID)
+	r.want(err, askback.ErrForbidden)
+	_, _, err = operator.CreateToken(r.ctx(), askback.TokenRequest{Kind: askback.Agent, Name: "x"})
+	r.want(err, askback.ErrForbidden)
 }
 
 func notYours(r room) {

@@ -299,6 +299,9 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 				page.NextCursor = page.Items[n-1].ID
 				return page, nil
 			}
+			if s.who.Kind == askback.Operator {
+				g.Input = nil // it is what an agent says
+			}
 			page.Items = append(page.Items, g)
 			size += len(r.Fixed) + len(r.State)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
@@ -17,7 +18,7 @@ import (
 // its own is not listed: the ask is.
 func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	var page askback.SessionPage
-	if err := s.mayEver(askback.ActFollow); err != nil {
+	if err := s.maySee(); err != nil {
 		return page, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Session, q.Cursor)); err != nil {
@@ -47,8 +48,8 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 			if err != nil {
 				return page, err
 			}
-			if matches(q.Search, is.Session.Title, is.Session.Agent) {
-				page.Items = append(page.Items, is.Session)
+			if one := s.seen(is.Session); matches(q.Search, one.Title, one.Agent) {
+				page.Items = append(page.Items, one)
 			}
 		}
 		if looked += len(records); len(records) < from.Limit {
@@ -59,6 +60,24 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 			return page, nil
 		}
 	}
+}
+
+// maySee reports whether this principal may see sessions: all of them, or how they stand.
+func (s *seat) maySee() error {
+	if access.Ever(s.who.Kind, askback.ActFollow) {
+		return nil
+	}
+	return s.mayEver(askback.ActSessions)
+}
+
+// seen is a session as this principal may see it: without what is said in it for one that
+// may not follow it.
+func (s *seat) seen(one askback.Session) askback.Session {
+	if access.Ever(s.who.Kind, askback.ActFollow) {
+		return one
+	}
+	one.Title, one.Payload, one.Result, one.Error, one.Metadata, one.Todos = "", nil, nil, "", nil, nil
+	return one
 }
 
 // maxLooked is how many records a search looks at before a page ends, whatever

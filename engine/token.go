@@ -274,7 +274,7 @@ func (s *seat) mayEver(action askback.Action) error { return s.engine.May(s.who,
 
 // Tokens implements [askback.Keyring].
 func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
-	if err := s.mayEver(askback.ActTokens); err != nil {
+	if err := s.mayEver(askback.ActTokenList); err != nil {
 		return nil, err
 	}
 	var tokens []askback.Token

@@ -20,6 +20,8 @@ var (
 	forBoth    = []string{"agent", "responder"}
 	forScreens = []string{"responder", "operator"}
 	forAdmins  = []string{"admin"}
+	forAll     = []string{"agent", "responder", "operator"}
+	forKeepers = []string{"operator"}
 )
 
 // What several routes know.

@@ -166,7 +166,7 @@ func (c *call) admit(rt route) error {
 	if !browser && who.Via == askback.ViaWeb {
 		return askback.ErrUnauthorized
 	}
-	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActYield) {
+	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActTokenList || rt.action == askback.ActYield) {
 		return askback.ErrForbidden
 	}
 	c.who, c.secret = who, secret

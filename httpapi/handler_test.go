@@ -255,7 +255,11 @@ func TestTokensOverTheWire(t *testing.T) {
 	if _, err := w.engine.Authenticate(ctx, secret); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("a revoked token: got %v, want %v", err, askback.ErrUnauthorized)
 	}
-	for _, p := range []askback.Principal{bot, ana, {Kind: askback.Operator, Name: "ops"}} {
+	seen, err := w.As(askback.Principal{Kind: askback.Operator, Name: "ops"}).Tokens(ctx)
+	if all, _ := json.Marshal(seen); err != nil || len(seen) < 2 || bytes.Contains(all, []byte(secret)) {
+		t.Errorf("an operator got %s, %v; want the tokens without their secrets", all, err)
+	}
+	for _, p := range []askback.Principal{bot, ana} {
 		if _, err := w.As(p).Tokens(ctx); !errors.Is(err, askback.ErrForbidden) {
 			t.Errorf("%s: got %v, want %v", p.Kind, err, askback.ErrForbidden)
 		}

@@ -11,7 +11,8 @@ var deskRoutes = []route{
 		method: "GET", path: base + "/grants", action: askback.ActGrants, serve: (*call).grants,
 		doc: openapi.Route{
 			Tag: "desk", Summary: "List standing approvals.",
-			Who: forPeople, Out: "GrantPage", Query: params{
+			Detail: "An operator sees them without their input.",
+			Who:    forScreens, Out: "GrantPage", Query: params{
 				{Name: "ended", Description: "Those that are over or revoked instead.", Values: []string{"true", "false"}},
 				queryAgent, queryCursor, queryLimit,
 			},
@@ -29,28 +30,28 @@ var deskRoutes = []route{
 		method: "GET", path: base + "/people", action: askback.ActPeople, serve: (*call).people,
 		doc: openapi.Route{
 			Tag: "desk", Summary: "List who may answer.",
-			Who: forPeople, Out: "PersonPage",
+			Who: forScreens, Out: "PersonPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/groups", action: askback.ActPeople, serve: (*call).groups,
 		doc: openapi.Route{
 			Tag: "desk", Summary: "List groups of people.",
-			Who: forPeople, Out: "GroupPage",
+			Who: forScreens, Out: "GroupPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/agents", action: askback.ActPeople, serve: (*call).agents,
 		doc: openapi.Route{
 			Tag: "desk", Summary: "List who asks.",
-			Who: forPeople, Out: "AgentPage",
+			Who: forScreens, Out: "AgentPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/stats", action: askback.ActPeople, serve: (*call).stats,
 		doc: openapi.Route{
 			Tag: "desk", Summary: "See how long agents wait, and for whom.",
-			Who: forPeople, Out: "Stats",
+			Who: forScreens, Out: "Stats",
 		},
 	},
 }
@@ -58,10 +59,10 @@ var deskRoutes = []route{
 // tokenRoutes say who may come in.
 var tokenRoutes = []route{
 	{
-		method: "GET", path: base + "/tokens", action: askback.ActTokens, serve: (*call).tokens,
+		method: "GET", path: base + "/tokens", action: askback.ActTokenList, serve: (*call).tokens,
 		doc: openapi.Route{
 			Tag: "tokens", Summary: "List tokens.",
-			Who: forAdmins, Out: "TokenPage",
+			Who: forKeepers, Out: "TokenPage",
 		},
 	},
 	{

@@ -16,10 +16,11 @@ var sessionRoutes = []route{
 		},
 	},
 	{
-		method: "GET", path: base + "/sessions", action: askback.ActFollow, serve: (*call).sessions,
+		method: "GET", path: base + "/sessions", action: askback.ActFollow, or: askback.ActSessions, serve: (*call).sessions,
 		doc: openapi.Route{
 			Tag: "sessions", Summary: "List sessions.",
-			Who: forBoth, Out: "SessionPage", Query: params{
+			Detail: "The session that a single ask has of its own is not among them: the ask is in the list of asks. An operator sees how they stand, and nothing that is said.",
+			Who:    forAll, Out: "SessionPage", Query: params{
 				{Name: "status", Description: "Every one unless said.", Values: []string{"running", "waiting_for_input", "completed", "failed", "cancelled"}},
 				queryAgent,
 				{Name: "q", Description: "Only those whose title or label contains this."},
@@ -28,10 +29,10 @@ var sessionRoutes = []route{
 		},
 	},
 	{
-		method: "GET", path: base + "/sessions/{id}", action: askback.ActFollow, serve: (*call).session,
+		method: "GET", path: base + "/sessions/{id}", action: askback.ActFollow, or: askback.ActSessions, serve: (*call).session,
 		doc: openapi.Route{
 			Tag: "sessions", Summary: "Get a session.",
-			Who: forBoth, Out: "Session",
+			Who: forAll, Out: "Session",
 		},
 	},
 	{
