@@ -14,9 +14,11 @@ import (
 type said struct {
 	text string
 	skip bool
+	own  bool // text is the person's own words, whatever it looks like
 }
 
 var help = []string{
+	":other TEXT    answers with TEXT, also where it looks like an option",
 	":note TEXT     adds a note to this answer",
 	":comment TEXT  adds a remark on everything asked here",
 	":skip          leaves this open, where it is optional",
@@ -55,6 +57,8 @@ func (t *talk) hear(prompt string) (said, error) {
 			return said{text: argument}, nil
 		case command == "skip" && argument == "" && t.ask.Confirmation == nil:
 			return said{skip: true}, nil
+		case command == "other" && t.ask.Confirmation == nil:
+			return said{text: argument, own: true}, nil
 		default:
 			err = t.obey(command, argument)
 		}
@@ -112,9 +116,13 @@ func check(text string) string {
 // that never ends would fill the output for ever.
 const maxRefused = 3
 
-// refuse says what is wrong with a line, or helps. A person may need that any number of
+// refuse says what is wrong with a line, or helps, and throws away what was typed behind
+// it: the next line of a pasted block is no answer. A person may need that any number of
 // times; another input counts as ended after [maxRefused].
 func (t *talk) refuse(sentences ...string) error {
+	if err := t.discard(); err != nil {
+		return err
+	}
 	if err := t.say(sentences...); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
 	}
-	if err := p.fresh(a.Confirmation != nil); err != nil {
+	if err := p.fresh(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -135,23 +136,20 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	return Given{answer}, nil
 }
 
-// fresh makes sure that nothing typed for an earlier ask, or before a confirmation was
-// seen, is taken for an answer.
-func (p *Prompt) fresh(confirmation bool) error {
+// fresh makes sure that nothing that was typed for an earlier ask, or before a person saw
+// this one, is taken for an answer.
+func (p *Prompt) fresh() error {
 	p.lines.fresh()
 	if tty, ok := p.lines.in.(interface{ Prepare() }); ok {
 		tty.Prepare()
 	}
-	if !p.left && !(confirmation && p.options.Human) {
-		return nil
-	}
 	return p.discard()
 }
 
-// discard throws away what was typed ahead, where the input can.
+// discard throws away what a person typed ahead, where the input can.
 func (p *Prompt) discard() error {
 	tty, ok := p.lines.in.(interface{ Discard() error })
-	if !ok {
+	if !ok || !p.left && !p.options.Human {
 		return nil
 	}
 	return tty.Discard()
@@ -229,6 +227,11 @@ func (t *talk) run() (askback.Answer, error) {
 	var answer askback.Answer
 	for i, q := range t.ask.Questions {
 		t.notes, t.refused = nil, 0
+		if i > 0 {
+			if err := t.discard(); err != nil {
+				return askback.Answer{}, err
+			}
+		}
 		f.question(t.ask, i, q)
 		f.rule("")
 		if i == 0 {
@@ -252,8 +255,8 @@ func (t *talk) run() (askback.Answer, error) {
 
 // question asks until there is an answer.
 func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
+	line, err := t.hear("> ")
 	for {
-		line, err := t.hear("> ")
 		if err != nil {
 			return askback.QuestionAnswer{}, err
 		}
@@ -266,13 +269,91 @@ func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
 				r.problem = "Nothing written. " + hint(q)
 			}
 		}
-		if r.problem == "" {
+		if r.unsure {
+			var sent bool
+			if line, sent, err = t.unsure(q, r); err != nil || !sent {
+				continue
+			}
+		}
+		switch {
+		case r.help:
+			err = t.refuse(help...)
+		case r.problem != "":
+			err = t.refuse(r.problem)
+		default:
 			return r.answer(q), nil
 		}
-		if err := t.refuse(r.problem); err != nil {
-			return askback.QuestionAnswer{}, err
+		if err == nil {
+			line, err = t.hear("> ")
 		}
 	}
+}
+
+// unsure finds out whether words that are no option are to be sent: a person is asked; a
+// program is refused where they look like an option. If they are not, it returns the line
+// that takes their place.
+func (t *talk) unsure(q view.Question, r reading) (line said, sent bool, err error) {
+	if !t.options.Human {
+		if len(q.Choices) == 0 || !r.resembles {
+			return said{}, true, nil
+		}
+		if err = t.refuse(r.notAnOption()); err == nil {
+			line, err = t.hear("> ")
+		}
+		return line, false, err
+	}
+	for {
+		if line, err = t.sendOwn(q, r); err != nil {
+			return said{}, false, err
+		}
+		yes, no := isYes(line.text), isNo(line.text)
+		switch {
+		case line.skip || line.own || !yes && !no:
+			return line, false, nil
+		case len(q.Match(line.text)) > 0 && line.text != "":
+			err = t.refuse("That is an option, too. Type its key to choose it, or :other and your own words to send those.")
+		case yes:
+			return said{}, true, nil
+		default:
+			if err = t.refuse("Not sent. " + hint(q)); err == nil {
+				line, err = t.hear("> ")
+			}
+			return line, false, err
+		}
+		if err != nil {
+			return said{}, false, err
+		}
+	}
+}
+
+func isYes(words string) bool { return slices.Contains([]string{"y", "yes"}, strings.ToLower(words)) }
+
+func isNo(words string) bool { return slices.Contains([]string{"", "n", "no"}, strings.ToLower(words)) }
+
+// sendOwn asks whether to send words that are no option. What was typed ahead is no reply.
+func (t *talk) sendOwn(q view.Question, r reading) (said, error) {
+	if err := t.discard(); err != nil {
+		return said{}, err
+	}
+	f := newFrame(t.options)
+	prompt := "Send it as your own words? [y/N] "
+	switch {
+	case len(q.Choices) == 0:
+		prompt = "Send it as your answer? [y/N] "
+		f.say(leaving)
+	case len(r.choices) > 0:
+		f.say("Not an option: " + r.own)
+	case r.nearest != "":
+		f.say("Not an option; the nearest is " + r.nearest + ".")
+	case f.full() < 2*len(prompt):
+		f.say("Not an option.")
+	default:
+		prompt = "Not an option. " + prompt
+	}
+	if err := f.writeTo(t.out); err != nil {
+		return said{}, err
+	}
+	return t.hear(prompt)
 }
 
 // own asks for the words behind "Other".

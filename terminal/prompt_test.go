@@ -92,7 +92,8 @@ func TestLinesAreAnswers(t *testing.T) {
 		{"labels and other words", many, "No, about 1,5 more, a b, thanks\n", []string{"No", "a b"}, "about 1,5 more, thanks", ""},
 		{"a number among other words", many, "No, 7, more\nNo, a b\n", []string{"No", "a b"}, "", "There is no choice 7."},
 		{"labels and words with a comma", many, "No, as soon, as cheap, a b, thanks\n", []string{"No", "a b"}, "as soon, as cheap, thanks", ""},
-		{"other words only", many, "neither, nor\n", nil, "neither, nor", ""},
+		{"other words only", many, "neither of them, rather a third\n", nil, "neither of them, rather a third", ""},
+		{"other words that look like a label", many, ":other neither, nor\n", nil, "neither, nor", ""},
 		{"a number and Other", many, "2,6\nand this, too\n", []string{"No"}, "and this, too", ""},
 		{"Other and words at once", many, "6, words\n2\n", []string{"No"}, "", "Write your own words once"},
 		{"several, one wrong", many, "1,9\n1\n", []string{"Yes, please"}, "", "There is no choice 9."},
@@ -179,7 +180,7 @@ func TestTheEndOfInputIsNoAnswer(t *testing.T) {
 	}{
 		{database(), "1\n"},
 		{database(), "\n"},
-		{database(), "my own\r\n"},
+		{database(), ":other my own\r\n"},
 		{database(), "7\nother\n:note x\nwords\n"},
 		{several(), "1,2\n:note y\na\n\n"},
 		{several(), "4\nown\nb\n:skip\n"},

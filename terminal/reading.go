@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,11 @@ type reading struct {
 	standard bool   // the default, whatever it is
 	wantsOwn bool   // "Other" was picked: its words come next
 	problem  string // or: what is wrong with the line
+	help     bool   // or: the line asks for help
+
+	unsure    bool   // own is no choice, and was not said to be own words
+	resembles bool   // own looks like a choice
+	nearest   string // the key of the choice it looks like
 }
 
 func (r reading) answer(q view.Question) askback.QuestionAnswer {
@@ -59,7 +65,7 @@ func read(q view.Question, line said) reading {
 		return reading{}
 	case line.skip:
 		return reading{problem: "This question cannot be skipped; :decline says that you will not answer."}
-	case line.text != "":
+	case line.text != "" || line.own:
 	case q.Defaults:
 		return reading{standard: true}
 	case q.Optional:
@@ -67,15 +73,18 @@ func read(q view.Question, line said) reading {
 	default:
 		return reading{problem: "Nothing is no answer here. " + hint(q)}
 	}
+	if line.own {
+		return ownWords(q, line.text)
+	}
 	if len(q.Choices) == 0 {
-		return reading{own: line.text}
+		return reading{own: line.text, unsure: view.IsRequest(line.text)}
 	}
 	if found := q.Match(line.text); len(found) > 0 {
 		return picked(q, found)
 	}
 	parts := split(q, line.text)
 	if q.Multi {
-		return several(q, parts)
+		return listed(q, line.text, parts)
 	}
 	if keys(q, parts) && len(parts) > 1 {
 		return reading{problem: "This question has one answer. " + hint(q)}
@@ -101,10 +110,61 @@ func unmatched(q view.Question, words string) reading {
 		return reading{problem: "There is no choice " + words + ". For these very words, choose " + q.OtherKey + "."}
 	case q.LooksLikeKey(words):
 		return reading{problem: "There is no choice " + words + ". " + hint(q)}
+	case view.IsHelp(words):
+		return reading{help: true}
+	case view.IsRequest(words):
+		return reading{problem: leaving + exactly(q)}
+	case view.IsList(words):
+		return reading{problem: listing(q) + exactly(q)}
+	}
+	nearest := q.Nearest(words)
+	switch {
+	case !q.Free() && nearest != "":
+		return reading{problem: "That is none of the choices; the nearest is " + nearest + ". " + hint(q)}
 	case !q.Free():
 		return reading{problem: "That is none of the choices. " + hint(q)}
 	}
+	return reading{own: words, unsure: true, resembles: q.Resembles(words), nearest: nearest}
+}
+
+const leaving = "To leave the question open, press Ctrl+C; :decline ends it without an answer."
+
+// listing answers a word for all or none of the choices where it has no meaning.
+func listing(q view.Question) string {
+	switch {
+	case q.Optional:
+		return "Enter alone chooses none of them."
+	case q.Multi:
+		return "Choose at least one; :decline ends the question without an answer."
+	}
+	return "This question has one answer; :decline ends it without one."
+}
+
+// exactly tells how to send a word that is understood as something else.
+func exactly(q view.Question) string {
+	if !q.Free() {
+		return " " + hint(q)
+	}
+	return " To answer with that very word, type :other and the word."
+}
+
+// ownWords is the meaning of words that were said to be the person's own.
+func ownWords(q view.Question, words string) reading {
+	switch {
+	case !q.Free():
+		return reading{problem: "Only the choices count here. " + hint(q)}
+	case words == "":
+		return reading{wantsOwn: true}
+	}
 	return reading{own: words}
+}
+
+// notAnOption tells a program why its line was not taken.
+func (r reading) notAnOption() string {
+	if r.nearest == "" {
+		return "That is not an option, but it looks like one, and was not taken. To send it as own words, write :other before it."
+	}
+	return "That is not an option; the nearest is " + r.nearest + ". It was not taken. To send it as own words, write :other before it."
 }
 
 // split cuts a line at its commas. "1 3" is read as "1,3".
@@ -120,7 +180,20 @@ func keys(q view.Question, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !q.LooksLikeKey(part) })
 }
 
-// several reads a line of a question with several answers.
+// listed reads a line of a question with several answers: choices with commas between
+// them, or in any other way that leaves no word over.
+func listed(q view.Question, line string, parts []string) reading {
+	r := several(q, parts)
+	if r.problem == "" && r.own == "" && !r.help {
+		return r
+	}
+	if choices := q.Choose(line); choices != nil {
+		return reading{choices: choices}
+	}
+	return r
+}
+
+// several reads choices and own words with commas between them.
 func several(q view.Question, parts []string) reading {
 	var all reading
 	var own []string
@@ -141,8 +214,12 @@ func several(q view.Question, parts []string) reading {
 		case r.problem == "":
 			own = append(own, part)
 		}
-		if r.problem != "" {
+		if r.problem != "" || r.help {
 			return r
+		}
+		if r.unsure {
+			all.unsure, all.resembles = true, all.resembles || r.resembles
+			all.nearest = cmp.Or(all.nearest, r.nearest)
 		}
 		beside = len(found) == 0
 		all.choices = append(all.choices, r.choices...)

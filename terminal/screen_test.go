@@ -99,8 +99,9 @@ func TestScreens(t *testing.T) {
 		script string
 	}{
 		{"one_question", database(), "7\n:help\n:note cheap is fine\n2\n"},
-		{"three_questions", several(), "3, Testing, unit and end to end, fast please\n8080\n\n"},
+		{"three_questions", several(), "3, Testing, unit and end to end, fast please\ny\n8080\n\n"},
 		{"approval", deletion(), "sure\ny\n"},
+		{"near_miss", database(), "?\nsqlit\n\nq\nall\nPostgres\nn\nMySQL, we know it\ny\n"},
 	}
 	for _, s := range screens {
 		for width, suffix := range map[int]string{80: "_80", 40: "_40"} {

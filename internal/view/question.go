@@ -108,7 +108,7 @@ func (q Question) Match(typed string) []int {
 	if found := labels(func(a, b string) bool { return a == b }); len(found) > 0 {
 		return found
 	}
-	if i := q.keyed(typed); i >= 0 {
+	if i := q.keyed(bareKey(typed)); i >= 0 {
 		return []int{i}
 	}
 	if found := labels(strings.EqualFold); len(found) > 0 {
@@ -133,7 +133,16 @@ func (q Question) keyed(typed string) int {
 // LooksLikeKey says whether words that match nothing were probably meant as a key.
 // Nobody should find a slip of the finger recorded as an answer.
 func (q Question) LooksLikeKey(typed string) bool {
-	return len(q.Choices) > 0 && q.keys.has(strings.TrimSpace(typed))
+	return len(q.Choices) > 0 && q.keys.has(bareKey(strings.TrimSpace(typed)))
+}
+
+// bareKey returns a key without what people write around it: "1.", "2)" and "(3)".
+func bareKey(typed string) string {
+	bare := strings.TrimRight(strings.TrimPrefix(typed, "("), ".):")
+	if bare == "" {
+		return typed
+	}
+	return bare
 }
 
 // Numbered says whether the keys are plain numbers.

@@ -1,0 +1,185 @@
+package view
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Choose returns the choices, by index, that a line names for a question with several
+// answers: all of them ("all"), a range of keys ("1-3"), or keys and labels with commas,
+// spaces or "and" between them ("1,3", "eu us", "eu and us"). It returns nil if a part of
+// the line is no choice, and if the question takes one answer.
+func (q Question) Choose(typed string) []int {
+	if !q.Multi || len(q.Choices) == 0 {
+		return nil
+	}
+	switch strings.ToLower(strings.TrimSpace(typed)) {
+	case "all", "*":
+		return indexes(0, len(q.Choices)-1)
+	}
+	var all []int
+	for _, part := range parts(typed, "and") {
+		if found := q.keyRange(part); found != nil {
+			all = append(all, found...)
+			continue
+		}
+		found := q.Match(part)
+		if len(found) != 1 || found[0] == len(q.Choices) {
+			return nil
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+// keyRange returns the choices of a range of keys, such as "1-3".
+func (q Question) keyRange(typed string) []int {
+	first, last, ok := strings.Cut(typed, "-")
+	if !ok {
+		return nil
+	}
+	choice := func(key string) int {
+		return slices.IndexFunc(q.Choices, func(c Choice) bool { return strings.EqualFold(strings.TrimSpace(key), c.Key) })
+	}
+	from, to := choice(first), choice(last)
+	if from < 0 || to < from {
+		return nil
+	}
+	return indexes(from, to)
+}
+
+func indexes(from, to int) (all []int) {
+	for i := from; i <= to; i++ {
+		all = append(all, i)
+	}
+	return all
+}
+
+// parts splits a line at the separators that people use in lists, and at the words given.
+func parts(typed string, words ...string) []string {
+	typed = strings.ReplaceAll(typed, " - ", "-")
+	fields := strings.FieldsFunc(typed, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;/&+|", r) })
+	return slices.DeleteFunc(fields, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
+}
+
+// Nearest returns the key of the choice that the typed words resemble: they begin its
+// label, are a part of it, or differ from it by a slip of the finger. "" is no choice.
+func (q Question) Nearest(typed string) string {
+	words := folded(typed)
+	if len(words) == 0 {
+		return ""
+	}
+	best, distance := "", len(words)+1
+	for _, c := range q.Choices {
+		label := folded(c.Label.String())
+		d := edits(words, label)
+		switch most := max(len(words), len(label)); {
+		case startsWith(label, words), len(words) > 2 && strings.Contains(string(label), string(words)):
+			d = min(d, 1)
+		case d > slips(most):
+			continue
+		}
+		if d < distance {
+			best, distance = c.Key, d
+		}
+	}
+	return best
+}
+
+// slips is how many letters of so many may differ in a word that was mistyped.
+func slips(letters int) int {
+	switch {
+	case letters <= 4:
+		return 1
+	case letters <= 8:
+		return 2
+	}
+	return letters / 4
+}
+
+func startsWith(label, words []rune) bool {
+	return len(words) <= len(label) && slices.Equal(label[:len(words)], words)
+}
+
+// maxFolded is how many letters of a line are compared with a label.
+const maxFolded = 200
+
+// folded returns the letters and digits of s in lower case.
+func folded(s string) []rune {
+	var out []rune
+	for _, r := range s {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out = append(out, unicode.ToLower(r))
+		}
+		if len(out) > maxFolded {
+			break
+		}
+	}
+	return out
+}
+
+// edits returns how many letters must be added, dropped, replaced or swapped with their
+// neighbour to make b of a.
+func edits(a, b []rune) int {
+	var last []int
+	row := indexes(0, len(b))
+	for i := range a {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], last[j-1]+1)
+			}
+		}
+		last, row = row, next
+	}
+	return row[len(b)]
+}
+
+// Resembles reports whether words that are no choice were probably meant as one: they
+// resemble a label, as [Question.Nearest] finds it, all their parts do, or they are
+// numbers with signs between them.
+func (q Question) Resembles(typed string) bool {
+	if len(q.Choices) == 0 {
+		return false
+	}
+	if q.LooksLikeKey(typed) || q.Nearest(typed) != "" {
+		return true
+	}
+	all := parts(typed, "and", "or", "to")
+	return len(all) > 0 && !slices.ContainsFunc(all, func(part string) bool {
+		return len(q.Match(part)) == 0 && q.Nearest(part) == "" && !q.keysAround(part)
+	})
+}
+
+// keysAround reports whether a word is made of numbers and signs where keys are numbers.
+func (q Question) keysAround(part string) bool {
+	if !q.Numbered() {
+		return false
+	}
+	return strings.ContainsFunc(part, unicode.IsDigit) && !strings.ContainsFunc(part, func(r rune) bool {
+		return !unicode.IsDigit(r) && !strings.ContainsRune("-.:()#–", r)
+	})
+}
+
+// IsRequest reports whether a word is what people type to get help or to leave a program.
+// It is never taken for an answer as it is.
+func IsRequest(typed string) bool {
+	return IsHelp(typed) || slices.Contains([]string{"q", "quit", "exit"}, strings.ToLower(strings.TrimSpace(typed)))
+}
+
+// IsHelp reports whether a word asks for help.
+func IsHelp(typed string) bool {
+	return slices.Contains([]string{"?", "h", "help"}, strings.ToLower(strings.TrimSpace(typed)))
+}
+
+// IsList reports whether a word stands for all choices, or for none of them.
+func IsList(typed string) bool {
+	return slices.Contains([]string{"all", "none", "*"}, strings.ToLower(strings.TrimSpace(typed)))
+}
