@@ -6,3 +6,6 @@ import "errors"
 
 // single is not known here: the terminal gives whole lines.
 func single(int) error { return errors.ErrUnsupported }
+
+// foreground is not known here.
+func foreground(int) bool { return true }

@@ -25,3 +25,11 @@ func control(fd int, what uintptr, mode *syscall.Termios) error {
 	}
 	return nil
 }
+
+// foreground reports whether this process may read from its terminal: whether it is in the
+// foreground there. A terminal that cannot tell is taken to let it.
+func foreground(fd int) bool {
+	var group int32
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
+	return errno != 0 || int(group) == syscall.Getpgrp()
+}

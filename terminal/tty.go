@@ -86,6 +86,14 @@ func (t *TTY) single(fd int) error {
 	return single(fd)
 }
 
+// Foreground reports whether this process is in the foreground of the terminal. In the
+// background it gets no input, and must leave the screen alone.
+func (t *TTY) Foreground() bool {
+	front := true
+	_ = t.control(func(fd int) error { front = foreground(fd); return nil })
+	return front
+}
+
 // Prepare makes ready for keys before the prompt is drawn: what is typed at once counts.
 func (t *TTY) Prepare() { _ = t.control(t.single) } // Read tries again, and does without
 

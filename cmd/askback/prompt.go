@@ -44,6 +44,11 @@ func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
 			p.reason = err.Error()
 			break
 		}
+		if !tty.Foreground() {
+			p.reason = "this command runs in the background and does not ask here"
+			_ = tty.Close()
+			break
+		}
 		p.tty = tty
 		options := tty.Options()
 		options.Claim = p.claim
@@ -52,17 +57,18 @@ func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
 	return p
 }
 
-// invitation says where the ask can be answered.
+// invitation says where the ask can be answered. The address has a line of its own: it is
+// too long to share one, and a broken address cannot be clicked.
 func (p *prompt) invitation(page string) string {
 	switch {
 	case p.words != nil && page != "":
-		return "answer here, or at " + page
+		return "answer here, or at\n" + page
 	case p.words != nil:
 		return ""
 	case page == "":
 		return sentence(p.reason, p.elsewhere())
 	}
-	return sentence(p.reason, "answer at "+page)
+	return sentence(p.reason, "answer at\n"+page)
 }
 
 func sentence(why, what string) string {
@@ -110,6 +116,14 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 		}
 		return
 	}
+	p.ask(ctx, shown)
+	if !p.left {
+		p.leave()
+	}
+}
+
+// ask asks until there is an answer, or none to be had here.
+func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
 		result, err := p.words.Ask(ctx, shown)
 		switch {
@@ -184,10 +198,17 @@ func (p *prompt) close(ask askback.Ask) {
 	if p.left {
 		_ = p.words.Settled(view.Of(ask))
 	}
+	p.leave()
+}
+
+// leave gives the terminal back, and the turn to ask in it. The ask may still wait for an
+// answer from elsewhere.
+func (p *prompt) leave() {
 	if p.tty != nil {
 		_ = p.tty.Close()
 	}
 	if p.lock != nil {
 		_ = p.lock.Release()
 	}
+	p.tty, p.lock = nil, nil
 }

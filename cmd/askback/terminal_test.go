@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,8 +49,8 @@ func sit(t *testing.T, env []string, columns uint16, name string, args ...string
 	}()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
+		s.tty.Close() // hangs up on what the command left in the background
 		<-s.ended
-		s.tty.Close()
 	})
 	return s
 }
@@ -120,14 +121,15 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 		args  []string
 		ahead string
 		typed string
+		more  string // typed once the first was refused
 		exit  int
 	}{
 		"y":                           {typed: "y\n"},
 		"yes":                         {typed: "yes\n"},
 		"n":                           {typed: "n\n", exit: exitNo},
 		"Enter":                       {typed: "\n", exit: exitNo},
-		"Enter under a suggested yes": {args: []string{"--default", "yes"}, typed: "\nn\n", exit: exitNo},
-		"another word":                {typed: "sure\nn\n", exit: exitNo},
+		"Enter under a suggested yes": {args: []string{"--default", "yes"}, typed: "\n", more: "n\n", exit: exitNo},
+		"another word":                {typed: "sure\ny\n", more: "n\n", exit: exitNo},
 		"y before it was shown":       {ahead: "y\n", typed: "n\n", exit: exitNo},
 		"to decline":                  {typed: ":decline\n", exit: exitNo},
 	} {
@@ -138,9 +140,51 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 			s.types(c.ahead)
 			s.sees(`Approve\? \[y/.\] `)
 			s.types(c.typed)
+			if c.more != "" {
+				s.sees(`(?s)Type y .*Approve\? \[y/.\] `)
+				s.types(c.more)
+			}
 			s.exits(c.exit)
 		})
 	}
+}
+
+// A block that was pasted into a shell does not answer the question that its first line
+// asks: what was typed before the question was shown is thrown away.
+func TestTypeAheadIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "sh", "-c", `echo ready; read go; askback ask 'Which database?' PostgreSQL SQLite; echo "it ended with $?"`)
+	s.sees(`ready`)
+	s.types("go\nSQLite\nPostgreSQL\n")
+	s.sees(`(?s)Type one of 1-3.*> $`)
+	if list := runs(t, env, "list"); !strings.Contains(list, "Which database?") {
+		t.Fatalf("the list has %q; want the ask to be open", list)
+	}
+	s.types("1\n")
+	s.sees(`(?m)^PostgreSQL\r$`)
+	s.sees(`it ended with 0`)
+}
+
+// Neither does it answer the second question, nor is the line behind a refused one taken.
+func TestFurtherLinesOfAPasteAreNoAnswers(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	file := filepath.Join(t.TempDir(), "questions.json")
+	if err := os.WriteFile(file, []byte(`{"questions": [{"question": "Name?"}, {"question": "Place?", "options": ["north", "south"]}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := sit(t, env, 80, "askback", "ask", "--file", file)
+	s.sees(`(?s)1 of 2.*> $`)
+	s.types("first line\nsouth\nsouth\n")
+	s.sees(`(?s)2 of 2.*> $`)
+	s.types("what?\ny\nsouth\n")
+	s.sees(`Send it as your own words\? \[y/N\] $`)
+	s.types("n\nsouth\n")
+	s.sees(`(?s)Not sent\..*> $`)
+	s.types("1\n")
+	s.exits(0)
+	s.sees(`"Place\?": "north"`)
 }
 
 // C5: Ctrl+C leaves the ask pending and says how to withdraw it.
@@ -213,9 +257,46 @@ func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
-	s.sees(`the input ended, and that is no answer`)
+	s.sees(`this command runs in the background and does not ask here; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`)
 	runs(t, env, "answer", askID.FindString(s.screen.String()), "1")
 	s.sees(`it ended with 0`)
+}
+
+// A command in the background does not keep the terminal from the next one.
+func TestBackgroundCommandLeavesTheTerminalFree(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'First?' a b & askback ask 'Second?' c d; askback answer latest a; wait $!; echo "it ended with $?"`)
+	s.sees(`(?s)Second\?.*Type one of 1-3.*> $`)
+	s.types("1\n")
+	s.sees(`(?m)^c\r$`)
+	s.sees(`(?m)^a\r$`)
+	s.sees(`it ended with 0`)
+}
+
+// So does one whose input has ended: it waits for an answer from elsewhere, and the next
+// one may ask.
+func TestEndedInputLeavesTheTerminalFree(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb")
+	s := sit(t, env, 80, "sh", "-c", `exec 3<&0
+askback ask 'First?' a b <&3 & first=$!
+askback ask 'Second?' a b <&3 & second=$!
+wait $first $second; echo "both ended"`)
+	s.sees(`another question is open in this terminal`)
+	s.sees(`(?m)^> `)
+	waiting := regexp.MustCompile(`(ask_\w{26}) waits for its turn`).FindStringSubmatch(s.screen.String())[1]
+	s.types("\x04")
+	s.sees(`the input ended, and that is no answer; ask_\w{26} still waits`)
+	open := regexp.MustCompile(`no answer; (ask_\w{26}) still waits`).FindStringSubmatch(s.screen.String())[1]
+	s.sees(`(?s)no answer;.*Type one of 1-3.*> $`)
+	if open == waiting {
+		t.Fatalf("%s was asked and waits for its turn", open)
+	}
+	s.types("1\n")
+	s.sees(`(?m)^a\r$`)
+	runs(t, env, "answer", open, "2")
+	s.sees(`both ended`)
 }
 
 // Two prompts never read one keyboard: what is typed answers the ask that is shown, and
