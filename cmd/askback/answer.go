@@ -18,36 +18,43 @@ import (
 )
 
 type answerCommand struct {
-	ID      string   `arg:"" name:"ask" help:"Its id."`
-	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label, number or text; with several questions q1=…"`
-	Other   string   `help:"Text of your own."`
-	Notes   string   `help:"Notes on your answer."`
-	Comment string   `help:"Remarks on the whole."`
-	Approve bool     `xor:"decision" help:"Approve what is to be confirmed, this once."`
-	Deny    bool     `xor:"decision" help:"Deny it."`
-	All     bool     `name:"approve-all" xor:"decision" help:"Approve it, and the same call later; askback grant list shows it."`
-	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"What is approved later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
-	Expires string   `placeholder:"TIME" help:"For how long: 12h, 7d; a day if not given."`
+	ID      string   `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text where there are none; with several questions q1=…"`
+	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is no option; with several questions q1=TEXT."`
+	Notes   string   `help:"Add notes to your answer."`
+	Comment string   `help:"Add a remark on the whole ask."`
+	Approve bool     `xor:"decision" help:"Approve the call, this once."`
+	Deny    bool     `xor:"decision" help:"Deny the call."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call, and the same call later; askback grant list shows it."`
+	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose what is approved later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
+	Expires string   `placeholder:"TIME" help:"Approve later calls for this long: 12h, 7d; a day if not given."`
 	Input   string   `placeholder:"FILE" help:"Approve these arguments instead: a file with JSON, or -."`
-	Reason  string   `help:"Why."`
+	Reason  string   `help:"Give the reason for your decision."`
 }
 
 // Run answers an ask.
 func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := d.user.Get(ctx, c.ID)
+		find := lookup{d.user, "answer"}
+		ask, err := find.get(ctx, c.ID)
 		if err != nil {
 			return err
+		}
+		if c.ID == latest {
+			if c.Approve || c.All {
+				return usage(fmt.Sprintf("latest can be answered and denied; to approve, name what you approve: %s", ask.ID))
+			}
+			say(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
 		}
 		answer, err := c.answer(ask, io.in)
 		if err != nil {
 			return err
 		}
-		ask, err = d.user.Answer(ctx, c.ID, answer)
+		ask, err = d.user.Answer(ctx, ask.ID, answer)
 		if c.All && err == nil {
 			say(io.err, c.granted(ask))
 		}
-		return told(io, ask, err)
+		return told(io, ask, find.explain(err, c.ID))
 	})
 }
 
@@ -92,7 +99,7 @@ func ending(ask askback.Ask) string {
 // decision is the answer to a confirmation.
 func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
-	if len(c.Answers) > 0 || c.Other != "" || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
+	if len(c.Answers)+len(c.Other) > 0 || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
 		return out, usage("this is a confirmation: use --approve, --deny or --approve-all")
 	}
 	switch {
@@ -154,15 +161,26 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 		if err != nil {
 			return out, err
 		}
-		if value, err = choice(questions[i], value); err != nil {
+		picked, err := choices(questions[i], value)
+		if err != nil {
 			return out, err
 		}
-		given[i].Selected = append(given[i].Selected, value)
+		given[i].Selected = append(given[i].Selected, picked...)
 	}
-	if (c.Other != "" || c.Notes != "") && len(given) > 1 {
-		return out, usage("several questions: put text of your own after q1=, and notes into --comment")
+	for _, text := range c.Other {
+		i, value, err := place(ask, text)
+		switch {
+		case err != nil:
+			return out, err
+		case given[i].Other != "":
+			return out, usage("--other: give one text for each question")
+		}
+		given[i].Other = value
 	}
-	given[0].Other, given[0].Notes = c.Other, c.Notes
+	if c.Notes != "" && len(given) > 1 {
+		return out, usage("several questions: put notes into --comment")
+	}
+	given[0].Notes = c.Notes
 	for _, g := range given {
 		if len(g.Selected) > 0 || g.Other != "" || g.Notes != "" {
 			out.Answers = append(out.Answers, g)
@@ -189,43 +207,82 @@ func place(ask askback.Ask, text string) (int, string, error) {
 	return i - 1, m[2], nil
 }
 
-// choice reads a label, the key of an option, or text, as the prompt does.
-func choice(q view.Question, typed string) (string, error) {
+// choices reads a label or the key of an option, or several where the question takes them,
+// as the prompt does. Text is taken only where there are no options.
+func choices(q view.Question, typed string) ([]string, error) {
+	if len(q.Choices) == 0 {
+		return []string{typed}, nil
+	}
 	switch found := q.Match(typed); {
 	case len(found) > 1:
-		return "", usage(fmt.Sprintf("%q can mean several options: use a key, %s", typed, q.Keys()))
+		return nil, usage(fmt.Sprintf("%q can mean several options: use a key, %s", typed, q.Keys()))
 	case len(found) == 1 && found[0] < len(q.Choices):
-		return q.Pick(found, "").Selected[0], nil
+		return q.Pick(found, "").Selected, nil
 	case len(found) == 1:
-		return "", usage("say what else, with --other TEXT")
-	case q.LooksLikeKey(typed):
-		return "", usage(fmt.Sprintf("there is no option %s: use %s, a label, or --other TEXT", typed, q.Keys()))
+		return nil, usage("say what else, with --other TEXT")
 	}
-	return typed, nil
+	if found := q.Choose(typed); found != nil {
+		return q.Pick(found, "").Selected, nil
+	}
+	return nil, usage(noOption(q, typed))
+}
+
+// noOption tells what can be answered instead of text that is no option.
+func noOption(q view.Question, typed string) string {
+	what := fmt.Sprintf("%q is not an option", typed)
+	if q.LooksLikeKey(typed) {
+		what = "there is no option " + typed
+	} else if key := q.Nearest(typed); key != "" {
+		what += fmt.Sprintf("; the nearest is %s, %q", key, label(q, key))
+	}
+	if !q.Free() {
+		return what + ": use " + q.Keys() + ", or a label"
+	}
+	return what + ": use " + q.Keys() + ", a label, or --other TEXT for your own words"
+}
+
+// label returns the label of the option with this key.
+func label(q view.Question, key string) string {
+	for _, c := range q.Choices {
+		if c.Key == key {
+			return c.Label.String()
+		}
+	}
+	return key
 }
 
 type declineCommand struct {
-	ID     string `arg:"" name:"ask" help:"Its id."`
-	Reason string `help:"Why."`
+	ID     string `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
+	Reason string `help:"Tell the agent why."`
 }
 
 // Run declines an ask.
 func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := d.user.Decline(ctx, c.ID, c.Reason)
-		return told(io, ask, err)
+		find := lookup{d.user, "decline"}
+		id, err := find.find(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		ask, err := d.user.Decline(ctx, id, c.Reason)
+		return told(io, ask, find.explain(err, c.ID))
 	})
 }
 
 type cancelCommand struct {
-	ID     string `arg:"" name:"ask" help:"Its id."`
-	Reason string `help:"Why."`
+	ID     string `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
+	Reason string `help:"Tell people why."`
 }
 
 // Run withdraws an ask.
 func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := d.agent.Cancel(ctx, c.ID, c.Reason)
-		return told(io, ask, err)
+		find := lookup{d.agent, "withdraw"}
+		id, err := find.find(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		ask, err := d.agent.Cancel(ctx, id, c.Reason)
+		return told(io, ask, find.explain(err, c.ID))
 	})
 }

@@ -19,12 +19,12 @@ import (
 
 // placing are the flags of everything that asks.
 type placing struct {
-	To      []string `sep:"none" placeholder:"NAME" help:"Who may answer; everybody if not given."`
-	Agent   string   `placeholder:"NAME" help:"Who asks, for people to read."`
-	Session string   `placeholder:"KEY" help:"Your own name for the run this belongs to."`
-	Key     string   `placeholder:"KEY" help:"Makes it safe to ask again: the same key is the same ask."`
-	Timeout string   `placeholder:"TIME" help:"How long to wait: 90s, 10m, 2h, 7d."`
-	JSON    bool     `name:"json" help:"Print the whole outcome."`
+	To      []string `sep:"none" placeholder:"NAME" help:"Name a person who may answer; everybody if not given."`
+	Agent   string   `placeholder:"NAME" help:"Name the agent that asks, for people to read."`
+	Session string   `placeholder:"KEY" help:"Name the run that this belongs to, as you like."`
+	Key     string   `placeholder:"KEY" help:"Make it safe to run the command again: the same key is the same ask."`
+	Timeout string   `placeholder:"TIME" help:"Wait this long: 90s, 10m, 2h, 7d; for ever if not given."`
+	JSON    bool     `name:"json" help:"Print the whole outcome as JSON."`
 }
 
 func (p placing) on(r *askback.Request) error {
@@ -41,16 +41,16 @@ func (p placing) on(r *askback.Request) error {
 }
 
 type askCommand struct {
-	Question    string   `arg:"" optional:"" help:"What to ask."`
-	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Answers to choose from; none for free text."`
-	Header      string   `help:"A label of at most 12 characters."`
-	Description []string `sep:"none" placeholder:"TEXT" help:"What an option means; once for each, in order."`
-	Multi       bool     `help:"Several options may be chosen."`
-	NoOther     bool     `help:"Only the options count."`
-	Default     []string `sep:"none" placeholder:"ANSWER" help:"What Enter means; with --on-timeout default, what silence means."`
-	OnTimeout   string   `placeholder:"WHAT" help:"What the end of --timeout means: fail, default, decline or wait."`
-	Context     string   `placeholder:"TEXT" help:"What the person should know."`
-	File        string   `placeholder:"FILE" help:"The ask as JSON, as in POST /asks; - is standard input."`
+	Question    string   `arg:"" optional:"" help:"Question to ask."`
+	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Options to choose from, at least two; none for a free text answer."`
+	Header      string   `help:"Show this short label, of at most 12 characters."`
+	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; once for each, in order."`
+	Multi       bool     `help:"Let several options be chosen."`
+	NoOther     bool     `help:"Accept only the options, no other text."`
+	Default     []string `sep:"none" placeholder:"ANSWER" help:"Take this answer for Enter alone and, with --on-timeout default, for silence."`
+	OnTimeout   string   `placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
+	Context     string   `placeholder:"TEXT" help:"Show this beside the question."`
+	File        string   `placeholder:"FILE" help:"Read the ask as JSON from a file, as in POST /asks; - is standard input."`
 	placing
 }
 
@@ -64,7 +64,7 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 		if c.File == "-" {
 			io.in = nil // it was read to its end
 		}
-		return askAndWait(ctx, d, io, r, c.JSON, false)
+		return written(askAndWait(ctx, d, io, r, c.JSON, false), c.File != "")
 	})
 }
 
@@ -80,6 +80,9 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 		return askback.Request{}, usage(`ask what? askback ask "Which database?" PostgreSQL SQLite`)
 	case n > 0 && n != len(c.Options):
 		return askback.Request{}, usage(fmt.Sprintf("%d descriptions for %d options: describe each, in order", n, len(c.Options)))
+	}
+	if err := checkOptions(c.Options); err != nil {
+		return askback.Request{}, err
 	}
 	q := askback.Question{
 		Text: c.Question, Header: c.Header, MultiSelect: c.Multi, Options: askback.Options(c.Options...),
@@ -125,9 +128,9 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 }
 
 type confirmCommand struct {
-	Action  string `arg:"" help:"What is about to be done."`
-	Details string `help:"More about it."`
-	Default string `enum:"yes,no" default:"no" help:"Which answer is suggested (${enum}); neither is ever given for you."`
+	Action  string `arg:"" help:"Action that is about to be done."`
+	Details string `help:"Say more about the action."`
+	Default string `enum:"yes,no" default:"no" help:"Suggest an answer (${enum}); it is never given for the person."`
 	placing
 }
 
@@ -150,7 +153,7 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 		return err
 	}
 	for _, n := range r.Repairs {
-		say(io.err, askback.Invalid{n}.Error())
+		say(io.err, mistake(n))
 	}
 	ask, err := d.agent.Ask(ctx, r)
 	if err != nil {

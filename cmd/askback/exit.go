@@ -53,8 +53,8 @@ func code(w io.Writer, err error) int {
 		say(w, end.why)
 		return end.code
 	case errors.As(err, &invalid):
-		for _, p := range invalid {
-			say(w, askback.Invalid{p}.Error())
+		for _, line := range mistakes(err, invalid) {
+			say(w, line)
 		}
 		return exitUsage
 	case errors.As(err, &file):
@@ -62,13 +62,16 @@ func code(w io.Writer, err error) int {
 			say(w, strings.TrimSuffix(line, "\n"))
 		}
 		return exitUsage
-	case errors.As(err, &typed), errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
+	case errors.As(err, &typed):
 		say(w, err.Error())
+		return exitUsage
+	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
+		say(w, safetext.Line(withoutRoute(err)).String())
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
-	say(w, err.Error())
+	say(w, safetext.Line(withoutRoute(err)).String())
 	return exitRefused
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,35 +13,43 @@ import (
 )
 
 type grantCommand struct {
-	List   grantList   `cmd:"" help:"List the standing approvals that hold."`
-	Revoke grantRevoke `cmd:"" help:"End one at once."`
+	List   grantList   `cmd:"" help:"List the standing approvals that are in force."`
+	Revoke grantRevoke `cmd:"" help:"End a standing approval at once."`
 }
 
 type grantList struct {
-	Ended bool `help:"Those that are over, or revoked, instead."`
-	JSON  bool `name:"json" help:"Print what the API gives."`
+	Ended bool `help:"List those that have ended or were revoked instead."`
+	JSON  bool `name:"json" help:"Print the reply of the API."`
 }
 
 // Run lists grants.
 func (c *grantList) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		var all askback.GrantPage
-		q := askback.GrantQuery{Ended: c.Ended, Limit: askback.MaxLimit}
-		for more := true; more; more = q.Cursor != "" {
-			page, err := d.user.Grants(ctx, q)
-			if err != nil {
-				return err
-			}
-			all.Items, q.Cursor = append(all.Items, page.Items...), page.NextCursor
+		grants, err := d.grants(ctx, c.Ended)
+		if err != nil {
+			return err
 		}
 		if c.JSON {
-			return printJSON(io.out, all)
+			return printJSON(io.out, askback.GrantPage{Items: grants})
 		}
-		for _, g := range all.Items {
-			fmt.Fprintln(io.out, standingApproval(g))
+		for _, g := range grants {
+			printLine(io.out, standingApproval(g))
 		}
 		return nil
 	})
+}
+
+// grants returns all standing approvals, those in force or those that ended.
+func (d *desk) grants(ctx context.Context, ended bool) (all []askback.Grant, err error) {
+	q := askback.GrantQuery{Ended: ended, Limit: askback.MaxLimit}
+	for more := true; more; more = q.Cursor != "" {
+		page, err := d.user.Grants(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all, q.Cursor = append(all, page.Items...), page.NextCursor
+	}
+	return all, nil
 }
 
 // standingApproval is a grant in one line.
@@ -81,16 +90,39 @@ func abridged(s string) string {
 }
 
 type grantRevoke struct {
-	ID string `arg:"" help:"Its id, as grant list shows it."`
+	ID string `arg:"" help:"Id of the standing approval, as grant list shows it."`
 }
 
 // Run revokes a grant.
 func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		g, err := d.user.Revoke(ctx, c.ID)
-		if err == nil {
+		id, err := c.find(ctx, d)
+		if err != nil {
+			return err
+		}
+		g, err := d.user.Revoke(ctx, id)
+		switch {
+		case errors.Is(err, askback.ErrNotFound):
+			return ended{exitRefused, "there is no standing approval " + id + " that is yours to end"}
+		case err == nil:
 			say(io.err, "ended: "+standingApproval(g))
 		}
 		return err
 	})
+}
+
+// find returns the whole id of what is to be revoked.
+func (c *grantRevoke) find(ctx context.Context, d *desk) (string, error) {
+	if wholeID.MatchString(c.ID) {
+		return c.ID, nil
+	}
+	grants, err := d.grants(ctx, false)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, g := range grants {
+		ids = append(ids, g.ID)
+	}
+	return only(c.ID, "grt_", "standing approval", ids)
 }

@@ -3,20 +3,22 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
 
 type listCommand struct {
-	Status string `default:"pending" enum:"pending,answered,declined,cancelled,expired,all" help:"Which ones: ${enum}."`
-	Agent  string `placeholder:"NAME" help:"Only what this agent asks."`
-	Limit  int    `default:"50" help:"At most so many."`
-	Cursor string `help:"Go on after a list that was cut."`
-	JSON   bool   `name:"json" help:"Print what the API gives."`
+	Status string `default:"pending" enum:"pending,answered,declined,cancelled,expired,all" help:"List asks with this status: ${enum}."`
+	Agent  string `placeholder:"NAME" help:"List only what this agent asks."`
+	Limit  int    `default:"50" help:"List at most so many."`
+	Cursor string `help:"Continue after a list that was cut."`
+	JSON   bool   `name:"json" help:"Print the reply of the API."`
 }
 
 // Run lists asks.
@@ -32,12 +34,15 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 			return printJSON(io.out, page)
 		}
 		if len(page.Items) == 0 {
-			say(io.err, "nothing here: "+d.where())
+			say(io.err, c.empty())
 			return nil
 		}
-		for _, ask := range page.Items {
-			v := view.Of(ask)
-			fmt.Fprintf(io.out, "%s  %-9s  %4s  %s: %s\n", v.ID, ask.Status, elapsed(time.Since(ask.CreatedAt)), v.From(), v.Headline())
+		if screen := terminal.Screen(io.out); screen != nil {
+			c.draw(io.out, page.Items, screen.Width(), time.Now())
+		} else {
+			for _, ask := range page.Items {
+				printLine(io.out, listed(ask, time.Now()))
+			}
 		}
 		if page.NextCursor != "" {
 			say(io.err, "there are more: --cursor "+page.NextCursor)
@@ -46,15 +51,134 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 	})
 }
 
+// empty says that the list is, and how to ask.
+func (c *listCommand) empty() string {
+	if c.Cursor != "" {
+		return "No more asks."
+	}
+	kind := c.Status
+	if kind == string(askback.AnyStatus) {
+		kind = ""
+	}
+	switch {
+	case c.Agent != "":
+		return strings.TrimSpace("No "+kind) + " asks of " + c.Agent + "."
+	case c.Status == string(askback.Pending):
+		return `No open questions. To ask one: askback ask "Which database?" PostgreSQL SQLite`
+	}
+	return strings.TrimSpace("No "+kind) + " asks."
+}
+
+// listed is an ask as one line for a program. The first four columns have spaces between
+// them, and how it ended stands at the end.
+func listed(ask askback.Ask, now time.Time) string {
+	v := view.Of(ask)
+	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(), v.Headline())
+	if isDangerous(v) {
+		line += " (dangerous)"
+	}
+	if v.Outcome != nil {
+		line += "  → " + verdict(ask)
+	}
+	return line
+}
+
+func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmation.Dangerous }
+
+// maxVerdict is how many columns of a screen an answer takes in a list.
+const maxVerdict = 24
+
+// draw writes the list for a person: one row for each ask, no wider than the screen.
+func (c *listCommand) draw(w io.Writer, asks []askback.Ask, width int, now time.Time) {
+	printLine(w, c.title(len(asks)))
+	ids, ends, outcome := shortIDs(asks), make([]string, len(asks)), 0
+	if c.Status != string(askback.Pending) {
+		outcome = len("OUTCOME")
+		for i, ask := range asks {
+			ends[i] = fit(safetext.Line(verdict(ask)), maxVerdict)
+			outcome = max(outcome, safetext.Width(safetext.Line(ends[i])))
+		}
+	}
+	row := func(id, age, end, rest string) {
+		line := padded(id, len(ids[0])) + "  " + fmt.Sprintf("%4s", age) + "  "
+		if outcome > 0 {
+			line += padded(end, outcome) + "  "
+		}
+		printLine(w, line+fit(safetext.Line(rest), width-1-safetext.Width(safetext.Line(line))))
+	}
+	row("ID", "AGE", "OUTCOME", "QUESTION")
+	for i, ask := range asks {
+		v := view.Of(ask)
+		rest := v.From().String() + ": " + v.Headline().String()
+		if isDangerous(v) {
+			rest = "DANGEROUS " + rest
+		}
+		row(ids[i], elapsed(now.Sub(ask.CreatedAt)), ends[i], rest)
+	}
+}
+
+// title counts what is listed.
+func (c *listCommand) title(n int) string {
+	switch {
+	case c.Status == string(askback.Pending):
+		return view.Count(n, "open question")
+	case c.Status == string(askback.AnyStatus):
+		return view.Count(n, "ask")
+	}
+	return view.Count(n, c.Status+" ask")
+}
+
+// padded fills text with spaces up to a width.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-safetext.Width(safetext.Line(text))))
+}
+
+// fit returns a line of text in at most so many columns. What is left out is marked.
+func fit(text safetext.Text, width int) string {
+	text = safetext.Line(text.String())
+	if safetext.Width(text) <= width {
+		return text.String()
+	}
+	return strings.TrimRight(safetext.Wrap(text, max(1, width-2))[0].String(), " ") + " …"
+}
+
+// verdict is how an ask ended in a few words: the answer, or what took its place.
+func verdict(ask askback.Ask) string {
+	o := ask.Outcome
+	if o == nil {
+		return "open"
+	}
+	var values []string
+	for _, a := range o.Answers {
+		values = append(values, a.Values()...)
+	}
+	said := strings.Join(values, ", ")
+	switch {
+	case o.Status == askback.Cancelled:
+		return "withdrawn"
+	case o.Defaulted:
+		return "default: " + said
+	case o.Status != askback.Answered:
+		return string(o.Status)
+	case len(o.Input) > 0:
+		return "approved, edited"
+	case o.Decision == askback.ApproveAll:
+		return "approved, all like it"
+	case o.Decision != "":
+		return string(o.Decision)
+	}
+	return said
+}
+
 type showCommand struct {
-	ID   string `arg:"" name:"ask" help:"Its id."`
-	JSON bool   `name:"json" help:"Print what the API gives."`
+	ID   string `arg:"" name:"ask" help:"Id of the ask, or latest."`
+	JSON bool   `name:"json" help:"Print the reply of the API."`
 }
 
 // Run shows an ask.
 func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := d.user.Get(ctx, strings.TrimSpace(c.ID))
+		ask, err := lookup{d.user, "see"}.get(ctx, c.ID)
 		if err != nil {
 			return err
 		}

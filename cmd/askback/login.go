@@ -26,8 +26,8 @@ func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
 			return err
 		}
 		say(io.err, fmt.Sprintf("open this once, within %d minutes:", int(askback.LoginTime.Minutes())))
-		_, err = fmt.Fprintf(io.out, "%s%s\n", at.pages, web.LoginPath(secret))
-		return err
+		printLine(io.out, at.pages+web.LoginPath(secret))
+		return nil
 	})
 }
 

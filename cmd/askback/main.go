@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -36,24 +37,25 @@ type streams struct {
 
 // commands is the command line (wire.md §9).
 type commands struct {
-	DB     string `help:"Database file." env:"ASKBACK_DB" placeholder:"FILE"`
-	Config string `help:"Settings file; none if not given." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	DB      string           `help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
+	Config  string           `help:"Read this settings file; none if not given." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
 	Confirm confirmCommand `cmd:"" help:"Ask whether something may be done; exit 0 is yes, 1 is no."`
 	Answer  answerCommand  `cmd:"" help:"Answer an ask."`
-	Decline declineCommand `cmd:"" help:"Say that you will not answer an ask."`
+	Decline declineCommand `cmd:"" help:"Refuse to answer an ask."`
 	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
-	List    listCommand    `cmd:"" help:"List asks, pending ones unless told otherwise."`
+	List    listCommand    `cmd:"" help:"List asks, the open ones if not told otherwise."`
 	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
 	Serve   serveCommand   `cmd:"" help:"Serve asks over HTTP and on pages, until it is stopped."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook    hookCommand    `cmd:"" help:"Answer hooks of agents of today."`
+	Hook    hookCommand    `cmd:"" help:"Answer the hooks of Claude Code."`
 	Init    initCommand    `cmd:"" help:"Write Askback into the configuration of another program."`
 	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens."`
-	Doctor  doctorCommand  `cmd:"" help:"Look whether everything here is as it should be, and change nothing."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong; change nothing."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -61,18 +63,30 @@ type commands struct {
 func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)))
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(asFlags(args))
 	if err != nil {
 		return code(io.err, usage(err.Error()+"; askback --help shows how"))
 	}
 	return code(io.err, parsed.Run(io, &all))
 }
 
+// asFlags turns what people type to get help into the flag for it: no words at all, and
+// "help" before a command.
+func asFlags(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	}
+	return args
+}
+
 // parser reads the command line. docs/cli.md is held to its model.
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(setup.Clients(), ", "), "patience": hook.Patience.String()},
+		kong.Vars{"clients": strings.Join(setup.Clients(), ", "), "patience": hook.Patience.String(), "version": versionLine()},
 		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)

@@ -52,6 +52,11 @@ func escaped(raw []byte) []byte {
 	return out
 }
 
+// printLine writes one line for a person. Whatever it quotes is made safe for a terminal.
+func printLine(w io.Writer, text string) {
+	_, _ = fmt.Fprintln(w, safetext.Line(text))
+}
+
 // printAnswers writes what a script takes: the answer to one question, one
 // value a line, or an object by question for several.
 func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []askback.Question) error {

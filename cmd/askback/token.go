@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/safetext"
 )
 
 type tokenCommand struct {
@@ -16,9 +16,9 @@ type tokenCommand struct {
 }
 
 type tokenCreate struct {
-	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"What its holder may do: ${enum}."`
-	Name    string `required:"" help:"Who its holder is."`
-	Expires string `placeholder:"TIME" help:"When it ends: 30d; never if not given."`
+	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what its holder may do: ${enum}."`
+	Name    string `required:"" help:"Name its holder."`
+	Expires string `placeholder:"TIME" help:"End it after this time, such as 30d; never if not given."`
 }
 
 // Run makes a token.
@@ -37,13 +37,13 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 			return err
 		}
 		say(io.err, fmt.Sprintf("%s for %s %s; it is shown this once:", t.ID, t.Kind, t.Name))
-		_, err = fmt.Fprintln(io.out, secret)
+		_, err = fmt.Fprintln(io.out, plain(io.out, secret))
 		return err
 	})
 }
 
 type tokenList struct {
-	JSON bool `name:"json" help:"Print what the API gives."`
+	JSON bool `name:"json" help:"Print the reply of the API."`
 }
 
 // Run lists tokens.
@@ -59,7 +59,7 @@ func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
 			}{append([]askback.Token{}, tokens...)})
 		}
 		for _, t := range tokens {
-			fmt.Fprintf(io.out, "%s  %-9s  %s  %s\n", t.ID, t.Kind, safetext.Line(t.Name), lasting(t, time.Now()))
+			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s", t.ID, t.Kind, t.Name, lasting(t, time.Now())))
 		}
 		return nil
 	})
@@ -79,13 +79,35 @@ func lasting(t askback.Token, now time.Time) string {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" help:"Its id, as token list shows it."`
+	ID string `arg:"" help:"Id of the token, as token list shows it."`
 }
 
 // Run revokes a token.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		_, err := d.user.RevokeToken(ctx, c.ID)
+		id, err := c.find(ctx, d)
+		if err != nil {
+			return err
+		}
+		if _, err = d.user.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
+			return ended{exitRefused, "there is no token " + id + " that is yours to end"}
+		}
 		return err
 	})
+}
+
+// find returns the whole id of what is to be revoked.
+func (c *tokenRevoke) find(ctx context.Context, d *desk) (string, error) {
+	if wholeID.MatchString(c.ID) {
+		return c.ID, nil
+	}
+	tokens, err := d.user.Tokens(ctx)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, t := range tokens {
+		ids = append(ids, t.ID)
+	}
+	return only(c.ID, "tok_", "token", ids)
 }

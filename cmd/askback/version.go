@@ -11,8 +11,13 @@ type versionCommand struct{}
 
 // Run prints the version the binary was built from.
 func (versionCommand) Run(_ context.Context, io streams) error {
-	_, err := fmt.Fprintf(io.out, "askback %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+	printLine(io.out, versionLine())
+	return nil
+}
+
+// versionLine names the version, and what it was built with and for.
+func versionLine() string {
+	return fmt.Sprintf("askback %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func version() string {
