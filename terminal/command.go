@@ -24,13 +24,16 @@ var help = []string{
 	":skip          leaves this open, where it is optional",
 	":decline       says that you will not answer; :decline WHY also says why",
 	"::text         is the text :text",
+	":show          shows every row of what is folded",
 }
 
 var helpApproval = []string{
 	"y or n         approves or denies exactly this call, this once",
 	"all            also approves the same call later; says for how long, and asks again",
 	"all tool       also approves any call of this tool; says what that is, and asks again",
+	"n REASON       denies it and says why",
 	":note TEXT     says why, before you decide",
+	":show          shows every row of what is folded",
 	":decline       says that you will decide neither; :decline WHY also says why",
 }
 
@@ -47,7 +50,7 @@ func (t *talk) hear(prompt string) (said, error) {
 			return said{}, err
 		}
 		command, argument, ok := parse(line)
-		problem := check(argument)
+		problem := t.check(argument)
 		switch {
 		case err != nil:
 			err = t.refuse(tooLong)
@@ -100,16 +103,31 @@ func parse(line string) (command, argument string, ok bool) {
 }
 
 // check says what keeps a text from being what a person wrote.
-func check(text string) string {
+func (t *talk) check(text string) string {
 	switch {
 	case !utf8.ValidString(text):
 		return "That line is not UTF-8 and was not taken."
+	case strings.Contains(text, noText) && t.options.Human:
+		return "Arrow keys and Esc do not work here; " + t.instead() + ". The line was not taken."
 	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
-		return "That line has keys in it that are no text, such as arrows. It was not taken."
+		return "That line has control characters in it and was not taken."
 	case utf8.RuneCountInString(text) > askback.MaxText:
 		return tooLong
 	}
 	return ""
+}
+
+// instead tells what to type where arrow keys were pressed.
+func (t *talk) instead() string {
+	switch {
+	case t.ask.Confirmation != nil:
+		return "type y or n"
+	case len(t.current.Choices) == 0:
+		return "type your answer"
+	case t.current.Numbered():
+		return "type a number"
+	}
+	return "type one of " + t.current.Keys()
 }
 
 // maxRefused is how many lines in a row may bring nothing where nobody sits: an input
@@ -142,6 +160,8 @@ func (t *talk) obey(command, argument string) error {
 		return t.refuse(helpApproval...)
 	case command == "help":
 		return t.refuse(help...)
+	case command == "show" && argument == "":
+		return t.showAll()
 	case command == "decline":
 		return declined{argument}
 	case command == "note":

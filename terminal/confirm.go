@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -13,11 +15,12 @@ import (
 func (t *talk) confirm(f *frame) (askback.Answer, error) {
 	before := f.rows
 	f.call(t.ask)
-	rows := f.rows - before
+	rows := f.rows - before + f.folded
 	f.rule("")
 	if rows > maxRows {
 		f.again(t.ask.Confirmation, rows)
 	}
+	t.noteFolded(f)
 	f.say(t.ask.Silence(f.zone))
 	prompt := t.decisions(f)
 	if err := f.writeTo(t.out); err != nil {
@@ -29,14 +32,20 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 			return askback.Answer{}, err
 		}
 		answer, problem := t.decide(line.text)
-		if answer.Decision == askback.ApproveAll {
+		if problem == "" && answer.Decision != askback.Deny && t.folded > 0 {
+			problem, err = t.unread()
+		}
+		if err == nil && problem == "" && answer.Decision == askback.ApproveAll {
 			problem, err = t.sure(answer.Grant.Scope)
-			if err != nil {
-				return askback.Answer{}, err
-			}
+		}
+		if err == nil && problem == "" && answer.Decision == askback.Deny {
+			problem, err = t.because(answer.Reason)
+		}
+		if err != nil {
+			return askback.Answer{}, err
 		}
 		if problem == "" {
-			answer.Reason = strings.Join(t.notes, "\n")
+			answer.Reason = strings.Join(t.reasons(answer.Reason), "\n")
 			return answer, nil
 		}
 		if err := t.refuse(problem); err != nil {
@@ -51,11 +60,13 @@ func (t *talk) decisions(f *frame) string {
 		f.say("This input is no terminal. It can deny, but not approve.")
 		return "Deny? [n] "
 	}
-	edit := " To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE"
-	if t.ask.Confirmation.NoEdit {
-		edit = " This agent cannot run other arguments: to want others, deny, and say in the reason which."
+	f.say("y approves this once, n denies it, all also approves the same call later. A reason may follow the n.")
+	switch {
+	case t.ask.Confirmation.NoEdit:
+		f.say("This agent cannot run other arguments: to want others, deny, and say in the reason which.")
+	case !t.ask.Confirmation.Repeated: // what askback confirm asks runs as it is or not at all
+		f.say("To approve other arguments: askback answer " + id(t.ask) + " --approve --input FILE")
 	}
-	f.say("y approves this once, n denies it, all also approves the same call later." + edit)
 	if t.ask.Confirmation.SuggestYes {
 		f.say("The agent suggests yes. Enter alone decides nothing.")
 		return "Approve? [y/n] "
@@ -92,6 +103,9 @@ func (t *talk) decide(words string) (askback.Answer, string) {
 		}
 		return askback.Answer{}, "Type y or n: a suggestion decides nothing."
 	}
+	if denial := denies.FindStringSubmatch(words); denial != nil {
+		return askback.Decide(askback.Deny, denial[2]), ""
+	}
 	return askback.Answer{}, "Type y to approve or n to deny; :help shows more."
 }
 
@@ -99,6 +113,53 @@ func approveAll(scope askback.Scope) askback.Answer {
 	return askback.Answer{
 		Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope, ExpiresIn: askback.DefaultGrant},
 	}
+}
+
+// denies finds a denial with its reason: "no, use staging first", "n not today".
+var denies = regexp.MustCompile(`(?is)^(no?|deny|denied)(?:[,;:.!]\s*|\s+[-–—,;:]?\s*)(\S.*)$`)
+
+// doubtful finds words in a reason that may take the denial back: "no problem, go ahead".
+var doubtful = regexp.MustCompile(`(?i)\b(y|yes|yeah|yep|ok|okay|sure|approved?|allow(ed)?|go|run|do it|problem|worries|objections?|need to ask|wait)\b`)
+
+// because makes sure that a reason that may mean yes goes with a denial.
+func (t *talk) because(reason string) (problem string, err error) {
+	if !doubtful.MatchString(reason) {
+		return "", nil
+	}
+	if !t.options.Human {
+		return "That may mean yes or no. Type n alone to deny.", nil
+	}
+	if err := t.discard(); err != nil {
+		return "", err
+	}
+	line, err := t.hear("Deny it, with that as the reason? [y/N] ")
+	if err != nil || isYes(line.text) {
+		return "", err
+	}
+	return "Nothing is decided. Type y to approve or n to deny.", nil
+}
+
+// reasons are the notes and what was typed behind the n.
+func (t *talk) reasons(reason string) []string {
+	if reason == "" {
+		return t.notes
+	}
+	return append(slices.Clone(t.notes), reason)
+}
+
+// unread makes sure that a person knows that parts of the call were folded away.
+func (t *talk) unread() (problem string, err error) {
+	if err := t.say(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", t.folded)); err != nil {
+		return "", err
+	}
+	if err := t.discard(); err != nil {
+		return "", err
+	}
+	line, err := t.hear("Type yes to approve without reading them: ")
+	if err != nil || line.text == "yes" {
+		return "", err
+	}
+	return "That was not yes. Nothing is approved, and the call is still open.", nil
 }
 
 // approved is the one place where an approval begins.

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -28,6 +29,9 @@ const (
 	maxText  = 100 // wider is hard to read
 	maxBlank = 2   // empty rows in a row that are drawn and not counted
 	maxRows  = 18  // rows of one text before it is said how many they are: the smallest usual screen has 24
+	maxShown = 200 // rows of one text that are drawn; of more, these:
+	headRows = 60
+	tailRows = 30
 )
 
 // Looks of text, as SGR parameters.
@@ -46,6 +50,9 @@ type frame struct {
 	width  int // of the text right of the gutter
 	style  bool
 	zone   *time.Location
+
+	fold   bool // draw only the head and the tail of what is very long
+	folded int  // rows that were not drawn
 }
 
 // newFrame leaves the last column free: some terminals wrap when it is written.
@@ -124,12 +131,38 @@ func (f *frame) erase() {
 func (f *frame) measured(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone}
 	draw(part)
-	if part.rows > maxRows {
+	switch {
+	case f.fold && part.rows > maxShown:
+		f.headAndTail(part)
+		return
+	case part.rows > maxRows:
 		f.aside("(" + strconv.Itoa(part.rows) + " rows, all of them shown)")
 	}
 	f.b.WriteString(part.b.String())
 	f.rows += part.rows
 }
+
+// headAndTail draws the first and the last rows of a part that is too long for a screen.
+func (f *frame) headAndTail(part *frame) {
+	hidden := part.rows - headRows - tailRows
+	f.folded += hidden
+	f.aside(fmt.Sprintf("(%d rows, the first %d and the last %d of them shown)", part.rows, headRows, tailRows))
+	text := part.b.String()
+	head, tail := 0, len(text)
+	for range headRows {
+		head += strings.IndexByte(text[head:], '\n') + 1
+	}
+	for range tailRows {
+		tail = strings.LastIndexByte(text[:tail-1], '\n') + 1
+	}
+	f.b.WriteString(text[:head])
+	f.aside(notShown(hidden))
+	f.b.WriteString(text[tail:])
+	f.rows += headRows + tailRows
+}
+
+// notShown counts rows that were folded away.
+func notShown(rows int) string { return fmt.Sprintf("(%d rows are not shown; :show shows them)", rows) }
 
 // aside is a sentence of ours on the text that stands around it.
 func (f *frame) aside(words string) { f.say(strings.Repeat(" ", f.margin) + words) }

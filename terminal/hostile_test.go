@@ -147,26 +147,26 @@ func checkRow(t *rapid.T, row string) {
 	}
 }
 
-// F3, T3: everything is there. What an honest agent wrote can be read back from behind
-// the gutter, arguments with every space.
+// F3, T3: everything can be read, with :show where it is long. What an honest agent wrote can
+// be read back from behind the gutter, arguments with every space.
 func TestNothingIsTruncated(t *testing.T) {
 	long := strings.Repeat("word and  word,", 7_000)
 	a := deletion()
 	a.Confirmation.Input, _ = json.Marshal(map[string]string{"script": long})
 	a.Confirmation.Description = strings.Repeat("prose ", 5_000) + "end of prose"
 	a.Confirmation.InputPreview, a.Confirmation.Context = "", ""
-	_, drawn, err := ask(a, true, "n\n")
-	if err != nil {
-		t.Fatal(err)
+	_, drawn, pages, err := paged(a, ":show\nn\n")
+	if err != nil || len(pages) != 1 {
+		t.Fatal(len(pages), err)
 	}
-	exact, prose, _ := strings.Cut(drawn, "what the agent says")
+	exact, prose, _ := strings.Cut(pages[0], "what the agent says")
 	if got := behind(exact, ""); !strings.Contains(got, `"script": "`+long+`"`) {
 		t.Error("the arguments are not all there")
 	}
 	if got := behind(prose, " "); strings.Count(got, "prose") != 5_001 {
 		t.Errorf("got %d words of prose, want 5001", strings.Count(got, "prose"))
 	}
-	if _, after, _ := strings.Cut(prose, "end of prose"); !strings.Contains(after, "delete_files") {
+	if _, after, _ := strings.Cut(drawn, "end of prose"); !strings.Contains(after, "delete_files") {
 		t.Errorf("the tool is not named again below: %q", after)
 	}
 }

@@ -18,8 +18,24 @@ type keyboard struct {
 	mu    sync.Mutex
 	line  []key
 	part  []byte // of a character
+	odd   sequence
 	heard func() // something was typed; nil: nobody listens
 }
+
+// A sequence is how far a key that is no text has come: arrows, Home and the like send
+// several bytes.
+type sequence uint8
+
+const (
+	noSequence sequence = iota
+	begun               // after Esc
+	inside              // after Esc [
+	last                // after Esc O: one more byte
+)
+
+// noText stands in a line for a key that is no text. It is not drawn, and a line that has
+// one behind its text, or nothing else, is no answer: the person meant to move something.
+const noText = "\x1b"
 
 // A key is what was typed and how many cells it took on the screen.
 type key struct {
@@ -33,6 +49,7 @@ const (
 	killLine   = 0x15 // Ctrl+U
 	killWord   = 0x17 // Ctrl+W
 	del        = 0x7f
+	escape     = 0x1b
 )
 
 // read reads one line from a terminal that gives single keys, with its end.
@@ -69,6 +86,9 @@ func draw(file *os.File, echo string) error {
 func (k *keyboard) press(b byte) (line, echo string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.swallows(b) {
+		return "", "", nil
+	}
 	switch b {
 	case '\n', '\r':
 		line, k.line, k.part = k.text()+string(k.part)+"\n", nil, nil
@@ -89,6 +109,29 @@ func (k *keyboard) press(b byte) (line, echo string, err error) {
 		k.heard()
 	}
 	return "", k.add(b), nil
+}
+
+// swallows reports whether a byte belongs to a key that is no text. Such a key leaves one
+// mark in the line.
+func (k *keyboard) swallows(b byte) bool {
+	was := k.odd
+	k.odd = noSequence
+	switch {
+	case b == escape:
+		k.odd, k.part = begun, nil
+		k.line = append(k.line, key{text: noText})
+		return true
+	case was == begun && b == '[':
+		k.odd = inside
+	case was == begun && b == 'O':
+		k.odd = last
+	case was == inside && b >= ' ' && b < '@': // its parameters
+		k.odd = inside
+	case was == inside && b >= '@' && b <= '~', was == last && b >= ' ' && b <= '~':
+	default:
+		return false
+	}
+	return true
 }
 
 // add takes a byte of a character, and draws it once it is whole.
@@ -112,10 +155,15 @@ func (k *keyboard) add(b byte) (echo string) {
 	return echo
 }
 
+// text returns the line. A key that is no text and was pressed before all others did not
+// change anything, and is left out.
 func (k *keyboard) text() string {
 	var b strings.Builder
 	for _, typed := range k.line {
 		b.WriteString(typed.text)
+	}
+	if text := strings.TrimLeft(b.String(), noText); text != "" {
+		return text
 	}
 	return b.String()
 }
@@ -150,7 +198,7 @@ func (k *keyboard) word() int {
 func (k *keyboard) forget() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.line, k.part = nil, nil
+	k.line, k.part, k.odd = nil, nil, noSequence
 }
 
 // listen is called for what is typed from now on.

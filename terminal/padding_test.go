@@ -15,10 +15,14 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-var lengths = regexp.MustCompile(`\((\d+) rows, all of them shown\)`)
+var (
+	lengths = regexp.MustCompile(`\((\d+) rows, all of them shown\)`)
+	folds   = regexp.MustCompile(`\((\d+) rows, the first 60 and the last 30 of them shown\)`)
+)
 
-// T3: whatever is made long to push the rest away, says how long it is before it begins;
-// all of it is there, the tool stands again below it, and the prompt is the last.
+// T3: text that is made long to push the rest away is folded, with its length above it; its
+// end is there, and all of it behind :show; the tool is named again below it, and the prompt
+// is the last.
 func TestPaddingHidesNothing(t *testing.T) {
 	for name, padding := range map[string]string{
 		"one line of a million columns": strings.Repeat("-", 1_000_000),
@@ -30,13 +34,18 @@ func TestPaddingHidesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := deletion()
 			a.Confirmation.Input, _ = json.Marshal([]string{padding + "rm -rf /home"})
-			_, drawn, err := ask(a, true, "n\n")
-			if err != nil {
-				t.Fatal(err)
+			_, drawn, pages, err := paged(a, ":show\nn\n")
+			if err != nil || len(pages) != 1 {
+				t.Fatal(len(pages), err)
 			}
-			before, exact, _ := strings.Cut(drawn, "  with │ ")
-			exact, below, _ := strings.Cut(exact, "── what the agent says")
+			folded := folds.FindStringSubmatch(drawn)
+			head, below, _ := strings.Cut(drawn, "── what the agent says")
+			before, exact, _ := strings.Cut(pages[0], "  with │ ")
+			exact, _, _ = strings.Cut(exact, "── what the agent says")
 			said := lengths.FindStringSubmatch(before)
+			if folded == nil || said == nil || folded[1] != said[1] || strings.Count(head, "\n") > 120 || !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(head, "┊", "")), ""), "rm-rf/home") {
+				t.Errorf("it says %q and has %d rows", folded, strings.Count(head, "\n"))
+			}
 			if said == nil || said[1] != strconv.Itoa(1+strings.Count(exact, "│")+strings.Count(exact, "┊")) {
 				t.Errorf("it says %q before %q…", said, exact[:200])
 			}
@@ -82,10 +91,13 @@ func TestALongQuestionIsMeasured(t *testing.T) {
 	a := database()
 	a.Context, _ = json.Marshal(strings.Repeat("It is long. ", 5000))
 	got := at(t, 80, a, "1\n")
-	said := lengths.FindStringSubmatch(got)
-	about, _, _ := strings.Cut(got, "  asks │")
-	if rows := strings.Count(about, "long."); said == nil || rows != 5000 {
-		t.Errorf("it says %q, and %d of 5000 sentences are there", said, rows)
+	_, _, pages, err := paged(a, ":show\n1\n")
+	if err != nil || len(pages) != 1 {
+		t.Fatal(len(pages), err)
+	}
+	about, _, _ := strings.Cut(pages[0], "  asks │")
+	if rows := strings.Count(about, "long."); folds.FindString(got) == "" || lengths.FindString(about) == "" || rows != 5000 {
+		t.Errorf("it says %q and %q, and %d of 5000 sentences are there", folds.FindString(got), lengths.FindString(about), rows)
 	}
 	if !utf8.ValidString(got) || !strings.Contains(got[strings.LastIndex(got, "asks │"):], "> ") {
 		t.Error("no prompt below")
@@ -94,7 +106,7 @@ func TestALongQuestionIsMeasured(t *testing.T) {
 
 // Our own words on the length are as long as they say.
 func TestTheLengthThatIsSaidIsRight(t *testing.T) {
-	for _, rows := range []int{18, 19, 250} {
+	for _, rows := range []int{18, 19, 200} {
 		a := one(askback.Question{Default: []string{strings.TrimSuffix(strings.Repeat("row\n", rows), "\n")}})
 		_, got, _ := ask(a, true, "x\n")
 		want := rows > 18

@@ -105,17 +105,21 @@ func (f *frame) call(a view.Ask) {
 	if c.Dangerous {
 		f.say("This tool is marked dangerous: what it does may not be undone.")
 	}
-	if !a.Prose() {
+	if !a.Added() {
 		return
 	}
 	f.rule("what the agent says about it")
 	f.names("tags", plain, a.Tags, ", ")
 	f.text("title", bold, a.Title)
-	f.prose("says", plain, c.Description)
+	if !c.Repeated {
+		f.prose("says", plain, c.Description)
+	}
 	if c.Preview.String() != "" {
 		f.exact("shows", plain, c.Preview)
 	}
-	f.prose("about", plain, c.Context)
+	if !c.Repeated {
+		f.prose("about", plain, c.Context)
+	}
 	f.context(a)
 }
 

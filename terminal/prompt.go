@@ -13,9 +13,11 @@
 //   - What stands right of the gutter (│) came from the agent, and stands nowhere else.
 //     What stands left of it, or on a row without one, is ours. An approval shows the
 //     tool and its exact arguments first and the agent's words below.
-//   - All of it is shown. Rows are wrapped to the width and never cut; arguments are
+//   - All of it can be read. Rows are wrapped to the width and never cut; arguments are
 //     wrapped without losing a space, and ┊ marks the rows that go on. What is long says
-//     first how long. Only more than two empty rows in a row are counted instead of drawn.
+//     first how long. More than two empty rows in a row are counted instead of drawn. Of
+//     a text with more than 200 rows the head and the tail are drawn, and :show shows the
+//     rest; who approves a call without having read it is told so first.
 //   - No row is wider than the terminal, however it draws each character: it would go on
 //     in the first column, which is ours. Nothing turns a row around: where letters are
 //     written from right to left, the gutter begins what goes from left to right.
@@ -35,6 +37,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback"
@@ -56,6 +59,10 @@ type Options struct {
 	// begin, and each minute while they go on, on a goroutine of its own; its context
 	// ends with the ask. Not where no person sits. nil: nobody is told.
 	Claim func(ctx context.Context)
+
+	// Page shows a text that is longer than the screen, and returns when the person has
+	// seen enough. nil: it is written below the prompt.
+	Page func(ctx context.Context, text string) error
 }
 
 func (o Options) width() int {
@@ -121,8 +128,9 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	t := &talk{Prompt: p, ctx: ctx, ask: a}
+	defer t.claims.Wait()
+	defer cancel()
 	answer, err := t.run()
 	p.left = err != nil
 	var no declined
@@ -175,14 +183,7 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 		o = &Options{}
 	}
 	f := newFrame(*o)
-	f.head(a)
-	if a.Confirmation != nil {
-		f.call(a)
-	}
-	for i, q := range a.Questions {
-		f.question(a, i, q)
-	}
-	f.rule("")
+	f.ask(a)
 	if a.Outcome == nil {
 		f.say("It is " + a.Standing().String() + ".")
 		f.say(a.Silence(f.zone))
@@ -205,6 +206,9 @@ type talk struct {
 	comment []string // on the whole form
 	refused int      // lines in a row that brought nothing
 	claimed time.Time
+	claims  sync.WaitGroup
+	current view.Question // the one that is asked
+	folded  int           // rows that were not shown yet
 }
 
 // claimEvery is well below the five minutes for which a claim holds a deadline.
@@ -214,19 +218,19 @@ const claimEvery = time.Minute
 func (t *talk) typing() {
 	if now := time.Now(); t.options.Human && t.options.Claim != nil && now.Sub(t.claimed) >= claimEvery {
 		t.claimed = now
-		go t.options.Claim(t.ctx)
+		t.claims.Go(func() { t.options.Claim(t.ctx) })
 	}
 }
 
 func (t *talk) run() (askback.Answer, error) {
-	f := newFrame(t.options)
+	f := t.frame()
 	f.head(t.ask)
 	if t.ask.Confirmation != nil {
 		return t.confirm(f)
 	}
 	var answer askback.Answer
 	for i, q := range t.ask.Questions {
-		t.notes, t.refused = nil, 0
+		t.notes, t.refused, t.current = nil, 0, q
 		if i > 0 {
 			if err := t.discard(); err != nil {
 				return askback.Answer{}, err
@@ -237,6 +241,7 @@ func (t *talk) run() (askback.Answer, error) {
 		if i == 0 {
 			f.say(t.ask.Silence(f.zone))
 		}
+		t.noteFolded(f)
 		f.say(hint(q))
 		if err := f.writeTo(t.out); err != nil {
 			return askback.Answer{}, err
@@ -247,7 +252,7 @@ func (t *talk) run() (askback.Answer, error) {
 		}
 		given.Notes = strings.Join(t.notes, "\n")
 		answer.Answers = append(answer.Answers, given)
-		f = newFrame(t.options)
+		f = t.frame()
 	}
 	answer.Comment = strings.Join(t.comment, "\n")
 	return answer, nil

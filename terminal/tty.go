@@ -129,7 +129,7 @@ func (t *TTY) Discard() error {
 
 // Options are those of a person at this terminal.
 func (t *TTY) Options() *Options {
-	return &Options{Human: true, Width: t.Width, Style: t.Style()}
+	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page}
 }
 
 // Close puts the terminal back into the state it was in before the first Read, and ends a

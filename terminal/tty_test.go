@@ -211,9 +211,18 @@ func TestArrowsAreNoAnswer(t *testing.T) {
 	p := startOn(t, "")
 	p.until("Approve? [y/N]")
 	p.types("y\x1b[Aes\n")
-	p.until("such as arrows")
-	p.types("n\n")
+	p.until("Arrow keys and Esc do not work here; type y or n. The line was not taken.")
+	p.until("[y/N] ")
+	for _, keys := range []string{"\x1b[B", "\x1bOA\x1b[1;5C", "\x1b", "\x1b[3~"} {
+		p.types(keys + "\n") // an arrow and Enter choose nothing, not even the default
+		p.until("The line was not taken.")
+		p.until("[y/N] ")
+	}
+	p.types("\x1b[A\x1b[15~n\x1b[D\x7f\x7fno\n")
 	p.until("decision: denied")
+	if got := p.screen.String(); strings.Contains(strings.ReplaceAll(got, "\x1b[K", ""), "^[") || strings.Contains(got, "[A") || strings.Contains(got, "[15~") {
+		t.Errorf("drawn was %q", got)
+	}
 }
 
 // What was half typed for an ask that ended elsewhere does not begin the next answer.

@@ -68,6 +68,10 @@ type Confirmation struct {
 	// it approves nothing.
 	SuggestYes bool
 
+	// Repeated reports that Description and Context are the arguments of confirm_action,
+	// which askback confirm and the tool of that name make: they need not be shown twice.
+	Repeated bool
+
 	raw json.RawMessage // the arguments as they were sent
 }
 
@@ -76,6 +80,16 @@ func (a Ask) Prose() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
 	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Repairs) > 0
+}
+
+// Added reports whether the agent adds words that are not among the arguments.
+func (a Ask) Added() bool {
+	c := *a.Confirmation
+	if c.Repeated {
+		c.Description, c.Context = nil, nil
+	}
+	a.Confirmation = &c
+	return a.Prose()
 }
 
 // From says in one line who asks: the label, and beside it the token where that is
@@ -202,10 +216,21 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	d := draw(of.Input)
 	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
-		Tool: c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Line: oneLine(of.Input), Warnings: d.warnings(),
+		Repeated: repeated(of),
+		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Line: oneLine(of.Input), Warnings: d.warnings(),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.prose(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.prose(of.Context), raw: of.Input,
 	}
+}
+
+// confirmAction is the tool whose arguments are the words that are shown beside it.
+const confirmAction = "confirm_action"
+
+// repeated reports whether all that is said about a call is among its arguments.
+func repeated(c askback.Confirmation) bool {
+	var said struct{ Action, Details string }
+	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &said) == nil &&
+		said.Action == c.Description && said.Details == c.Context
 }
 
 // maxEditable is how many bytes of arguments can be edited: as many as a person can read.

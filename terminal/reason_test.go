@@ -1,0 +1,62 @@
+package terminal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/terminal"
+)
+
+// A no may say why in the same line. It never approves, and where it may have been meant as
+// a yes, the person is asked.
+func TestDenialWithItsReason(t *testing.T) {
+	for script, want := range map[string]string{
+		"no, use staging first\n":                        "use staging first",
+		"n use staging\n":                                "use staging",
+		"No: not today\n":                                "not today",
+		"deny - too late\n":                              "too late",
+		":note I looked\nno, use staging\n":              "I looked\nuse staging",
+		"no problem, go ahead\ny\n":                      "problem, go ahead",
+		"no problem, go ahead\nn\nn too risky\n":         "too risky",
+		"no, yes I mean\n\nn\n":                          "",
+		"no-one\nnone\nnot now\nnope\nnever\nn\n":        "",
+		"no problem\nyes please\ny please\nyes, do\nn\n": "",
+	} {
+		got, drawn, err := ask(call(), true, script)
+		if diff := cmp.Diff(terminal.Result(terminal.Given{Answer: askback.Decide(askback.Deny, want)}), got); diff != "" || err != nil {
+			t.Errorf("%q: %v\n%s\n%s", script, err, diff, drawn)
+		}
+	}
+	if got, _, err := ask(call(), false, "no problem\nn\n"); err != nil || got.(terminal.Given).Answer.Reason != "" {
+		t.Errorf("a pipe: got %v, %v", got, err)
+	}
+	if got, drawn, err := ask(call(), true, "no problem\n"); !errors.Is(err, terminal.ErrNoInput) {
+		t.Errorf("got %v, %v\n%s", got, err, drawn)
+	}
+}
+
+// askback confirm says the same in its arguments and beside them: it is shown once, and
+// nothing is offered that it cannot take.
+func TestActionIsShownOnce(t *testing.T) {
+	r, err := asktool.Action("Delete the cluster?", "It is in use.").Normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Confirm, Confirmation: r.Confirmation}
+	_, drawn, _ := ask(a, true, "n\n")
+	if n := strings.Count(drawn, "Delete the cluster?"); n != 1 {
+		t.Errorf("the action is shown %d times:\n%s", n, drawn)
+	}
+	if strings.Contains(drawn, "--input") || strings.Contains(drawn, "what the agent says") {
+		t.Errorf("got\n%s", drawn)
+	}
+	a.Confirmation.Description = "Look at the cluster"
+	if _, drawn, _ = ask(a, true, "n\n"); !strings.Contains(drawn, "Look at the cluster") {
+		t.Errorf("what the agent says beside it is missing:\n%s", drawn)
+	}
+}
