@@ -55,11 +55,3 @@ func userName() string {
 	}
 	return "local user"
 }
-
-// where says which asks a command saw.
-func (d *desk) where() string {
-	if d.remote != "" {
-		return "at " + d.remote
-	}
-	return "in " + d.place.Database
-}
