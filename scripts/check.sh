@@ -1,52 +1,10 @@
 #!/usr/bin/env bash
-# Everything that can be said without running the program. All checks run, also
-# after one has failed; the last line names those that did.
+# Everything that can be checked without running the program.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 
-failed=()
+source scripts/steps.sh
+source scripts/checks.sh
 
-step() {
-	local name=$1
-	shift
-	echo "check: $name"
-	"$@" || failed+=("$name")
-}
-
-tool() { go tool -modfile=tools.mod "$@"; }
-
-formatted() {
-	local files
-	files=$(tool gofumpt -l .) || return
-	if [[ -n $files ]]; then
-		printf 'not formatted:\n%s\nrun: go tool -modfile=tools.mod gofumpt -w .\n' "$files"
-		return 1
-	fi
-}
-
-# The files are generated again in a copy, so that a check changes nothing here.
-generated() {
-	local copy rc=0
-	copy=$(mktemp -d) || return
-	tar --exclude=./.git --exclude=./bin -cf - . | tar -xf - -C "$copy" &&
-		"$copy/scripts/generate.sh" &&
-		diff -rq --exclude=.git --exclude=bin . "$copy" || rc=1
-	rm -rf "$copy"
-	((rc == 0)) || echo "generated files are out of date, or could not be made; run: make generate"
-	return $rc
-}
-
-step "format (gofumpt)" formatted
-step "go vet" go vet ./...
-step "staticcheck" tool staticcheck ./...
-step "generated files" generated
-step "go.mod and go.sum" go mod tidy -diff
-step "shape (internal/arch)" go test ./internal/arch
-
-if ((${#failed[@]})); then
-	printf 'check failed:'
-	printf ' [%s]' "${failed[@]}"
-	echo
-	exit 1
-fi
-echo "check: all good"
+run_checks
+summary

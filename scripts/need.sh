@@ -1,5 +1,4 @@
-# Programs that tests need beside Go; read by test.sh, which prints left_out
-# once more at its end.
+# Programs that tests need beside Go. Read by test.sh, after steps.sh.
 # shellcheck shell=bash
 
 missing=()  # Debian packages to install
@@ -16,7 +15,7 @@ need() {
 }
 
 # as_root runs a command as root: directly, or by sudo. It asks for a password
-# only where somebody can type one.
+# only where a person can type one.
 as_root() {
 	if ((EUID == 0)); then
 		"$@"
@@ -29,26 +28,37 @@ as_root() {
 	fi
 }
 
-# install_missing installs what was asked for. What cannot be had is said
-# loudly and added to left_out; the tests themselves skip what needs it.
+# install_missing installs what was asked for, after it has printed what and
+# why. What is absent then is left out; the tests themselves skip what needs it.
 install_missing() {
-	((${#missing[@]})) || return 0
-	if command -v apt-get >/dev/null; then
-		echo "test: installing ${missing[*]}"
-		if as_root apt-get update -q >"$TMPDIR/apt.log" 2>&1 &&
-			as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}" >>"$TMPDIR/apt.log" 2>&1; then
-			echo "test: installed ${missing[*]}"
-		else
-			tail -n 5 "$TMPDIR/apt.log"
-		fi
-	fi
 	local entry command what
 	for entry in "${awaiting[@]}"; do
 		IFS=$'\t' read -r command what <<<"$entry"
-		if ! command -v "$command" >/dev/null; then
-			local line="LEFT OUT: $what ($command is not installed and cannot be installed here)"
-			echo "$line" >&2
-			left_out+=$line$'\n'
-		fi
+		echo "$command is not installed; it is for $what"
 	done
+	if ((${#missing[@]} == 0)); then
+		echo "nothing is missing"
+	elif [[ ${INSTALL:-} == no ]]; then
+		echo "INSTALL=no: nothing is installed"
+	elif ! command -v apt-get >/dev/null; then
+		echo "there is no apt-get to install it with"
+	else
+		apt_install
+	fi
+	for entry in "${awaiting[@]}"; do
+		IFS=$'\t' read -r command what <<<"$entry"
+		command -v "$command" >/dev/null || leave_out "$what ($command is not installed)"
+	done
+}
+
+apt_install() {
+	local log=$scratch/apt.log
+	echo "going to install the Debian packages ${missing[*]} as root (make test INSTALL=no installs nothing)"
+	if as_root apt-get update -q >"$log" 2>&1 &&
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}" >>"$log" 2>&1; then
+		echo "installed ${missing[*]}"
+	else
+		echo "they could not be installed:"
+		[[ ! -s $log ]] || tail -n 5 "$log"
+	fi
 }

@@ -24,7 +24,7 @@ func Packages(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
 	if cache == "" {
-		t.Skip("LEFT OUT: clients from npm; make clients tests them")
+		t.Skip("LEFT OUT: clients from npm (make interop tests them)")
 	}
 	dir, err := install(t.Context(), cache)
 	if err != nil {

@@ -67,6 +67,7 @@ var layers = map[string][]string{
 	"examples/...": {"*"},
 	"bench/...":    {"*"},
 	"prove/...":    {"*"},
+	"scripts/...":  {},
 }
 
 // doors never import each other, in tests neither. A suite that a door is held

@@ -1,0 +1,34 @@
+# What can be checked without running the program. Read by check.sh and test.sh.
+# shellcheck shell=bash
+
+tool() { go tool -modfile=tools.mod "$@"; }
+
+formatted() {
+	local files
+	files=$(tool gofumpt -l .) || return
+	if [[ -n $files ]]; then
+		printf 'not formatted:\n%s\nrun: go tool -modfile=tools.mod gofumpt -w .\n' "$files"
+		return 1
+	fi
+}
+
+# The files are generated again in a copy, so that a check changes nothing here.
+generated() {
+	local copy rc=0
+	copy=$(mktemp -d) || return
+	tar --exclude=./.git --exclude=./bin -cf - . | tar -xf - -C "$copy" &&
+		"$copy/scripts/generate.sh" &&
+		diff -rq --exclude=.git --exclude=bin . "$copy" || rc=1
+	rm -rf "$copy"
+	((rc == 0)) || echo "generated files are out of date, or could not be made; run: make generate"
+	return $rc
+}
+
+run_checks() {
+	step "format (gofumpt)" formatted
+	step "go vet" go vet ./...
+	step "staticcheck" tool staticcheck ./...
+	step "generated files" generated
+	step "go.mod and go.sum" go mod tidy -diff
+	step "shape (internal/arch)" go test ./internal/arch
+}

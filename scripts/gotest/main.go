@@ -1,0 +1,120 @@
+// Gotest runs go test for the scripts beside it, so that its output can be
+// followed: it prints each package when it is done, what still runs when a while
+// passed without that, and the output of a test only if it failed. What failed
+// and what was left out is added to a file of notes.
+//
+//	gotest NOTES ARGUMENT… runs go test -json ARGUMENT…
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// quiet is how long nothing may be printed while tests run.
+const quiet = 20 * time.Second
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: gotest NOTES ARGUMENT…")
+		os.Exit(2)
+	}
+	r := newReport(os.Stdout)
+	err := run(r, os.Args[2:])
+	if noteErr := appendTo(os.Args[1], r.notes()); noteErr != nil {
+		fmt.Fprintf(os.Stderr, "gotest: write the notes: %v\n", noteErr)
+		os.Exit(2)
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+	case errors.As(err, &exit):
+		os.Exit(1)
+	default:
+		fmt.Fprintf(os.Stderr, "gotest: %v\n", err)
+		os.Exit(2)
+	}
+}
+
+// run runs go test and reports what it prints.
+func run(r *report, args []string) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := make(chan []byte)
+	go read(out, lines)
+	follow(r, lines)
+	return cmd.Wait()
+}
+
+// read sends whole lines.
+func read(from io.Reader, lines chan<- []byte) {
+	defer close(lines)
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(line) > 0 {
+			lines <- line
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// follow reports lines until there are no more. When nothing was printed for a
+// while it prints what still runs.
+func follow(r *report, lines <-chan []byte) {
+	tick := time.NewTicker(quiet)
+	defer tick.Stop()
+	for {
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				return
+			}
+			if r.line(line) {
+				tick.Reset(quiet)
+			}
+		case <-tick.C:
+			r.stillRunning()
+		}
+	}
+}
+
+// line reports one line of go test -json, and reports whether anything was
+// printed. What is no event is printed as it is.
+func (r *report) line(line []byte) (printed bool) {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil {
+		_, _ = r.out.Write(line)
+		return true
+	}
+	return r.take(e)
+}
+
+func appendTo(path string, lines []string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if _, err := fmt.Fprintln(f, l); err != nil {
+			_ = f.Close()
+			return err
+		}
+	}
+	return f.Close()
+}

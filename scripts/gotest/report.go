@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An event is a line of go test -json: see go doc test2json.
+type event struct {
+	Time    time.Time
+	Action  string
+	Package string
+	Test    string
+	Output  string
+	Elapsed float64
+}
+
+// A report follows a run of go test.
+type report struct {
+	out      io.Writer
+	packages map[string]*packageRun
+	failed   []string
+	leftOut  map[string]bool
+}
+
+// A packageRun is what is known of a package whose tests run.
+type packageRun struct {
+	cached  bool
+	output  []string            // of no test
+	tests   map[string][]string // output of tests that have not passed
+	running []string            // tests, the newest last
+	failed  []string
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, packages: map[string]*packageRun{}, leftOut: map[string]bool{}}
+}
+
+func (r *report) run(name string) *packageRun {
+	p := r.packages[name]
+	if p == nil {
+		p = &packageRun{tests: map[string][]string{}}
+		r.packages[name] = p
+	}
+	return p
+}
+
+// leftOut is what a test says when it skips for want of a program.
+var leftOut = regexp.MustCompile(`LEFT OUT: [^\n]*`)
+
+// take reports an event, and reports whether it printed anything.
+func (r *report) take(e event) (printed bool) {
+	if e.Package == "" { // build-output and build-fail
+		fmt.Fprint(r.out, e.Output)
+		return e.Output != ""
+	}
+	p := r.run(e.Package)
+	if e.Test != "" {
+		p.take(e)
+		if what := leftOut.FindString(e.Output); what != "" {
+			r.leftOut[what] = true
+		}
+		return false
+	}
+	switch e.Action {
+	case "output":
+		p.output = append(p.output, e.Output)
+		p.cached = p.cached || strings.Contains(e.Output, "\t(cached)")
+	case "pass", "fail", "skip":
+		r.end(e, p)
+		delete(r.packages, e.Package)
+		return e.Action != "skip"
+	}
+	return false
+}
+
+// take notes an event of a test.
+func (p *packageRun) take(e event) {
+	switch e.Action {
+	case "run":
+		p.running = append(p.running, e.Test)
+	case "output":
+		p.tests[e.Test] = append(p.tests[e.Test], e.Output)
+		return
+	case "pass", "skip":
+		delete(p.tests, e.Test)
+	case "fail":
+		p.failed = append(p.failed, e.Test)
+	default:
+		return
+	}
+	if e.Action != "run" {
+		p.running = slices.DeleteFunc(p.running, func(t string) bool { return t == e.Test })
+	}
+}
+
+// end prints how the tests of a package ended.
+func (r *report) end(e event, p *packageRun) {
+	took := fmt.Sprintf("%6.1fs", e.Elapsed)
+	if p.cached {
+		took = " cached"
+	}
+	switch e.Action {
+	case "pass":
+		fmt.Fprintf(r.out, "   ok     %s  %s\n", took, short(e.Package))
+	case "fail":
+		for _, test := range slices.Sorted(maps.Keys(p.tests)) {
+			fmt.Fprint(r.out, strings.Join(p.tests[test], ""))
+		}
+		fmt.Fprint(r.out, strings.Join(p.output, ""))
+		fmt.Fprintf(r.out, "   FAILED %s  %s\n", took, short(e.Package))
+		r.failed = append(r.failed, failures(e.Package, p)...)
+	}
+}
+
+// failures names the tests that failed, of nested ones the innermost. A package
+// can fail without one: it does not build, or it panicked or ran too long.
+func failures(name string, p *packageRun) (all []string) {
+	for _, test := range p.failed {
+		if !slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, test+"/") }) {
+			all = append(all, short(name)+" "+test)
+		}
+	}
+	for _, test := range p.running {
+		all = append(all, short(name)+" "+test+" (did not end)")
+	}
+	if len(all) == 0 {
+		all = append(all, short(name))
+	}
+	return all
+}
+
+// stillRunning prints the packages that run, each with its newest test.
+func (r *report) stillRunning() {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
+		if p := r.packages[name]; len(p.running) > 0 {
+			all = append(all, short(name)+" "+p.running[len(p.running)-1])
+		}
+	}
+	if len(all) > 0 {
+		fmt.Fprintf(r.out, "   still running: %s\n", strings.Join(all, ", "))
+	} else {
+		fmt.Fprintln(r.out, "   building")
+	}
+}
+
+// notes are the lines for the summary.
+func (r *report) notes() (lines []string) {
+	for _, f := range r.failed {
+		lines = append(lines, "FAILED: "+f)
+	}
+	return append(lines, slices.Sorted(maps.Keys(r.leftOut))...)
+}
+
+// short is the name of a package as it is given to go test here.
+func short(name string) string {
+	if rest, ok := strings.CutPrefix(name, "github.com/askback/askback"); ok {
+		return "." + rest
+	}
+	return name
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// follows reports events, of which each line is "package test action output".
+func follows(t *testing.T, text string) (printed string, notes []string) {
+	t.Helper()
+	var out strings.Builder
+	r := newReport(&out)
+	lines := make(chan []byte, 100)
+	for line := range strings.Lines(text) {
+		word := strings.SplitN(strings.TrimSpace(line), " ", 4)
+		e := event{Package: "github.com/askback/askback/" + word[0], Test: strings.Trim(word[1], "-"), Action: word[2], Elapsed: 1.5}
+		if len(word) == 4 {
+			e.Output = word[3] + "\n"
+		}
+		raw, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines <- raw
+	}
+	close(lines)
+	follow(r, lines)
+	return out.String(), r.notes()
+}
+
+func TestFailedTestsAreNamedAndPrinted(t *testing.T) {
+	printed, notes := follows(t, `
+		web - start
+		web TestQuick run
+		web TestQuick output not printed: it passed
+		web TestQuick pass
+		engine TestRace run
+		engine TestRace output two won
+		engine TestRace/two run
+		engine TestRace/two output got 2, want 1
+		engine TestRace/two fail
+		engine TestRace fail
+		engine - output FAIL
+		engine - fail
+		web - output ok	web	(cached)
+		web - pass`[1:])
+	want := "two won\ngot 2, want 1\nFAIL\n   FAILED    1.5s  ./engine\n   ok      cached  ./web\n"
+	if d := cmp.Diff(want, printed); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	if d := cmp.Diff([]string{"FAILED: ./engine TestRace/two"}, notes); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// A test that panics, or runs when its time is over, has no ending of its own.
+func TestUnfinishedTestIsNamedAndPrinted(t *testing.T) {
+	printed, notes := follows(t, `
+		web TestLong run
+		web TestLong output panic: test timed out
+		web - fail
+		store - output store.go:1: does not build
+		store - fail`[1:])
+	if !strings.Contains(printed, "panic: test timed out") || !strings.Contains(printed, "does not build") {
+		t.Errorf("got %s", printed)
+	}
+	if d := cmp.Diff([]string{"FAILED: ./web TestLong (did not end)", "FAILED: ./store"}, notes); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestWhatIsLeftOutIsNotedOnce(t *testing.T) {
+	_, notes := follows(t, `
+		web TestA run
+		web TestA output page_test.go:3: LEFT OUT: the pages in a real browser
+		web TestA skip
+		web TestB run
+		web TestB output page_test.go:3: LEFT OUT: the pages in a real browser
+		web TestB skip
+		web - pass`[1:])
+	if d := cmp.Diff([]string{"LEFT OUT: the pages in a real browser"}, notes); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+func TestRunningTestsAreNamed(t *testing.T) {
+	var out strings.Builder
+	r := newReport(&out)
+	for _, e := range []event{
+		{Package: "github.com/askback/askback/web", Action: "start"},
+		{Package: "github.com/askback/askback/web", Test: "TestA", Action: "run"},
+		{Package: "github.com/askback/askback/web", Test: "TestB", Action: "run"},
+		{Package: "github.com/askback/askback/web", Test: "TestB", Action: "pass"},
+	} {
+		r.take(e)
+	}
+	r.stillRunning()
+	if got, want := out.String(), "   still running: ./web TestA\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// What go test itself does is taken from a real run.
+func TestARealRunIsReported(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":            "module example.com/tried\n",
+		"good/good_test.go": "package good\n\nimport \"testing\"\n\nfunc TestGood(t *testing.T) { t.Skip(\"LEFT OUT: the moon\") }\n",
+		"bad/bad_test.go":   "package bad\n\nimport \"testing\"\n\nfunc TestBad(t *testing.T) { t.Error(\"it is bad\") }\n",
+		"none/none_test.go": "package none\n\nfunc broken() { undefined() }\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	var out strings.Builder
+	r := newReport(&out)
+	if err := run(r, []string{"./..."}); err == nil {
+		t.Error("it did not fail")
+	}
+	for _, want := range []string{"it is bad", "undefined: undefined", "ok  ", "example.com/tried/good"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	got := strings.Join(r.notes(), "\n")
+	for _, want := range []string{"FAILED: example.com/tried/bad TestBad", "FAILED: example.com/tried/none", "LEFT OUT: the moon"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}

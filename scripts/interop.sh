@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Agents and clients of other makers against the built program: they come from
+# the npm registry, in the versions that the lock files pin. Exits with 3 if
+# npm or its registry cannot be reached.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+source scripts/steps.sh
+
+export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
+
+clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 15m ./clients/...; }
+
+if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
+	leave_out "clients from npm (npm, or its registry, cannot be reached)"
+	summary
+	exit 3
+fi
+step "go test ./clients/..." clients
+summary

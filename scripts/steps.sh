@@ -1,0 +1,53 @@
+# Steps of a script. Each is announced and timed, and is reached even when an
+# earlier one failed. At the end summary prints what ran, what failed and what
+# was left out. Read by the scripts beside it.
+# shellcheck shell=bash
+
+script=$(basename "$0" .sh)
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/askback.XXXXXX")
+notes=$scratch/notes # lines "FAILED: …" and "LEFT OUT: …", for the summary
+ran=()               # lines of the summary
+broken=()            # names of steps that failed
+: >"$notes"
+
+# Go writes its module cache read-only; a test may have made one of its own.
+trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# clock prints seconds as minutes and seconds.
+clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
+
+# step NAME COMMAND… runs a command and takes note of how it ended.
+step() {
+	local name=$1 began=$SECONDS how=ok
+	shift
+	echo "== $script: $name ($(clock $SECONDS) so far)"
+	"$@" || how=FAILED
+	[[ $how == ok ]] || broken+=("$name")
+	ran+=("$(printf '   %-6s %6s  %s' $how "$(clock $((SECONDS - began)))" "$name")")
+}
+
+# leave_out WHAT says that something is not tested here, now and in the summary.
+leave_out() {
+	echo "LEFT OUT: $1" >&2
+	echo "LEFT OUT: $1" >>"$notes"
+}
+
+# summary returns 1 if a step failed.
+summary() {
+	echo "== $script: summary ($(clock $SECONDS) in all)"
+	((${#ran[@]} == 0)) || printf '%s\n' "${ran[@]}"
+	sort -u "$notes" | sed 's/^/   /'
+	if ((${#broken[@]})); then
+		printf '%s: FAILED:' "$script"
+		printf ' [%s]' "${broken[@]}"
+		echo
+		return 1
+	fi
+	if [[ -s $notes ]]; then
+		echo "$script: all good, apart from what was left out"
+	else
+		echo "$script: all good"
+	fi
+}

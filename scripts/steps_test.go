@@ -1,0 +1,114 @@
+// Package scripts_test holds the scripts to what they promise.
+package scripts_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// script runs a script that has read steps.sh and returns its output, with times
+// as 0:00, and its exit code.
+func script(t *testing.T, text string) (output string, code int) {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("LEFT OUT: the scripts (bash is not installed)")
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "try.sh")
+	if err := os.WriteFile(path, []byte("set -uo pipefail\nsource "+here+"/steps.sh\n"+text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), bash, path)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("it left %v behind (%v)", left, err)
+	}
+	return regexp.MustCompile(`\b\d+:\d\d\b`).ReplaceAllString(string(out), "0:00"), cmd.ProcessState.ExitCode()
+}
+
+func TestStepsAfterAFailedOneAreReached(t *testing.T) {
+	got, code := script(t, `
+bad() { echo "it is bad"; false; }
+step first true
+step second bad
+step third echo hello
+leave_out "the moon (no rocket)"
+echo "FAILED: ./web TestX" >>"$notes"
+summary`)
+	want := `== try: first (0:00 so far)
+== try: second (0:00 so far)
+it is bad
+== try: third (0:00 so far)
+hello
+LEFT OUT: the moon (no rocket)
+== try: summary (0:00 in all)
+   ok       0:00  first
+   FAILED   0:00  second
+   ok       0:00  third
+   FAILED: ./web TestX
+   LEFT OUT: the moon (no rocket)
+try: FAILED: [second]
+`
+	if d := cmp.Diff(want, got); d != "" || code != 1 {
+		t.Errorf("exit code %d, want 1; -want +got\n%s", code, d)
+	}
+}
+
+func TestSummarySaysWhatWasLeftOut(t *testing.T) {
+	for left, want := range map[string]string{
+		"":                     "try: all good\n",
+		"leave_out 'the moon'": "try: all good, apart from what was left out\n",
+	} {
+		got, code := script(t, "step one true\n"+left+"\nsummary")
+		if !strings.HasSuffix(got, want) || code != 0 {
+			t.Errorf("exit code %d, want 0, and %q at the end of\n%s", code, want, got)
+		}
+	}
+}
+
+// What is going to be installed is printed before, with the reason.
+func TestMissingProgramsAreNamedBeforeTheyAreInstalled(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for how, want := range map[string]string{
+		// apt_install is what would run apt-get, if there is one.
+		"INSTALL=": "no-such-program is not installed; it is for the moon\nINSTALLS no-such-package and-another\nLEFT OUT: the moon (no-such-program is not installed)\n",
+		// PATH: builtins are all that is needed.
+		"PATH=":      "no-such-program is not installed; it is for the moon\nthere is no apt-get to install it with\nLEFT OUT: the moon (no-such-program is not installed)\n",
+		"INSTALL=no": "no-such-program is not installed; it is for the moon\nINSTALL=no: nothing is installed\nLEFT OUT: the moon (no-such-program is not installed)\n",
+	} {
+		got, _ := script(t, `
+source `+here+`/need.sh
+apt-get() { :; }
+[[ `+how+` != PATH= ]] || unset -f apt-get
+apt_install() { echo "INSTALLS ${missing[*]}"; }
+need bash "what is there already" bash
+need no-such-program "the moon" no-such-package and-another
+before=$PATH
+`+how+`
+install_missing
+PATH=$before`)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: -want +got\n%s", how, d)
+		}
+	}
+}
