@@ -10,6 +10,7 @@ import (
 
 var asking = []fact{
 	{"TheSameKeyIsTheSameAsk", sameKey},                   // issue 2: ask, kill it, ask again
+	{"TheLargestFormIsKeptWhole", largestForm},            // wire.md §1
 	{"AKeyStandsForOneContent", keyReused},                // wire.md §3
 	{"KeysOfDifferentAgentsNeverMeet", keysApart},         // wire.md §11
 	{"ASessionKeyNamesOneSessionOfItsAgent", sessionKeys}, // wire.md §11

@@ -3,6 +3,8 @@ package decode_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -183,5 +185,56 @@ func TestSmallBodies(t *testing.T) {
 	got, err := decode.TokenRequest([]byte(`{"kind": "agent", "name": "bot", "expires_in": "30d"}`))
 	if want := (askback.TokenRequest{Kind: askback.Agent, Name: "bot", ExpiresIn: 720 * time.Hour}); got != want || err != nil {
 		t.Errorf("token: got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// Every option of a question with as many as there may be is read, however they are sent.
+func TestEveryOptionIsRead(t *testing.T) {
+	var labels, objects []string
+	var want []string
+	for i := range askback.MaxOptions {
+		label := fmt.Sprintf("option %d", i+1)
+		want = append(want, label)
+		labels = append(labels, strconv.Quote(label))
+		objects = append(objects, fmt.Sprintf(`{"label": %q, "description": "the one"}`, label))
+	}
+	list := "[" + strings.Join(labels, ", ") + "]"
+	for name, body := range map[string]string{
+		"labels":            `{"question": "Which?", "options": ` + list + `}`,
+		"objects":           `{"questions": [{"question": "Which?", "options": [` + strings.Join(objects, ", ") + `]}]}`,
+		"JSON in a string":  `{"question": "Which?", "options": ` + strconv.Quote(list) + `}`,
+		"all of it as text": `{"questions": ` + strconv.Quote(`[{"question": "Which?", "options": `+list+`}]`) + `}`,
+	} {
+		r, err := decode.Request([]byte(body))
+		if err == nil {
+			r, err = r.Normalize()
+		}
+		if err != nil || len(r.Questions) != 1 {
+			t.Errorf("%s: got %d questions, %v", name, len(r.Questions), err)
+			continue
+		}
+		var got []string
+		for _, o := range r.Questions[0].Options {
+			got = append(got, o.Label)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: -want +got\n%s", name, d)
+		}
+	}
+}
+
+// The same of an answer that chooses all of them.
+func TestEveryChosenLabelIsRead(t *testing.T) {
+	var want []string
+	for i := range askback.MaxOptions {
+		want = append(want, fmt.Sprintf("option %d", i+1))
+	}
+	selected, _ := json.Marshal(want)
+	got, err := decode.Answer([]byte(`{"answers": [{"id": "q1", "selected": ` + string(selected) + `}]}`))
+	if err != nil || len(got.Answers) != 1 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if d := cmp.Diff(want, got.Answers[0].Selected); d != "" {
+		t.Error(d)
 	}
 }

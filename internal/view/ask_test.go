@@ -239,3 +239,34 @@ func TestHiddenCharactersAnywhereAreNoticed(t *testing.T) {
 		t.Error("honest text got the badge")
 	}
 }
+
+// Every option is a choice with a key of its own, and can be picked.
+func TestEveryOptionIsAChoice(t *testing.T) {
+	var q askback.Question
+	for i := range askback.MaxOptions {
+		name := fmt.Sprint(" of option ", i+1)
+		q.Options = append(q.Options, askback.Option{Label: "label" + name, Description: "words" + name, Preview: "preview" + name})
+	}
+	q.Default = []string{q.Options[askback.MaxOptions-1].Label}
+	v := of(q)
+	if len(v.Choices) != len(q.Options) {
+		t.Fatalf("got %d choices, want %d", len(v.Choices), len(q.Options))
+	}
+	for i, o := range q.Options {
+		c := v.Choices[i]
+		if c.Label.String() != o.Label || c.Preview.String() != o.Preview || c.Default != (i == askback.MaxOptions-1) {
+			t.Errorf("choice %d is %q with preview %q, default %t", i+1, c.Label, c.Preview, c.Default)
+		}
+		for _, typed := range []string{c.Key, o.Label} {
+			if d := cmp.Diff([]int{i}, v.Match(typed)); d != "" {
+				t.Errorf("%q: %s", typed, d)
+			}
+		}
+		if got := v.Pick([]int{i}, "").Selected; len(got) != 1 || got[0] != o.Label {
+			t.Errorf("choice %d is recorded as %q", i+1, got)
+		}
+	}
+	if got, want := v.OtherKey, fmt.Sprint(askback.MaxOptions+1); got != want {
+		t.Errorf("the key of Other is %s, want %s", got, want)
+	}
+}

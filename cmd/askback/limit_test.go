@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback"
+)
+
+// As many options as a question may have can be asked, shown, chosen and printed.
+func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	var labels, keys []string
+	for i := range askback.MaxOptions {
+		labels = append(labels, fmt.Sprintf("option %d", i+1))
+		keys = append(keys, fmt.Sprint(i+1))
+	}
+	cmd := exec.Command("askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
+	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Join(keys, ",")+"\n")
+	var prompt output
+	cmd.Stderr = &prompt
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, prompt.String())
+	}
+	if d := cmp.Diff(labels, strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+	shown := runs(t, env, "show", askID.FindString(runs(t, env, "list", "--status", "all")))
+	for _, label := range labels {
+		if !strings.Contains(prompt.String(), label+"\n") || !strings.Contains(shown, label) {
+			t.Errorf("%q is not in the prompt or not shown later:\n%s\n%s", label, prompt.String(), shown)
+		}
+	}
+}
