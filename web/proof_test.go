@@ -18,7 +18,7 @@ import (
 // frame is one word, whatever is in it.
 const skeleton = `(() => {
 	const out = [];
-	const frames = ".says, .prose, .preview, .hidden-badge, .notice-line, bdi, code, textarea, .id";
+	const frames = ".says, .prose, .preview, .hidden-badge, .notice-line, bdi, code, pre, textarea, .id";
 	const walk = (n, depth) => {
 		for (const k of n.childNodes) {
 			if (k.nodeType === 3) {
