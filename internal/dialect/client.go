@@ -21,6 +21,7 @@ type Client struct {
 	example string // an input that is accepted as it stands
 	words   string // pairs: a field here, and what the client calls it
 	read    func(Client, []byte) (Call, error)
+	typed   bool // its agents interrupt themselves with a payload that has a type
 }
 
 // A Call is one input of a client's ask tool. It knows the client's own names
@@ -36,10 +37,10 @@ var clients = []Client{
 	{Name: "claude", example: exampleAsk, read: readClaude},
 	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, codexReply)},
 	{Name: "crush", example: exampleCrush, words: "options choices header label", read: questionsBy(crushQuestion, crushReply)},
-	{Name: "deepagents", example: exampleDeepagents, words: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply)},
-	{Name: "flat", example: exampleFlat, read: readFlat},
+	{Name: "deepagents", example: exampleDeepagents, words: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
+	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
 	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, geminiReply)},
-	{Name: "langgraph", example: exampleLanggraph, read: readLanggraph},
+	{Name: "langgraph", example: exampleLanggraph, read: readLanggraph, typed: true},
 	{Name: "opencode", example: exampleAsk, words: "multiSelect multiple", read: questionsBy(opencodeQuestion, opencodeReply)},
 	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
 }
@@ -66,7 +67,15 @@ func ClientNamed(name string) (Client, bool) {
 
 // Ask reads what the client's tool was given. The error is a *[Mistake].
 func (c Client) Ask(raw []byte) (Call, error) {
-	call, err := c.read(c, raw)
+	var call Call
+	var err error
+	known := false
+	if c.typed {
+		call, known, err = readInterrupt(raw)
+	}
+	if !known {
+		call, err = c.read(c, raw)
+	}
 	if err != nil {
 		if m, ok := errors.AsType[*Mistake](err); ok {
 			return Call{}, m

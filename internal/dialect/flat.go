@@ -2,13 +2,25 @@ package dialect
 
 import (
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
 )
 
 const exampleFlat = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
-// readFlat reads the flat form of one question (C1, C2).
+// readFlat reads the flat form of one question, or of one action to be confirmed (C1 to C3).
 func readFlat(_ Client, raw []byte) (Call, error) {
+	if v, err := canon.Parse(raw); err == nil {
+		_, acts := v.Get("action")
+		_, asks := v.Get("question")
+		if acts && !asks {
+			return readFlatAction(raw)
+		}
+	}
+	return readFlatQuestion(raw)
+}
+
+func readFlatQuestion(raw []byte) (Call, error) {
 	r, err := decode.Questions(raw)
 	if err == nil && len(r.Questions) > 1 {
 		err = askback.Invalid{{Pointer: "/questions", Detail: "the result has room for one answer", Fix: "ask one question"}}
