@@ -138,9 +138,29 @@ func (r *Request) checkPlace(bad *problems) {
 		r.Context = nil // says nothing
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
-	case utf8.RuneCount(r.Context) > MaxContext:
-		bad.add("/context", tooLong(utf8.RuneCount(r.Context), MaxContext), "shorten it")
+	default:
+		if n := written(r.Context); n > MaxContext {
+			bad.add("/context", tooLong(n, MaxContext), "shorten it")
+		}
 	}
+}
+
+// written returns how many characters a value has: a text those of the text itself, an
+// object those of its JSON without white space. How they were escaped makes no difference.
+func written(raw json.RawMessage) int {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return utf8.RuneCountInString(text)
+	}
+	var value any
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber() // digits are as they were sent
+	if in.Decode(&value) == nil {
+		if plain, err := marshal(value); err == nil {
+			raw = plain
+		}
+	}
+	return utf8.RuneCount(raw)
 }
 
 func (r *Request) checkTime(bad *problems) {
@@ -318,7 +338,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	if len(c.Input) > MaxInput {
 		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), MaxInput), "shorten it")
 	}
-	if c.Tier == "" {
+	if c.Tier == "" || strings.EqualFold(c.Tier, "confirm") { // programs in Rust write Confirm
 		c.Tier = "confirm"
 	}
 	if c.Tier != "confirm" {

@@ -64,8 +64,7 @@ var limits = []struct {
 	{"/questions/0/options/1/preview", 100_000, which, func(r *askback.Request, s string) { r.Questions[0].Options[1].Preview = s }},
 	{"/questions/0/default", 20_000, which, func(r *askback.Request, s string) { r.Questions[0].Default = []string{s} }},
 	{"/context", 200_000, which, func(r *askback.Request, s string) {
-		runes := []rune(s) // the quotes count
-		r.Context = json.RawMessage(`"` + string(runes[:len(runes)-2]) + `"`)
+		r.Context = json.RawMessage(`"` + s + `"`)
 	}},
 	{"/agent", 200, which, func(r *askback.Request, s string) { r.Agent = s }},
 	{"/title", 200, which, func(r *askback.Request, s string) { r.Title = s }},
@@ -515,6 +514,37 @@ func TestATokenIsForNoGroup(t *testing.T) {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+// What a context says is counted, not how it is escaped.
+func TestAContextIsCountedAsItReads(t *testing.T) {
+	for what, c := range map[string]struct {
+		context string
+		taken   bool
+	}{
+		"escaped letters":      {`"` + strings.Repeat(`\u00fc`, 200_000) + `"`, true},
+		"one letter more":      {`"` + strings.Repeat(`\u00fc`, 200_001) + `"`, false},
+		"pairs of surrogates":  {`"` + strings.Repeat(`\ud83d\ude00`, 200_000) + `"`, true},
+		"new lines":            {`"` + strings.Repeat(`\n`, 200_000) + `"`, true},
+		"quotation marks":      {`"` + strings.Repeat(`\"`, 200_000) + `"`, true},
+		"an object, escaped":   {`{ "a" : "` + strings.Repeat(`\u00fc`, 199_992) + `" }`, true},
+		"an object, too large": {`{"a":"` + strings.Repeat("x", 199_993) + `"}`, false},
+	} {
+		_, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(c.context)}.Normalize()
+		if (err == nil) != c.taken {
+			t.Errorf("%s: got %.100v, taken should be %v", what, err, c.taken)
+		}
+	}
+}
+
+// Programs in Rust write Confirm.
+func TestATierIsReadInAnyCase(t *testing.T) {
+	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
+		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()
+		if err != nil || r.Confirmation.Tier != "confirm" {
+			t.Errorf("%q: got %+v, %v", tier, r.Confirmation, err)
 		}
 	}
 }
