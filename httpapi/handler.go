@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -238,7 +239,7 @@ func (c *call) read(limit int64) error {
 	case errors.As(err, &large) && limit == 0:
 		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "this request has no body"}
 	case errors.As(err, &large):
-		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: large.Error()}
+		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: fmt.Sprintf("the body has more than %d bytes, as many as this request may have", limit)}
 	case err != nil:
 		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "the body did not come whole"}
 	}

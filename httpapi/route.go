@@ -32,6 +32,16 @@ const maxBody = 2 << 20
 // routes is the whole table, in the order of the page.
 var routes = slices.Concat(askRoutes, sessionRoutes, deskRoutes, tokenRoutes, serverRoutes, dialectRoutes)
 
+// absent are the paths where a program may look for something that is not there, and
+// what it is told.
+var absent = map[string]string{
+	"/api/":           "there is nothing at this path",
+	"/conversations/": "there is nothing at this path",
+	"/agent/":         "there is nothing at this path",
+	"/hooks/":         "this release starts no agents, so there is no hook; an agent elsewhere asks by POST " + base + "/asks",
+	"/metrics":        "this release has no metrics; GET " + base + "/stats has figures",
+}
+
 // mount puts every route on a mux, and answers in our words where there is none.
 func (h *Handler) mount() {
 	allowed := map[string]string{}
@@ -48,9 +58,9 @@ func (h *Handler) mount() {
 			h.refuse(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "this path takes " + methods})
 		})
 	}
-	for _, below := range []string{"/api/", "/conversations/", "/agent/"} {
-		h.mux.HandleFunc(below, func(w http.ResponseWriter, _ *http.Request) {
-			h.refuse(w, problem{Status: http.StatusNotFound, Type: "not-found", Detail: "there is nothing at this path"})
+	for path, detail := range absent {
+		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			h.refuse(w, problem{Status: http.StatusNotFound, Type: "not-found", Detail: detail})
 		})
 	}
 }

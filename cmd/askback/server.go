@@ -228,7 +228,7 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 // doors are all the ways in: the wire, also in the words of others, and the pages.
 func (h *holder) doors() http.Handler {
 	mux := http.NewServeMux()
-	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/healthz", "/readyz"} {
+	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/hooks/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, h.api)
 	}
 	mux.Handle(login.ResourcePath, h.mcp.Handler(h.engine))
