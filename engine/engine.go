@@ -176,9 +176,15 @@ func (e *Engine) fetch(ctx context.Context, id string) (known, error) {
 
 func decode(r store.Record) (known, error) {
 	state, err := lifecycle.Decode(r.Fixed, r.State)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errUnreadable, err)
+	}
 	r.Fixed, r.State = nil, nil
 	return known{r, state}, err
 }
+
+// errUnreadable is returned for a record whose bytes this release cannot read.
+var errUnreadable = errors.New("this record cannot be read")
 
 // stepTime is how long a step is tried against other writers.
 const stepTime = 5 * time.Second
@@ -348,6 +354,12 @@ func mine(err error) error {
 		return askback.DamagedError{ID: damaged.ID}
 	}
 	return err
+}
+
+// leftOut logs that a record is not in a list because it cannot be read. The rest of
+// the list is as good as ever.
+func (e *Engine) leftOut(r store.Record, err error) {
+	e.log.Error("a record cannot be read, and is left out", "kind", r.Kind, "id", r.ID, "error", err)
 }
 
 // again calls do until it meets no conflict, for as long as a step is tried.

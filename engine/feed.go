@@ -267,7 +267,8 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
 	var h lifecycle.Entry
 	if err := json.Unmarshal(l.Data, &h); err != nil {
-		return ev, false, fmt.Errorf("read line %d of the history: %v", l.Seq, err)
+		f.seat.engine.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
+		return ev, false, nil
 	}
 	h.Type = l.Type
 	about := h.Ask
@@ -282,6 +283,10 @@ func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bo
 		}
 		if errors.Is(err, askback.ErrNotFound) {
 			return ev, false, errHole
+		}
+		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
+			f.seat.engine.log.Error("an ask cannot be read, and its events are left out", "ask", about, "error", err)
+			return ev, false, nil
 		}
 		if err != nil {
 			return ev, false, err

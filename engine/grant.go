@@ -138,11 +138,13 @@ func (e *Engine) covering(ctx context.Context, a askback.Ask, now time.Time) (st
 			return "", err
 		}
 		for _, r := range records {
+			q.After = r.ID
 			g, err := readGrant(r)
 			if err != nil {
-				return "", err
+				e.leftOut(r, err)
+				continue
 			}
-			if q.After = r.ID; g.Covers(a, now) {
+			if g.Covers(a, now) {
 				return r.ID, nil
 			}
 		}
@@ -287,11 +289,12 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 			return askback.GrantPage{}, fmt.Errorf("grants: %w", mine(err))
 		}
 		for _, r := range records {
+			from.After = r.ID
 			g, err := readGrant(r)
 			if err != nil {
-				return askback.GrantPage{}, err
+				s.engine.leftOut(r, err)
+				continue
 			}
-			from.After = r.ID
 			if open && !now.Before(g.ExpiresAt) {
 				continue // over, and not yet looked after
 			}

@@ -46,7 +46,8 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 			size += len(r.Fixed) + len(r.State)
 			is, err := lifecycle.DecodeSession(r.Fixed, r.State)
 			if err != nil {
-				return page, err
+				s.engine.leftOut(r, err)
+				continue
 			}
 			if one := s.seen(is.Session); matches(q.Search, one.Title, one.Agent) {
 				page.Items = append(page.Items, one)

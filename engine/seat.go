@@ -224,7 +224,8 @@ func (s *seat) list(ctx context.Context, q askback.Query, every bool) (askback.P
 			from.After = r.ID
 			k, err := decode(r)
 			if err != nil {
-				return askback.Page{}, fmt.Errorf("list: %w", err)
+				s.engine.leftOut(r, err)
+				continue
 			}
 			if !every && s.may(askback.ActList, k.state) != nil || !selects(q, k.state.Ask) {
 				continue

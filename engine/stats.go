@@ -43,11 +43,13 @@ func (e *Engine) tokens(ctx context.Context, do func(askback.Token)) error {
 			return mine(err)
 		}
 		for _, r := range records {
+			q.After = r.ID
 			t, err := readToken(r)
 			if err != nil {
-				return err
+				e.leftOut(r, err)
+				continue
 			}
-			if q.After = r.ID; t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt) {
+			if t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt) {
 				do(t)
 			}
 		}

@@ -285,11 +285,13 @@ func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 			return nil, mine(err)
 		}
 		for _, r := range records {
+			q.After = r.ID
 			t, err := readToken(r)
 			if err != nil {
-				return nil, err
+				s.engine.leftOut(r, err)
+				continue
 			}
-			tokens, q.After = append(tokens, t), r.ID
+			tokens = append(tokens, t)
 		}
 		if len(records) < q.Limit {
 			return tokens, nil

@@ -80,7 +80,11 @@ func (s *secrets) fill(ctx context.Context, e *engine.Engine) error {
 			}
 			*t.secret = made
 		}
-		if err := e.Adopt(ctx, t.is, *t.secret); err != nil {
+		err := e.Adopt(ctx, t.is, *t.secret)
+		if errors.Is(err, askback.ErrDiskFull) || errors.Is(err, askback.ErrDamaged) {
+			err = nil // the rest can be read all the same; whoever shows this token is told
+		}
+		if err != nil {
 			return fmt.Errorf("make %s known: %w", t.path, err)
 		}
 	}

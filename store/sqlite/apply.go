@@ -14,11 +14,11 @@ import (
 
 // columns of records, in the order of the parameters of every statement that
 // writes one; ?3 is the version the record was read with.
-const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold`
+const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold, sum, fixed_sum`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
-		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`
+		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 
 	// SQLite writes an index again when a column of it is set, be it to the
 	// same value. So an update first supposes that nothing indexed has changed,
@@ -33,13 +33,14 @@ const (
 		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3`
 	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
-		fixed = coalesce(?15, fixed)`
+		fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)`
 
 	deleteRecord = `delete from records indexed by records_id where kind = ?1 and id = ?2 and version = ?3`
 
-	insertEvent = `insert into history (seq, stream, n, subject, type, at, data) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
-	selectHead  = `select n from history where stream = ?1 order by seq desc limit 1`
-	selectSeq   = `select coalesce(max(seq), 0) from history`
+	insertEvent = `insert into history (seq, stream, n, subject, type, at, data, sum) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+	selectHead  = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
+		where stream = ?1 order by seq desc`
+	selectSeq = `select coalesce(max(seq), 0) from history`
 
 	// The newest line of all stays, and that of a stream that goes on: numbers
 	// are counted on from there.
@@ -190,7 +191,9 @@ func (w *writer) append(e *store.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := run(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, e.At.UnixMilli(), e.Data); err != nil {
+	at := e.At.UnixMilli()
+	sum := sumEvent(e, w.seq+1, n+1, at)
+	if err := run(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, at, e.Data, sum); err != nil {
 		return err
 	}
 	w.seq++
@@ -211,8 +214,11 @@ func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil
 	}
-	err = w.stmt.head.QueryRow(stream).Scan(&n)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	rows, err := w.stmt.head.Query(stream)
+	if err != nil {
+		return 0, err
+	}
+	if _, n, err = head(rows); err != nil {
 		return 0, err
 	}
 	if len(w.heads) >= headsKept {

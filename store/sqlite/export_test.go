@@ -22,7 +22,7 @@ const Readers = readers
 // of the readers beside List.
 var (
 	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines}
-	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll, selectHeadStream}
+	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
 // ListSQL is the statement of a List.

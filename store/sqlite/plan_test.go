@@ -36,7 +36,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		}
 	}
 	for _, text := range append(sqlite.Writes, sqlite.Reads...) {
-		explain(text, make([]any, 16)[:strings.Count(text, "?")-repeats(text)]...)
+		explain(text, make([]any, 18)[:strings.Count(text, "?")-repeats(text)]...)
 	}
 	for _, open := range []*bool{nil, &yes, &no} {
 		for bits := range 1 << 8 {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
 	"github.com/askback/askback/store"
 )
 
@@ -17,13 +20,12 @@ const (
 	selectKey = `select ` + columns + ` from records indexed by records_key where kind = ?1 and key = ?2`
 	selectDue = `select ` + columns + ` from records indexed by records_due
 		where due is not null and due <= ?1 order by due, id, kind limit ?2`
-	selectHistory = `select seq, stream, n, subject, type, at, data from history where seq > ?1 order by seq limit ?2`
-	selectStream  = `select seq, stream, n, subject, type, at, data from history indexed by history_stream
+	selectHistory = `select seq, stream, n, subject, type, at, data, sum from history where seq > ?1 order by seq limit ?2`
+	selectStream  = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
 		where stream = ?3 and seq > ?1 order by seq limit ?2`
-	selectRecent = `select seq, stream, n, subject, type, at, data from history indexed by history_stream
+	selectRecent = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
 		where stream = ?3 and seq < ?1 order by seq desc limit ?2`
-	selectHeadAll    = `select coalesce(max(seq), 0), 0 from history`
-	selectHeadStream = `select seq, n from history indexed by history_stream where stream = ?1 order by seq desc limit 1`
+	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
 // statements are those of the readers, prepared once.
@@ -33,7 +35,7 @@ func (s *statements) prepare(db *sql.DB) (err error) {
 	for stmt, text := range map[**sql.Stmt]string{
 		&s.id: selectID, &s.key: selectKey, &s.due: selectDue, &s.history: selectHistory, &s.stream: selectStream,
 		&s.recent:  selectRecent,
-		&s.headAll: selectHeadAll, &s.head: selectHeadStream,
+		&s.headAll: selectHeadAll, &s.head: selectHead,
 	} {
 		if *stmt, err = db.Prepare(text); err != nil {
 			return fmt.Errorf("prepare %q: %w", text, err)
@@ -44,7 +46,11 @@ func (s *statements) prepare(db *sql.DB) (err error) {
 
 // Read returns a record, or store.ErrNotFound.
 func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error) {
-	return s.find(ctx, s.stmt.id, kind, id)
+	r, err := s.find(ctx, s.stmt.id, kind, id)
+	if errors.Is(err, errPage) {
+		err = store.DamagedError{Kind: kind, ID: id}
+	}
+	return r, err
 }
 
 // ReadKey returns the record of a kind that holds key, or store.ErrNotFound.
@@ -53,16 +59,16 @@ func (s *Store) ReadKey(ctx context.Context, kind, key string) (store.Record, er
 }
 
 func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (store.Record, error) {
-	leave, err := s.enter(ctx)
-	if err != nil {
+	found, err := collect(ctx, s, 1, scanRecord, func() (*sql.Rows, error) { return stmt.QueryContext(ctx, kind, name) })
+	switch {
+	case err != nil:
 		return store.Record{}, err
-	}
-	defer leave()
-	r, err := scanRecord(stmt.QueryRowContext(ctx, kind, name))
-	if errors.Is(err, sql.ErrNoRows) {
+	case len(found.damaged) > 0:
+		return store.Record{}, found.damaged[0]
+	case len(found.list) == 0:
 		return store.Record{}, store.ErrNotFound
 	}
-	return r, readError(ctx, err)
+	return found.list[0], nil
 }
 
 // readError prefers the caller's own reason to the driver's word for it.
@@ -70,35 +76,58 @@ func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
+	if isCorrupt(err) {
+		return errPage
+	}
 	if err != nil {
 		return fmt.Errorf("read the database: %v", err)
 	}
 	return nil
 }
 
-// List returns the records that q selects.
+// errPage is returned when a page of the file cannot be read as one, so that it is not
+// known what was on it.
+var errPage = store.DamagedError{Kind: "page", ID: "a page of the file"}
+
+func isCorrupt(err error) bool {
+	e := (*driver.Error)(nil)
+	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_CORRUPT
+}
+
+// List returns the records that q selects, without those that are damaged.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
-	return collect(ctx, s, scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	found, err := collect(ctx, s, atMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	return found.list, err
 }
 
 // Due returns at most n records whose Due is set and not after before, in
-// order of Due, then ID, then Kind.
+// order of Due, then ID, then Kind, without those that are damaged.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
-	return collect(ctx, s, scanRecord, func() (*sql.Rows, error) {
-		return s.stmt.due.QueryContext(ctx, before.UnixMilli(), atMost(n))
-	})
+	n = atMost(n)
+	for limit := n; ; limit += n { // where several are due at once, SQLite sorts no more than these
+		found, err := collect(ctx, s, n, scanRecord, func() (*sql.Rows, error) {
+			return s.stmt.due.QueryContext(ctx, before.UnixMilli(), limit)
+		})
+		if err != nil || len(found.list) == n || len(found.list)+len(found.damaged) < limit {
+			return found.list, err
+		}
+	}
 }
 
+// noLimit is for statements whose rows are read until there are enough.
+const noLimit = -1
+
 // History returns events with a Seq greater than after, in order of Seq; of
-// one stream, or of all when stream is "".
+// one stream, or of all when stream is "". Lines that are damaged are left out.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
-	return collect(ctx, s, scanEvent, func() (*sql.Rows, error) {
+	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
-			return s.stmt.history.QueryContext(ctx, after, atMost(limit))
+			return s.stmt.history.QueryContext(ctx, after, noLimit)
 		}
-		return s.stmt.stream.QueryContext(ctx, after, atMost(limit), stream)
+		return s.stmt.stream.QueryContext(ctx, after, noLimit, stream)
 	})
+	return found.list, err
 }
 
 // Recent returns the newest events of a stream with a Seq less than before, or
@@ -107,9 +136,10 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	return collect(ctx, s, scanEvent, func() (*sql.Rows, error) {
-		return s.stmt.recent.QueryContext(ctx, before, atMost(limit), stream)
+	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
+		return s.stmt.recent.QueryContext(ctx, before, noLimit, stream)
 	})
+	return found.list, err
 }
 
 // Head returns the numbers of the newest event of a stream, or of all.
@@ -119,40 +149,74 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err erro
 		return 0, 0, err
 	}
 	defer leave()
-	stmt, args := s.stmt.headAll, []any{}
-	if stream != "" {
-		stmt, args = s.stmt.head, []any{stream}
+	if stream == "" {
+		err = s.stmt.headAll.QueryRowContext(ctx).Scan(&seq, &n)
+		return seq, n, readError(ctx, err)
 	}
-	if err = stmt.QueryRowContext(ctx, args...).Scan(&seq, &n); errors.Is(err, sql.ErrNoRows) {
-		err = nil
+	rows, err := s.stmt.head.QueryContext(ctx, stream)
+	if err == nil {
+		seq, n, err = head(rows)
 	}
 	return seq, n, readError(ctx, err)
 }
 
-// collect reads all rows of a query; none is nil.
-func collect[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), query func() (*sql.Rows, error)) ([]T, error) {
+// head returns the numbers of the first of rows, which are lines of one stream, the
+// newest first. Where that is damaged they follow from one that is not.
+func head(rows *sql.Rows) (seq, n int64, err error) {
+	defer rows.Close()
+	for behind := int64(0); rows.Next(); behind++ {
+		e, err := scanEvent(rows)
+		if err == nil {
+			return max(seq, e.Seq), e.StreamSeq + behind, nil
+		}
+		if behind == 0 {
+			seq, n = e.Seq, e.StreamSeq // the best there is, if none is whole
+		}
+	}
+	return seq, n, rows.Err()
+}
+
+// found is what a query gave.
+type found[T any] struct {
+	list    []T // nil if there is none
+	damaged []store.DamagedError
+}
+
+// collect reads rows of a query until it has n of them. It leaves out those that are
+// damaged, and notes them.
+func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out found[T], err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer leave()
+	defer func() {
+		if errors.Is(err, errPage) {
+			s.damaged.note(errPage)
+		}
+	}()
 	rows, err := query()
 	if err != nil {
-		return nil, readError(ctx, err)
+		return out, readError(ctx, err)
 	}
 	defer rows.Close()
-	var list []T
-	for rows.Next() {
+	for len(out.list) < n && rows.Next() {
 		v, err := scan(rows)
-		if err != nil {
-			return nil, readError(ctx, err)
+		var damaged store.DamagedError
+		switch {
+		case errors.As(err, &damaged) && ctx.Err() == nil:
+			s.damaged.note(damaged)
+			out.damaged = append(out.damaged, damaged)
+		case err != nil:
+			return found[T]{}, readError(ctx, err)
+		default:
+			out.list = append(out.list, v)
 		}
-		list = append(list, v)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, readError(ctx, err)
+		return found[T]{}, readError(ctx, err)
 	}
-	return list, nil
+	return out, nil
 }
 
 // listSQL is one statement for each set of filters, over the index that holds
@@ -202,8 +266,8 @@ func listSQL(q store.Query) (text string, args []any) {
 	if q.After != "" {
 		is(after, q.After)
 	}
-	return fmt.Sprintf("select %s from records indexed by %s where %s order by id %s limit %d",
-		columns, index, strings.Join(where, " and "), order, atMost(q.Limit)), args
+	return fmt.Sprintf("select %s from records indexed by %s where %s order by id %s",
+		columns, index, strings.Join(where, " and "), order), args
 }
 
 func atMost(n int) int {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,70 +11,106 @@ import (
 
 // A row is a record as the parameters of the statements that write it.
 type row struct {
-	args  [16]any
+	args  [18]any
 	isNew bool
 	open  bool
 }
 
 func encode(r *store.Record) row {
+	c := cellsOf(r)
+	var fixedSum any // keeps the one that is there
+	if r.Fixed != nil {
+		fixedSum = c.fixedSumOf()
+	}
 	return row{
 		isNew: r.Version == 0,
 		open:  r.Open,
 		args: [...]any{
-			r.Kind, r.ID, r.Version, r.Stream, orNull(r.Key), r.Open, r.Owner, r.Agent, r.Status, joinNames(r.To),
-			r.Created.UnixMilli(), r.Updated.UnixMilli(), dueOrNull(r.Due), r.State, r.Fixed,
-			r.Untold,
+			r.Kind, r.ID, r.Version, r.Stream, orNull(c.key), r.Open, r.Owner, r.Agent, r.Status, orNull(c.names),
+			c.created, c.updated, dueOrNull(c.due), r.State, r.Fixed, r.Untold, c.sumOf(), fixedSum,
 		},
 	}
 }
 
-func orNull(s string) any {
-	if s == "" {
-		return nil
+// cellsOf returns the columns of a record as they are kept.
+func cellsOf(r *store.Record) cells {
+	return cells{
+		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
+		open: r.Open, untold: r.Untold, owner: r.Owner, agent: r.Agent, status: r.Status, names: joinNames(r.To),
+		created: r.Created.UnixMilli(), updated: r.Updated.UnixMilli(), due: dueOf(r.Due), state: r.State, fixed: r.Fixed,
 	}
-	return s
 }
 
-func dueOrNull(t time.Time) any {
+func orNull(s sql.NullString) any {
+	if !s.Valid {
+		return nil
+	}
+	return s.String
+}
+
+func dueOf(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
-		return nil
+		return sql.NullInt64{}
 	}
-	return t.UnixMilli()
+	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// scanner is what *sql.Row and *sql.Rows have in common.
-type scanner interface{ Scan(dest ...any) error }
+func dueOrNull(due sql.NullInt64) any {
+	if !due.Valid {
+		return nil
+	}
+	return due.Int64
+}
 
-// scanRecord reads columns, in their order.
-func scanRecord(s scanner) (r store.Record, err error) {
-	var (
-		key, names       sql.NullString
-		created, updated int64
-		due              sql.NullInt64
-	)
-	err = s.Scan(&r.Kind, &r.ID, &r.Version, &r.Stream, &key, &r.Open, &r.Owner, &r.Agent, &r.Status, &names,
-		&created, &updated, &due, &r.State, &r.Fixed, &r.Untold)
+// scanCells reads columns, in their order, from a row that is there. A row that cannot
+// be read so was damaged.
+func scanCells(rows *sql.Rows) (c cells, err error) {
+	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
+		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.untold, &c.sum, &c.fixedSum)
+	if err != nil || !c.whole() || c.names.Valid && !areNames(c.names.String) {
+		return c, store.DamagedError{Kind: c.kind, ID: c.id}
+	}
+	return c, nil
+}
+
+func scanRecord(rows *sql.Rows) (store.Record, error) {
+	c, err := scanCells(rows)
 	if err != nil {
 		return store.Record{}, err
 	}
-	r.Key = key.String
-	r.Created, r.Updated = instant(created), instant(updated)
-	if due.Valid {
-		r.Due = instant(due.Int64)
+	r := store.Record{
+		Kind: c.kind, ID: c.id, Version: c.version, Stream: c.stream, Key: c.key.String, Open: c.open, Untold: c.untold,
+		Owner: c.owner, Agent: c.agent, Status: c.status, Created: instant(c.created), Updated: instant(c.updated),
+		Fixed: c.fixed, State: c.state,
 	}
-	if names.Valid {
-		r.To = splitNames(names.String)
+	if c.due.Valid {
+		r.Due = instant(c.due.Int64)
+	}
+	if c.names.Valid {
+		r.To = splitNames(c.names.String)
 	}
 	return r, nil
 }
 
-func scanEvent(s scanner) (e store.Event, err error) {
+// kindLine is the kind of a line of history in a [store.DamagedError]; its id is its
+// number and its stream.
+const kindLine = "line"
+
+// scanEvent reads a line of history from a row that is there.
+func scanEvent(rows *sql.Rows) (store.Event, error) {
+	e, _, err := scanLine(rows)
+	return e, err
+}
+
+func scanLine(rows *sql.Rows) (e store.Event, summed bool, err error) {
 	var at int64
-	if err := s.Scan(&e.Seq, &e.Stream, &e.StreamSeq, &e.Subject, &e.Type, &at, &e.Data); err != nil {
-		return store.Event{}, err
+	var sum sql.NullInt64
+	err = rows.Scan(&e.Seq, &e.Stream, &e.StreamSeq, &e.Subject, &e.Type, &at, &e.Data, &sum)
+	if err != nil || sum.Valid && sum.Int64 != sumEvent(&e, e.Seq, e.StreamSeq, at) {
+		return e, true, store.DamagedError{Kind: kindLine, ID: fmt.Sprintf("%d of %s", e.Seq, e.Stream)}
 	}
 	e.At = instant(at)
-	return e, nil
+	return e, sum.Valid, nil
 }
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
@@ -86,9 +123,9 @@ var (
 	unescapeName = strings.NewReplacer(`\\`, "\\", `\n`, "\n")
 )
 
-func joinNames(names []string) any {
+func joinNames(names []string) sql.NullString {
 	if len(names) == 0 {
-		return nil
+		return sql.NullString{}
 	}
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -96,8 +133,11 @@ func joinNames(names []string) any {
 		b.WriteString(escapeName.Replace(n))
 		b.WriteByte('\n')
 	}
-	return b.String()
+	return sql.NullString{String: b.String(), Valid: true}
 }
+
+// areNames reports whether s is something that joinNames wrote.
+func areNames(s string) bool { return len(s) >= 2 && s[0] == '\n' && s[len(s)-1] == '\n' }
 
 func splitNames(s string) []string {
 	names := strings.Split(s[1:len(s)-1], "\n")

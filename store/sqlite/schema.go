@@ -1,4 +1,4 @@
 package sqlite
 
 // SchemaVersion is the number of the newest migration this program knows.
-const SchemaVersion = 3
+const SchemaVersion = 4

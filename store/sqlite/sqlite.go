@@ -40,6 +40,8 @@ type Store struct {
 	read   *sql.DB
 	stmt   statements
 
+	damaged damages
+
 	mu     sync.RWMutex // held by whoever needs the store open
 	closed bool
 	queue  chan *request
@@ -93,7 +95,7 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 		return nil, err
 	}
 	defer closeOn(&err, read)
-	s := &Store{log: log, writer: w, read: read, queue: make(chan *request, queueLength), ended: make(chan struct{})}
+	s := &Store{log: log, damaged: damages{log: log}, writer: w, read: read, queue: make(chan *request, queueLength), ended: make(chan struct{})}
 	return s, s.stmt.prepare(read)
 }
 

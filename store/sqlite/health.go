@@ -1,0 +1,18 @@
+package sqlite
+
+// A Health is how a store is, as far as it knows.
+type Health struct {
+	// Failed is why nothing is read or kept any more, until the database is opened
+	// again. It is a store.ErrFailed, or nil.
+	Failed error
+	// DiskFull is why nothing can be kept now. It is a store.ErrDiskFull, or nil.
+	DiskFull error
+	// Damaged names the rows that were read and left out since the database was
+	// opened, the first of them.
+	Damaged []string
+}
+
+// Health returns how the store is.
+func (s *Store) Health() Health {
+	return Health{Failed: s.writer.failure(), Damaged: s.damaged.names()}
+}

@@ -1,0 +1,263 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// filled writes three records, the second with all columns, each with two lines of
+// history in one stream, and closes the database.
+func filled(t *testing.T, path string) (second store.Record) {
+	t.Helper()
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		r := record(n + 1)
+		r.Key, r.Stream, r.To, r.Untold = r.ID, "ses_1", []string{"ana", "ben"}, true
+		r.State = bytes.Repeat([]byte{'0' + byte(n)}, 300)
+		r.Due = time.UnixMilli(1_700_000_000_000).UTC()
+		change := store.Change{Put: []store.Record{r}}
+		for _, what := range []string{"asked", "seen"} {
+			e := event(r, what)
+			e.Stream = "ses_1"
+			change.Events = append(change.Events, e)
+		}
+		if _, err := s.Commit(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if second, err = s.Read(t.Context(), "ask", record(2).ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return second
+}
+
+// changed runs a statement on a closed database, as another program would.
+func changed(t *testing.T, path, text string) {
+	t.Helper()
+	db := plainly(t, path)
+	execute(t, db, "pragma ignore_check_constraints = on")
+	execute(t, db, text)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever column of a record is changed behind the store, the record is never returned
+// as if it were true: reading it is an error with its id, lists go on without it.
+func TestChangedRecordIsNotReturned(t *testing.T) {
+	for _, column := range []string{
+		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7", "owner = 'eve'", "agent = 'eve'",
+		"status = 'answered'", "names = null", "names = char(10) || 'eve' || char(10)", "names = 'x'", "created = created + 1", "updated = updated + 1",
+		"due = due + 1", "due = null", "state = cast('other' as blob)", "state = null", "fixed = cast('other' as blob)", "untold = 0",
+		"sum = sum + 1", "fixed_sum = fixed_sum + 1",
+	} {
+		t.Run(column, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "askback.db")
+			want := filled(t, path)
+			changed(t, path, "update records set "+column+" where id = '"+want.ID+"'")
+			var log bytes.Buffer
+			s := openLogged(t, path, &log)
+			var damaged store.DamagedError
+			if got, err := s.Read(t.Context(), "ask", want.ID); !errors.As(err, &damaged) || damaged.ID != want.ID {
+				t.Errorf("Read: got %+v, %v, want a DamagedError with the id", got, err)
+			}
+			if got, err := s.ReadKey(t.Context(), "ask", want.Key); !strings.HasPrefix(column, "key") && !errors.As(err, &damaged) {
+				t.Errorf("ReadKey: got %+v, %v, want a DamagedError", got, err)
+			}
+			rest := []string{record(1).ID, record(3).ID}
+			list, err := s.List(t.Context(), store.Query{Kind: "ask", Limit: 2})
+			if got := idsOf(list); err != nil || !cmp.Equal(got, rest) {
+				t.Errorf("List: got %q, %v, want %q", got, err, rest)
+			}
+			due, err := s.Due(t.Context(), time.Now(), 2)
+			if got := idsOf(due); err != nil || !cmp.Equal(got, rest) {
+				t.Errorf("Due: got %q, %v, want %q", got, err, rest)
+			}
+			if n := strings.Count(log.String(), want.ID); n != 1 {
+				t.Errorf("got the log %s, want one line that names the record", log.String())
+			}
+			if got := s.Health().Damaged; !cmp.Equal(got, []string{"ask " + want.ID}) {
+				t.Errorf("Health: got %q, want the record", got)
+			}
+			if v := verified(t, path); v.Damaged != 1 || v.Rows != 9 || !cmp.Equal(v.Names, []string{"ask " + want.ID}) {
+				t.Errorf("Verify: got %+v, want the record of nine rows", v)
+			}
+		})
+	}
+}
+
+// A line of history that was changed is left out, whatever column it was, and the
+// numbers go on as if it were there.
+func TestChangedLineOfHistoryIsLeftOut(t *testing.T) {
+	for _, column := range []string{
+		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`, "data = null", "sum = 1",
+	} {
+		t.Run(column, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "askback.db")
+			filled(t, path)
+			changed(t, path, "update history set "+column+" where seq in (4, 6)")
+			s := openAt(t, path)
+			for stream, want := range map[string][]int64{"": {1, 2, 3, 5}, "ses_1": {1, 2, 3, 5}} {
+				lines, err := s.History(t.Context(), stream, 0, 4)
+				if got := seqsOf(lines); err != nil || !cmp.Equal(got, want) {
+					t.Errorf("History of %q: got %v, %v, want %v", stream, got, err, want)
+				}
+			}
+			lines, err := s.Recent(t.Context(), "ses_1", 0, 2)
+			if got, want := seqsOf(lines), []int64{5, 3}; err != nil || !cmp.Equal(got, want) {
+				t.Errorf("Recent: got %v, %v, want %v", got, err, want)
+			}
+			if seq, n, err := s.Head(t.Context(), "ses_1"); seq != 6 || n != 6 || err != nil {
+				t.Errorf("Head: got %d, %d, %v, want 6, 6", seq, n, err)
+			}
+			e := event(record(1), "more")
+			e.Stream = "ses_1"
+			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{e}}); err != nil {
+				t.Fatal(err)
+			}
+			if lines, err := s.History(t.Context(), "ses_1", 6, 4); err != nil || len(lines) != 1 || lines[0].StreamSeq != 7 {
+				t.Errorf("the next line: got %+v, %v, want number 7", lines, err)
+			}
+			if v := verified(t, path); v.Damaged != 2 || !cmp.Equal(v.Names, []string{"line 4 of ses_1", "line 6 of ses_1"}) {
+				t.Errorf("Verify: got %+v, want two lines", v)
+			}
+		})
+	}
+}
+
+// One flipped bit in any byte of a record, wherever it lies in the file, never makes the
+// store return another record than was written.
+func TestFlippedBitIsNotReturned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	want := filled(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(whole, want.State)
+	if at < 200 {
+		t.Fatal("the record is not in the file")
+	}
+	served := 0
+	for i := at - 160; i < at+160; i += 3 {
+		broken := bytes.Clone(whole)
+		broken[i] ^= 1 << (i % 8)
+		if err := os.WriteFile(path, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := sqlite.Open(path, nil)
+		if err != nil {
+			continue // that is told as well
+		}
+		for n := range 3 {
+			r, err := s.Read(t.Context(), "ask", record(n+1).ID)
+			if err != nil {
+				continue
+			}
+			served++
+			if diff := cmp.Diff(want, r); n == 1 && diff != "" {
+				t.Errorf("byte %d: a changed record was returned:\n%s", i, diff)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	if served < 200 {
+		t.Errorf("%d records were read, want most of those that are whole", served)
+	}
+}
+
+// A database from before there were checksums is read as ever, its rows get theirs when
+// they are written, and what has none is counted.
+func TestRowsFromBeforeAreReadWithoutChecksums(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	dump, err := os.ReadFile("testdata/schema3.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := plainly(t, path)
+	execute(t, db, string(dump))
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := openAt(t, path)
+	asks, err := s.List(t.Context(), store.Query{Kind: "ask"})
+	if err != nil || len(asks) != 1 || !bytes.Contains(asks[0].Fixed, []byte("deploy")) {
+		t.Fatalf("List: got %+v, %v, want the ask", asks, err)
+	}
+	lines, err := s.History(t.Context(), asks[0].Stream, 0, 10)
+	if err != nil || len(lines) != 2 {
+		t.Errorf("History: got %+v, %v, want two lines", lines, err)
+	}
+	before := verified(t, path)
+	r := asks[0]
+	r.Fixed = nil
+	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "more")}}); err != nil {
+		t.Fatal(err)
+	}
+	after := verified(t, path)
+	if before.Without != before.Rows || before.Damaged != 0 || after.Rows != before.Rows+1 || after.Without != before.Without {
+		t.Errorf("got %+v and then %+v, want all without, and then all but the new line", before, after)
+	}
+	changed(t, path, "update records set status = 'expired' where kind = 'ask'")
+	if got, err := s.Read(t.Context(), "ask", r.ID); !errors.Is(err, store.DamagedError{Kind: "ask", ID: r.ID}) {
+		t.Errorf("Read of what was written since and changed: got %+v, %v, want a DamagedError", got, err)
+	}
+}
+
+func openLogged(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(path, &sqlite.Options{Log: logTo(log)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: got %v, want no error", err)
+		}
+	})
+	return s
+}
+
+func verified(t *testing.T, path string) sqlite.Verification {
+	t.Helper()
+	v, err := sqlite.Verify(t.Context(), plainly(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func idsOf(records []store.Record) (ids []string) {
+	for _, r := range records {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func seqsOf(lines []store.Event) (seqs []int64) {
+	for _, e := range lines {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}
+
+func logTo(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
