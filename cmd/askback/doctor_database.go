@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/askback/askback/store/sqlite"
@@ -60,9 +61,26 @@ func (d *doctor) schema(about inspection, size int64) {
 			"%s was written by a newer askback: schema %d, and this one knows %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.version < sqlite.SchemaVersion:
 		d.warn(check, "make a backup: the next command brings it up to date", "%s has schema %d of %d", d.database, about.version, sqlite.SchemaVersion)
+	case about.rows.Damaged > 0:
+		d.fail(check, "what is damaged is not used, and a backup has it whole", "%s is damaged: %d of %d records and lines of history read otherwise than they were written: %s",
+			d.database, about.rows.Damaged, about.rows.Rows, named(about.rows))
 	default:
-		d.ok(check, "%s is whole: schema %d, %s", d.database, about.version, inBytes(size))
+		without := ""
+		if n := about.rows.Without; n > 0 {
+			without = fmt.Sprintf("; %d of %d records and lines of history are from before there were checksums", n, about.rows.Rows)
+		}
+		d.ok(check, "%s is whole: schema %d, %s%s", d.database, about.version, inBytes(size), without)
 	}
+}
+
+// named are the damaged rows that a line has room for.
+func named(v sqlite.Verification) string {
+	const room = 10
+	names := strings.Join(v.Names[:min(room, len(v.Names))], ", ")
+	if v.Damaged > room {
+		names += fmt.Sprintf(" and %d more", v.Damaged-room)
+	}
+	return names
 }
 
 // tight is how much room a busy server may want before somebody looks again.
@@ -99,6 +117,7 @@ func (d *doctor) clock(newest, now time.Time) {
 type inspection struct {
 	version int64
 	broken  string // the first thing that is wrong
+	rows    sqlite.Verification
 	newest  time.Time
 }
 
@@ -135,12 +154,19 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 		return nil // its tables may be others
 	}
 	var check string
-	if err := db.QueryRowContext(ctx, "pragma quick_check(1)").Scan(&check); err != nil {
+	// All of it, with the indexes: what an index lost would be looked for in vain.
+	if err := db.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&check); err != nil {
 		return err
 	}
 	if check != "ok" {
 		i.broken = check
 		return nil
+	}
+	if i.version == sqlite.SchemaVersion {
+		var err error
+		if i.rows, err = sqlite.Verify(ctx, db); err != nil {
+			return err
+		}
 	}
 	var at int64
 	// The last line of the history is as young as anything there is.

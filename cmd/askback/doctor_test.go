@@ -1,17 +1,21 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback/store/sqlite"
 )
 
 func (d *doctor) line() string {
@@ -161,4 +165,32 @@ func doctored(t *testing.T, env []string, code int) string {
 		t.Errorf("exit code %d, want %d\n%s%s", exitCode(p.result), code, p.out.String(), p.err.String())
 	}
 	return p.out.String()
+}
+
+// A byte that changed inside a record is found, and the record is named; a database from
+// before there were checksums says how much of it cannot be checked.
+func TestDoctorNamesDamagedRecord(t *testing.T) {
+	env, database := sandbox(t)
+	for i := range 3 {
+		asked(t, env, fmt.Sprintf("Question %d?", i))
+	}
+	whole, err := os.ReadFile(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Replace(whole, []byte("Question 2?"), []byte("Question 9?"), 1)
+	if bytes.Equal(whole, damaged) {
+		t.Fatal("the question is not in the file")
+	}
+	if err := os.WriteFile(database, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := doctored(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`written: ask ask_[0-9a-z]{26};`).MatchString(got) {
+		t.Errorf("got\n%s, want the ask that is damaged", got)
+	}
+	d := &doctor{database: "askback.db"}
+	d.schema(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
+	if want := "ok|database|askback.db is whole: schema 4, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.line() != want {
+		t.Errorf("got %s, want %s", d.line(), want)
+	}
 }

@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// One ask that is damaged is an error that names it, and holds up nothing else: lists,
+// streams, deadlines, figures and clean-up go on with the rest.
+func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, s, nil)
+	old, late := p.ask(question()), p.ask(limited(time.Second, ""))
+	damaged, good := p.ask(limited(time.Second, "")), p.ask(question())
+	for _, a := range []askback.Ask{old} {
+		if _, err := p.ana.Answer(ctx, a.ID, askback.Choose("SQLite")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(t, path, "update records set state = cast(replace(cast(state as text), 'pending', 'penDing') as blob), due = due where id = ?", damaged.ID)
+
+	var log bytes.Buffer
+	p = start(t, openSQLite(t, path), &engine.Options{
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: engine.Settings{Retention: time.Nanosecond},
+	})
+	for name, do := range map[string]func() error{
+		"get":    func() error { _, err := p.ana.Get(ctx, damaged.ID); return err },
+		"answer": func() error { _, err := p.ana.Answer(ctx, damaged.ID, askback.Choose("SQLite")); return err },
+		"wait":   func() error { _, err := p.agent.Wait(ctx, damaged.ID); return err },
+	} {
+		var named askback.DamagedError
+		if err := do(); !errors.Is(err, askback.ErrDamaged) || !errors.As(err, &named) || named.ID != damaged.ID {
+			t.Errorf("%s: got error %v, want %v that names the ask", name, err, askback.ErrDamaged)
+		}
+	}
+	page, err := p.ana.List(ctx, askback.Query{Status: askback.AnyStatus})
+	ids := []string{}
+	for _, a := range page.Items {
+		ids = append(ids, a.ID)
+	}
+	if want := []string{good.ID, late.ID, old.ID}; err != nil || !slices.Equal(ids, want) {
+		t.Errorf("list: got %q, %v, want %q", ids, err, want)
+	}
+	if _, err := p.ana.Stats(ctx); err != nil {
+		t.Errorf("stats: %v", err)
+	}
+	told := []string{}
+	for ev, err := range p.ana.Events(ctx, "", firstCursor) {
+		if err != nil {
+			t.Errorf("events: %v", err)
+			break
+		}
+		if told = append(told, ev.SessionID); ev.SessionID == good.SessionID {
+			break
+		}
+	}
+	if slices.Contains(told, damaged.SessionID) || !slices.Contains(told, late.SessionID) {
+		t.Errorf("events of %q, want those of all but the damaged ask", told)
+	}
+	defer p.run()()
+	got, err := p.agent.Wait(ctx, late.ID)
+	if err != nil {
+		t.Fatalf("the deadline of another ask: %v", err)
+	}
+	wantStatus(t, got, askback.Expired)
+	for {
+		_, err := p.ana.Get(ctx, old.ID)
+		if errors.Is(err, askback.ErrNotFound) {
+			break // it was cleaned away
+		}
+		if err != nil || ctx.Err() != nil {
+			t.Fatalf("clean-up: got %v, want the old ask gone", err)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// damage changes a database behind the back of the store.
+func damage(t *testing.T, path, text string, args ...any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := db.Exec(text, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := done.RowsAffected(); n == 0 || err != nil {
+		t.Fatalf("%d rows were changed, %v", n, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
