@@ -57,15 +57,27 @@ var (
 
 // Open opens the database at path, makes it if there is none, and brings its
 // schema up to date. It refuses other programs' databases and those that a
-// newer version of Askback has written. The work does not grow with the data.
+// newer version of Askback has written. The work does not grow with the data. A
+// database can also be opened where the disk is full, and then be read.
 func Open(path string, opts *Options) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	if opts != nil && opts.Log != nil {
 		log = opts.Log
 	}
 	s, err := open(path, log)
-	if err != nil {
+	full := isNoRoom(err)
+	if full && useReserve(path) {
+		s, err = open(path, log)
+	}
+	switch {
+	case err != nil && full:
+		return nil, fmt.Errorf("open database %s: %w: %v", path, store.ErrDiskFull, err)
+	case err != nil:
 		return nil, fmt.Errorf("open database %s: %w", path, err)
+	case full:
+		_ = s.writer.fail("open", errNoRoom) // it is noted
+	default:
+		makeReserve(path)
 	}
 	go func() {
 		defer close(s.ended)
@@ -86,7 +98,7 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err := migrate(context.Background(), write, log); err != nil {
 		return nil, err
 	}
-	w, err := newWriter(write, log)
+	w, err := newWriter(path, write, log)
 	if err != nil {
 		return nil, err
 	}

@@ -221,7 +221,7 @@ func TestFilesArePrivate(t *testing.T) {
 		files = append(files, strings.TrimPrefix(p, path))
 		return err
 	})
-	if got, want := strings.Join(files, " "), " -shm -wal"; got != want || err != nil {
+	if got, want := strings.Join(files, " "), " -reserve -shm -wal"; got != want || err != nil {
 		t.Errorf("files beside the database: got %q and %v, want %q", got, err, want)
 	}
 }

@@ -26,17 +26,19 @@ var (
 	// errSpoiled says that something of a change was written before it failed,
 	// so the transaction cannot go on without a savepoint.
 	errSpoiled = errors.New("a change of the batch failed half-way")
-	errBroken  = errors.New("the database failed and takes nothing more until Askback is started again")
 )
 
 // A writer owns the one connection that writes. Nothing but run uses it.
 type writer struct {
 	log    *slog.Logger
+	path   string
 	db     *sql.DB
 	conn   *sql.Conn
 	stmt   writes
 	count  counters
 	broken atomic.Pointer[error]
+	ended  chan struct{}         // closed when broken is set
+	full   atomic.Pointer[error] // the last change found no room
 
 	seq   int64            // of the newest event, or unknown
 	heads map[string]int64 // StreamSeq of the newest event of some streams
@@ -47,12 +49,12 @@ const unknown = -1
 // headsKept bounds the memory for streams: about 1 MB.
 const headsKept = 8192
 
-func newWriter(db *sql.DB, log *slog.Logger) (*writer, error) {
+func newWriter(path string, db *sql.DB, log *slog.Logger) (*writer, error) {
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log, db: db, conn: conn}
+	w := &writer{log: log, path: path, db: db, conn: conn, ended: make(chan struct{})}
 	w.forget()
 	if err := w.stmt.prepare(conn); err != nil {
 		_ = conn.Close() // the first error is the one to tell
@@ -123,8 +125,22 @@ func (w *writer) write(batch []*request) {
 		w.count.reruns.Add(1)
 		err = w.transaction(batch, w.apart)
 	}
+	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
+		w.each(batch)
+		return
+	}
 	if err != nil {
 		for _, r := range batch {
+			r.first, r.err = 0, err
+		}
+	}
+}
+
+// each writes the changes of a batch for which there is no room, each in a transaction of
+// its own: a small one may still find room where a large one does not.
+func (w *writer) each(batch []*request) {
+	for _, r := range batch {
+		if err := w.transaction([]*request{r}, w.plainly); err != nil {
 			r.first, r.err = 0, err
 		}
 	}
@@ -149,7 +165,14 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
+		if isFull(err) { // SQLite writes the mark of the commit last, so it is not there
+			return w.fail("commit", err)
+		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
+	}
+	if kept > 0 && w.full.Swap(nil) != nil {
+		w.log.Info("there is room on the disk again")
+		makeReserve(w.path)
 	}
 	if kept > 0 {
 		w.count.commits.Add(1)
@@ -167,7 +190,7 @@ func (w *writer) plainly(r *request) error {
 	case errors.Is(err, store.ErrConflict) && !written:
 		r.err = err
 		return nil
-	case isDisk(err):
+	case isDisk(err), isFull(err):
 		return w.fail("write", err)
 	}
 	return errSpoiled
@@ -182,7 +205,7 @@ func (w *writer) apart(r *request) error {
 	if err == nil {
 		return w.mark(run(w.stmt.release))
 	}
-	if isDisk(err) {
+	if isDisk(err) || isFull(err) {
 		return w.fail("write", err)
 	}
 	if !errors.Is(err, store.ErrConflict) {
@@ -211,15 +234,34 @@ func (w *writer) rollback() {
 // fail returns an error for all callers of a batch. After a failed disk the
 // store takes nothing more, not even reads: the kernel may forget a page whose
 // fsync failed, and what is in the file then differs from what a restart
-// finds. A full disk or a lock held by somebody else is no such failure.
+// finds. A full disk or a lock held by another process is no such failure: then
+// the whole transaction was taken back.
 func (w *writer) fail(doing string, err error) error {
-	if !isDisk(err) {
+	switch {
+	case isFull(err):
+		err = fmt.Errorf("%w: %s: %v", store.ErrDiskFull, doing, err)
+		if w.full.Swap(&err) == nil {
+			w.log.Error("the disk is full: nothing is kept until there is room", "err", err)
+		}
+		return err
+	case !isDisk(err):
 		return fmt.Errorf("%s: %v", doing, err)
 	}
-	err = fmt.Errorf("%w: %s: %v", errBroken, doing, err)
-	w.broken.Store(&err)
+	err = fmt.Errorf("%w: %s: %v", store.ErrFailed, doing, err)
+	if w.broken.Swap(&err) == nil {
+		close(w.ended)
+	}
 	w.log.Error("the database failed", "err", err)
 	return err
+}
+
+// errNoRoom is what a database is opened with where the disk is full.
+var errNoRoom = errors.New("there was no room to open the database")
+
+// isFull reports whether there was no room for a change.
+func isFull(err error) bool {
+	e := (*driver.Error)(nil)
+	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
 }
 
 // isDisk says whether what is in the file can no longer be relied on.

@@ -1,0 +1,139 @@
+package sqlite_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// smallDisk is set in a process that may mount a file system of its own.
+const smallDisk = "ASKBACK_TEST_SMALL_DISK"
+
+// onSmallDisk runs a test again in a process that may mount a small file system, and
+// returns its folder there; ok is false here, when that process has ended.
+func onSmallDisk(t *testing.T) (dir string, ok bool) {
+	t.Helper()
+	if os.Getenv(smallDisk) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		again.Env = append(os.Environ(), smallDisk+"=yes")
+		again.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		}
+		out, err := again.CombinedOutput()
+		var ended *exec.ExitError
+		if err != nil && !errors.As(err, &ended) {
+			t.Skipf("this system lets no test mount a file system: %v", err)
+		}
+		if err != nil {
+			t.Errorf("on a small disk: %v\n%s", err, out)
+		}
+		return "", false
+	}
+	dir = t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("this system lets no test mount a file system: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // it goes with the process, too
+	return dir, true
+}
+
+// fill leaves no room on a disk, until free is called.
+func fill(t *testing.T, dir string) (free func()) {
+	t.Helper()
+	f, err := os.CreateTemp(dir, "filler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("fill the disk: %v", err)
+	}
+	_ = f.Close() // it is full
+	return func() {
+		if err := os.Remove(f.Name()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A change that finds no room is not kept, for certain, and the store says so; what is
+// there can be read, and changes are kept again as soon as there is room.
+func TestFullDiskIsNotTheEnd(t *testing.T) {
+	dir, ok := onSmallDisk(t)
+	if !ok {
+		return
+	}
+	path := filepath.Join(dir, "askback.db")
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(n int) error {
+		_, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(n)}})
+		return err
+	}
+	there := func(n int, want error) {
+		t.Helper()
+		if _, err := s.Read(t.Context(), "ask", record(n).ID); !errors.Is(err, want) {
+			t.Errorf("Read of record %d: got %v, want %v", n, err, want)
+		}
+	}
+	full := func(n int) {
+		t.Helper()
+		if err := put(n); !errors.Is(err, store.ErrDiskFull) || errors.Is(err, store.ErrUnknown) {
+			t.Errorf("Commit on a full disk: got %v, want %v and nothing unknown", err, store.ErrDiskFull)
+		}
+		there(n, store.ErrNotFound)
+		there(1, nil)
+		if h := s.Health(t.Context()); !errors.Is(h.DiskFull, store.ErrDiskFull) || h.Failed != nil {
+			t.Errorf("Health on a full disk: got %+v, want it full", h)
+		}
+	}
+	if err := put(1); err != nil {
+		t.Fatal(err)
+	}
+	free := fill(t, dir)
+	full(2)
+	full(3)
+	free()
+	if h := s.Health(t.Context()); h.DiskFull != nil {
+		t.Errorf("Health with room again: got %v, want it well", h.DiskFull)
+	}
+	if err := put(2); err != nil {
+		t.Errorf("Commit with room again: got %v, want no error", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	// It can be opened on a full disk.
+	free = fill(t, dir)
+	if s, err = sqlite.Open(path, nil); err != nil {
+		t.Fatalf("Open on a full disk: %v", err)
+	}
+	there(2, nil)
+	if h := s.Health(t.Context()); h.DiskFull != nil {
+		t.Errorf("Health with the room of the reserve: got %v, want it well", h.DiskFull)
+	}
+	again := fill(t, dir)
+	full(4)
+	again()
+	free()
+	if err := put(4); err != nil {
+		t.Errorf("Commit with room again: got %v, want no error", err)
+	}
+	there(4, nil)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
