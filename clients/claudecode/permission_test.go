@@ -62,7 +62,7 @@ func TestPermissionsOfOtherTools(t *testing.T) {
 				t.Error("what was denied ran")
 			}
 
-			d.Answer(d.Open(1)[0].ID, askback.Answer{Decision: askback.ApproveAll})
+			d.Answer(d.Open(1)[0].ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})
 			d.told("toolu_6", "")
 			if !d.made("all") || !d.made("granted") {
 				t.Error("what was granted did not run")
