@@ -182,7 +182,7 @@ func TestOperationsShowAFileThatWorks(t *testing.T) {
 			t.Errorf("docs/operations.md does not show %s", reflect.TypeFor[config.Config]().Field(i).Name)
 		}
 	}
-	o := engineOptions(got, nil)
+	o := engineOptions(got, serving{})
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
 		t.Errorf("the engine is given %+v", o)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/serverlog"
 )
 
 // issuer lets agents in with a token of the issuer that people log in with, as long as
@@ -37,6 +38,9 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 		}
 		err = fmt.Errorf("%w: %w", askback.ErrUnauthorized, err)
 	}
+	if err == nil {
+		serverlog.Note(ctx, askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP})
+	}
 	return name, label, err
 }
 
@@ -44,7 +48,7 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 func (i issuer) look(ctx context.Context) {
 	i.log.Info("people log in with the issuer", "issuer", i.Address(), "callback", i.Callback())
 	if err := i.Reach(ctx); err != nil && ctx.Err() == nil {
-		i.log.Warn("nobody can log in yet", "error", err)
+		i.log.Warn("the issuer does not answer as it should: logging in with it does not work yet, askback login does", "error", err)
 	}
 }
 

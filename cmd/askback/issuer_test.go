@@ -68,7 +68,7 @@ func (s *signing) serves() bool {
 // knows writes the settings, in which ana has this address.
 func (s *signing) knows(email string) {
 	s.t.Helper()
-	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\n", s.home, email, s.issuer.URL)
+	text := fmt.Sprintf("public_url: %s\npeople: [{name: ana, email: %s}]\nlogin: {oidc: {issuer: %q, client_id: askback, client_secret: \"${OIDC_SECRET}\"}}\nlog: {level: debug}\n", s.home, email, s.issuer.URL)
 	if err := os.WriteFile(s.file, []byte(text), 0o600); err != nil {
 		s.t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/url"
 	"strings"
@@ -15,11 +14,15 @@ import (
 	"github.com/askback/askback/internal/collector"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/terminal"
 )
 
 type serveCommand struct {
 	Listen    string `placeholder:"ADDRESS" help:"Address and port; 127.0.0.1:7575 if not given."`
 	PublicURL string `name:"public-url" placeholder:"URL" help:"Where people reach this server, if not there."`
+	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Format of the log lines: text or json; text if not given."`
+	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Lines to write: debug, info, warn or error; info if not given."`
 }
 
 // yieldTime is how long serve tries to get the database from commands that hold
@@ -28,11 +31,15 @@ const yieldTime = 10 * time.Second
 
 // Run serves until it is told to stop.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
-	log := slog.New(slog.NewTextHandler(io.err, nil))
+	records, err := c.records(io, all)
+	if err != nil {
+		return err
+	}
+	log := records.Logger
 	ctx, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
 	settings := newReloader(all.Config, log)
-	d, err := all.desk(serving{kind: local.KindServe, log: log, gone: gone, settings: settings})
+	d, err := all.desk(serving{kind: local.KindServe, log: log, records: records, gone: gone, settings: settings})
 	if err != nil {
 		return err
 	}
@@ -48,7 +55,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		return err
 	}
 	defer collector.Serve()()
-	log.Info("serving", "pages", at.pages, "database", d.place.Database)
+	c.announce(io, all, d, at.pages)
 	if !isLoopback(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
 	}
@@ -68,6 +75,47 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	return nil
 }
 
+// records opens the log, as the flags and then the settings file say.
+func (c *serveCommand) records(io streams, all *commands) (*serverlog.Log, error) {
+	file, err := all.settings()
+	if err != nil {
+		return nil, err
+	}
+	format := cmp.Or(c.LogFormat, file.Log.Format, serverlog.Text)
+	if format != serverlog.Text && format != serverlog.JSON {
+		return nil, usage("--log-format is text or json")
+	}
+	level, err := serverlog.Level(cmp.Or(c.LogLevel, file.Log.Level, "info"))
+	if err != nil {
+		return nil, usage("--log-level: " + err.Error())
+	}
+	return serverlog.New(io.err, format, level), nil
+}
+
+// announce writes where the server listens and what to do next: lines for a person at a
+// terminal, and one line of the log otherwise.
+func (c *serveCommand) announce(io streams, all *commands, d *desk, pages string) {
+	if !terminal.Is(io.err) {
+		d.serve.log.Info("serving", "pages", pages, "address", d.home, "database", d.place.Database)
+		return
+	}
+	flags := ""
+	if all.Config != "" {
+		flags += " --config " + all.Config
+	}
+	if all.DB != "" {
+		flags += " --db " + all.DB
+	}
+	text := "Askback listens on " + d.home + "\n"
+	if pages != d.home {
+		text += "People reach it at " + pages + "\n"
+	}
+	fmt.Fprintf(io.err, "%sThe database is %s\n\n"+
+		"Log a browser in:  askback%s login\n"+
+		"Ask a question:    askback%[3]s ask \"Which database?\" PostgreSQL SQLite\n"+
+		"Stop the server:   Ctrl+C\n\n", text, d.place.Database, flags)
+}
+
 // addresses are where to listen, and where people reach this server: flags win over
 // the settings file.
 func (c *serveCommand) addresses(file config.Config) (listen, public string, err error) {
@@ -82,7 +130,7 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 // given are the keys of the settings file that mean nothing here, because a flag or
 // the environment says otherwise.
 func (c *serveCommand) given(all *commands) (keys []string) {
-	for key, said := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB} {
+	for key, said := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel} {
 		if said != "" {
 			keys = append(keys, key)
 		}

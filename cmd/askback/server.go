@@ -19,6 +19,7 @@ import (
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/sqlite"
 	"github.com/askback/askback/web"
@@ -45,8 +46,9 @@ type serving struct {
 	listen    string
 	publicURL string
 	log       *slog.Logger
-	gone      func(error) // called when a server ends by itself
-	settings  *reloader   // nil: there is no file to read again
+	records   *serverlog.Log // of requests and decisions; nil: none are kept
+	gone      func(error)    // called when a server ends by itself
+	settings  *reloader      // nil: there is no file to read again
 }
 
 // holder is the process that holds the database.
@@ -77,7 +79,7 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 	}
 	h := &holder{
 		desk: d, lock: lock, db: db, ran: make(chan error, 1), ended: make(chan struct{}), once: make(chan struct{}, 1),
-		engine: engine.New(db, engineOptions(d.file, d.serve.log)),
+		engine: engine.New(db, engineOptions(d.file, d.serve)),
 	}
 	h.once <- struct{}{}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -208,9 +210,13 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 		h.pages.Issuer, mcp.Issuer = i, h.issuer
 	}
 	h.mcp = mcpserver.New(mcp)
-	h.api = httpapi.NewHandler(h.engine, o)
+	h.api = httpapi.NewHandler(h.gate(), o)
+	handler := invited(ln.Addr(), public, h.doors())
+	if serve := h.desk.serve; serve.records != nil {
+		handler = serve.records.Access(handler)
+	}
 	h.http = &http.Server{
-		Handler: invited(ln.Addr(), public, h.doors()), ConnState: h.unused.note,
+		Handler: handler, ConnState: h.unused.note,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTime, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(logHandler(h.desk.serve.log), slog.LevelDebug),
 	}
@@ -231,13 +237,21 @@ func (h *holder) doors() http.Handler {
 	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/hooks/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(path, h.api)
 	}
-	mux.Handle(login.ResourcePath, h.mcp.Handler(h.engine))
+	mux.Handle(login.ResourcePath, h.mcp.Handler(h.gate()))
 	if metadata := h.mcp.Metadata(); metadata != nil {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}
 	mux.HandleFunc("GET /readyz", h.ready)
-	mux.Handle("/", web.New(h.engine, h.pages))
+	mux.Handle("/", web.New(h.gate(), h.pages))
 	return mux
+}
+
+// gate is the engine, with an audit log where one is kept.
+func (h *holder) gate() serverlog.Engine {
+	if records := h.desk.serve.records; records != nil {
+		return records.Gate(h.engine)
+	}
+	return h.engine
 }
 
 // yield hands the database over to whoever asks for it, and lets this process

@@ -32,8 +32,12 @@ func readSettings(path string) (config.Config, error) {
 }
 
 // engineOptions are what the holder of a database gives its engine.
-func engineOptions(file config.Config, log *slog.Logger) *engine.Options {
-	return &engine.Options{Log: log, MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
+func engineOptions(file config.Config, s serving) *engine.Options {
+	o := &engine.Options{Log: s.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
+	if s.records != nil {
+		o.Observer = s.records
+	}
+	return o
 }
 
 // engineSettings are what can be changed while it runs.
@@ -171,6 +175,7 @@ func (r *reloader) late(file config.Config) (keys []string) {
 		{"public_url", file.PublicURL != r.begun.PublicURL},
 		{"database", file.Database != r.begun.Database},
 		{"login", file.Login != r.begun.Login},
+		{"log", file.Log != r.begun.Log},
 	} {
 		if k.differs && !slices.Contains(r.given, k.key) {
 			keys = append(keys, k.key)

@@ -58,6 +58,7 @@ var layers = map[string][]string{
 	"internal/openapi":         {"."},
 	"internal/prose":           {"internal/safetext"},
 	"internal/safetext":        {},
+	"internal/serverlog":       {"."},
 	"internal/setup":           {},
 	"internal/view":            {".", "internal/safetext", "internal/prose"},
 

@@ -23,6 +23,13 @@ type Config struct {
 	Login     Login
 	Limits    Limits
 	Retention Retention
+	Log       Log
+}
+
+// Log is the form of the log lines of a server.
+type Log struct {
+	Format string // text or json
+	Level  string // debug, info, warn or error
 }
 
 // Limits keep one agent from filling everybody's inbox.
@@ -39,7 +46,7 @@ type Retention struct {
 // Equal says whether two files say the same, however they write it.
 func (c Config) Equal(d Config) bool {
 	return c.Listen == d.Listen && c.PublicURL == d.PublicURL && c.Database == d.Database &&
-		c.Login == d.Login && c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
+		c.Login == d.Login && c.Log == d.Log && c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
 }
 
 // maxSize is far more than a file that a person wrote.

@@ -60,6 +60,7 @@ func TestTheDocumentedFileIsRead(t *testing.T) {
 		Login:     config.Login{OIDC: config.OIDC{Issuer: "https://id.example.com", ClientID: "askback", ClientSecret: "s3cret"}},
 		Limits:    config.Limits{PendingPerAgent: 100, AsksPerMinute: 60},
 		Retention: config.Retention{Settled: 90 * 24 * time.Hour},
+		Log:       config.Log{Format: "json", Level: "warn"},
 	}
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("got %v\n%s", err, cmp.Diff(want, got))
@@ -243,6 +244,8 @@ func TestEqualSeesEveryField(t *testing.T) {
 		{"https://id.", "https://ids."},
 		{"client_id: askback", "client_id: askbock"},
 		{"${OIDC_SECRET}", "${SECRET}"},
+		{"format: json", "format: text"},
+		{"level: warn", "level: error"},
 	} {
 		now, err := load(strings.Replace(base, change[0], change[1], 1))
 		if err != nil || now.Equal(was) || was.Equal(now) {

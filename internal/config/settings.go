@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,6 +29,10 @@ func settings(f *file, c *Config) []setting {
 		{key: "retention", read: f.group([]setting{
 			{key: "settled", read: f.duration(&c.Retention.Settled)},
 		})},
+		{key: "log", read: f.group([]setting{
+			{key: "format", read: f.oneOf(&c.Log.Format, "text", "json")},
+			{key: "level", read: f.oneOf(&c.Log.Level, "info", "debug", "warn", "error")},
+		})},
 		{key: "agents", later: "hosts no agents"},
 		{key: "groups", later: "knows no groups; name the people in each ask"},
 		{key: "routes", later: "routes nothing; an ask that names nobody is for everybody"},
@@ -44,6 +49,16 @@ var elsewhere = map[string]string{
 	"agent_question_timeout_seconds": "its place is the timeout of a route",
 	"agent_question_notify_slack":    "its place is channels.slack",
 	"agent_question_slack_channel":   "its place is channels.slack.channel",
+}
+
+// oneOf reads one of a few words.
+func (f *file) oneOf(into *string, words ...string) func(value) {
+	return f.text("one of "+strings.Join(words, ", "), func(s string) string {
+		if *into = s; !slices.Contains(words, s) {
+			return "is not one of the values"
+		}
+		return ""
+	})
 }
 
 func badAddress(s string) (wrong string) {

@@ -1,0 +1,208 @@
+package serverlog_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/store/memstore"
+)
+
+const secret = "askback_AAG_Ltz6DieLGHY_hUTuV4Fh57fIleAPzv85GXtyYcI"
+
+// lines decodes what a log wrote.
+func lines(t *testing.T, b *bytes.Buffer) (out []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(b.String()) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+func TestRequestHasOneLine(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
+	h := l.Access(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			serverlog.Note(r.Context(), askback.Principal{Kind: askback.Agent, Name: "bot"})
+		}
+		w.WriteHeader(http.StatusTeapot)
+		http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, "hello")
+	}))
+	for _, authorized := range []bool{true, false} {
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/asks/"+secret+"?secret="+secret, strings.NewReader(secret))
+		r.Header.Set("Cookie", "askback="+secret)
+		if authorized {
+			r.Header.Set("Authorization", "Bearer "+secret)
+		}
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	got := lines(t, &b)
+	if len(got) != 2 {
+		t.Fatalf("got %d lines, want 2: %s", len(got), b.String())
+	}
+	for i, want := range []map[string]any{
+		{"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0, "kind": "agent", "name": "bot"},
+		{"msg": "request", "method": "POST", "path": "/api/v1/asks/askback_…", "status": 418.0, "bytes": 5.0, "remote": "192.0.2.1"},
+	} {
+		for key, value := range want {
+			if got[i][key] != value {
+				t.Errorf("line %d: %s is %v, want %v", i, key, got[i][key], value)
+			}
+		}
+	}
+	if strings.Contains(b.String(), "AAG_") {
+		t.Errorf("a secret is in the log: %s", b.String())
+	}
+}
+
+// The audit log has no level, and no line has a secret, in the text of an error neither.
+func TestLevelsAndSecrets(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
+	l.Info("too quiet")
+	l.With("key", "value").WithGroup("group").Warn("too quiet")
+	l.Error("wrong", "error", errors.New("the token "+secret+" is wrong"), "long", strings.Repeat("x", 10_000))
+	l.Committed("question_declined", askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{
+		Status: askback.Declined, By: askback.By{Kind: askback.ByPerson, Name: secret},
+	}})
+	got := lines(t, &b)
+	if len(got) != 2 || got[0]["error"] != "the token askback_… is wrong" || got[1]["event"] != "declined" || got[1]["by"] != "askback_…" {
+		t.Errorf("got %s", b.String())
+	}
+	if n := b.Len(); n > 3_000 {
+		t.Errorf("the lines have %d bytes", n)
+	}
+	for _, bad := range []string{"", "INFO", "verbose", "info+1"} {
+		if _, err := serverlog.Level(bad); err == nil {
+			t.Errorf("%q is a level", bad)
+		}
+	}
+}
+
+// Strangers cannot fill the disk: the lines of a minute are bounded, and the next one says
+// how many there were.
+func TestStrangersCannotFloodTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
+		gate := l.Gate(engine.New(memstore.New(), nil))
+		h := l.Access(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, err := gate.Authenticate(r.Context(), "wrong")
+			if !errors.Is(err, askback.ErrUnauthorized) {
+				t.Error(err)
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		flood := func() {
+			for range 1000 {
+				h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/asks", nil))
+			}
+		}
+		flood()
+		if n := len(lines(t, &b)); n != 120 { // 60 of the access log, 60 of the audit log
+			t.Errorf("1000 requests have %d lines, want 120", n)
+		}
+		b.Reset()
+		time.Sleep(time.Minute)
+		flood()
+		got := lines(t, &b)
+		if len(got) != 120 || got[0]["left_out"] != 940.0 || got[1]["left_out"] != 940.0 || got[2]["left_out"] != nil {
+			t.Errorf("a minute later there are %d lines, the first %v", len(got), got[0])
+		}
+	})
+}
+
+// Every decision, log-in, token and grant has one line, after it was committed.
+func TestAuditLog(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
+	e := engine.New(memstore.New(), &engine.Options{Observer: l})
+	gate, ctx := l.Gate(e), context.Background()
+	root := gate.As(askback.Principal{Kind: askback.Admin, Name: "root", Via: askback.ViaTerminal})
+	ana := gate.As(askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	bot := gate.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ask := func(r askback.Request) string {
+		t.Helper()
+		r.Agent = "deploy-bot"
+		a, err := bot.Ask(ctx, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.ID
+	}
+	call := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/tmp"}`)}}
+	question := askback.Request{Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}}}
+	var failed []error
+	did := func(err error) { failed = append(failed, err) }
+	token, _, err := root.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "ana"})
+	did(err)
+	did(second(root.RevokeToken(ctx, token.ID)))
+	link, err := ana.LoginSecret(ctx)
+	did(err)
+	browser, err := gate.Login(ctx, link)
+	did(err)
+	did(gate.Logout(ctx, browser))
+	did(second(ana.Answer(ctx, ask(question), askback.Choose("a"))))
+	did(second(ana.Decline(ctx, ask(question), "")))
+	did(second(bot.Cancel(ctx, ask(question), "")))
+	did(second(ana.Answer(ctx, ask(call), askback.Decide(askback.Deny, "my reason"))))
+	did(second(ana.Answer(ctx, ask(call), askback.Decide(askback.Approve, ""))))
+	granted, err := ana.Answer(ctx, ask(call), askback.Decide(askback.ApproveAll, ""))
+	did(err)
+	ask(call) // the grant answers
+	did(second(ana.Revoke(ctx, granted.Outcome.GrantID)))
+	if err := errors.Join(failed...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gate.Login(ctx, link); err == nil {
+		t.Fatal("the link works twice")
+	}
+	if _, err := ana.Answer(ctx, granted.ID, askback.Decide(askback.Deny, "")); err == nil {
+		t.Fatal("an answer came twice")
+	}
+	var got []string
+	for _, line := range lines(t, &b) {
+		words := []string{}
+		for _, key := range []string{"event", "by_kind", "by", "via"} {
+			if s, _ := line[key].(string); s != "" {
+				words = append(words, s)
+			}
+		}
+		got = append(got, strings.Join(words, " "))
+		if line["msg"] != "audit" {
+			t.Errorf("got %v", line)
+		}
+	}
+	want := []string{
+		"token_created admin root terminal", "token_revoked admin root terminal", "login_link_created responder ana web", "login responder ana web",
+		"logout responder ana web", "answered person ana web", "declined person ana web", "cancelled agent bot api", "denied person ana web",
+		"approved person ana web", "approved person ana web", "grant_made person ana web", "approved policy ana", "grant_revoked responder ana web", "login_refused",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") || strings.Contains(s, "askback_") {
+		t.Errorf("the log has words of the ask: %s", s)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
