@@ -144,6 +144,9 @@ func (e *Engine) May(p askback.Principal, action askback.Action) error {
 	return nil
 }
 
+// Awaited reports whether a call of an agent waits for an ask in this process.
+func (e *Engine) Awaited(id string) bool { return e.hub.awaited(id) }
+
 // clock returns the time in the form in which it is kept.
 func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
 

@@ -69,10 +69,11 @@ func wake(followers map[*follower]struct{}) {
 
 type waiter struct {
 	settled chan *askback.Ask // holds one
+	agent   bool              // not a person who looks at the ask
 }
 
-func (h *hub) join(id string) *waiter {
-	w := &waiter{make(chan *askback.Ask, 1)}
+func (h *hub) join(id string, kind askback.Kind) *waiter {
+	w := &waiter{make(chan *askback.Ask, 1), kind == askback.Agent}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.waiters == nil {
@@ -92,6 +93,18 @@ func (h *hub) leave(id string, w *waiter) {
 	if len(h.waiters[id]) == 0 {
 		delete(h.waiters, id)
 	}
+}
+
+// awaited reports whether an agent waits for an ask.
+func (h *hub) awaited(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.waiters[id] {
+		if w.agent {
+			return true
+		}
+	}
+	return false
 }
 
 func (h *hub) settled(a askback.Ask) {

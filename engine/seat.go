@@ -153,7 +153,7 @@ func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
 	defer free()
-	w := s.engine.hub.join(id)
+	w := s.engine.hub.join(id, s.who.Kind)
 	defer s.engine.hub.leave(id, w)
 	if a, err := s.look(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
 		return a, err

@@ -76,7 +76,11 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 		ctx = limited
 	}
 	err = all.with(streams{err: io.Discard}, errand, func(d *desk) error {
-		reply, err := hook.Run(ctx, d.agent, ev)
+		var seat hook.Seat = d.agent
+		if d.remote == "" || d.isLocal {
+			seat = attending{d.agent, d.place}
+		}
+		reply, err := hook.Run(ctx, seat, ev)
 		if err != nil || reply.Output == nil {
 			return err
 		}

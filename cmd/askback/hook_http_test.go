@@ -67,8 +67,8 @@ func (s *kept) status(id string) any {
 }
 
 // A server that ends while a hook waits decides nothing. One that is told to stop
-// withdraws the card, since nobody will hear the answer. A killed one leaves it,
-// until an event says that the session went on (F2, F9).
+// withdraws the card, since nobody will hear the answer. A killed one leaves it for
+// a while, or until an event says that the session went on (F2, F9).
 func TestAHookWhoseServerEnds(t *testing.T) {
 	t.Parallel()
 	s := serves(t)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,6 +60,7 @@ type holder struct {
 	engine  *engine.Engine
 	stopRun context.CancelFunc
 	ran     chan error
+	sweeps  sync.WaitGroup
 	api     *httpapi.Handler
 	mcp     *mcpserver.Server
 	pages   *web.Options
@@ -89,6 +91,11 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 	h.at.close = h.end
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.end())
+	}
+	sweep := newSweeper(d.place, h.engine, d.serve.log)
+	sweep.abandoned(ctx)
+	if d.serve.kind != "" {
+		h.sweeps.Go(func() { sweep.run(running) })
 	}
 	d.holder, d.yielded = h, false
 	return h.at, nil
@@ -291,6 +298,7 @@ func (h *holder) end() error {
 		h.mcp.Finish()
 	}
 	h.stopRun()
+	h.sweeps.Wait()
 	errs = append(errs, <-h.ran, h.db.Close())
 	if h.http != nil {
 		errs = append(errs, h.desk.place.Retract())

@@ -31,26 +31,36 @@ func Retire(ctx context.Context, seat Seat, ev Event) error {
 func retired(ctx context.Context, seat Seat, ev Event) (ids []string, err error) {
 	e := endingOf(ev)
 	for _, sender := range senders(ev) {
-		q := askback.Query{Status: askback.Pending, Agent: sender, Limit: askback.MaxLimit}
-		for {
-			page, err := seat.List(ctx, q)
-			if err != nil {
-				return ids, err
+		err := eachPending(ctx, seat.List, sender, func(ask askback.Ask) {
+			if e.retires(ask) {
+				ids = append(ids, ask.ID)
 			}
-			for _, ask := range page.Items {
-				if e.retires(ask) {
-					ids = append(ids, ask.ID)
-				}
-			}
-			if q.Cursor = page.NextCursor; q.Cursor == "" {
-				break
-			}
+		})
+		if err != nil {
+			return ids, err
 		}
 	}
 	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
 		return nil, nil // nothing says which of them was answered
 	}
 	return ids, nil
+}
+
+// eachPending calls do for each open ask with a label.
+func eachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
+	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
+	for {
+		page, err := list(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, ask := range page.Items {
+			do(ask)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return nil
+		}
+	}
 }
 
 // senders are the labels of the asks that an event may end. The end of a session

@@ -68,12 +68,11 @@ func (w *Waiting) Run(ctx context.Context, who string, seat Seat, ev Event) (Rep
 		return Reply{}, err
 	}
 	withdraw := func(ids []string) error { return abandon(ctx, seat, ids) }
-	ask, err := open(ctx, seat, p.request, ev)
-	if err != nil {
+	ask, id, err := askAndWait(ctx, seat, p.request, ev)
+	if id == "" {
 		return Reply{}, errors.Join(err, w.leave(call, "", over, withdraw))
 	}
-	id := ask.ID
-	if ask, err = seat.Wait(ctx, id); err == nil {
+	if err == nil {
 		_ = w.leave(call, id, over, withdraw) // of others, and no reason to say nothing
 		return reply(ctx, seat, ev, ask)
 	}
@@ -84,6 +83,20 @@ func (w *Waiting) Run(ctx context.Context, who string, seat Seat, ev Event) (Rep
 		return Reply{Output: out}, w.leave(call, id, deferred, withdraw)
 	}
 	return Reply{}, w.leave(call, id, abandoned, withdraw)
+}
+
+// askAndWait asks and waits, and again if the ask was withdrawn because this hook seemed
+// gone. Without an id there is no ask.
+func askAndWait(ctx context.Context, seat Seat, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
+	for {
+		if a, err = open(ctx, seat, r, ev); err != nil {
+			return a, "", err
+		}
+		id = a.ID
+		if a, err = seat.Wait(ctx, id); err != nil || !takenForGone(a) {
+			return a, id, err
+		}
+	}
 }
 
 // ErrUnaskable is for a tool whose call cannot be shown and approved as it is:
@@ -136,7 +149,7 @@ func open(ctx context.Context, seat Seat, r askback.Request, ev Event) (askback.
 		if err != nil {
 			return askback.Ask{}, err
 		}
-		if !ask.Repeated || !ask.Settled() || ev.ToolUseID != "" {
+		if !ask.Repeated || !ask.Settled() || ev.ToolUseID != "" && !takenForGone(ask) {
 			return ask, nil
 		}
 	}

@@ -1,0 +1,106 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// attending is the folder with a file for each ask that a hook of this machine
+// waits for. It has the name of the database in front if that is not askback.db.
+func (p Place) attending() string {
+	dir, name := filepath.Split(p.Database)
+	if name == "askback.db" {
+		return filepath.Join(dir, "attending")
+	}
+	return filepath.Join(dir, name+".attending")
+}
+
+// Attend notes that this process waits for an ask, until done is called or the
+// process ends, however it ends: the note is a lock on a file. Several processes
+// can wait for one ask.
+func (p Place) Attend(id string) (done func(), err error) {
+	if filepath.Base(id) != id {
+		return nil, fmt.Errorf("%q is no id", id)
+	}
+	if err := os.MkdirAll(p.attending(), 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(p.attending(), id)
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := share(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if isAt(f, path) {
+			return func() { p.leave(f, path) }, nil
+		}
+		_ = f.Close() // another process removed it meanwhile
+	}
+}
+
+// leave removes the file, unless another process waits too.
+func (p Place) leave(f *os.File, path string) {
+	if flock(f) == nil {
+		_ = os.Remove(path)
+	}
+	_ = f.Close()
+}
+
+// Attended reports whether a process waits for an ask, or did and left its note.
+func (p Place) Attended(id string) bool {
+	_, err := os.Stat(filepath.Join(p.attending(), id))
+	return err == nil
+}
+
+// Abandoned calls do for each ask that only processes that are gone waited for.
+// What do returns no error for is not named again.
+func (p Place) Abandoned(do func(id string) error) error {
+	entries, err := os.ReadDir(p.attending())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	failed := []error{err}
+	for _, e := range entries {
+		failed = append(failed, p.abandoned(e.Name(), do))
+	}
+	return errors.Join(failed...)
+}
+
+func (p Place) abandoned(id string, do func(id string) error) error {
+	path := filepath.Join(p.attending(), id)
+	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch err := flock(f); {
+	case errors.Is(err, ErrHeld):
+		return nil // a process waits
+	case err != nil:
+		return err
+	case !isAt(f, path):
+		return nil
+	}
+	if err := do(id); err != nil {
+		return err
+	}
+	return os.Remove(path)
+}
+
+// isAt reports whether a file is still the one with this path.
+func isAt(f *os.File, path string) bool {
+	mine, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(mine, there)
+}

@@ -1,0 +1,70 @@
+package local_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/askback/askback/internal/local"
+)
+
+// abandoned returns the asks that only processes that are gone waited for.
+func abandoned(t *testing.T, p local.Place, err error) (ids []string) {
+	t.Helper()
+	if got := p.Abandoned(func(id string) error { ids = append(ids, id); return err }); !errors.Is(got, err) {
+		t.Errorf("got %v, want %v", got, err)
+	}
+	return ids
+}
+
+// A note is there for as long as any process waits.
+func TestAskIsAttendedUntilTheLastLeaves(t *testing.T) {
+	p := local.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
+	if got := abandoned(t, p, nil); got != nil {
+		t.Errorf("got %v before any", got)
+	}
+	var leave []func()
+	for range 2 {
+		done, err := p.Attend("ask_1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, done)
+	}
+	for i, done := range leave {
+		if got := abandoned(t, p, nil); got != nil || !p.Attended("ask_1") {
+			t.Errorf("%d left: got %v, attended %t", i, got, p.Attended("ask_1"))
+		}
+		done()
+	}
+	if got := abandoned(t, p, nil); got != nil || p.Attended("ask_1") {
+		t.Errorf("all left: got %v, attended %t", got, p.Attended("ask_1"))
+	}
+	if _, err := p.Attend("../ask_1"); err == nil {
+		t.Error("a path is no id")
+	}
+}
+
+// What a process left that is gone is named until it was dealt with.
+func TestAbandonedAskIsNamedUntilDealtWith(t *testing.T) {
+	p := local.Place{Database: filepath.Join(t.TempDir(), "other.db")}
+	done, err := p.Attend("ask_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	note := filepath.Join(filepath.Dir(p.Database), "other.db.attending", "ask_2") // as a killed process leaves it
+	if err := os.WriteFile(note, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{errors.New("not now"), nil} {
+		if got := abandoned(t, p, err); !slices.Equal(got, []string{"ask_2"}) {
+			t.Errorf("got %v, want ask_2", got)
+		}
+	}
+	if got := abandoned(t, p, nil); got != nil {
+		t.Errorf("got %v, want none any more", got)
+	}
+}
