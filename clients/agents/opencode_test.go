@@ -5,6 +5,8 @@ var opencode = client{
 	init:    []string{"opencode"},
 	args:    []string{"run", "--model", "scripted/model"},
 	prepare: func(b *bench) {
+		// With this alone, opencode run refuses every call of a tool.
+		b.writeJSON("project/opencode.json", map[string]any{"permission": map[string]any{"*": "ask"}})
 		b.writeJSON(".config/opencode/opencode.json", map[string]any{
 			"provider": map[string]any{"scripted": map[string]any{
 				"npm": "@ai-sdk/openai-compatible", "name": "Scripted",

@@ -60,35 +60,28 @@ func (c *initCommand) Run(io streams) error {
 			return err
 		}
 	}
-	c.conclude(io, wish)
+	c.conclude(io, scope, wish)
 	return nil
 }
 
 // conclude says what is to be done now.
-func (c *initCommand) conclude(io streams, wish setup.Wish) {
+func (c *initCommand) conclude(io streams, scope setup.Scope, wish setup.Wish) {
 	switch {
 	case c.DryRun:
 		say(io.err, "nothing was changed (--dry-run)")
 		return
 	case c.Remove:
 		return
-	case wish.URL != "" && os.Getenv(setup.TokenVariable) == "":
+	case wish.URL != "" && c.Client != "vscode" && os.Getenv(setup.TokenVariable) == "":
 		say(io.err, setup.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
 	}
-	if c.Client == hookedClient {
-		say(io.err, "start Claude Code here, and choose to use the server askback when it asks: its cursor stands on continuing without")
-	}
-	if wish.HookURL != "" {
-		say(io.err, hookNote)
+	for _, todo := range setup.Next(c.Client, scope, wish) {
+		say(io.err, todo)
 	}
 }
 
 // hookedClient is the one that has hooks.
 const hookedClient = "claude-code"
-
-// hookNote is what a file cannot set up. The second is Claude Code's own rule.
-const hookNote = "the hooks go to a server that runs, with the token of an agent in " + setup.TokenVariable + " where Claude Code starts; " +
-	"Claude Code sends them to loopback and to public addresses only: --no-http is for a server on a private network"
 
 // wish says how the client reaches Askback: a server elsewhere, if one is named.
 func (c *initCommand) wish() (setup.Wish, error) {

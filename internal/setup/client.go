@@ -45,6 +45,7 @@ type server struct {
 	HTTPURL string            `json:"httpUrl,omitempty"`
 	Headers map[string]string `json:"headers,omitempty"`
 	Timeout int               `json:"timeout,omitempty"`
+	Trust   bool              `json:"trust,omitempty"`
 }
 
 // of fills in how the server is reached; reference is how the client names an
@@ -183,7 +184,8 @@ func cursor(_ Scope, w Wish) ([]File, error) {
 }
 
 func gemini(_ Scope, w Wish) ([]File, error) {
-	s := server{Timeout: day * 1000}.of(w, "$"+TokenVariable)
+	// Without trust each call asks at the terminal first, and gemini -p has no such tools.
+	s := server{Timeout: day * 1000, Trust: true}.of(w, "$"+TokenVariable)
 	s.URL, s.HTTPURL = "", s.URL
 	return []File{jsonFile(".gemini/settings.json", member(s, "mcpServers", "askback"))}, nil
 }
@@ -207,7 +209,11 @@ func opencode(scope Scope, w Wish) ([]File, error) {
 	if scope == User {
 		path = ".config/opencode/opencode.json"
 	}
-	return []File{jsonFile(path, member(s, "mcp", "askback"))}, nil
+	// Rules for all tools would make the terminal ask before Askback can. Without
+	// any, tools are allowed. The last rule that matches decides.
+	allow := member("allow", "permission", "askback_*")
+	allow.among = true
+	return []File{jsonFile(path, member(s, "mcp", "askback"), allow)}, nil
 }
 
 // vscode asks for the token itself and keeps it.

@@ -16,6 +16,9 @@ type edit struct {
 	list   bool   // path is a list that has value as an element
 	within string // elements are groups that have a list of this name: ours is in there
 	ours   func(bare string) bool
+	// among says that path is a member of an object that may be there. If it is
+	// not, nothing is written.
+	among bool
 }
 
 // editJSON makes all edits in a text, each by changing only its own place. The
@@ -50,6 +53,9 @@ func (e edit) apply(src string, remove bool) (string, error) {
 		return "", errors.New("this is no JSON object")
 	}
 	v, rest := find(root, e.path)
+	if e.among && !e.concerns(src, v, rest, remove) {
+		return src, nil
+	}
 	switch there := len(rest) == 0; {
 	case !remove && e.stands(src, root):
 		return src, nil
@@ -60,6 +66,15 @@ func (e edit) apply(src string, remove bool) (string, error) {
 		return src, err
 	}
 	return e.putIn(src)
+}
+
+// concerns reports whether an edit with among has something to do. What a person
+// wrote under the same name stays.
+func (e edit) concerns(src string, v value, rest []string, remove bool) bool {
+	if len(rest) == 0 {
+		return bare(src, v) == e.value
+	}
+	return !remove && len(rest) == 1 && v.kind == '{'
 }
 
 // over is the value for the place of an older one.
