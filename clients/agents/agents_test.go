@@ -19,7 +19,13 @@ import (
 	"github.com/askback/askback/clients/clienttest"
 )
 
-func TestMain(m *testing.M) { clienttest.Loopback(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == probeWord {
+		serveProbe(os.Stdin, os.Stdout)
+		return
+	}
+	clienttest.Loopback(m)
+}
 
 // patience bounds each wait for something that comes soon.
 const patience = time.Minute
@@ -121,6 +127,16 @@ func (b *bench) write(name string, content []byte) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// append adds to the end of a file below the home folder.
+func (b *bench) append(name, text string) {
+	b.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(b.Home, filepath.FromSlash(name)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.write(name, append(raw, text...))
 }
 
 func (b *bench) writeJSON(name string, v any) {

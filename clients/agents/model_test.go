@@ -73,7 +73,7 @@ func offered(tools []tool, name string) (tool, bool) {
 			t.Name = full
 			return t, true
 		}
-		if inner, ok := offered(t.Tools, name); ok && strings.Contains(t.Name, "askback") {
+		if inner, ok := offered(t.Tools, name); ok && (strings.Contains(t.Name, "askback") || strings.Contains(t.Name, "probe")) {
 			inner.Namespace = t.Name
 			return inner, true
 		}
