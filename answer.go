@@ -84,7 +84,7 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 		return
 	}
 	if c := ask.Confirmation; c != nil && c.NoEdit {
-		bad.add("/input", "this agent cannot run other arguments than those it asked about",
+		bad.add("/input", "this agent cannot run other arguments than those it asked about: deny, and say in the reason which you want",
 			`"decision": "denied", with the arguments you want in "reason"`)
 		return
 	}

@@ -83,7 +83,7 @@ var dialectRoutes = []route{
 		doc: openapi.Route{
 			Tag: "dialects", Summary: "Answer a hook of Claude Code.",
 			Detail: "The body is the event. It replies once somebody decided, however long that takes, or with 204, or {} where the reply had begun: no decision. " +
-				"Whoever closes the connection withdraws the ask.",
+				"Whoever closes the connection withdraws the ask. Events of Codex are read too; to those of other programs the reply is 204.",
 			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 204, 409, 429},
 			Query: params{{
 				Name: "defer", Example: "10s",
