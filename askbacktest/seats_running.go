@@ -3,6 +3,7 @@ package askbacktest
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/askback/askback"
 )
@@ -10,6 +11,7 @@ import (
 var running = []fact{
 	{"ASessionWaitsWhileItAsks", waitsWhileAsking}, // B2
 	{"ACompletedSessionKeepsItsResult", completedStays},
+	{"AResumeContextIsForTheAgent", privateContext},
 	{"ASessionKeyIsOneSession", keyedSession},                  // wire.md §11
 	{"ASingleAskHasASessionOfItsOwn", ownSession},              // wire.md §11
 	{"EndingASessionEndsItsAsks", endings},                     // 000, 001
@@ -199,6 +201,31 @@ func endings(r room) {
 			if i == 0 && ask.Status != askback.Answered || i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.By != c.by) {
 				r.Errorf("%T: ask %d got outcome %s", c.tell, i, text(ask.Outcome))
 			}
+		}
+	}
+}
+
+// privateContext is a message in which a resume context stands: the agent reads it, and
+// people read the rest.
+func privateContext(r room) {
+	agent, ana := r.agent(), r.person("ana")
+	one := r.began(agent, askback.SessionRequest{})
+	const told = askback.ResumeOpen + " secret " + askback.ResumeClose + " Go on."
+	agents, people := r.follow(agent, one.ID, ""), r.follow(ana, one.ID, "")
+	agents.types("snapshot")
+	people.types("snapshot")
+	r.tell(agent, one.ID, askback.Report{Text: told})
+	for _, c := range []struct {
+		seat   askback.Seat
+		stream stream
+		want   string
+	}{{agent, agents, told}, {ana, people, "Go on."}} {
+		page, err := c.seat.Messages(r.ctx(), one.ID, "", 0)
+		if err != nil || len(page.Items) != 1 || page.Items[0].Text != c.want {
+			r.Errorf("got messages %s, %v, want %q", text(page), err, c.want)
+		}
+		if got := saidBy(c.stream.types("message")[0], "text"); got != strconv.Quote(c.want) {
+			r.Errorf("got event %s, want %q", got, c.want)
 		}
 	}
 }

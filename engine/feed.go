@@ -270,7 +270,7 @@ func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bo
 		f.seat.engine.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
 		return ev, false, nil
 	}
-	h.Type = l.Type
+	h.Type, h.Text = l.Type, f.seat.visible(h.Text)
 	about := h.Ask
 	if strings.HasPrefix(l.Subject, "ask_") {
 		about = l.Subject

@@ -81,6 +81,15 @@ func (s *seat) seen(one askback.Session) askback.Session {
 	return one
 }
 
+// visible is a message as this principal reads it: what an agent was told when it resumed
+// is for the agent.
+func (s *seat) visible(text string) string {
+	if s.who.Kind == askback.Agent {
+		return text
+	}
+	return askback.StripResumeContext(text)
+}
+
 // maxLooked is how many records a search looks at before a page ends, whatever
 // its limit: a reader gets a cursor sooner instead of waiting.
 const maxLooked = 2000
@@ -138,7 +147,7 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 				return page, fmt.Errorf("read line %d of the history: %v", l.Seq, err)
 			}
 			size += len(l.Data)
-			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: h.Text, At: l.At})
+			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: s.visible(h.Text), At: l.At})
 		}
 		if len(lines) < feedChunk {
 			return page, nil

@@ -134,7 +134,7 @@ func (s *stage) play(line string) string {
 	case "resume-context":
 		return dialect.ResumeContext(s.session, s.asks) + "\n"
 	case "strip":
-		return fmt.Sprintf("%q\n", dialect.StripResumeContext(s.unquote(rest)))
+		return fmt.Sprintf("%q\n", askback.StripResumeContext(s.unquote(rest)))
 	}
 	s.t.Fatalf("nobody knows what %q means", line)
 	return ""

@@ -157,7 +157,7 @@ func TestResumeContextIsOneBlock(t *testing.T) {
 			Content: text.Draw(t, "todo"), Status: askback.TodoStatus(text.Draw(t, "status")),
 		}}}
 		got := dialect.ResumeContext(s, []askback.Ask{a})
-		if left := dialect.StripResumeContext(got); left != "" {
+		if left := askback.StripResumeContext(got); left != "" {
 			t.Fatalf("%q is left of %q", left, got)
 		}
 		questions := 0

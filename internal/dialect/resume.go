@@ -6,16 +6,11 @@ import (
 	"github.com/askback/askback"
 )
 
-const (
-	resumeOpen  = "<resume-context>"
-	resumeClose = "</resume-context>"
-)
-
 // ResumeContext tells an agent whose turn ended what happened since (wire.md §6):
 // the asks that were settled, in order, and its todos. It is for the agent alone;
-// see [StripResumeContext].
+// see [askback.StripResumeContext].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
-	lines := []string{resumeOpen}
+	lines := []string{askback.ResumeOpen}
 	if s.Status == askback.SessionWaiting {
 		lines = append(lines, "Previous execution paused waiting for user input.")
 	}
@@ -32,7 +27,7 @@ func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	for _, t := range s.Todos {
 		lines = append(lines, "  "+icon(t.Status)+" "+inside(t.Content, "      ")+" ["+inside(string(t.Status), "      ")+"]")
 	}
-	return strings.Join(append(lines, resumeClose), "\n")
+	return strings.Join(append(lines, askback.ResumeClose), "\n")
 }
 
 func icon(status askback.TodoStatus) string {
@@ -152,21 +147,4 @@ func isTag(after string) bool {
 	const name = "resume-context"
 	after = strings.TrimLeft(after, "/ \t\r\n\v\f\u0085\u00a0\u2028\u2029")
 	return len(after) >= len(name) && strings.EqualFold(after[:len(name)], name)
-}
-
-// StripResumeContext removes each whole block, and the space after it, from a
-// text that people are to see. A block that does not end is no block: nothing
-// can be hidden by leaving the end out.
-func StripResumeContext(text string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, resumeOpen)
-		_, after, ends := strings.Cut(after, resumeClose)
-		if !found || !ends {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(before)
-		text = strings.TrimLeft(after, " \t\r\n")
-	}
 }

@@ -106,7 +106,7 @@ func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
 		ID: c.line(a.ID), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
-		Title: c.line(a.Title), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
+		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}
 	v.Alone = number(a.ID) == number(a.SessionID)
 	if a.Owner != a.Agent {
@@ -124,6 +124,9 @@ func Of(a askback.Ask) Ask {
 		v.Confirmation = c.confirmation(*a.Confirmation)
 	}
 	v.Hidden = c.hidden
+	if c.stripped {
+		v.Repairs = append(v.Repairs, safetext.Line("A block <resume-context> in these words is for the agent and is not shown."))
+	}
 	if a.Outcome != nil {
 		v.Outcome, v.Received = outcome(*a.Outcome), a.ReceivedAt
 	}
@@ -167,8 +170,9 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	return safetext.Line(tool + ": " + words)
 }
 
-// cleaner makes text safe and remembers whether any of it hid something.
-type cleaner struct{ hidden bool }
+// cleaner makes text safe and remembers whether any of it hid something, and whether some
+// of it was left out.
+type cleaner struct{ hidden, stripped bool }
 
 func (c *cleaner) line(s string) safetext.Text {
 	c.hidden = c.hidden || safetext.Hidden(s)

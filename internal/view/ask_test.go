@@ -270,3 +270,29 @@ func TestEveryOptionIsAChoice(t *testing.T) {
 		t.Errorf("the key of Other is %s, want %s", got, want)
 	}
 }
+
+// What an agent was told when it resumed is for the agent: people see the rest, and that
+// something was left out. The arguments of a call stay as they are.
+func TestResumeContextIsNotShown(t *testing.T) {
+	const block = "<resume-context>\nsecret\n</resume-context>\n"
+	a := askback.Ask{
+		ID: "ask_1", Agent: "bot", Kind: askback.Questions, Title: block + "A title", Context: json.RawMessage(`"<resume-context>secret</resume-context>Because"`),
+		Questions: []askback.Question{{ID: "q1", Text: block + "Visible?"}},
+	}
+	v := view.Of(a)
+	drawn := v.Title.String() + v.Context.String() + v.Questions[0].Text.String()
+	if drawn != "A titleBecauseVisible?" || len(v.Repairs) != 1 {
+		t.Errorf("got %q, %v", drawn, v.Repairs)
+	}
+	a.Questions[0].Text, a.Title, a.Context = "<resume-context>all of it</resume-context>", "<resume-context>open", nil
+	v = view.Of(a)
+	if got := v.Title.String() + v.Questions[0].Text.String(); got != "<resume-context>open<resume-context>all of it</resume-context>" || len(v.Repairs) != 0 {
+		t.Errorf("got %q, %v", got, v.Repairs)
+	}
+	c := view.Of(askback.Ask{ID: "ask_2", Kind: askback.Confirm, Confirmation: &askback.Confirmation{
+		ToolName: "say", Description: block + "Say it", Input: json.RawMessage(`{"text":"<resume-context>x</resume-context>"}`),
+	}}).Confirmation
+	if c.Description.String() != "Say it" || !strings.Contains(c.Arguments.String(), "<resume-context>x</resume-context>") {
+		t.Errorf("got %q and %q", c.Description, c.Arguments)
+	}
+}

@@ -1,6 +1,9 @@
 package view
 
 import (
+	"strings"
+
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/prose"
 	"github.com/askback/askback/internal/safetext"
 )
@@ -31,8 +34,19 @@ type (
 	Link = prose.Link
 )
 
+// visible is a text without what an agent was told when it resumed, and remembers that
+// something was left out. A text of nothing else stays as it is.
+func (c *cleaner) visible(s string) string {
+	out := askback.StripResumeContext(s)
+	if strings.TrimSpace(out) == "" {
+		return s
+	}
+	c.stripped = c.stripped || out != s
+	return out
+}
+
 // prose is for what a person reads, and for nothing that names or runs anything.
 func (c *cleaner) prose(s string) prose.Document {
 	c.hidden = c.hidden || safetext.Hidden(s)
-	return prose.Parse(s)
+	return prose.Parse(c.visible(s))
 }
