@@ -224,7 +224,7 @@ func TestLargeArgumentsAreDrawn(t *testing.T) {
 		if _, _, err := ask(a, true, "n\n"); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took > 20*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("%q: took %v", letter, took)
 		}
 		t.Logf("%q: %v", letter, time.Since(began))

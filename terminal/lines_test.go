@@ -42,7 +42,7 @@ func (k *keyboard) Discard() error { k.discarded++; return nil }
 // was.
 func (k *keyboard) types(t *testing.T, s string) {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for _, b := range []byte(s) {
 		select {
 		case k.bytes <- b:
@@ -55,7 +55,7 @@ func (k *keyboard) types(t *testing.T, s string) {
 // waited waits until a reader waits for its n-th byte.
 func (k *keyboard) waited(t *testing.T, n int) {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for range n {
 		select {
 		case <-k.waits:
@@ -72,7 +72,7 @@ func (s screen) Write(p []byte) (int, error) { s <- string(p); return len(p), ni
 
 func (s screen) until(t *testing.T, want string) {
 	t.Helper()
-	limit := time.After(10 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for {
 		select {
 		case got := <-s:
@@ -104,7 +104,7 @@ func end(t *testing.T, c chan ended) ended {
 	select {
 	case e := <-c:
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the ask did not end")
 		return ended{}
 	}

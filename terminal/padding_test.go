@@ -63,6 +63,9 @@ func TestPaddingHidesNothing(t *testing.T) {
 
 // What is drawn is never more than some times what was asked, in any field.
 func TestTheDrawingIsProportional(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and no matter of what happens at once")
+	}
 	const times, beside = 32, 20_000
 	for name, unit := range map[string]string{
 		"letters": "x", "lines": "x\n", "empty lines": "\n", "spaces": " ", "tabs": "\t", "controls": "\x1b", "hidden": "\u200b", "bad bytes": "\xff", "marks": "\u0301", "jamo": "\u1100", "right to left": "א\"",

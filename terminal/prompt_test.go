@@ -383,7 +383,7 @@ func TestJoiningRunesAreCutInOneWalk(t *testing.T) {
 		if err := terminal.Show(&out, view.Of(a), nil); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(begun); took > 20*time.Second {
+		if took := time.Since(begun); took > time.Minute {
 			t.Errorf("%U: it took %v", r, took)
 		}
 		for row := range strings.SplitSeq(out.String(), "\n") {

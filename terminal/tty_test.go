@@ -140,7 +140,7 @@ func (p *program) watch() {
 // until waits until the program has drawn this.
 func (p *program) until(want string) {
 	p.t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(2 * time.Minute)
 	for !strings.Contains(p.screen.String(), want) {
 		select {
 		case b, ok := <-p.drawn:

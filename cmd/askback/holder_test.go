@@ -167,6 +167,20 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 // the lock free, everything in the one file. Who waits gets the ask as it is.
 func TestServeStopsClean(t *testing.T) {
 	t.Parallel()
+	// A connection that asked nothing would hold it up for five seconds each
+	// time; a machine that is busy does so now and then.
+	took := stopsClean(t)
+	for tries := 1; took > 4*time.Second; tries++ {
+		if tries == 5 {
+			t.Fatalf("it took %v to stop: a connection that asked nothing held it up", took)
+		}
+		took = stopsClean(t)
+	}
+}
+
+// stopsClean stops a server and returns how long that took.
+func stopsClean(t *testing.T) (took time.Duration) {
+	t.Helper()
 	env, database := sandbox(t)
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 	p.says(t, "msg=serving")
@@ -200,9 +214,7 @@ func TestServeStopsClean(t *testing.T) {
 	if !p.wait() || exitCode(p.result) != 0 {
 		t.Fatalf("exit code %d, want 0\n%s", exitCode(p.result), p.err.String())
 	}
-	if took := time.Since(begun); took > 4*time.Second {
-		t.Errorf("it took %v to stop: a connection that asked nothing held it up", took)
-	}
+	took = time.Since(begun)
 	if got := <-polled; !strings.HasPrefix(got, "201") || !strings.Contains(got, `"status":"pending"`) {
 		t.Errorf("who waited got %s, want the ask as it is", got)
 	}
@@ -220,6 +232,7 @@ func TestServeStopsClean(t *testing.T) {
 	if log := p.err.String(); !strings.Contains(log, "msg=stopping") || strings.Contains(log, "level=ERROR") {
 		t.Errorf("it logged\n%s", log)
 	}
+	return took
 }
 
 // T28: a name of somebody else's that was pointed at 127.0.0.1 opens nothing.

@@ -98,6 +98,20 @@ func TestJoinFindsWhoProvesItself(t *testing.T) {
 
 // A port that says nothing must not keep the lock from being taken meanwhile.
 func TestSilentPortDoesNotHoldUpTheLock(t *testing.T) {
+	// It would take two seconds each time; on a busy machine it does now and then.
+	took := joinsPastASilentPort(t)
+	for tries := 1; took > time.Second; tries++ {
+		if tries == 5 {
+			t.Fatalf("it took %v after the lock was free: it waited for the port", took)
+		}
+		took = joinsPastASilentPort(t)
+	}
+}
+
+// joinsPastASilentPort takes a lock that becomes free while a port does not
+// reply, and returns how long that took.
+func joinsPastASilentPort(t *testing.T) (took time.Duration) {
+	t.Helper()
 	p := place(t)
 	lock := hold(t, p)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -127,10 +141,9 @@ func TestSilentPortDoesNotHoldUpTheLock(t *testing.T) {
 	if err != nil || got == nil {
 		t.Fatalf("got %v, %v, want the lock", got, err)
 	}
-	if took := time.Since(<-free); took > time.Second {
-		t.Errorf("it took %v after the lock was free: it waited for the port", took)
-	}
+	took = time.Since(<-free)
 	got.Release()
+	return took
 }
 
 func TestJoinEndsWithItsCaller(t *testing.T) {
