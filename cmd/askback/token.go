@@ -59,10 +59,22 @@ func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
 			}{append([]askback.Token{}, tokens...)})
 		}
 		for _, t := range tokens {
-			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s", t.ID, t.Kind, t.Name, lasting(t, time.Now())))
+			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", t.ID, t.Kind, t.Name, lasting(t, time.Now()), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04")))
 		}
 		return nil
 	})
+}
+
+// usedBy names what a token is for, which tells the browsers of a person from their
+// terminal.
+func usedBy(t askback.Token) string {
+	switch t.Via {
+	case askback.ViaWeb:
+		return "browser"
+	case askback.ViaTerminal:
+		return "terminal"
+	}
+	return "program"
 }
 
 // lasting says how long a token is good.
