@@ -288,7 +288,7 @@ func TestChromiumEditsAndGrants(t *testing.T) {
 			t.Fatal("Enter settled it")
 		}
 		w.press("button[value=approve_all]")
-		w.see("Approved, this and all like it, by ana")
+		w.see("Approved, also for later calls, by ana")
 		next := c.ask(r)
 		w.open("/asks/" + next.ID)
 		w.see("Approved by the standing approval of ana", "No person was asked this time")

@@ -74,6 +74,9 @@ func TestPictures(t *testing.T) {
 	}}}})
 	shell := c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"rm -rf build && make release VERSION=2.4.0 TARGET=production REGION=eu-central-1"}`)}})
 	c.now = c.now.Add(7 * time.Minute)
+	if _, err := ben.Answer(ctx, expired.ID, given); err == nil {
+		t.Fatal("a late answer was taken")
+	}
 	for name, l := range map[string]look{
 		"phone-light": phone, "phone-dark": {360, 740, true, false},
 		"tablet-light": {800, 900, false, false}, "tablet-dark": {800, 900, true, false},

@@ -35,6 +35,24 @@ func TestLateAnswerOfTheWinnerNamesTheChannel(t *testing.T) {
 	}
 }
 
+// The same for decisions.
+func TestLateDecisionOfTheWinnerNamesTheChannel(t *testing.T) {
+	for decision, want := range map[askback.Decision]string{
+		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
+	} {
+		h := newHouse(t)
+		a := h.ask(call)
+		p := askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaTerminal}
+		if _, err := h.engine.As(p).Answer(t.Context(), a.ID, askback.Decide(decision, "")); err != nil {
+			t.Fatal(err)
+		}
+		page := h.browser("ana").send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
+		if got := page.one(t, ".winner").words(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // A page of a settled ask shows what was asked, without a fold, and one reason.
 func TestSettledPageShowsTheRequest(t *testing.T) {
 	h := newHouse(t)

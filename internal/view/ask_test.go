@@ -111,7 +111,7 @@ func TestOutcomesInWords(t *testing.T) {
 		"answered by ana in the browser":                      {Status: askback.Answered, By: ana, Via: askback.ViaWeb},
 		"approved by ana in Slack":                            {Status: askback.Answered, Decision: askback.Approve, By: ana, Via: askback.ViaSlack},
 		"denied by ana by e-mail":                             {Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaEmail},
-		"approved, this and all like it, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, By: ana, Via: askback.ViaAPI},
+		"approved, also for later calls, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, By: ana, Via: askback.ViaAPI},
 		"approved by policy grt_1":                            {Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPolicy, Name: "grt_1"}},
 		"declined by ana from a notification":                 {Status: askback.Declined, By: ana, Via: askback.ViaPush},
 		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, By: askback.By{Kind: askback.ByOperator, Name: "joe"}, Via: askback.ViaMCP},

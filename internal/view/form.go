@@ -181,7 +181,11 @@ type Winner struct {
 // (E10, F6).
 func Overtaken(o askback.Outcome, me string) Winner {
 	if o.By.Kind == askback.ByPerson && o.By.Name == me {
-		return Winner{safetext.Line("You " + strings.TrimRight(verb(o), ",") + " this " + elsewhere(o.Via)), true}
+		did := verb(o)
+		if o.Approved() {
+			did = string(askback.Approve)
+		}
+		return Winner{safetext.Line("You " + did + " this " + elsewhere(o.Via)), true}
 	}
 	return Winner{Sentence: quicker(o)}
 }

@@ -64,7 +64,7 @@ func TestStandingApprovalsInWords(t *testing.T) {
 		"approved with other arguments by ana in the browser": {
 			Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, Input: json.RawMessage(`{"a":1}`),
 		},
-		"approved, this and all like it, by ana in the terminal": {
+		"approved, also for later calls, by ana in the terminal": {
 			Status: askback.Answered, Decision: askback.ApproveAll, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaTerminal, GrantID: "grt_1",
 		},
 	} {

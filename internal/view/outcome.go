@@ -77,7 +77,7 @@ func verb(o askback.Outcome) string {
 		return string(o.Status)
 	}
 	if o.Decision == askback.ApproveAll {
-		return "approved, this and all like it,"
+		return "approved, also for later calls,"
 	}
 	return string(o.Decision)
 }
