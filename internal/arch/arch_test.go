@@ -1,6 +1,7 @@
 package arch_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,6 +60,36 @@ func TestTheRepositoryIsRead(t *testing.T) {
 	}
 	if want := "module " + module + "\n"; !strings.HasPrefix(string(mod), want) {
 		t.Errorf("go.mod begins with %.60q, want %q", mod, want)
+	}
+}
+
+// A row for a package that does not exist, or for a library that go.mod does
+// not require, tells readers of a design that is not there.
+func TestTablesNameWhatExists(t *testing.T) {
+	repo, err := read(os.DirFS(filepath.Join("..", "..")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range layers {
+		folder, below := strings.CutSuffix(key, "/...")
+		if !slices.ContainsFunc(repo.files, func(f *file) bool { return f.pkg == key || below && under(f.pkg, folder) }) {
+			t.Errorf("layers has a row for package %s, which does not exist", key)
+		}
+	}
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	required := map[string]bool{}
+	for line := range strings.Lines(string(mod)) {
+		if words := strings.Fields(line); len(words) > 1 {
+			required[words[0]] = true
+		}
+	}
+	for _, library := range slices.Concat(slices.Collect(maps.Keys(owners)), testLibraries) {
+		if !required[library] {
+			t.Errorf("%s has a row, but go.mod does not require it", library)
+		}
 	}
 }
 

@@ -53,14 +53,14 @@ var violations = []violation{
 	{
 		rule: "doors stay apart",
 		files: map[string]string{
-			"web/a_test.go":           `package web_test; import _ "` + module + `/httpapi"`,
-			"web/a.go":                `package web; import _ "` + module + `/web/pages"`,
-			"channel/slack/a.go":      `package slack; import _ "` + module + `/channel/email"`,
-			"channel/slack/a_test.go": `package slack_test; import _ "` + module + `/channel/channeltest"`,
-			"httpapi/a_test.go":       `package httpapi_test; import _ "` + module + `/askbacktest"`,
+			"web/a_test.go":       `package web_test; import _ "` + module + `/httpapi"`,
+			"web/a.go":            `package web; import _ "` + module + `/web/pages"`,
+			"mcpserver/a.go":      `package mcpserver; import _ "` + module + `/terminal"`,
+			"mcpserver/a_test.go": `package mcpserver_test; import _ "` + module + `/asktool"`,
+			"httpapi/a_test.go":   `package httpapi_test; import _ "` + module + `/askbacktest"`,
 		},
 		want: []string{
-			"channel/slack/a.go:1: channel/slack must not import channel/email: doors do not know each other",
+			"mcpserver/a.go:1: mcpserver must not import terminal: doors do not know each other",
 			"web/a_test.go:1: web must not import httpapi: doors do not know each other",
 		},
 	},

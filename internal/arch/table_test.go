@@ -9,33 +9,25 @@ const module = "github.com/askback/askback"
 // it; it is meant for whole programs, not for packages that others import.
 var layers = map[string][]string{
 	// The words and the pure machines.
-	".":            {},
-	"lifecycle":    {"."},
-	"conversation": {"."},
-	"access":       {"."},
+	".":         {},
+	"lifecycle": {"."},
+	"access":    {"."},
 
 	// What is kept, and where.
 	"store":           {},
 	"store/memstore":  {"store"},
 	"store/sqlite":    {"store"},
-	"store/postgres":  {"store"},
 	"store/storetest": {"store"},
 
 	// The one place where time, storage and effects meet. It makes digests and
 	// ids, so it may also see canon and ids; docs/design.md says why.
-	"engine": {".", "lifecycle", "conversation", "access", "store", "internal/canon", "internal/ids"},
-	"agent":  {".", "conversation", "internal/*"},
+	"engine": {".", "lifecycle", "access", "store", "internal/canon", "internal/ids"},
 
-	// Channels carry asks out. Doors let people and agents in.
-	"channel/slack":       {".", "internal/*"},
-	"channel/email":       {".", "internal/*"},
-	"channel/webhook":     {".", "internal/*"},
-	"channel/webpush":     {".", "internal/*"},
-	"channel/channeltest": {".", "internal/*"},
-	"httpapi":             {".", "internal/*"},
-	"mcpserver":           {".", "asktool", "internal/*"},
-	"terminal":            {".", "internal/*"},
-	"web":                 {".", "internal/*", "web/pages"},
+	// Doors let people and agents in.
+	"httpapi":   {".", "internal/*"},
+	"mcpserver": {".", "asktool", "internal/*"},
+	"terminal":  {".", "internal/*"},
+	"web":       {".", "internal/*", "web/pages"},
 	// Templates never see a root type: that keeps plain agent text off the page.
 	"web/pages": {"internal/view"},
 
@@ -51,7 +43,6 @@ var layers = map[string][]string{
 	"internal/dialect":         {".", "internal/canon", "internal/decode"},
 	"internal/hook":            {".", "asktool", "internal/canon", "internal/decode", "internal/dialect"},
 	"internal/ids":             {},
-	"internal/link":            {},
 	"internal/local":           {},
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/canon"},
@@ -63,26 +54,21 @@ var layers = map[string][]string{
 	"internal/view":            {".", "internal/safetext", "internal/prose"},
 
 	// Whole programs wire everything together.
-	"cmd/askback":  {"*"},
-	"clients/...":  {"*"},
-	"examples/...": {"*"},
-	"bench/...":    {"*"},
-	"prove/...":    {"*"},
-	"scripts/...":  {},
+	"cmd/askback": {"*"},
+	"clients/...": {"*"},
+	"bench/...":   {"*"},
+	"prove/...":   {"*"},
+	"scripts/...": {},
 }
 
 // doors never import each other, in tests neither. A suite that a door is held
-// to (askbacktest, storetest, channeltest) is no door.
-var doors = []string{
-	"channel/slack", "channel/email", "channel/webhook", "channel/webpush",
-	"httpapi", "mcpserver", "terminal", "web",
-}
+// to (askbacktest, storetest) is no door.
+var doors = []string{"httpapi", "mcpserver", "terminal", "web"}
 
 // pure packages compute and nothing else. Each may name one helper library.
 var pure = map[string]string{
 	".":                 "github.com/rivo/uniseg",
 	"lifecycle":         "",
-	"conversation":      "",
 	"access":            "",
 	"internal/canon":    "",
 	"internal/decode":   "",
@@ -109,7 +95,7 @@ var impure = map[string][]string{
 
 // mapless packages have no map of any type: the order of a map is chance, and
 // the same events must always give the same end.
-var mapless = []string{"lifecycle", "conversation"}
+var mapless = []string{"lifecycle"}
 
 // owner says which packages may import a library, and why when it is not one.
 type owner struct {
@@ -128,49 +114,25 @@ var owners = map[string]owner{
 		[]string{"store/sqlite", "bench"},
 		"the bench measures the bare driver beside us",
 	},
-	"github.com/pressly/goose/v3": {
-		[]string{"store/sqlite", "store/postgres"},
-		"each database migrates its own tables",
-	},
-	"github.com/jackc/pgx/v5": {packages: []string{"store/postgres"}},
+	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
 
-	"github.com/alecthomas/kong":          {packages: []string{"cmd/askback"}},
-	"github.com/prometheus/client_golang": {packages: []string{"cmd/askback"}},
-	"go.opentelemetry.io":                 {packages: []string{"cmd/askback"}},
+	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
 	"golang.org/x/term":               {packages: []string{"terminal"}},
-	"charm.land/bubbletea/v2":         {packages: []string{"terminal"}},
-	"charm.land/lipgloss/v2":          {packages: []string{"terminal"}},
 	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "pages are made in one and written in the other"},
-	"github.com/coreos/go-oidc":       {packages: []string{"internal/login"}},
+	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
 	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi"}},
 
-	"github.com/modelcontextprotocol/go-sdk": {
-		[]string{"mcpserver", "agent"},
-		"one serves tools to agents, the other calls the tools of MCP servers",
-	},
-	"github.com/anthropics/anthropic-sdk-go": {packages: []string{"agent"}},
-	"github.com/sashabaranov/go-openai":      {packages: []string{"agent"}},
-	"github.com/goccy/go-yaml": {
-		[]string{"agent", "internal/config"},
-		"agent files have front matter, the binary has one settings file",
-	},
-
-	"github.com/slack-go/slack":                                {packages: []string{"channel/slack"}},
-	"github.com/wneessen/go-mail":                              {packages: []string{"channel/email"}},
-	"github.com/jhillyerd/enmime/v2":                           {packages: []string{"channel/email"}},
-	"github.com/emersion/go-imap/v2":                           {packages: []string{"channel/email"}},
-	"github.com/standard-webhooks/standard-webhooks/libraries": {packages: []string{"channel/webhook"}},
-	"code.dny.dev/ssrf":                                        {packages: []string{"channel/webhook"}},
+	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
+	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
 	// As another reader to compare with: canon itself is pure.
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/canon", "prove"},
 		"proofs compare meanings with a reader that is not ours",
 	},
-	"github.com/anishathalye/porcupine": {packages: []string{"prove"}},
 }
 
 // testLibraries are free in test files and in the suites.
@@ -187,7 +149,7 @@ var testLibraries = []string{
 }
 
 // suites are packages of tests that other packages run.
-var suites = []string{"store/storetest", "channel/channeltest", "askbacktest"}
+var suites = []string{"store/storetest", "askbacktest"}
 
 // emptyNames say nothing about what a package is for.
 var emptyNames = []string{
