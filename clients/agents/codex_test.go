@@ -26,6 +26,7 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 `, b.model.url))
 	},
+	unless:  []string{"raw.githubusercontent.com"}, // at the terminal, for announcements
 	environ: func(*bench) []string { return []string{"SCRIPTED_KEY=x"} },
 }
 
