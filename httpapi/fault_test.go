@@ -79,3 +79,26 @@ func TestFaultsOfTheStoreHaveTheirOwnProblems(t *testing.T) {
 		t.Errorf("got %d %s, want 500, damaged, and the id", got.status, got.body)
 	}
 }
+
+// /readyz tells why a server takes no calls, and what is to be known of one that does.
+func TestReadyzTellsHowTheServerIs(t *testing.T) {
+	var ready httpapi.Readiness
+	var fault error
+	w := newWire(t, &httpapi.Options{Ready: func(context.Context) (httpapi.Readiness, error) { return ready, fault }})
+	for _, c := range []struct {
+		ready  httpapi.Readiness
+		fault  error
+		status int
+		want   string
+	}{
+		{status: 200, want: `{"status":"ready"}`},
+		{ready: httpapi.Readiness{Settings: "refused", Damaged: []string{"ask ask_1"}}, status: 200, want: `{"status":"ready","settings":"refused","damaged":["ask ask_1"]}`},
+		{fault: askback.ErrDiskFull, status: 507, want: `problem:disk-full"`},
+		{fault: errors.New("the database failed: disk I/O error"), status: 503, want: `problem:failed","title":"Service Unavailable","status":503,"detail":"the database failed: disk I/O error"`},
+	} {
+		ready, fault = c.ready, c.fault
+		if got := w.send("GET", "/readyz", "", ""); got.status != c.status || !strings.Contains(got.body, c.want) {
+			t.Errorf("got %d %s, want %d %s", got.status, got.body, c.status, c.want)
+		}
+	}
+}

@@ -50,6 +50,9 @@ type Options struct {
 	// Yield asks the holder of the local database to hand it over. Nil: this
 	// server does not yield.
 	Yield func() error
+	// Ready returns what is to be known about this server, or why it takes no
+	// calls: an [askback.ErrDiskFull], or that it failed. Nil: it does.
+	Ready func(context.Context) (Readiness, error)
 	// MaxStreams bounds the event streams that one principal follows at a time;
 	// 0 is no bound.
 	MaxStreams int

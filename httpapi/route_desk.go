@@ -111,7 +111,7 @@ var serverRoutes = []route{
 		method: "GET", path: "/readyz", open: true, serve: (*call).readyz,
 		doc: openapi.Route{
 			Tag: "server", Summary: "See whether it serves.",
-			Out: "Health", Statuses: []int{200, 503},
+			Out: "Health", Statuses: []int{200, 503, 507},
 		},
 	},
 	{

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/askback/askback"
@@ -83,6 +84,13 @@ func (c *call) yield() error {
 type health struct {
 	Status string `json:"status"`
 	Proof  string `json:"proof,omitempty"`
+	Readiness
+}
+
+// A Readiness is what is to be known about a server that takes calls.
+type Readiness struct {
+	Settings string   `json:"settings,omitempty"` // what is wrong with the settings file
+	Damaged  []string `json:"damaged,omitempty"`  // what was found damaged in the database
 }
 
 // healthz says that this process lives, and proves which one it is. A nonce
@@ -99,8 +107,19 @@ func (c *call) healthz() error {
 }
 
 func (c *call) readyz() error {
+	out := health{Status: "ready"}
+	if c.h.options.Ready != nil {
+		ready, err := c.h.options.Ready(c.r.Context())
+		switch {
+		case errors.Is(err, askback.ErrDiskFull):
+			return err
+		case err != nil:
+			return problem{Status: http.StatusServiceUnavailable, Type: "failed", Detail: err.Error()}
+		}
+		out.Readiness = ready
+	}
 	if c.h.stopping.Err() != nil {
 		return askback.ErrStopping
 	}
-	return c.reply(http.StatusOK, health{Status: "ready"})
+	return c.reply(http.StatusOK, out)
 }

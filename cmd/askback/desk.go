@@ -126,11 +126,11 @@ func (d *desk) leave() error {
 	d.at = nil
 	d.mu.Unlock()
 	var err error
-	if at != nil {
-		err = at.close()
-	}
 	if h != nil {
-		err = errors.Join(err, h.end())
+		err = h.end()
+	}
+	if at != nil && (h == nil || at != h.at) {
+		err = errors.Join(err, at.close())
 	}
 	return err
 }
@@ -141,6 +141,11 @@ func (d *desk) connect(ctx context.Context) (*connection, error) {
 	defer d.mu.Unlock()
 	if d.at != nil {
 		return d.at, nil
+	}
+	if d.holder != nil {
+		if err := d.holder.failure(); err != nil {
+			return nil, err // another process may try; this one does not trust what it reads
+		}
 	}
 	at, err := d.find(ctx)
 	if err == nil {

@@ -1,22 +1,28 @@
 package main
 
 import (
-	"io"
-	"net/http"
+	"context"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/httpapi"
 )
 
-// ready adds to /readyz that the settings file is refused. The server works as before
-// and says 200: whoever balances load must not take it away for a slip of the pen. What
-// is wrong with the file is in the log: /readyz is open to everybody.
-func (h *holder) ready(w http.ResponseWriter, r *http.Request) {
-	if h.at.closing.Err() != nil || r.URL.RawQuery != "" || !h.desk.serve.settings.refused() {
-		h.api.ServeHTTP(w, r)
-		return
+// ready is what /readyz tells of this process. A settings file that is refused and a
+// damaged record are told with 200: the rest works as before, and what balances load
+// must not take the server away for them. A full disk is not 200: nothing can be asked
+// or answered until there is room. What is wrong with the file is in the log: /readyz
+// is open to everybody.
+func (h *holder) ready(ctx context.Context) (r httpapi.Readiness, err error) {
+	is := h.db.Health(ctx)
+	r.Damaged = is.Damaged
+	if h.desk.serve.settings.refused() {
+		r.Settings = "the file is refused; the one before holds"
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, refusedSettings)
+	switch {
+	case is.Failed != nil:
+		return r, is.Failed
+	case is.DiskFull != nil:
+		return r, askback.ErrDiskFull
+	}
+	return r, nil
 }
-
-const refusedSettings = `{"status":"ready","settings":"the file is refused; the one before holds"}` + "\n"

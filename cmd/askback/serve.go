@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/askback/askback/httpapi"
@@ -60,16 +61,19 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
 	}
 	warnOfLogin(log, d.file)
+	var group sync.WaitGroup
 	if i := d.holder.issuer; i != nil {
-		go i.look(ctx)
+		group.Go(func() { i.look(ctx) })
 	}
 	settings.run(ctx, d.holder.engine.Set)
 	log.Info("stopping")
-	if err := at.close(); err != nil {
-		return err
-	}
+	group.Wait()
+	closed := at.close()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
+		return errors.Join(cause, closed)
+	}
+	if closed != nil {
+		return closed
 	}
 	log.Info("stopped")
 	return nil

@@ -31,10 +31,11 @@ const defaultListen = "127.0.0.1:7575"
 
 // The limits of design "Running it".
 const (
-	maxOpen    = 1000 // asks of one agent that wait
-	maxWaiters = 200  // calls of one agent that wait
-	maxStreams = 200  // streams that one agent or person follows
-	stopTime   = 10 * time.Second
+	maxOpen    = 1000             // asks of one agent that wait
+	maxWaiters = 200              // calls of one agent that wait
+	maxStreams = 200              // streams that one agent or person follows
+	stopTime   = 10 * time.Second // for calls that are under way
+	endTime    = 20 * time.Second // for all of the end
 	// readTime is for a whole request with its body; how long a handler waits then
 	// is its own affair.
 	readTime = 2 * time.Minute
@@ -54,22 +55,26 @@ type serving struct {
 
 // holder is the process that holds the database.
 type holder struct {
-	desk    *desk
-	lock    *local.Lock
-	db      *sqlite.Store
-	engine  *engine.Engine
-	stopRun context.CancelFunc
-	ran     chan error
-	sweeps  sync.WaitGroup
-	api     *httpapi.Handler
-	mcp     *mcpserver.Server
-	pages   *web.Options
-	issuer  *issuer // nil: there is none
-	http    *http.Server
-	unused  connections
-	at      *connection
-	ended   chan struct{}
-	once    chan struct{} // holds one: the right to end
+	desk     *desk
+	lock     *local.Lock
+	db       *sqlite.Store
+	engine   *engine.Engine
+	stopRun  context.CancelFunc
+	ran      chan error
+	sweeps   sync.WaitGroup
+	api      *httpapi.Handler
+	mcp      *mcpserver.Server
+	pages    *web.Options
+	issuer   *issuer // nil: there is none
+	http     *http.Server
+	unused   connections
+	at       *connection
+	later    sync.WaitGroup
+	listener net.Listener
+	served   chan error // holds what ended http
+	ended    chan struct{}
+	once     chan struct{} // holds one: the right to end
+	err      error         // what went wrong at the end; set before ended is closed
 }
 
 // hold opens the database and, if that is the errand, serves it. The lock is
@@ -89,6 +94,7 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 	go func() { h.ran <- h.engine.Run(running) }()
 	h.at = newConnection(nil, nil, nil, "")
 	h.at.close = h.end
+	go h.watch()
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.end())
 	}
@@ -156,7 +162,7 @@ func (h *holder) listen() error {
 	}
 	h.serveOn(ln, public, secret)
 	h.at.pages, h.desk.home = public, url
-	return h.desk.place.Announce(local.Server{
+	return h.announce(local.Server{
 		Instance: rand.Text(), URL: url, Pages: public, PID: os.Getpid(), Kind: serve.kind, Version: version(),
 		Schema: sqlite.SchemaVersion, Secret: secret,
 	})
@@ -206,6 +212,7 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 		}
 		return local.Proof(secret, nonce)
 	}}
+	o.Ready = h.ready
 	if h.desk.serve.kind == local.KindAsk {
 		o.Yield = h.yield
 	}
@@ -231,11 +238,49 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 	h.http.Protocols.SetHTTP1(true)
 	h.http.Protocols.SetUnencryptedHTTP2(true) // many streams on one connection, for a proxy or a client that knows
 	h.http.RegisterOnShutdown(h.unused.close)
+	h.listener, h.served = ln, make(chan error, 1)
 	go func() {
-		if err := h.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) && h.desk.serve.gone != nil {
-			h.desk.serve.gone(err)
+		err := h.http.Serve(ln)
+		if errors.Is(err, http.ErrServerClosed) {
+			err = nil
+		}
+		h.served <- err
+		if err != nil {
+			h.fail(err)
 		}
 	}()
+}
+
+// fail ends what this process serves, which cannot go on. A server stops, and says why.
+// A command that serves while it waits finds another way, if there is one: what it
+// serves is closed, and the error is said when the command ends.
+func (h *holder) fail(err error) {
+	if h.desk.serve.gone != nil {
+		h.desk.serve.gone(err)
+		return
+	}
+	h.at.end()
+	h.desk.lose(h.at)
+	_ = h.end() // whoever comes next is told
+}
+
+// watch looks whether the database fails.
+func (h *holder) watch() {
+	select {
+	case <-h.db.Failed():
+		h.fail(h.failure())
+	case <-h.at.closing.Done():
+	}
+}
+
+// failure is why the database takes nothing more from this process, or nil.
+func (h *holder) failure() error {
+	select {
+	case <-h.db.Failed():
+		return h.db.Health(context.Background()).Failed
+	default:
+		return nil
+	}
 }
 
 // doors are all the ways in: the wire, also in the words of others, and the pages.
@@ -248,7 +293,6 @@ func (h *holder) doors() http.Handler {
 	if metadata := h.mcp.Metadata(); metadata != nil {
 		mux.Handle(mcpserver.MetadataPath, metadata)
 	}
-	mux.HandleFunc("GET /readyz", h.ready)
 	mux.Handle("/", web.New(h.gate(), h.pages))
 	return mux
 }
@@ -277,34 +321,64 @@ func (h *holder) yield() error {
 
 // end stops in the order of design "The local server": nobody waits here any
 // more, what is under way is finished, the database is closed, server.json goes,
-// the lock is released. It happens once; who comes later waits for it.
+// the lock is released. It happens once; who comes later waits for it, and is told
+// the same.
 func (h *holder) end() error {
 	select {
 	case <-h.once:
 	case <-h.ended:
-		return nil
+		return h.err
 	}
 	defer close(h.ended)
 	h.at.end()
+	limit := time.NewTimer(endTime)
+	defer limit.Stop()
 	var errs []error
 	if h.http != nil {
-		h.api.Stop()
-		h.mcp.Stop()
-		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-		defer cancel()
-		if err := h.http.Shutdown(ctx); err != nil {
-			errs = append(errs, h.http.Close())
-		}
-		h.mcp.Finish()
+		errs = append(errs, h.stopServing())
 	}
+	h.later.Wait()
 	h.stopRun()
-	h.sweeps.Wait()
-	errs = append(errs, <-h.ran, h.db.Close())
+	closed := make(chan error, 1)
+	go func() { closed <- h.closeStore() }()
+	select {
+	case err := <-closed:
+		errs = append(errs, err)
+	case <-limit.C:
+		// The lock stays: it goes with the process, and nobody opens the database before.
+		h.err = errors.Join(append(errs, errSlowEnd)...)
+		return h.err
+	}
 	if h.http != nil {
 		errs = append(errs, h.desk.place.Retract())
 	}
-	return errors.Join(append(errs, h.lock.Release())...)
+	h.err = errors.Join(append(errs, h.lock.Release())...)
+	return h.err
 }
+
+// stopServing finishes the calls that are under way, and tells what ended serving
+// before.
+func (h *holder) stopServing() error {
+	h.api.Stop()
+	h.mcp.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err := h.http.Shutdown(ctx)
+	if err != nil {
+		err = h.http.Close()
+	}
+	h.mcp.Finish()
+	return errors.Join(err, <-h.served)
+}
+
+// closeStore closes the database when nothing uses it any more.
+func (h *holder) closeStore() error {
+	err := <-h.ran
+	h.sweeps.Wait()
+	return errors.Join(err, h.db.Close())
+}
+
+var errSlowEnd = errors.New("the database could not be closed in time; nothing is lost, and the next start takes longer")
 
 func logHandler(l *slog.Logger) slog.Handler {
 	if l == nil {

@@ -65,5 +65,5 @@ var routes = []openapi.Route{
 	{Method: "GET", Path: "/healthz", Tag: "server", Summary: "See whether this process lives.", Out: "Health", Query: []openapi.Param{
 		{Name: "nonce", Description: "16 to 128 characters, to be proven with."},
 	}},
-	{Method: "GET", Path: "/readyz", Tag: "server", Summary: "See whether it serves.", Out: "Health", Statuses: []int{200, 503}},
+	{Method: "GET", Path: "/readyz", Tag: "server", Summary: "See whether it serves.", Out: "Health", Statuses: []int{200, 503, 507}},
 }

@@ -1,0 +1,211 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/internal/local"
+)
+
+// here is a command that runs in this process, on a database of its own.
+type here struct {
+	t      *testing.T
+	place  local.Place
+	said   *lockedBuffer
+	in     *os.File // what is written here, the command reads
+	exited chan int
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func runHere(t *testing.T, args ...string) *here {
+	t.Helper()
+	dir := t.TempDir()
+	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "", "ASKBACK_CONFIG": ""} {
+		t.Setenv(name, value)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &here{t, local.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &lockedBuffer{}, out, make(chan int, 1)}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		h.exited <- run(ctx, args, streams{in, io.Discard, h.said})
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		in.Close()
+		out.Close()
+	})
+	return h
+}
+
+// server returns what serves the database, once it does.
+func (h *here) server() local.Server {
+	h.t.Helper()
+	end := time.Now().Add(time.Minute)
+	for time.Now().Before(end) {
+		if s, ok := h.place.Last(); ok && s.Proves(h.t.Context()) == nil {
+			return s
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	h.t.Fatalf("nothing serves:\n%s", h.said)
+	return local.Server{}
+}
+
+// send asks a question over the wire.
+func (h *here) send(s local.Server) (status int, body string) {
+	h.t.Helper()
+	token, err := os.ReadFile(filepath.Join(filepath.Dir(h.place.Database), "agent.token"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(h.t.Context(), "POST", s.URL+"/api/v1/asks", strings.NewReader(`{"questions":[{"question":"Which?"}]}`))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	return res.StatusCode, fmt.Sprint(string(raw), err)
+}
+
+// breakDisk makes writes to the write-ahead log fail, as on a broken disk, until
+// restore is called.
+func (h *here) breakDisk() (restore func()) {
+	h.t.Helper()
+	wal, err := os.Stat(h.place.Database + "-wal")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		h.t.Fatal(err)
+	}
+	limit := old
+	limit.Cur = uint64(wal.Size() + 5000)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		h.t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+			h.t.Fatal(err)
+		}
+		signal.Reset(syscall.SIGXFSZ)
+	}
+}
+
+// After the disk failed, a server and a command that serves while it waits finish what
+// is under way, say why, and end: whatever supervises them starts them again.
+func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
+	for name, args := range map[string][]string{
+		"serve": {"serve", "--listen", "127.0.0.1:0"},
+		"ask":   {"ask", "Go on?", "yes", "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := runHere(t, args...)
+			s := h.server()
+			if status, body := h.send(s); status != http.StatusCreated {
+				t.Fatalf("got %d %s, want an ask", status, body)
+			}
+			restore := h.breakDisk()
+			defer restore()
+			if status, body := h.send(s); status != http.StatusServiceUnavailable || !strings.Contains(body, ":unknown") && !strings.Contains(body, ":stopping") {
+				t.Errorf("on a broken disk: got %d %s, want 503", status, body)
+			}
+			select {
+			case code := <-h.exited:
+				if said := h.said.String(); code != exitRefused || !strings.Contains(said, "askback: the database failed and takes nothing more") {
+					t.Errorf("got exit code %d and\n%s\nwant %d and the reason", code, said, exitRefused)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("it goes on:\n%s", h.said)
+			}
+			if _, there := h.place.Last(); there {
+				t.Error("server.json is still there")
+			}
+			lock, err := local.Hold(h.place.Database)
+			if err != nil {
+				t.Fatalf("the lock: %v", err)
+			}
+			if err := lock.Release(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What ends serving is not lost when a command serves while it waits: the question is
+// served again, and the error is said at the end.
+func TestAskServesAgainWhenItsListenerFails(t *testing.T) {
+	dir := t.TempDir()
+	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "", "ASKBACK_CONFIG": ""} {
+		t.Setenv(name, value)
+	}
+	all := &commands{}
+	d, err := all.desk(serving{kind: local.KindAsk, listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := d.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := d.holder
+	if err := first.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-at.closing.Done()
+	<-first.ended
+	if _, err := d.user.Stats(t.Context()); err != nil {
+		t.Errorf("after that: got error %v, want it served again", err)
+	}
+	if s, ok := d.place.Last(); !ok || s.Proves(t.Context()) != nil {
+		t.Errorf("got the server %+v, want one that proves itself", s)
+	}
+	if err := first.end(); err == nil || !strings.Contains(err.Error(), "use of closed network connection") {
+		t.Errorf("the end of the first: got %v, want what ended it", err)
+	}
+	if err := d.leave(); err != nil {
+		t.Errorf("the end of the second: got %v, want no error", err)
+	}
+}
