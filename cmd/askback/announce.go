@@ -15,6 +15,9 @@ const announcePause = time.Second
 // until there is room: what is there can be read meanwhile, by those who know where.
 func (h *holder) announce(s local.Server) error {
 	err := h.desk.place.Announce(s)
+	if errors.Is(err, syscall.ENOSPC) && h.db.FreeReserve() {
+		err = h.desk.place.Announce(s)
+	}
 	if !errors.Is(err, syscall.ENOSPC) {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 // must not take the server away for them. A full disk is not 200: nothing can be asked
 // or answered until there is room. What is wrong with the file is in the log: /readyz
 // is open to everybody.
-func (h *holder) ready(ctx context.Context) (r httpapi.Readiness, err error) {
-	is := h.db.Health(ctx)
+func (h *holder) ready(context.Context) (r httpapi.Readiness, err error) {
+	is := h.db.Health()
 	r.Damaged = is.Damaged
 	if h.desk.serve.settings.refused() {
 		r.Settings = "the file is refused; the one before holds"

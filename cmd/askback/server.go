@@ -277,7 +277,7 @@ func (h *holder) watch() {
 func (h *holder) failure() error {
 	select {
 	case <-h.db.Failed():
-		return h.db.Health(context.Background()).Failed
+		return h.db.Health().Failed
 	default:
 		return nil
 	}

@@ -57,7 +57,6 @@ type writes struct {
 
 	insert, drop, event, head, seq *sql.Stmt
 	forgetStream, forgetLines      *sql.Stmt
-	probe                          *sql.Stmt
 	update                         [3]*sql.Stmt // from few columns to all
 
 	all []*sql.Stmt
@@ -84,7 +83,6 @@ func (s *writes) prepare(conn *sql.Conn) error {
 		{&s.seq, selectSeq},
 		{&s.forgetStream, deleteStream},
 		{&s.forgetLines, deleteLines},
-		{&s.probe, fmt.Sprintf("pragma application_id = %d", applicationID)}, // the first page is written, as it is
 	}
 	for _, p := range texts {
 		var err error
@@ -137,9 +135,6 @@ func isTaken(err error) bool {
 // apply writes a change into the open transaction. written says whether
 // something of it was written before an error.
 func (w *writer) apply(r *request) (written bool, err error) {
-	if r.probe {
-		return false, run(w.stmt.probe)
-	}
 	for _, d := range r.drop {
 		if err := one(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
 			return written, err

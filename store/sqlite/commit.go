@@ -15,7 +15,6 @@ type request struct {
 	put    []row
 	events []store.Event
 	size   int
-	probe  bool // nothing else: it only finds out whether a change can be written
 
 	owner atomic.Int32 // who decides about it
 	first int64        // set by the writer before done
@@ -50,11 +49,6 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	for i := range c.Put {
 		r.put[i] = encode(&c.Put[i])
 	}
-	return s.do(ctx, r)
-}
-
-// do has a request written, and waits for that.
-func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err
 	}

@@ -1,10 +1,5 @@
 package sqlite
 
-import (
-	"context"
-	"time"
-)
-
 // A Health is how a store is, as far as it knows.
 type Health struct {
 	// Failed is why nothing is read or kept any more, until the database is opened
@@ -17,16 +12,10 @@ type Health struct {
 	Damaged []string
 }
 
-// probeTime is how long [Store.Health] tries to write.
-const probeTime = 2 * time.Second
-
-// Health returns how the store is. After the disk was full, it tries to write.
-func (s *Store) Health(ctx context.Context) Health {
-	if s.writer.full.Load() != nil {
-		ctx, cancel := context.WithTimeout(ctx, probeTime)
-		defer cancel()
-		_, _ = s.do(ctx, &request{probe: true, done: make(chan struct{})}) // what comes of it is noted
-	}
+// Health returns how the store is. After the disk was full it looks for room, at most
+// once a second.
+func (s *Store) Health() Health {
+	s.writer.lookForRoom()
 	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names()}
 	if full := s.writer.full.Load(); full != nil {
 		h.DiskFull = *full

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
@@ -27,18 +28,47 @@ func makeReserve(path string) {
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return
 	}
+	if err := takeRoom(name); err != nil {
+		_ = os.Remove(name) // half of one is of no use
+	}
+}
+
+// takeRoom writes a file of the size of a reserve.
+func takeRoom(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return
+		return err
 	}
 	_, err = f.Write(bytes.Repeat([]byte("askback "), reserveSize/8))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // half of one is of no use
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// lookPause is the time between two looks for room on a full disk.
+const lookPause = time.Second
+
+// lookForRoom finds out whether there is room again on a disk that was full: as much as
+// the reserve takes.
+func (w *writer) lookForRoom() {
+	full := w.full.Load()
+	last, now := w.looked.Load(), time.Now().UnixNano()
+	if full == nil || now-last < int64(lookPause) || !w.looked.CompareAndSwap(last, now) {
+		return
+	}
+	probe := w.path + "-room"
+	err := takeRoom(probe)
+	_ = os.Remove(probe)
+	if err == nil && w.full.CompareAndSwap(full, nil) {
+		w.log.Info("there is room on the disk again")
+		makeReserve(w.path)
 	}
 }
 
 // useReserve deletes the reserve, and reports whether there was one.
 func useReserve(path string) bool { return os.Remove(reserve(path)) == nil }
+
+// FreeReserve gives up the room that is reserved for opening the database, and reports
+// whether there was any: for a process that needs a little more to serve it.
+func (s *Store) FreeReserve() bool { return useReserve(s.writer.path) }
 
 // isNoRoom reports whether a database could not be opened because the disk is full.
 func isNoRoom(err error) bool {

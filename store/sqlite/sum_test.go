@@ -93,7 +93,7 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 			if n := strings.Count(log.String(), want.ID); n != 1 {
 				t.Errorf("got the log %s, want one line that names the record", log.String())
 			}
-			if got := s.Health(t.Context()).Damaged; !cmp.Equal(got, []string{"ask " + want.ID}) {
+			if got := s.Health().Damaged; !cmp.Equal(got, []string{"ask " + want.ID}) {
 				t.Errorf("Health: got %q, want the record", got)
 			}
 			if v := verified(t, path); v.Damaged != 1 || v.Rows != 9 || !cmp.Equal(v.Names, []string{"ask " + want.ID}) {

@@ -22,11 +22,9 @@ const (
 	batchBytes  = 4 << 20
 )
 
-var (
-	// errSpoiled says that something of a change was written before it failed,
-	// so the transaction cannot go on without a savepoint.
-	errSpoiled = errors.New("a change of the batch failed half-way")
-)
+// errSpoiled says that something of a change was written before it failed,
+// so the transaction cannot go on without a savepoint.
+var errSpoiled = errors.New("a change of the batch failed half-way")
 
 // A writer owns the one connection that writes. Nothing but run uses it.
 type writer struct {
@@ -38,7 +36,8 @@ type writer struct {
 	count  counters
 	broken atomic.Pointer[error]
 	ended  chan struct{}         // closed when broken is set
-	full   atomic.Pointer[error] // the last change found no room
+	full   atomic.Pointer[error] // changes find no room
+	looked atomic.Int64          // when that was looked at last, in nanoseconds
 
 	seq   int64            // of the newest event, or unknown
 	heads map[string]int64 // StreamSeq of the newest event of some streams
@@ -170,11 +169,8 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
 	}
-	if kept > 0 && w.full.Swap(nil) != nil {
-		w.log.Info("there is room on the disk again")
-		makeReserve(w.path)
-	}
 	if kept > 0 {
+		w.lookForRoom() // a small change may find room where others do not
 		w.count.commits.Add(1)
 		w.count.changes.Add(kept)
 	}
@@ -283,6 +279,9 @@ func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
 		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
+	}
+	if isFull(err) {
+		err = fmt.Errorf("%w; nothing is lost: what did not find room in the database is kept in the -wal file beside it", store.ErrDiskFull)
 	}
 	return errors.Join(err, w.stmt.close(), w.conn.Close(), w.db.Close())
 }
