@@ -95,8 +95,15 @@ func (c *call) result(s askback.Session) (string, error) {
 		}
 		return string(s.Result), nil
 	}
-	if said, ok := c.seat.(lastSayer); ok {
-		return said.LastSaid(c.r.Context(), s.ID)
+	for seat := c.seat; seat != nil; {
+		if said, ok := seat.(lastSayer); ok {
+			return said.LastSaid(c.r.Context(), s.ID)
+		}
+		outer, ok := seat.(interface{ Unwrap() askback.Seat })
+		if !ok {
+			break
+		}
+		seat = outer.Unwrap()
 	}
 	page, err := c.seat.Messages(c.r.Context(), s.ID, "", askback.MaxLimit)
 	last := ""

@@ -98,6 +98,9 @@ type seat struct {
 	log *Log
 }
 
+// Unwrap returns the seat that does what is recorded here.
+func (s seat) Unwrap() askback.Seat { return s.Seat }
+
 func (s seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	g, err := s.Seat.Revoke(ctx, id)
 	if err == nil {
