@@ -1,0 +1,87 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/askback/askback"
+)
+
+// A preview keeps its lines on a phone and is scrolled by itself; a row of the list ends
+// with a whole line.
+func TestChromiumPreviewKeepsItsLines(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	w.login("ana")
+	const table = "```\n+------------+-------------+-----------+-----------+\n| name       | status      | since     | by        |\n```"
+	a := c.ask(askback.Request{Questions: []askback.Question{{Text: "Which layout?", Options: []askback.Option{{Label: "Table", Preview: table}, {Label: "List"}}}}})
+	w.open("/asks/" + a.ID)
+	var got struct {
+		Rows   int
+		Scroll bool
+		Text   string
+	}
+	w.run(chromedp.Evaluate(`(() => {
+		const pre = document.querySelector(".preview pre"), line = parseFloat(getComputedStyle(pre).lineHeight);
+		const inner = pre.clientHeight - parseFloat(getComputedStyle(pre).paddingTop) * 2;
+		return {Rows: Math.round(inner / line), Scroll: pre.scrollWidth > pre.clientWidth, Text: pre.textContent.slice(0, 5)};
+	})()`, &got))
+	if got.Rows != 2 || !got.Scroll || got.Text != "+----" {
+		t.Errorf("the preview is drawn as %+v, want two rows that scroll", got)
+	}
+	w.fits()
+	c.quiet()
+}
+
+// Deny does not look like a dangerous Approve, and where that cannot be pressed yet,
+// something says so.
+func TestChromiumDangerousApproveIsSaid(t *testing.T) {
+	c := newChromium(t)
+	for _, dark := range []bool{false, true} {
+		w := c.window(look{width: 360, height: 740, dark: dark})
+		w.login("ana")
+		a := c.ask(call)
+		w.open("/asks/" + a.ID)
+		var wait struct {
+			Words   string
+			Covered bool
+		}
+		const seen = `(() => {
+			const wait = document.querySelector(".buttons .wait"), button = document.querySelector(".buttons .approve");
+			button.disabled = true; // as the script does until a moment has passed
+			const b = wait.getBoundingClientRect(), r = button.getBoundingClientRect();
+			wait.scrollIntoView();
+			const at = wait.getBoundingClientRect();
+			const hit = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
+			return {Words: hit.textContent, Covered: Math.abs(b.x - r.x) + Math.abs(b.width - r.width) < 2};
+		})()`
+		w.run(chromedp.Evaluate(seen, &wait))
+		if wait.Words != "Approve: wait a moment" || !wait.Covered {
+			t.Errorf("dark %v: in place of the button there is %+v", dark, wait)
+		}
+		w.armed()
+		var same bool
+		w.run(chromedp.Evaluate(`(() => {
+			const of = (s) => getComputedStyle(document.querySelector(".buttons " + s));
+			return of(".deny").color === of(".approve").backgroundColor || of(".deny").borderColor === of(".approve").borderColor;
+		})()`, &same))
+		if same {
+			t.Errorf("dark %v: Deny and Approve have one colour", dark)
+		}
+	}
+	c.quiet()
+}
+
+// A real browser is led back to the question after the log-in.
+func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
+	c := newChromium(t)
+	w := c.window(phone)
+	a := c.ask(single)
+	w.open("/asks/" + a.ID)
+	w.see("Log in first", "askback login")
+	w.open("/login?secret=" + w.link("ana"))
+	w.press(`form[action="/login"] button`)
+	w.see("Which database should we use?", "Send answer")
+	c.quiet()
+}
