@@ -30,8 +30,9 @@ func (c *call) respond() error {
 	if err != nil {
 		return badRequest(err)
 	}
-	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny {
-		return whichAsk([]string{ask.ID}, "an approval names its ask, and this body names only what an agent said of it: "+
+	named := answer.Decision == askback.Approve && dialect.NamesApproval(c.body, ask)
+	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny && !named {
+		return whichAsk([]string{ask.ID}, "an approval names what it approves, and this body names only what an agent said of it: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
 	settled, err := c.seat.Answer(c.r.Context(), ask.ID, answer)

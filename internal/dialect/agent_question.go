@@ -132,7 +132,7 @@ func Resumed(sessionID string) AgentReply { return AgentReply{true, "resumed", s
 func Late(ask askback.Ask, over bool) (AgentReply, error) {
 	switch {
 	case ask.Status == askback.Answered || ask.Status == askback.Declined:
-		return AgentReply{OK: true, Status: "already_answered"}, nil
+		return AgentReply{OK: true, Status: "already_answered", SessionID: ask.SessionID}, nil
 	case over:
 		return AgentReply{}, askback.ErrNotFound
 	}

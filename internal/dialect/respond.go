@@ -207,3 +207,42 @@ func (f *form) place(i int, field string) (at, before string) {
 	}
 	return f.given[i].at, ""
 }
+
+// NamesApproval reports whether the body of a respond names all that it would approve. It
+// names a confirmation by what the agent says of it, so another call with the same words
+// could have taken its place. Of confirm_action the words are all there is: the question in
+// full is enough, and where it has details its preview as well, as it was shown.
+func NamesApproval(raw []byte, ask askback.Ask) bool {
+	c := ask.Confirmation
+	if c == nil || c.ToolName != confirmAction || c.Server != "" {
+		return false
+	}
+	_, n, err := parse(raw)
+	if err != nil {
+		return false
+	}
+	text := ask.Form()[0].Text
+	if answers, ok := n.Get("answers"); !ok || !has(answers, text) {
+		return false
+	}
+	input, err := canon.Parse(c.Input)
+	if err != nil {
+		return false
+	}
+	action, ok := input.Get("action")
+	if !ok || action.Kind != canon.String || text != "Confirm: "+action.Text() {
+		return false
+	}
+	if len(input.Members()) == 1 {
+		return true
+	}
+	annotations, _ := n.Get("annotations")
+	about, _ := annotations.Get(text)
+	preview, ok := about.Get("preview")
+	return ok && preview.Kind == canon.String && preview.Text() == string(c.Input)
+}
+
+func has(v canon.Value, name string) bool {
+	_, ok := v.Get(name)
+	return ok
+}
