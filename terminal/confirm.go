@@ -197,7 +197,10 @@ func (f *frame) standing(a view.Ask, scope askback.Scope) {
 	f.rule("approve what follows")
 	what, other, flags := "with exactly these arguments", "For another time", " --approve-all --expires 1h"
 	if scope == askback.ScopeTool {
-		what, other, flags = "whatever the arguments", "For less than that", " --approve-all --scope session --expires 1h"
+		what, other, flags = "whatever the arguments", "For less than that, type all, or", " --approve-all --scope session --expires 1h"
+		if a.Alone { // its session ends with it
+			flags = " --approve-all --scope tool --expires 1h"
+		}
 	}
 	f.say(fmt.Sprintf("For the next %d hours this runs without asking anybody, %s:", hours, what))
 	f.asker(a)
