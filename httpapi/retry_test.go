@@ -1,0 +1,40 @@
+package httpapi_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/askback/askback/httpapi"
+)
+
+// A client that is refused a stream comes back no sooner than the server says.
+func TestAStreamComesBackWhenTheServerSays(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var mu sync.Mutex
+	var asked []time.Time
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked = append(asked, time.Now()); len(asked) == 2 {
+			cancel()
+		}
+		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = w.Write([]byte(`{"type": "urn:askback:problem:too-many", "status": 429, "detail": "too many"}`))
+	}))
+	defer s.Close()
+	for range httpapi.NewClient(s.URL, "token", nil).Events(ctx, "", "") {
+		// The one event is the error of the context.
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(asked) != 2 || asked[1].Sub(asked[0]) < time.Second {
+		t.Errorf("it came at %v, want twice, a second apart at least", asked)
+	}
+}
