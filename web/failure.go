@@ -96,6 +96,10 @@ var busy = pages.Notice{
 }
 
 func failureOf(err error) failure {
+	var invalid askback.Invalid
+	if errors.As(err, &invalid) { // of an address that no page links to, such as a cursor
+		err = askback.ErrNotFound
+	}
 	for _, f := range failures {
 		if errors.Is(err, f.err) {
 			return f.failure

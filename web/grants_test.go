@@ -209,3 +209,11 @@ func TestWhatAGrantAnsweredSaysSo(t *testing.T) {
 		t.Errorf("the arguments are not in %s", result.words())
 	}
 }
+
+// A list that begins at a cursor no page gave is no page.
+func TestAWrongCursorIsNotFound(t *testing.T) {
+	h := newHouse(t)
+	for _, path := range []string{"/?cursor=foo", "/grants?cursor=foo", "/grants?ended=1&cursor=%00"} {
+		h.browser("ana").open(path, http.StatusNotFound)
+	}
+}
