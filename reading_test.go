@@ -1,0 +1,51 @@
+package askback_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/askback/askback"
+)
+
+// A name that begins with @ is that of a group: nothing could be put to such a person.
+func TestATokenIsForNoGroup(t *testing.T) {
+	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
+		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+// What a context says is counted, not how it is escaped.
+func TestAContextIsCountedAsItReads(t *testing.T) {
+	for what, c := range map[string]struct {
+		context string
+		taken   bool
+	}{
+		"escaped letters":      {`"` + strings.Repeat(`\u00fc`, 200_000) + `"`, true},
+		"one letter more":      {`"` + strings.Repeat(`\u00fc`, 200_001) + `"`, false},
+		"pairs of surrogates":  {`"` + strings.Repeat(`\ud83d\ude00`, 200_000) + `"`, true},
+		"new lines":            {`"` + strings.Repeat(`\n`, 200_000) + `"`, true},
+		"quotation marks":      {`"` + strings.Repeat(`\"`, 200_000) + `"`, true},
+		"an object, escaped":   {`{ "a" : "` + strings.Repeat(`\u00fc`, 199_992) + `" }`, true},
+		"an object, too large": {`{"a":"` + strings.Repeat("x", 199_993) + `"}`, false},
+	} {
+		_, err := askback.Request{Questions: []askback.Question{{Text: "Why?"}}, Context: json.RawMessage(c.context)}.Normalize()
+		if (err == nil) != c.taken {
+			t.Errorf("%s: got %.100v, taken should be %v", what, err, c.taken)
+		}
+	}
+}
+
+// Programs in Rust write Confirm.
+func TestATierIsReadInAnyCase(t *testing.T) {
+	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
+		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()
+		if err != nil || r.Confirmation.Tier != "confirm" {
+			t.Errorf("%q: got %+v, %v", tier, r.Confirmation, err)
+		}
+	}
+}
