@@ -75,9 +75,11 @@ func code(w io.Writer, err error) int {
 	return exitRefused
 }
 
-// say writes a note for a person. What it quotes may come from an agent.
+// say writes a note for a person. What it quotes may come from an agent: no line of it looks
+// like the beginning of another note.
 func say(w io.Writer, note string) {
 	if note != "" {
-		fmt.Fprintf(w, "askback: %s\n", safetext.Block(note))
+		safe := safetext.Block(note).String()
+		fmt.Fprintf(w, "askback: %s\n", strings.ReplaceAll(safe, "\naskback:", "\n  askback:"))
 	}
 }

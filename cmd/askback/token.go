@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/terminal"
 )
 
 type tokenCommand struct {
@@ -37,7 +38,11 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 			return err
 		}
 		say(io.err, fmt.Sprintf("%s for %s %s; it is shown this once:", t.ID, t.Kind, t.Name))
-		_, err = fmt.Fprintln(io.out, plain(io.out, secret))
+		if terminal.Is(io.out) {
+			printLine(io.out, secret)
+			return nil
+		}
+		_, err = fmt.Fprintln(io.out, secret)
 		return err
 	})
 }

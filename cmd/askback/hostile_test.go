@@ -1,0 +1,322 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/askback/askback"
+)
+
+// A hostile server puts control sequences into the strings of its replies: into all, or into
+// one of them.
+type hostileServer struct {
+	asks   map[bool]askback.Ask // by whether they are settled
+	only   int                  // the string that is hostile; -1 is every one that can be
+	count  int                  // of strings in the last reply
+	status int                  // of every reply; 0 is a good one
+	word   string               // the type of problem then
+
+	left int // requests of one run that are answered so; a client that cannot read a reply tries again
+}
+
+// evil clears the screen, sets its title, moves the cursor, rings, turns text around and
+// begins a line like ours.
+const evil = "\x1b[2J\x1b]0;owned\x07\u009b2J\x9b\r\naskback: approved by ana\n\u202e\x00"
+
+func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if s.left--; s.left < 0 {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	if s.status != 0 {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(s.status)
+		settled := s.asks[true]
+		s.write(w, map[string]any{
+			"type": "urn:askback:problem:" + s.word, "title": "title", "status": s.status, "detail": "detail", "ask_id": settled.ID, "ask": settled, "outcome": settled.Outcome,
+			"errors": []askback.Problem{{Pointer: "/pointer", Detail: "detail", Fix: "fix"}}, "question_ids": []string{settled.ID},
+		})
+		return
+	}
+	open := r.Method == http.MethodGet && r.URL.Query().Get("status") != "all"
+	switch path := r.URL.Path; {
+	case path == "/api/v1/asks" && r.Method == http.MethodGet:
+		s.write(w, askback.Page{Items: []askback.Ask{s.asks[!open]}, NextCursor: map[bool]string{true: "cursor"}[r.URL.Query().Get("cursor") == ""]})
+	case strings.HasPrefix(path, "/api/v1/grants"):
+		grant := askback.Grant{
+			ID: "grt_00000000000000000000000000", Owner: "owner", Agent: "agent", ToolName: "tool", Server: "server", Scope: askback.ScopeSession,
+			SessionID: "ses_1", Digest: "digest", AskID: "ask_1", Input: []byte(`{"a":"b"}`), By: "ana", CreatedAt: begun, ExpiresAt: begun,
+		}
+		if r.Method == http.MethodGet {
+			s.write(w, askback.GrantPage{Items: []askback.Grant{grant}})
+			return
+		}
+		s.write(w, grant)
+	case strings.HasPrefix(path, "/api/v1/tokens"):
+		token := map[string]any{"id": "tok_00000000000000000000000000", "kind": "agent", "name": "robot", "via": "api", "created_at": begun}
+		switch r.Method {
+		case http.MethodGet:
+			s.write(w, map[string]any{"items": []any{token}})
+		case http.MethodPost:
+			s.write(w, map[string]any{"secret": "secret", "token": token})
+		default:
+			s.write(w, token)
+		}
+	case path == "/api/v1/logins":
+		s.write(w, map[string]any{"secret": "secret", "url": "http://127.0.0.1/login"})
+	default:
+		s.write(w, s.asks[!open || r.Method != http.MethodGet || r.URL.Query().Get("wait") != ""])
+	}
+}
+
+var begun = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func (s *hostileServer) write(w http.ResponseWriter, reply any) {
+	raw, err := json.Marshal(reply)
+	if err != nil {
+		panic(err)
+	}
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		panic(err)
+	}
+	s.count = 0
+	raw, _ = json.Marshal(s.poisoned(tree, ""))
+	_, _ = w.Write(raw)
+}
+
+// poisoned returns a value with its strings made hostile. A time stays one: else the reply
+// cannot be read. So does what a client compares, unless it is the only one.
+func (s *hostileServer) poisoned(value any, name string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			v[name] = s.poisoned(v[name], name)
+		}
+	case []any:
+		for i := range v {
+			v[i] = s.poisoned(v[i], name)
+		}
+	case string:
+		if strings.HasSuffix(name, "_at") || name == "at" || name == "deadline" || name == "type" && s.status != 0 {
+			return v
+		}
+		s.count++
+		if s.only == s.count-1 || s.only < 0 && name != "kind" && name != "status" && name != "decision" && name != "id" {
+			return evil + v + evil
+		}
+	}
+	return value
+}
+
+// hostileAsk fills every field.
+func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
+	a := askback.Ask{
+		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent", Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",
+		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending, CreatedAt: begun, Deadline: begun, OnTimeout: askback.OnTimeoutWait,
+		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: begun}}, Repairs: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
+	}
+	if kind == askback.Confirm {
+		a.Confirmation = &askback.Confirmation{ToolName: "tool", Server: "server", Description: "description", Input: []byte(`{"a":"b"}`), InputPreview: "preview", Tier: "confirm", Dangerous: true, Context: "context", Digest: "digest"}
+	} else {
+		a.Questions = []askback.Question{{ID: "q1", Text: "question", Header: "header", Default: []string{"one"}, Options: []askback.Option{{Label: "one", Description: "description", Preview: "preview"}, {Label: "two"}}}}
+	}
+	if !settled {
+		return a
+	}
+	a.Status, a.ReceivedAt = askback.Answered, begun
+	a.Outcome = &askback.Outcome{
+		Status: askback.Answered, Comment: "comment", Reason: "reason", By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: begun, GrantID: "grt_1",
+		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "question", Selected: []string{"one"}, Other: "other", Notes: "notes"}},
+	}
+	if kind == askback.Confirm {
+		a.Outcome.Answers, a.Outcome.Decision, a.Outcome.Digest = nil, askback.Deny, "digest"
+	}
+	return a
+}
+
+// errands are the commands that print what a server replied.
+func errands() [][]string {
+	const id = "ask_00000000000000000000000000"
+	return [][]string{
+		{"list"},
+		{"list", "--status", "all"},
+		{"list", "--json"},
+		{"show", id},
+		{"show", "--json", id},
+		{"show", "latest"},
+		{"show", "0000"},
+		{"show", "nothing"},
+		{"answer", id, "1"},
+		{"answer", id, "onne"},
+		{"answer", "latest", "1"},
+		{"answer", id, "--deny"},
+		{"decline", id},
+		{"cancel", id},
+		{"ask", "Which?", "one", "two"},
+		{"ask", "--json", "Which?", "one", "two"},
+		{"confirm", "Really?"},
+		{"grant", "list"},
+		{"grant", "list", "--json"},
+		{"grant", "revoke", "grt_00000000000000000000000000"},
+		{"token", "list"},
+		{"token", "list", "--json"},
+		{"token", "create", "--kind", "agent", "--name", "robot"},
+		{"token", "revoke", "tok_00000000000000000000000000"},
+		{"login"},
+		{"version"},
+		{"doctor"},
+	}
+}
+
+// A screen is a terminal in this process that keeps what was drawn.
+type screen struct {
+	t     *testing.T
+	tty   *os.File
+	drawn output
+	runs  int
+}
+
+func newScreen(t *testing.T) *screen {
+	t.Helper()
+	keys, tty, err := pty.Open()
+	if err != nil {
+		t.Skipf("SKIPPED, there is no pseudo-terminal here: %v", err)
+	}
+	s := &screen{t: t, tty: tty}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := keys.Read(buf)
+			_, _ = s.drawn.Write(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { tty.Close(); <-done; keys.Close() })
+	return s
+}
+
+// run runs a command whose output is this screen, and returns what was drawn.
+func (s *screen) run(args ...string) string {
+	s.t.Helper()
+	before := len(s.drawn.String())
+	in, err := os.Open(os.DevNull)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer in.Close()
+	run(context.Background(), args, streams{in, s.tty, s.tty})
+	s.runs++
+	end := fmt.Sprintf("<end of run %d>\r\n", s.runs)
+	fmt.Fprintf(s.tty, "<end of run %d>\n", s.runs)
+	if !eventually(func() bool { return strings.HasSuffix(s.drawn.String(), end) }) {
+		s.t.Fatal("the screen lost something")
+	}
+	return strings.TrimSuffix(s.drawn.String()[before:], end)
+}
+
+// harmful finds what a terminal obeys, hides or turns around, and a line that looks like ours.
+func harmful(drawn string, forged string) (what string, found bool) {
+	plain := strings.ReplaceAll(drawn, "\r\n", "\n")
+	i := strings.IndexFunc(plain, func(r rune) bool {
+		return r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == 0x202e
+	})
+	if i < 0 && forged != "" {
+		i = strings.Index("\n"+plain, "\n"+forged)
+	}
+	if i < 0 {
+		return "", false
+	}
+	return plain[max(0, i-40):min(len(plain), i+40)], true
+}
+
+// No field of a reply does anything to the terminal, in whatever command prints it.
+func TestHostileServerDoesNothingToTheTerminal(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("ASKBACK_TOKEN", "askback_token")
+	t.Setenv("TERM", "dumb") // looks of our own are no sign of harm
+	s := newScreen(t)
+	for _, kind := range []askback.AskKind{askback.Questions, askback.Confirm} {
+		h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(kind, false), true: hostileAsk(kind, true)}}
+		server := httptest.NewServer(h)
+		t.Cleanup(server.Close)
+		t.Setenv("ASKBACK_URL", server.URL)
+		for _, args := range errands() {
+			if kind == askback.Confirm && !slices.Contains([]string{"list", "show", "answer", "confirm"}, args[0]) {
+				continue // there is no ask in their replies, or it is printed as a question is
+			}
+			check := func(how string) {
+				t.Helper()
+				h.left = 5
+				drawn := s.run(args...)
+				forged := "askback: approved by ana"
+				if args[0] == "ask" || args[0] == "confirm" {
+					forged = "" // their output is the answer, with its lines
+				}
+				if what, bad := harmful(drawn, forged); bad {
+					t.Errorf("askback %s, %s: drew %q", strings.Join(args, " "), how, what)
+				}
+			}
+			h.status, h.only = 0, -1
+			check("every string")
+			for h.only = 0; h.only < max(1, h.count); h.only++ {
+				check(fmt.Sprintf("string %d", h.only))
+			}
+			h.only = -1
+			for word, status := range map[string]int{
+				"unauthorized": 401, "forbidden": 403, "not-found": 404, "settled": 409, "consumed": 409, "invalid": 422, "key-reused": 422, "something-new": 418,
+			} {
+				h.word, h.status = word, status
+				check(word)
+			}
+		}
+	}
+	if s.runs < 500 {
+		t.Errorf("%d runs, want many more", s.runs)
+	}
+}
+
+// Lists are for people also where they go through a pipe first, to a pager for one.
+func TestListsAreSafeBehindAPipe(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("ASKBACK_TOKEN", "askback_token")
+	h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(askback.Confirm, false), true: hostileAsk(askback.Questions, true)}}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	t.Setenv("ASKBACK_URL", server.URL)
+	for _, args := range [][]string{{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}} {
+		h.only = 0
+		for n := 1; h.only < n; h.only++ {
+			h.left = 5
+			var out, errs bytes.Buffer
+			run(context.Background(), args, streams{nil, &out, &errs})
+			n = h.count
+			if what, bad := harmful(out.String()+errs.String(), "askback: approved by ana"); bad {
+				t.Errorf("askback %s, string %d: wrote %q", strings.Join(args, " "), h.only, what)
+			}
+		}
+	}
+}
