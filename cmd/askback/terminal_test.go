@@ -5,7 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/askback/askback/internal/safetext"
@@ -49,10 +51,25 @@ func sit(t *testing.T, env []string, columns uint16, name string, args ...string
 	}()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
-		s.tty.Close() // hangs up on what the command left in the background
+		killSession(s.cmd.Process.Pid) // what the command left in the background holds the terminal
 		<-s.ended
+		s.tty.Close()
 	})
 	return s
+}
+
+// killSession kills the processes of a session, as far as /proc shows them.
+func killSession(leader int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		raw, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(raw), ") ") // state, parent, group, session
+		fields := strings.Fields(rest)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && len(fields) > 3 && fields[3] == strconv.Itoa(leader) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 func (s *sitting) types(keys string) {
@@ -266,7 +283,9 @@ func TestBackgroundCommandIsNotStopped(t *testing.T) {
 func TestBackgroundCommandLeavesTheTerminalFree(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
-	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'First?' a b & askback ask 'Second?' c d; askback answer latest a; wait $!; echo "it ended with $?"`)
+	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'First?' a b & read go; askback ask 'Second?' c d; askback answer latest a; wait $!; echo "it ended with $?"`)
+	s.sees(`this command runs in the background`)
+	s.types("go\n")
 	s.sees(`(?s)Second\?.*Type one of 1-3.*> $`)
 	s.types("1\n")
 	s.sees(`(?m)^c\r$`)
