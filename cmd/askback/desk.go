@@ -37,8 +37,12 @@ type desk struct {
 
 	mu      sync.Mutex
 	at      *connection
+	reached bool // a server answered before
+
+	// finding holds one while a call looks for a way to Askback, which can take seconds,
+	// and guards what follows.
+	finding chan struct{}
 	holder  *holder // the last one this process was
-	reached bool    // a server answered before
 	yielded bool    // this process gave the database up, and takes it back last
 	home    string  // where the database was served last, as far as is known here
 }
@@ -85,7 +89,7 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if s.kind == local.KindAsk { // while it waits it serves, where a server would
 		s.listen, s.publicURL = cmp.Or(file.Listen, s.listen), file.PublicURL
 	}
-	d := &desk{place: place, tokens: tokens, serve: s, file: file}
+	d := &desk{place: place, tokens: tokens, serve: s, file: file, finding: make(chan struct{}, 1)}
 	if s.kind != local.KindServe { // a server is no guest
 		d.remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
 	}
@@ -121,10 +125,11 @@ func (all *commands) with(io streams, s serving, do func(*desk) error) error {
 // leave ends what this process serves, if it does, and waits for a hand-over
 // that is under way.
 func (d *desk) leave() error {
-	d.mu.Lock()
-	at, h := d.at, d.holder
-	d.at = nil
-	d.mu.Unlock()
+	d.finding <- struct{}{}
+	h := d.holder
+	<-d.finding
+	at := d.current()
+	d.lose(at)
 	var err error
 	if h != nil {
 		err = h.end()
@@ -137,10 +142,17 @@ func (d *desk) leave() error {
 
 // connect returns the way to Askback there is, or finds one.
 func (d *desk) connect(ctx context.Context) (*connection, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.at != nil {
-		return d.at, nil
+	if at := d.current(); at != nil {
+		return at, nil
+	}
+	select {
+	case d.finding <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-d.finding }()
+	if at := d.current(); at != nil { // another call found it meanwhile
+		return at, nil
 	}
 	if d.holder != nil {
 		if err := d.holder.failure(); err != nil {
@@ -149,9 +161,18 @@ func (d *desk) connect(ctx context.Context) (*connection, error) {
 	}
 	at, err := d.find(ctx)
 	if err == nil {
+		d.mu.Lock()
 		d.at = at
+		d.mu.Unlock()
 	}
 	return at, err
+}
+
+// current returns the way to Askback, nil if there is none at the moment.
+func (d *desk) current() *connection {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.at
 }
 
 // lose forgets a way that led nowhere, so that the next call finds another.

@@ -139,7 +139,14 @@ func fit(text safetext.Text, width int) string {
 	if safetext.Width(text) <= width {
 		return text.String()
 	}
-	return strings.TrimRight(safetext.Wrap(text, max(1, width-2))[0].String(), " ") + " …"
+	end, cells := 0, 0
+	for piece, wide := range safetext.Pieces(text.String(), max(1, width-1)) {
+		if cells+wide > width-1 {
+			break
+		}
+		end, cells = end+len(piece), cells+wide
+	}
+	return text.String()[:end] + "…"
 }
 
 // verdict is how an ask ended in a few words: the answer, or what took its place.

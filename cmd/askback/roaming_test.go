@@ -15,7 +15,7 @@ import (
 )
 
 func deskAt(url string) *desk {
-	d := &desk{remote: url, tokens: secrets{given: "askback_x"}, serve: waiting}
+	d := &desk{finding: make(chan struct{}, 1), remote: url, tokens: secrets{given: "askback_x"}, serve: waiting}
 	d.agent = roaming{d, func(c *connection) askback.Seat { return c.agent }}
 	return d
 }

@@ -309,9 +309,9 @@ func (h *holder) gate() serverlog.Engine {
 // go on as a guest there. It answers before it happens.
 func (h *holder) yield() error {
 	d := h.desk
-	d.mu.Lock()
+	d.finding <- struct{}{}
 	d.yielded = true
-	d.mu.Unlock()
+	<-d.finding
 	go func() {
 		d.lose(h.at)
 		_ = h.end() // what was acknowledged is on the disk; nobody is here to be told
