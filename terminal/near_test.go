@@ -97,7 +97,9 @@ func TestOwnWordsAreSentAfterYes(t *testing.T) {
 		{"free text", freeText, "whatever it takes\n", nil, "whatever it takes"},
 		{"free text that looks like a request", freeText, "quit\ny\n", nil, "quit"},
 		{"free text for all", freeText, "all\n", nil, "all"},
-		{"free text and no", freeText, "?\nn\nx\n", nil, "x"},
+		{"free text and no", freeText, "exit\nn\nx\n", nil, "x"},
+		{"free text after help", freeText, "?\nhelp\nx\n", nil, "x"},
+		{"free text that is a question mark", freeText, ":other ?\n", nil, "?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, drawn, err := ask(one(c.q), true, c.script)

@@ -274,6 +274,9 @@ func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
 				r.problem = "Nothing written. " + hint(q)
 			}
 		}
+		if r.unsure && t.options.Human && view.IsHelp(r.own) { // of free text
+			r.unsure, r.help = false, true
+		}
 		if r.unsure {
 			var sent bool
 			if line, sent, err = t.unsure(q, r); err != nil || !sent {

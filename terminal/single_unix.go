@@ -31,5 +31,5 @@ func control(fd int, what uintptr, mode *syscall.Termios) error {
 func foreground(fd int) bool {
 	var group int32
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&group)))
-	return errno != 0 || int(group) == syscall.Getpgrp()
+	return errno != 0 || group == 0 || int(group) == syscall.Getpgrp() // 0 is a group of another container
 }
