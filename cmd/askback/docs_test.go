@@ -51,6 +51,24 @@ func TestManualHasEveryFlag(t *testing.T) {
 	}
 }
 
+// Help begins with what a command or a flag does.
+func TestHelpBeginsWithAVerb(t *testing.T) {
+	no := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers?|Only|Several|Address|Those|At|So)\b`)
+	check := func(what, help string) {
+		if no.MatchString(help) && !strings.HasPrefix(help, "Answer ") || !strings.HasSuffix(help, ".") && help != "" {
+			t.Errorf("%s: %q", what, help)
+		}
+	}
+	for _, c := range leaves((&commands{}).parser().Model.Node) {
+		check(c.FullPath(), c.Help)
+		for _, f := range c.Flags {
+			if f.Name != "description" || !strings.Contains(f.Help, "…") {
+				check(c.FullPath()+" --"+f.Name, f.Help)
+			}
+		}
+	}
+}
+
 // leaves are the commands that can be run.
 func leaves(n *kong.Node) []*kong.Node {
 	if len(n.Children) == 0 {

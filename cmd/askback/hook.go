@@ -16,8 +16,8 @@ type hookCommand struct {
 }
 
 type hookClaude struct {
-	Defer  time.Duration `default:"${patience}" help:"In claude -p, how long to wait before the run ends, to be resumed when there is an answer."`
-	Strict bool          `help:"When something goes wrong, exit with 2, which blocks the call, and do not leave it to Claude Code."`
+	Defer  time.Duration `default:"${patience}" help:"Wait this long in claude -p before the run ends, to be resumed when there is an answer."`
+	Strict bool          `help:"Exit with 2, which blocks the call, when something goes wrong; do not leave it to Claude Code."`
 }
 
 // exitBlock is how a hook tells Claude Code not to run a tool.

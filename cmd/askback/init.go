@@ -15,12 +15,12 @@ import (
 )
 
 type initCommand struct {
-	Client  string `arg:"" help:"The program: ${clients}."`
-	Project bool   `xor:"scope" help:"In this project's own files, which is the default."`
-	User    bool   `xor:"scope" help:"In your home folder, for all projects."`
+	Client  string `arg:"" help:"Program to set up: ${clients}."`
+	Project bool   `xor:"scope" help:"Write the project's own files, which is the default."`
+	User    bool   `xor:"scope" help:"Write the files of your home folder, for all projects."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change, and change nothing."`
 	Remove  bool   `help:"Take Askback out again."`
-	HTTP    *bool  `name:"http" negatable:"" help:"Claude Code's hooks go to the server's address instead of running this program; so they do where ASKBACK_URL names one."`
+	HTTP    *bool  `name:"http" negatable:"" help:"Send Claude Code's hooks to the server's address instead of running this program; the default where ASKBACK_URL names one."`
 }
 
 // Run writes Askback into the configuration of another program. What is there

@@ -20,10 +20,10 @@ import (
 )
 
 type serveCommand struct {
-	Listen    string `placeholder:"ADDRESS" help:"Address and port; 127.0.0.1:7575 if not given."`
-	PublicURL string `name:"public-url" placeholder:"URL" help:"Where people reach this server, if not there."`
-	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Format of the log lines: text or json; text if not given."`
-	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Lines to write: debug, info, warn or error; info if not given."`
+	Listen    string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 if not given."`
+	PublicURL string `name:"public-url" placeholder:"URL" help:"Tell where people reach this server, if not there."`
+	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text if not given."`
+	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Write log lines from this level on: debug, info, warn or error; info if not given."`
 }
 
 // yieldTime is how long serve tries to get the database from commands that hold

@@ -381,3 +381,24 @@ func TestTypingClaimsTheAsk(t *testing.T) {
 	s.types("yes\r")
 	s.exits(0)
 }
+
+// What is folded is shown by the pager. Ctrl+C in there is the pager's own, and the prompt
+// goes on behind it.
+func TestPagerShowsWhatIsFolded(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t, "TERM=dumb", `PAGER=grep -c '"line'; echo reading; cat /dev/tty`)
+	file := filepath.Join(t.TempDir(), "call.json")
+	lines := strings.TrimSuffix(strings.Repeat(`"line",`, 5000), ",")
+	if err := os.WriteFile(file, []byte(`{"confirmation": {"tool_name": "run", "input": {"script": [`+lines+`]}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := sit(t, env, 80, "askback", "ask", "--file", file)
+	s.sees(`(?s)4914 rows are not shown; :show shows them.*Approve\? \[y/N\] $`)
+	s.types(":show\n")
+	s.sees(`5000\r\nreading\r\n$`)
+	s.types("\x03")
+	s.sees(`(?s)That was all of it.*Approve\? \[y/N\] $`)
+	s.types("no, far too long\n")
+	s.exits(exitNo)
+	s.sees(`denied by .*: far too long`)
+}
