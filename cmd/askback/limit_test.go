@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -20,7 +21,9 @@ func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
 		labels = append(labels, fmt.Sprintf("option %d", i+1))
 		keys = append(keys, fmt.Sprint(i+1))
 	}
-	cmd := exec.Command("askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
+	ctx, stop := context.WithTimeout(t.Context(), patience) // it waits on if an answer was not taken
+	defer stop()
+	cmd := exec.CommandContext(ctx, "askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
 	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Join(keys, ",")+"\n")
 	var prompt output
 	cmd.Stderr = &prompt
