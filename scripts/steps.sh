@@ -45,7 +45,9 @@ summary() {
 		echo
 		return 1
 	fi
-	if [[ -s $notes ]]; then
+	if ((${#ran[@]} == 0)); then
+		echo "$script: NOTHING RAN"
+	elif [[ -s $notes ]]; then
 		echo "$script: all good, apart from what was left out"
 	else
 		echo "$script: all good"

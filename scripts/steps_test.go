@@ -83,6 +83,12 @@ func TestSummarySaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
+func TestSummarySaysThatNothingRan(t *testing.T) {
+	if got, _ := script(t, "leave_out 'the moon'\nsummary"); !strings.HasSuffix(got, "try: NOTHING RAN\n") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // What is going to be installed is printed before, with the reason.
 func TestMissingProgramsAreNamedBeforeTheyAreInstalled(t *testing.T) {
 	here, err := os.Getwd()

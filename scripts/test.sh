@@ -43,8 +43,8 @@ without_race() { go_test -timeout 10m <<<"$all"; }
 with_race() { grep -Ev "$no_race" <<<"$all" | CGO_ENABLED=1 go_test -race -short -timeout 15m; }
 
 need gcc "the race detector" gcc libc6-dev
-need strace "tests that look at system calls" strace
-need chromium "tests of the pages in a real browser" chromium
+need strace "system calls of a commit" strace
+need chromium "the pages in a real browser" chromium
 
 step "programs that tests need" install_missing
 run_checks
@@ -54,5 +54,4 @@ if command -v "$(go env CC)" >/dev/null; then
 	step "go test -race, without what is only long" with_race
 fi
 step "short proofs" go run ./prove -short -seed "$seed"
-leave_out "clients from npm (make interop tests them)"
 summary

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -97,7 +98,7 @@ func startOn(t *testing.T, before string, env ...string) *program {
 	t.Helper()
 	keys, screen, err := pty.Open()
 	if err != nil {
-		t.Skip("no pseudo-terminals here:", err)
+		leftout.Skip(t, "the prompt at a terminal (no pseudo-terminals here: %v)", err)
 	}
 	if err := pty.Setsize(keys, &pty.Winsize{Rows: 24, Cols: 77}); err != nil {
 		t.Fatal(err)

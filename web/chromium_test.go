@@ -24,6 +24,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/leftout"
 )
 
 // theBrowser is one process for all tests of this package: starting one takes
@@ -90,7 +91,7 @@ func newChromium(t *testing.T) *chromium {
 	t.Parallel()
 	theBrowser.Do(startBrowser)
 	if theBrowser.ctx == nil {
-		t.Skip("LEFT OUT: the pages in a real browser (chromium is not installed)")
+		leftout.Skip(t, "the pages in a real browser (chromium is not installed)")
 	}
 	if theBrowser.err != nil {
 		t.Fatalf("start chromium: %v", theBrowser.err)

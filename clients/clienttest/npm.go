@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/askback/askback/internal/leftout"
 )
 
 // Folder is the environment variable that names the folder for npm packages.
@@ -24,7 +26,7 @@ func Packages(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
 	if cache == "" {
-		t.Skip("LEFT OUT: clients from npm (make interop tests them)")
+		leftout.Skip(t, "clients from npm (make interop tests them)")
 	}
 	dir, err := install(t.Context(), cache)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/askback/askback/internal/leftout"
 )
 
 // An agent in any language asks, ends, is started again when there is an answer, and
@@ -19,7 +21,7 @@ func TestExampleAgents(t *testing.T) {
 			t.Parallel()
 			for _, name := range []string{interpreter, "curl"} {
 				if _, err := exec.LookPath(name); err != nil {
-					t.Skipf("NOT TESTED: %s needs %s, and it is not here", file, name)
+					leftout.Skip(t, "the example %s (%s is not installed)", file, name)
 				}
 			}
 			s := serves(t)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/creack/pty"
 )
@@ -30,7 +31,7 @@ func sit(t *testing.T, env []string, columns uint16, name string, args ...string
 	s.cmd.Env = env
 	var err error
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
-		t.Skipf("SKIPPED, there is no pseudo-terminal here: %v", err)
+		leftout.Skip(t, "commands at a terminal (there is no pseudo-terminal here: %v)", err)
 	}
 	seen := make(chan struct{})
 	go func() {

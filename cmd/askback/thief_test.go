@@ -107,7 +107,7 @@ func TestThiefTakesThePortOfAKilledServer(t *testing.T) {
 	<-server.ended
 	ln, err := net.Listen("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
-		t.Skipf("SKIPPED: who waited was quicker and took the port: %v", err)
+		t.Skipf("LEFT OUT: a thief of the port: who waited was quicker and took the port: %v", err)
 	}
 	var caught output
 	thief := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -43,6 +43,7 @@ var layers = map[string][]string{
 	"internal/dialect":         {".", "internal/canon", "internal/decode"},
 	"internal/hook":            {".", "asktool", "internal/canon", "internal/decode", "internal/dialect"},
 	"internal/ids":             {},
+	"internal/leftout":         {},
 	"internal/local":           {},
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/canon"},

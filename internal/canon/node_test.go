@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/leftout"
 )
 
 // canonicalJS is RFC 8785 in JavaScript's own terms: JSON.stringify writes
@@ -32,7 +33,7 @@ func inNode(t *testing.T, lines []string) []string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed: the comparison with JavaScript is skipped")
+		leftout.Skip(t, "the comparison with JavaScript (node is not installed)")
 	}
 	cmd := exec.CommandContext(t.Context(), node, "-e", canonicalJS)
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/openapi"
 )
 
@@ -123,7 +124,7 @@ func TestADocumentCannotWriteHTML(t *testing.T) {
 func TestTheCallToCopyIsWholeInAShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("there is no shell here")
+		leftout.Skip(t, "the commands on the page of the API (there is no shell here)")
 	}
 	page := drawn(t, made(t))
 	calls := regexp.MustCompile(`(?s)<pre tabindex="0">(curl.*?)</pre>`).FindAllStringSubmatch(page, -1)

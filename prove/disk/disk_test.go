@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/prove/disk"
 )
 
@@ -60,11 +61,11 @@ func TestEarlyRepliesAreFound(t *testing.T) {
 func TestNothingIsAcknowledgedBeforeItIsOnTheDisk(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
-		t.Skip("LEFT OUT: there is no strace; apt-get install strace, or make test")
+		leftout.Skip(t, "system calls of a commit (strace is not installed)")
 	}
 	dir := t.TempDir()
 	if out, err := exec.Command(strace, "-o", "/dev/null", "true").CombinedOutput(); err != nil {
-		t.Skipf("LEFT OUT: ptrace is refused here: %v: %s", err, out)
+		leftout.Skip(t, "system calls of a commit (ptrace is refused here: %v: %s)", err, out)
 	}
 	binary := filepath.Join(dir, "program")
 	if out, err := exec.Command("go", "build", "-o", binary, "github.com/askback/askback/cmd/askback").CombinedOutput(); err != nil {

@@ -45,6 +45,7 @@ func main() {
 // run runs go test and reports what it prints.
 func run(r *report, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

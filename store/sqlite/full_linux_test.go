@@ -31,7 +31,7 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 		out, err := again.CombinedOutput()
 		var ended *exec.ExitError
 		if err != nil && !errors.As(err, &ended) {
-			t.Skipf("this system lets no test mount a file system: %v", err)
+			t.Skipf("LEFT OUT: a full disk (no file system can be mounted here: %v)", err)
 		}
 		if err != nil {
 			t.Errorf("on a small disk: %v\n%s", err, out)
@@ -40,7 +40,7 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	}
 	dir = t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("this system lets no test mount a file system: %v", err)
+		t.Skipf("LEFT OUT: a full disk (no file system can be mounted here: %v)", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // it goes with the process, too
 	return dir, true
