@@ -192,11 +192,11 @@ type Report struct {
 	Final bool
 }
 
-// EndTurn ends the present turn (000): open asks are cancelled, and a message
+// EndTurn ends the present turn (wire.md §1): open asks are cancelled, and a message
 // or [ResumeSession] starts the next one.
 type EndTurn struct{ Reason string }
 
-// EndSession cancels the run for good (001), with its open asks.
+// EndSession cancels the run for good, with its open asks.
 type EndSession struct{ Reason string }
 
 // ResumeSession starts the next turn. [ErrAsksOpen] while an ask is open.

@@ -9,7 +9,7 @@ import (
 )
 
 var asking = []fact{
-	{"TheSameKeyIsTheSameAsk", sameKey},                   // issue 2: ask, kill it, ask again
+	{"TheSameKeyIsTheSameAsk", sameKey},                   // an agent that was killed asks again
 	{"TheLargestFormIsKeptWhole", largestForm},            // wire.md §1
 	{"AKeyStandsForOneContent", keyReused},                // wire.md §3
 	{"KeysOfDifferentAgentsNeverMeet", keysApart},         // wire.md §11

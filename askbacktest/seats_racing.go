@@ -8,7 +8,7 @@ import (
 )
 
 var racing = []fact{
-	{"AHundredAnswerAndOneWins", hundredAnswer},        // E10, issue 2
+	{"AHundredAnswerAndOneWins", hundredAnswer},        // E10
 	{"WhoeverEndsItFirstEndsItForAll", mixedEnds},      // E10
 	{"OneKeyMakesOneAsk", oneKey},                      // wire.md §3
 	{"OneSessionKeyMakesOneSession", oneSession},       // wire.md §11

@@ -13,7 +13,7 @@ var running = []fact{
 	{"AResumeContextIsForTheAgent", privateContext},
 	{"ASessionKeyIsOneSession", keyedSession},                  // wire.md §11
 	{"ASingleAskHasASessionOfItsOwn", ownSession},              // wire.md §11
-	{"EndingASessionEndsItsAsks", endings},                     // 000, 001
+	{"EndingASessionEndsItsAsks", endings},                     // wire.md §1
 	{"AFinalSessionTakesNothingMore", finalSessions},           // wire.md §1
 	{"AnAgentComesBackWhenEverythingIsAnswered", comesBack},    // B5
 	{"MessagesAreKeptInOrderAndAnswerNothing", messages},       // wire.md §3

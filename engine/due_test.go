@@ -72,7 +72,7 @@ func TestAClaimMovesTheDeadline(t *testing.T) {
 	})
 }
 
-// Issue 2: no timer objects; one timer is set for whatever comes first.
+// There is no timer for each ask; one timer is set for whatever comes first.
 func TestRunWakesForASoonerDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := start(t, memstore.New(), nil)

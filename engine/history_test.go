@@ -83,7 +83,7 @@ func TestTheHistoryOfAnAskIsItsLife(t *testing.T) {
 	}
 }
 
-// Issue 2: ask, stop, start, answer.
+// An ask outlives its process: ask, stop, start, answer.
 func TestWhatIsOpenOutlivesTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	session := func(do func(p *place)) {

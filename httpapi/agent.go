@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// maxRows is how many rows a list of seed 004 has, about: it knows no next page.
+// maxRows is how many rows GET /agent/questions returns, about: it has no next page.
 // Open asks come oldest first, so the rest comes up as these are settled.
 const maxRows = 1000
 
-// agentQuestions lists asks in the words of seed 004.
+// agentQuestions serves GET /agent/questions: a row for each ask.
 func (c *call) agentQuestions() error {
 	status, err := dialect.QuestionStatus(c.r.URL.Query().Get("status"))
 	if err != nil {
@@ -31,8 +31,8 @@ func (c *call) agentQuestions() error {
 	return c.reply(http.StatusOK, rows)
 }
 
-// agentAnswer answers in the words of seed 004. Only the first answer counts, and
-// whoever comes second is told so without an error.
+// agentAnswer serves POST /agent/answer/{session_id}. Only the first answer counts;
+// a second one gets "already_answered" and no error.
 func (c *call) agentAnswer() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (c *call) agentLate(a askback.Ask) error {
 	return c.reply(http.StatusOK, late)
 }
 
-// agentSession shows a session in the words of seed 004.
+// agentSession serves GET /agent/session/{session_id}.
 func (c *call) agentSession() error {
 	s, err := c.seat.Session(c.r.Context(), c.id())
 	if err != nil {

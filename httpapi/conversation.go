@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// respond answers what a conversation asks, by the texts of its questions (seed
-// 000). Who names a question by its text has read it.
+// respond serves POST /conversations/{id}/respond: answers by the texts of the
+// questions. A client that names a question by its text has read it.
 func (c *call) respond() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -62,7 +62,7 @@ func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.
 	return ask, answer, whichAsk(fit, fit.Error())
 }
 
-// badRequest gives what is wrong with an answer the status of seed 000.
+// badRequest makes a wrong answer the 400 that clients of /conversations expect.
 func badRequest(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// dialectRoutes are the same asks in the words of seeds 001, 000 and 004.
+// dialectRoutes are the same asks in the words of other programs (wire.md §3).
 var dialectRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).sessionAnswer,

@@ -20,7 +20,7 @@ func (u unnamed) Error() string {
 	return fmt.Sprintf("a confirmation is approved by its own id only: send \"question_id\": %q", string(u))
 }
 
-// answerText settles an ask of a session by one text (seeds 001 and 004). It
+// answerText settles an ask of a session by one text (wire.md §3). It
 // returns the ask as it was found, and as it stands where it came with an error.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	t, err := dialect.ReadTextAnswer(c.body)
@@ -60,7 +60,7 @@ func (c *call) meant(session string, t dialect.TextAnswer) (askback.Ask, error) 
 	return a, err
 }
 
-// sessionAnswer answers in the words of seed 001, refusals included.
+// sessionAnswer serves POST /sessions/{id}/answer, refusals in its own form included.
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
 	var several dialect.Several
@@ -78,7 +78,7 @@ func (c *call) sessionAnswer() error {
 	return err
 }
 
-// pendingQuestion shows the oldest open ask of a session (seed 001).
+// pendingQuestion serves GET /sessions/{id}/pending-question: the oldest open ask.
 func (c *call) pendingQuestion() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err

@@ -69,7 +69,7 @@ func (c *call) endSession() error {
 	return c.tell(http.StatusOK, askback.EndSession{Reason: reason}, err)
 }
 
-// endTurn is how seed 000 cancels: the run may go on when somebody speaks.
+// endTurn serves POST /conversations/{id}/cancel: a message starts the next turn.
 func (c *call) endTurn() error {
 	reason, err := decode.Reason(c.body)
 	return c.tell(http.StatusOK, askback.EndTurn{Reason: reason}, err)

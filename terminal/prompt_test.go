@@ -171,7 +171,7 @@ func TestAPersonMayDecline(t *testing.T) {
 	}
 }
 
-// libraries.md 2.5: whatever is cut off a script, even half a line, what is left is no
+// Whatever is cut off a script, even half a line, what is left is no
 // answer. On a terminal and on a pipe, with and without defaults.
 func TestTheEndOfInputIsNoAnswer(t *testing.T) {
 	yes := deletion()

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Rows A6, C1, C3, issue 3: a real browser answers every shape, with and without our
+// Rows A6, C1, C3: a real browser answers every shape, with and without our
 // script, at the width of a phone.
 func TestChromiumAnswers(t *testing.T) {
 	c := newChromium(t)

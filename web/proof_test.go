@@ -65,7 +65,7 @@ func (w window) outline(path string) string {
 	return out
 }
 
-// T6, T7, T9, T10, G13: whatever an agent writes into any field, on a phone, no script
+// T6, T7, T9, T10: whatever an agent writes into any field, on a phone, no script
 // runs, nothing is loaded from elsewhere, and no element of ours is another than on the
 // page of a harmless ask.
 func TestChromiumAgentsChangeNothingOfOurs(t *testing.T) {

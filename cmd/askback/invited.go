@@ -11,7 +11,7 @@ import (
 
 // invited refuses requests that name a host which is not this server, when it
 // listens on loopback. A page of a stranger can point its own name at 127.0.0.1
-// and would then be of one origin with us (research T28, DNS rebinding); the
+// and would then be of one origin with us (T28, DNS rebinding); the
 // browser still says that name.
 func invited(at net.Addr, public string, next http.Handler) http.Handler {
 	if !isLoopback(at.String()) {

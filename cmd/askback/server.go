@@ -29,7 +29,7 @@ import (
 // defaultListen is where the local server is found (wire.md §9).
 const defaultListen = "127.0.0.1:7575"
 
-// The limits of design "Running it".
+// The limits of a server (wire.md §1).
 const (
 	maxOpen    = 1000             // asks of one agent that wait
 	maxWaiters = 200              // calls of one agent that wait
@@ -319,10 +319,9 @@ func (h *holder) yield() error {
 	return nil
 }
 
-// end stops in the order of design "The local server": nobody waits here any
-// more, what is under way is finished, the database is closed, server.json goes,
-// the lock is released. It happens once; who comes later waits for it, and is told
-// the same.
+// end stops in this order: waits end, what is under way is finished, the database
+// is closed, server.json goes, the lock is released. It happens once; who comes later
+// waits for it, and is told the same.
 func (h *holder) end() error {
 	select {
 	case <-h.once:

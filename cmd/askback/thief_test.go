@@ -45,7 +45,7 @@ func thief(t *testing.T, at string) (url string, heard *output) {
 var challenge = regexp.MustCompile(`^GET /healthz\?nonce=[A-Z2-7]{26} HTTP/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n\r\n`)
 
 // No token is ever sent to a port that has not proved itself: of a thief's whole
-// catch, every byte belongs to the challenge (issue 3).
+// catch, every byte belongs to the challenge (T28).
 func TestThiefHearsTheChallengeAndNothingElse(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

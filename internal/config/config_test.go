@@ -84,7 +84,7 @@ func TestWhatComesLaterIsRefused(t *testing.T) {
 }
 
 // Each stanza of problems.txt is a file, "----", and everything that is wrong
-// with it (C9, F15).
+// with it (E13, F15).
 func TestProblemsAreNamedWithTheirPlace(t *testing.T) {
 	const path = "testdata/problems.txt"
 	want := read(t, path)

@@ -43,7 +43,7 @@ func settings(f *file, c *Config) []setting {
 	}
 }
 
-// elsewhere says where the settings of seed 004 are.
+// elsewhere names the places of settings that other programs have under other names.
 var elsewhere = map[string]string{
 	"agent_question_callback_url":    "its place is channels.webhook.url",
 	"agent_question_timeout_seconds": "its place is the timeout of a route",

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// AgentQuestions is the reply to GET /agent/questions (seed 004).
+// AgentQuestions is the reply to GET /agent/questions.
 type AgentQuestions struct {
 	Questions []AgentQuestion `json:"questions"`
 }
@@ -115,7 +115,7 @@ func QuestionStatus(said string) (askback.Status, error) {
 	}}
 }
 
-// AgentReply says what became of an answer, in the words of seed 004.
+// AgentReply is the reply to POST /agent/answer/{session_id}.
 type AgentReply struct {
 	OK        bool   `json:"ok"`
 	Status    string `json:"status"`
@@ -150,7 +150,7 @@ type AgentSession struct {
 	CompletedAt    stamp           `json:"completed_at"`
 }
 
-// SessionRow returns a session in the words of seed 004. last is what it came to,
+// SessionRow returns the reply to GET /agent/session/{session_id}. last is what it came to,
 // or what it said last.
 func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	result, err := result(last)
@@ -161,8 +161,8 @@ func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	}, err
 }
 
-// SessionStatus is the word of seed 004 for the status of a session. It has none
-// for a cancelled one.
+// SessionStatus returns the word of the /agent routes for the status of a session.
+// They have none for a cancelled one.
 func SessionStatus(status askback.SessionStatus) string {
 	switch status {
 	case askback.SessionWaiting:

@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the dialogues with what happens now")
 
 // Each file in testdata is a dialogue: what a client or a person does, "----",
-// and what is made of it (A1, B4, B5, C1 and seeds 000, 001, 004).
+// and what is made of it (A1, A4, B4, B5, C1, E2).
 func TestDialogues(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

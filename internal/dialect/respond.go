@@ -11,7 +11,7 @@ import (
 
 const exampleRespond = `{"answers": {"Which database?": "SQLite"}}`
 
-// Respond reads the body of POST /conversations/{id}/respond (seed 000) for this
+// Respond reads the body of POST /conversations/{id}/respond for this
 // ask: {"answers": {"<question>": "<label>"}, "annotations": {"<question>":
 // {"notes", "preview"}}}. A question is named by its text, or by its id.
 func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// TextAnswer is what the dialects of seeds 001 and 004 send: the id of an ask,
-// and one text for all of it.
+// TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}:
+// the id of an ask, and one text for all of it.
 type TextAnswer struct {
 	QuestionID string // "" is the only open ask
 	Answer     string
@@ -65,7 +65,7 @@ func Latest(open []askback.Ask) (askback.Ask, error) {
 	return askback.Ask{}, ids
 }
 
-// SessionReply says what became of an answer, in the words of seed 001.
+// SessionReply is the reply to POST /sessions/{id}/answer.
 type SessionReply struct {
 	Success     bool             `json:"success"`
 	Message     string           `json:"message"`

@@ -34,7 +34,7 @@ var settings = []string{
 	"busy_timeout(10000)",
 	"journal_mode(WAL)",
 	// An acknowledged change survives a power cut only with FULL; NORMAL syncs
-	// at checkpoints. (mission F2)
+	// at checkpoints. (F2)
 	"synchronous(FULL)",
 	// On macOS fsync does not reach the disk; elsewhere these do nothing.
 	"fullfsync(1)",

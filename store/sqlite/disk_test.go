@@ -17,7 +17,7 @@ import (
 
 // When the disk fails at the commit nobody is told that his change was kept,
 // and the store takes nothing more: after a failed write or fsync what is read
-// may differ from what the next start finds. (mission F2)
+// may differ from what the next start finds. (F2)
 func TestFailedDiskIsNotTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)

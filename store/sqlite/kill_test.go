@@ -54,7 +54,7 @@ func commit(s *sqlite.Store, r store.Record, what string) {
 }
 
 // What was acknowledged before a kill -9 is there, once, and the numbers have
-// no gap. (mission F2)
+// no gap. (F2)
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	status := map[string]string{}

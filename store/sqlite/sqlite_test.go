@@ -118,7 +118,7 @@ func TestSQLiteDoesAsMemory(t *testing.T) {
 	storetest.Walk(t, memory, subject)
 }
 
-// A setting made on one connection of a pool misses the others. (mission F2)
+// A setting made on one connection of a pool misses the others. (F2)
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The views of seed 004 for people who read the database, over asks as they are
+// The views for people who read the database, over asks as they are
 // stored (E2). The samples are those that lifecycle promises to read for ever.
 func TestViewsShowWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")

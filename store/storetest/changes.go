@@ -97,8 +97,8 @@ func keysMove(t *testing.T, sub Subject) {
 	holds(t, s, "ask", "l", "ask_4")
 }
 
-// Several questions, their session and the history are one change. (mission
-// E8, F2)
+// Several questions, their session and the history are one change. (E8,
+// F2)
 func wholeOrNothing(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change

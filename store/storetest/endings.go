@@ -72,7 +72,7 @@ func reopening(t *testing.T, sub Subject) { outlives(t, sub, true) }
 func killing(t *testing.T, sub Subject)   { outlives(t, sub, false) }
 
 // outlives: what was acknowledged is there after a restart, and the numbers go
-// on where they stood. (mission F2)
+// on where they stood. (F2)
 func outlives(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("nothing outlives the process")

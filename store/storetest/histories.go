@@ -9,7 +9,7 @@ import (
 )
 
 // Many write at once; the numbers have no gap and each change's events stand
-// together. (mission F2)
+// together. (F2)
 func numbering(t *testing.T, sub Subject) {
 	s := sub.Store
 	type done struct {
@@ -100,7 +100,7 @@ func paging(t *testing.T, sub Subject) {
 	same(t, "the newest of a stream that is not", recent("ses_7", 0, 5), []int64{})
 }
 
-// What is cleaned away is gone, and no number is given again. (mission E9)
+// What is cleaned away is gone, and no number is given again. (E9)
 func cleaning(t *testing.T, sub Subject) {
 	s := sub.Store
 	head := func(what, stream string, seq, n int64) {

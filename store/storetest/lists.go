@@ -188,7 +188,7 @@ func manyRecords(t *testing.T, sub Subject) {
 	same(t, "due", ids(due), there[:store.MaxList])
 }
 
-// A deadline comes in its turn, and a record never due never. (mission F5)
+// A deadline comes in its turn, and a record never due never. (F5)
 func dueOrder(t *testing.T, sub Subject) {
 	s := sub.Store
 	at := func(kind, id string, ms int) store.Record {

@@ -38,7 +38,7 @@ func answer(r store.Record, worker int) store.Change {
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// The first answer counts. (mission E10)
+// The first answer counts. (E10)
 func twoCommitters(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -56,7 +56,7 @@ func twoCommitters(t *testing.T, sub Subject) {
 }
 
 // Of a hundred answers one counts and 99 are told; nothing of them is in the
-// record or the history. Who tries again gets his turn. (mission E10, F6)
+// record or the history. Who tries again gets his turn. (E10, F6)
 func hundredCommitters(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")

@@ -123,7 +123,7 @@ func versions(t *testing.T, sub Subject) {
 		r.State = []byte{byte(v)}
 		keep(t, s, put(r))
 		same(t, "the next version", get(t, s, "ask", "ask_1"), kept(r))
-		conflict(t, s, put(r)) // a second answer is too late (mission E10)
+		conflict(t, s, put(r)) // a second answer is too late (E10)
 	}
 }
 

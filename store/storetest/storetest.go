@@ -197,7 +197,7 @@ func history(t *testing.T, s Store, stream string) []store.Event {
 }
 
 // gapless fails unless the events are all there are and numbered 1, 2, 3 …
-// over all and within each stream. (mission F2)
+// over all and within each stream. (F2)
 func gapless(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}

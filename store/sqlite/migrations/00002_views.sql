@@ -1,6 +1,6 @@
 -- +goose Up
 
--- For people who read the database: the columns of the seeds, made of the
+-- For people who read the database: the columns of the /agent routes, made of the
 -- records. Programs use the interface; these views may grow columns.
 
 -- +goose StatementBegin

@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// Clients that were made for seeds 000, 001 and 004 send what their documents
-// show, and get what these show (A4, B4, E2). Each begins with the question of
-// seed 004 open; once its session is asked for, the run is over.
-func TestTheSeedsOwnExamples(t *testing.T) {
-	file, err := txtar.ParseFile("testdata/seeds.txtar")
+// Clients of the dialects send what their documentation shows, and get what it
+// shows (A4, B4, E2). Each begins with one open question of the agent write-poem;
+// once its session is read, the run has ended.
+func TestDialectsKeepTheirExamples(t *testing.T) {
+	file, err := txtar.ParseFile("testdata/dialect_examples.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +31,11 @@ func TestTheSeedsOwnExamples(t *testing.T) {
 		if strings.HasSuffix(f.Name, " reply") {
 			continue
 		}
-		t.Run(strings.ReplaceAll(f.Name, "/", " "), func(t *testing.T) { sendAsTheSeed(t, f, replies[f.Name]) })
+		t.Run(strings.ReplaceAll(f.Name, "/", " "), func(t *testing.T) { sendExample(t, f, replies[f.Name]) })
 	}
 }
 
-func sendAsTheSeed(t *testing.T, f txtar.File, want string) {
+func sendExample(t *testing.T, f txtar.File, want string) {
 	w := newWire(t, nil)
 	s := w.start("poem")
 	ask := w.ask(`{"question": "What style would you prefer? (free verse, rhyming, sonnet, haiku)", "agent": "write-poem",
@@ -57,7 +57,7 @@ func sendAsTheSeed(t *testing.T, f txtar.File, want string) {
 	}
 }
 
-// finish is a run to its end, with the label and the result of the seed.
+// finish is a run to its end, with the label and the result of the example.
 func (w *wire) finish(ask askback.Ask) askback.Session {
 	w.t.Helper()
 	ctx := context.Background()
