@@ -158,6 +158,7 @@ func TestAnAnswerThatCannotBeKeptIsGivenBack(t *testing.T) {
 		{askback.ErrStopping, http.StatusServiceUnavailable},
 		{askback.ErrFull, http.StatusServiceUnavailable},
 		{askback.ErrBusy, http.StatusServiceUnavailable},
+		{askback.ErrDiskFull, http.StatusInsufficientStorage},
 		{errors.New("disk on fire at /dev/sda"), http.StatusInternalServerError},
 	} {
 		h := newHouse(t)
@@ -169,8 +170,11 @@ func TestAnAnswerThatCannotBeKeptIsGivenBack(t *testing.T) {
 		if got := page.one(t, "#q1-other").raw(); got != "\nMariaDB" {
 			t.Errorf("%v: the field holds %q", c.err, got)
 		}
-		if w.Header().Get("Retry-After") == "" {
+		if w.Header().Get("Retry-After") == "" && c.status != http.StatusInsufficientStorage {
 			t.Errorf("%v: no Retry-After", c.err)
+		}
+		if full := strings.Contains(w.Body.String(), "The disk of the server is full"); full != errors.Is(c.err, askback.ErrDiskFull) {
+			t.Errorf("%v: the page says that the disk is full: %v", c.err, full)
 		}
 		if strings.Contains(w.Body.String(), "/dev/sda") {
 			t.Error("the page tells what only the log should")
