@@ -47,7 +47,7 @@ func layersHold(t *tree, report report) {
 	}
 }
 
-// doorsStayApart: doors and channels do not import each other, in tests neither.
+// doorsStayApart: doors do not import each other, in tests neither.
 func doorsStayApart(t *tree, report report) {
 	door := func(pkg string) string {
 		for _, d := range doors {
