@@ -28,6 +28,12 @@ var rules = map[string]rule{
 	"files have good names":        filesHaveGoodNames,
 	"files are short":              filesAreShort,
 	"tests do not sleep":           testsDoNotSleep,
+	"cited rows exist":             rowsExist,
+	"rows are whole":               rowsAreWhole,
+	"cited tests exist":            testsExist,
+	"cited sections exist":         sectionsExist,
+	"nothing outside is cited":     nothingOutsideIsCited,
+	"links lead somewhere":         linksLead,
 }
 
 func TestTheRepositoryKeepsItsShape(t *testing.T) {

@@ -2,6 +2,7 @@ package arch_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -34,6 +35,8 @@ type imported struct {
 type tree struct {
 	fset  *token.FileSet
 	files []*file
+	texts []*text
+	names map[string]bool // of all files and folders, from the root
 	types *checker
 }
 
@@ -43,8 +46,8 @@ type report func(at token.Pos, format string, args ...any)
 // A rule looks at a tree and reports what breaks it.
 type rule func(*tree, report)
 
-// read parses all Go files. A file that does not parse is an error: nothing
-// could be said about it.
+// read parses all Go files, and reads the texts beside them. A file that does
+// not parse is an error: nothing could be said about it.
 func read(root fs.FS) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	t.types = newChecker(t)
@@ -75,7 +78,7 @@ func read(root fs.FS) (*tree, error) {
 		})
 		return nil
 	})
-	return t, err
+	return t, errors.Join(err, t.readTexts(root))
 }
 
 // skipped folders hold no package of ours; the go command skips them too.

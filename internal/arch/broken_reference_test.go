@@ -1,0 +1,133 @@
+package arch_test
+
+// references are violations of the rules about what comments and documents
+// refer to.
+var references = []violation{
+	{
+		rule: "cited rows exist",
+		files: map[string]string{
+			"docs/features.md": "A row is cited as in `(F9)`.\n\n| row |\n|---|\n| A1 | asks |\n| F7 | digests |\n\nSee F8.\n",
+			"docs/threats.md":  "| T1 | an agent answers |\n| W1 | in the wrong table |\n",
+			"docs/cli.md":      "```\nF9\n```\n",
+			"engine/a.go": `// Package engine keeps asks (A1, F7).
+package engine
+
+// first is held (T1),
+// and so is the next: T2 to T3, but not
+// F9.
+const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
+
+/* A2 */`,
+			"web/pages/a.templ":       "package pages\n\n// Page shows (F6).\ntempl Page() { <b>F5</b> }\n",
+			"web/a.js":                "x = 'F4'\n  // nothing (F3)\n",
+			"web/testdata/story.txt":  "# A story (F2).\nF4\n",
+			"web/testdata/talk.txtar": "A talk (F1).\n\n-- reply --\nF4\n",
+			"web/testdata/fuzz/x.txt": "# F4\n",
+		},
+		want: []string{
+			"docs/features.md:8: F8 is not a row of docs/features.md",
+			"docs/threats.md:2: W1 is not a row of docs/malformed.md",
+			"engine/a.go:5: T2 is not a row of docs/threats.md",
+			"engine/a.go:5: T3 is not a row of docs/threats.md",
+			"engine/a.go:6: F9 is not a row of docs/features.md",
+			"engine/a.go:7: no document has rows like G13",
+			"engine/a.go:9: A2 is not a row of docs/features.md",
+			"web/a.js:2: F3 is not a row of docs/features.md",
+			"web/pages/a.templ:3: F6 is not a row of docs/features.md",
+			"web/testdata/story.txt:1: F2 is not a row of docs/features.md",
+			"web/testdata/talk.txtar:1: F1 is not a row of docs/features.md",
+		},
+	},
+	{
+		rule: "rows are whole",
+		files: map[string]string{
+			"docs/features.md": "| A1 | asks | works | `engine.TestAsk` |\n" +
+				"| A3 | waits | partly: no end | `engine.ExampleWait` |\n" +
+				"| B1 | flies | Not built yet: no wings | |\n" +
+				"| B2 | swims | works | |\n" +
+				"| B3 | sinks | `engine.TestSink` |\n",
+			"docs/cli.md": "| A7 | a row of no table |\n",
+		},
+		want: []string{
+			"docs/features.md:2: row A3 comes where A2 was expected",
+			"docs/features.md:4: row B2 names no test",
+			"docs/features.md:5: row B3 has 3 cells, not 4",
+		},
+	},
+	{
+		rule: "cited tests exist",
+		files: map[string]string{
+			"docs/features.md":    "`engine.TestAsk`, `engine.TestGone`,\n`askback.Example`, `askback.FuzzAsk`, `engine.TestHelper`, `web/pages.ExamplePage`",
+			"a_test.go":           "package askback_test\nfunc Example() {}",
+			"engine/a_test.go":    "package engine_test\nfunc TestAsk() {}\nfunc (s) TestGone() {}",
+			"engine/a.go":         "package engine\n// `engine.TestGone` is not cited by a document.\nfunc TestHelper() {}",
+			"web/pages/x_test.go": "package pages\nfunc ExamplePage() {}",
+		},
+		want: []string{
+			"docs/features.md:1: there is no test TestGone in engine",
+			"docs/features.md:2: there is no test FuzzAsk in askback",
+			"docs/features.md:2: there is no test TestHelper in engine",
+		},
+	},
+	{
+		rule: "cited sections exist",
+		files: map[string]string{
+			"docs/wire.md":    "# The wire\n\n## 1. Words\n\n```\n## 3. Code\n```\n",
+			"docs/design.md":  "## A grant\n\nSee docs/wire.md, section 4, and `other.md`.\n",
+			"bench/README.md": "See [notes.md](notes.md).\n",
+			"bench/notes.md":  "",
+			"engine/a.go": `// Package engine is described in docs/design.md, "A grant", and wire.md §1,
+// and in wire.md
+// §2, in wire.md section 1 and 3, and in docs/design.md "An ask". RFC 8785 §9.
+package engine // see docs/gone.md, AGENTS.md and https://example.com/a.md`,
+		},
+		want: []string{
+			"docs/design.md:3: docs/wire.md has no section 4",
+			"docs/design.md:3: there is no docs/other.md",
+			"engine/a.go:2: docs/wire.md has no section 2",
+			"engine/a.go:3: docs/design.md has no heading \"An ask\"",
+			"engine/a.go:3: docs/wire.md has no section 3",
+			"engine/a.go:4: there is no docs/gone.md",
+		},
+	},
+	{
+		rule: "nothing outside is cited",
+		files: map[string]string{
+			"engine/a.go": `package engine
+
+// The words of seed 004, and of seeds 000
+// and 001 (001). The seeds of chance are fine, and so are 10 000, 1,000 and 0.001.
+// See issue 12, design "Running it", the mission, the permission (mission
+// F2), and what research found.
+const a = "seed 004"
+
+// 003 is a document of its own.
+const b = 1`,
+			"docs/api.md": "The routes of the seeds. `seed 004` is code.\n",
+		},
+		want: []string{
+			`docs/api.md:1: "the seeds" refers to something that is not in the repository`,
+			`engine/a.go:3: "seed 004" refers to something that is not in the repository`,
+			`engine/a.go:3: "seeds 000" refers to something that is not in the repository`,
+			`engine/a.go:4: "001" refers to something that is not in the repository`,
+			`engine/a.go:5: "design \"" refers to something that is not in the repository`,
+			`engine/a.go:5: "issue 12" refers to something that is not in the repository`,
+			`engine/a.go:5: "mission" refers to something that is not in the repository`,
+			`engine/a.go:6: "research" refers to something that is not in the repository`,
+			`engine/a.go:9: "003" refers to something that is not in the repository`,
+		},
+	},
+	{
+		rule: "links lead somewhere",
+		files: map[string]string{
+			"README.md": "[a](docs/cli.md), [b](docs/cli.md#askback-ask), [c](docs/gone.md), [d](docs/cli.md#askback-run),\n" +
+				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",
+			"docs/cli.md": "### `askback` ask\n\n[up](../README.md#words) [folder](../docs)\n",
+		},
+		want: []string{
+			"README.md:1: the link docs/cli.md#askback-run leads to no heading",
+			"README.md:1: the link docs/gone.md leads to no file",
+			"README.md:2: the link #none leads to no heading",
+		},
+	},
+}

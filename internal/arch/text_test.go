@@ -1,0 +1,198 @@
+package arch_test
+
+import (
+	"bytes"
+	"go/ast"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// A text is a file that is not Go, with the part of it that people wrote for
+// people: the whole of a document, and the comments of any other file.
+type text struct {
+	name  string
+	raw   string
+	prose string // as long as raw, with spaces and line feeds for what was left out
+}
+
+// document reports whether the text is Markdown.
+func (x *text) document() bool { return path.Ext(x.name) == ".md" }
+
+// commentMarks are the beginnings of comment lines, by file extension.
+var commentMarks = map[string][]string{
+	".templ": {"//"},
+	".js":    {"//", "/*", "*"},
+	".css":   {"/*", "*"},
+	".sql":   {"--"},
+	".sh":    {"#"},
+	".txt":   {"# "},
+}
+
+// readTexts adds the texts and the names of all files to the tree. Unlike Go
+// files, texts of testdata are read too: stories and dialogues have comments.
+func (t *tree) readTexts(root fs.FS) error {
+	t.names = map[string]bool{}
+	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() != "testdata" && skipped(d.Name()), d.IsDir() && d.Name() == "fuzz", d.IsDir() && d.Name() == "node_modules":
+			return fs.SkipDir
+		}
+		t.names[name] = true
+		if d.IsDir() || !hasProse(name) {
+			return nil
+		}
+		src, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
+		t.texts = append(t.texts, &text{name: name, raw: string(src), prose: proseOf(name, string(src))})
+		return nil
+	})
+}
+
+func hasProse(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".md" || ext == ".txtar" || commentMarks[ext] != nil
+}
+
+// proseOf returns src with everything blanked that is not written for people.
+func proseOf(name, src string) string {
+	switch path.Ext(name) {
+	case ".md":
+		return inlineCode.ReplaceAllStringFunc(blankLines(src, fences()), blank)
+	case ".txtar":
+		return blankLines(src, untilSection())
+	}
+	marks := commentMarks[path.Ext(name)]
+	return blankLines(src, func(line string) bool {
+		for _, m := range marks {
+			if strings.HasPrefix(strings.TrimLeft(line, " \t"), m) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+var inlineCode = regexp.MustCompile("`[^`\n]*`")
+
+// fences returns a filter that keeps the lines outside fenced blocks.
+func fences() func(string) bool {
+	inside := false
+	return func(line string) bool {
+		fence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
+		if fence {
+			inside = !inside
+		}
+		return !inside && !fence
+	}
+}
+
+// untilSection returns a filter that keeps the lines before the first section
+// of a txtar file.
+func untilSection() func(string) bool {
+	before := true
+	return func(line string) bool {
+		before = before && !strings.HasPrefix(line, "-- ")
+		return before
+	}
+}
+
+func blankLines(src string, keep func(string) bool) string {
+	var b strings.Builder
+	for line := range strings.Lines(src) {
+		if !keep(line) {
+			line = blank(line)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func blank(s string) string {
+	return string(bytes.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return ' '
+	}, []byte(s)))
+}
+
+// A passage is prose of one file: a group of comments, or the prose of a text.
+type passage struct {
+	file string
+	line int    // of its first character
+	text string // without the marks of comments
+}
+
+// passages returns all prose of the tree.
+func (t *tree) passages() []passage {
+	var all []passage
+	for _, f := range t.files {
+		if f.generated() {
+			continue
+		}
+		for _, group := range f.ast.Comments {
+			all = append(all, passage{f.name, t.fset.Position(group.Pos()).Line, commentText(group)})
+		}
+	}
+	for _, x := range t.texts {
+		all = append(all, passage{x.name, 1, uncommented(x)})
+	}
+	return all
+}
+
+// passagesWithCode returns all prose, with the inline code of documents: names of
+// pages are written that way.
+func (t *tree) passagesWithCode() []passage {
+	all := t.passages()
+	for i, x := range t.texts {
+		if x.document() {
+			all[len(all)-len(t.texts)+i].text = blankLines(x.raw, fences())
+		}
+	}
+	return all
+}
+
+// commentText returns the lines of a group, each on its own line.
+func commentText(group *ast.CommentGroup) string {
+	var lines []string
+	for _, c := range group.List {
+		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(c.Text, "//"), "/*"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// uncommented returns the prose without the marks at the beginning of lines.
+func uncommented(x *text) string {
+	if x.document() {
+		return x.prose
+	}
+	var lines []string
+	for line := range strings.Lines(x.prose) {
+		lines = append(lines, strings.TrimLeft(strings.TrimSuffix(line, "\n"), "/#*- \t"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// find calls visit for each match, which may go over the end of a line, with
+// its groups and the line on which the first of them begins.
+func (p passage) find(re *regexp.Regexp, visit func(line int, groups []string)) {
+	flat := strings.ReplaceAll(p.text, "\n", " ")
+	for _, m := range re.FindAllStringSubmatchIndex(flat, -1) {
+		groups, at := make([]string, len(m)/2), -1
+		for i := range groups {
+			if m[2*i] >= 0 {
+				groups[i] = flat[m[2*i]:m[2*i+1]]
+			}
+			if at < 0 && (i > 0 || len(groups) == 1) {
+				at = m[2*i]
+			}
+		}
+		visit(p.line+strings.Count(p.text[:at], "\n"), groups)
+	}
+}
