@@ -193,7 +193,11 @@ func weigh(t *testing.T, path string) string {
 	for _, table := range list(t, db, `select name from sqlite_master where type = 'table' and name not glob 'goose*' and name not glob 'sqlite*' order by 1`) {
 		fmt.Fprintf(&out, "%s %s rows\n", table, list(t, db, `select count(*) from `+table)[0])
 		for _, column := range list(t, db, `select name from pragma_table_info('`+table+`')`) {
-			bytes := list(t, db, `select coalesce(sum(length(cast(`+column+` as blob))), 0) from `+table)[0]
+			weight := `length(cast(` + column + ` as blob))`
+			if strings.HasSuffix(column, "sum") { // of a row with a new id: as many, but of other digits
+				weight = column + ` is not null`
+			}
+			bytes := list(t, db, `select coalesce(sum(`+weight+`), 0) from `+table)[0]
 			fmt.Fprintf(&out, "  %s %s bytes\n", column, bytes)
 		}
 	}

@@ -16,19 +16,20 @@ import (
 const (
 	recordSettings = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 		"&_pragma=wal_autocheckpoint(1000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cache_size(-65536)"
-	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold`
+	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold, sum, fixed_sum`
 	recordInsert  = `insert into records (` + recordColumns + `)
-		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 	recordUpdate = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16,
-		agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14, fixed = coalesce(?15, fixed)
+		agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14, fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
-	historyColumns = `seq, stream, n, subject, type, at, data`
-	historyInsert  = `insert into history (` + historyColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	historyColumns = `seq, stream, n, subject, type, at, data, sum`
+	historyInsert  = `insert into history (` + historyColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 )
 
 // Where the columns that differ from ask to ask stand.
 const (
 	recordID, recordVersion, recordStream, recordFixed = 1, 2, 3, 14
+	recordFixedSum                                     = 17
 	historySeq, historyStream, historySubject          = 0, 1, 3
 )
 
@@ -89,18 +90,19 @@ func (r *record) copyFrom(ctx context.Context, path string) (err error) {
 	}
 	r.answered.row[recordVersion] = int64(1) // it is updated from this version
 	r.answered.row[recordFixed] = nil        // and keeps what was written once
+	r.answered.row[recordFixedSum] = nil
 	_, err = db.ExecContext(ctx, `delete from records; delete from history`)
 	return err
 }
 
 // sampleOf reads the row of an ask and the newest line of its history.
 func sampleOf(ctx context.Context, db *sql.DB, id string) (s sample, err error) {
-	s.row, err = scanRow(db.QueryRowContext(ctx, `select `+recordColumns+` from records where id = ?`, id), 16)
+	s.row, err = scanRow(db.QueryRowContext(ctx, `select `+recordColumns+` from records where id = ?`, id), 18)
 	if err != nil {
 		return s, err
 	}
 	s.line, err = scanRow(db.QueryRowContext(ctx,
-		`select `+historyColumns+` from history where subject = ? order by seq desc limit 1`, id), 7)
+		`select `+historyColumns+` from history where subject = ? order by seq desc limit 1`, id), 8)
 	return s, err
 }
 
