@@ -43,6 +43,10 @@ func newModel(t testing.TB, script ...call) *model {
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
 	})
+	// A server of another test, killed since, may have had this port before: what
+	// looks for it is no request for a model.
+	mux.HandleFunc("/healthz", http.NotFound)
+	mux.HandleFunc("/mcp", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		defer m.mu.Unlock()

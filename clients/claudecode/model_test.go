@@ -58,6 +58,10 @@ func newModel(t testing.TB, script ...turn) *model {
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, map[string]int{"input_tokens": 100})
 	})
+	// A server of another test, killed since, may have had this port before: what
+	// looks for it is no request for a model.
+	mux.HandleFunc("/healthz", http.NotFound)
+	mux.HandleFunc("/mcp", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		m.odd = append(m.odd, r.Method+" "+r.URL.String())
