@@ -32,6 +32,7 @@ var rules = map[string]rule{
 	"rows are whole":               rowsAreWhole,
 	"cited tests exist":            testsExist,
 	"cited sections exist":         sectionsExist,
+	"cited files exist":            filesExist,
 	"nothing outside is cited":     nothingOutsideIsCited,
 	"links lead somewhere":         linksLead,
 }

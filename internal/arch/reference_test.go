@@ -24,6 +24,7 @@ var (
 	citedSection = regexp.MustCompile(`\b([a-z]+\.md),?\s+(?:§|sections? )([0-9]+)(?:(?:,| and)\s+§?([0-9]+))?`)
 	citedHeading = regexp.MustCompile(`\b([a-z]+\.md),?\s+"([^"]+)"`)
 	citedPage    = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])(?:docs/)?([a-z]+\.md)\b`)
+	citedFile    = regexp.MustCompile("(?:^|[\\s(\"'`])([a-z]+/[A-Za-z0-9_.*/-]*)")
 	citedTest    = regexp.MustCompile("`([A-Za-z0-9_/]+)\\.((?:Test|Fuzz|Example)[A-Za-z0-9_]*)`")
 	citedOutside = regexp.MustCompile(`(\b[Ss]eeds? 0\d\d\b|\bthe seeds\b|\b[Ii]ssue [0-9]+\b|\b[Dd]esign "|\bmission\b|\bresearch\b)|(?:^ ?|[^0-9., ] ?)\b(00[0-4])\b`)
 	numberedRow  = regexp.MustCompile(`^\| ([A-Z])([0-9]+) \|`)
@@ -147,6 +148,28 @@ func sectionsExist(t *tree, report report) {
 			if !headings[groups[1]+groups[2]] {
 				report(token.NoPos, "%s:%d: docs/%s has no heading %q", p.file, line, groups[1], groups[2])
 			}
+		})
+	}
+}
+
+// filesExist: a path from the root, which may be a pattern, names a file or a
+// folder. What begins with no folder of the root is no path of this repository.
+func filesExist(t *tree, report report) {
+	for _, p := range t.passagesWithCode() {
+		p.find(citedFile, func(line int, groups []string) {
+			name, _, _ := strings.Cut(strings.TrimRight(groups[1], "./"), ".Test")
+			name, _, _ = strings.Cut(name, ".Fuzz")
+			name, _, _ = strings.Cut(name, ".Example")
+			top, _, _ := strings.Cut(name, "/")
+			if !t.names[top] || top == "testdata" || t.names[name] || t.names[path.Join(path.Dir(p.file), name)] {
+				return
+			}
+			for have := range t.names {
+				if ok, _ := path.Match(name, have); ok {
+					return
+				}
+			}
+			report(token.NoPos, "%s:%d: there is no file %s", p.file, line, name)
 		})
 	}
 }
