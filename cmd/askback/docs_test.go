@@ -157,22 +157,24 @@ func TestManualShowsWhatWasRun(t *testing.T) {
 	}
 }
 
-// The exit codes of the page are those of the program.
+// The exit codes of both pages are those of the program.
 func TestManualHasTheExitCodes(t *testing.T) {
-	page, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllStringSubmatch(string(page), -1) {
-		got = append(got, row[1])
-	}
 	var want []string
 	for _, code := range []int{exitDone, exitNo, exitUsage, exitExpired, exitCancelled, exitRefused, exitInterrupted} {
 		want = append(want, fmt.Sprint(code))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("exit codes (-want +got)\n%s", diff)
+	for _, name := range []string{manual, "../../docs/wire.md"} {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllStringSubmatch(string(page), -1) {
+			got = append(got, row[1])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("exit codes of %s (-want +got)\n%s", name, diff)
+		}
 	}
 }
 

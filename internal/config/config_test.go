@@ -83,6 +83,25 @@ func TestWhatComesLaterIsRefused(t *testing.T) {
 	}
 }
 
+// Section 10 of docs/wire.md names every key, those that are refused as well.
+func TestWireRulesNameEveryKey(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
+	text, _, _ = strings.Cut(text, "\n## ")
+	n := 0
+	for line := range strings.Lines(read(t, "testdata/everything.yaml")) {
+		key, _, ok := strings.Cut(line, ":")
+		if !ok || strings.ContainsAny(key, " -#") {
+			continue
+		}
+		if n++; !strings.Contains(text, "`"+key+"`") && !strings.Contains(text, "`"+key+".") {
+			t.Errorf("docs/wire.md has no key %s", key)
+		}
+	}
+	if n < 14 {
+		t.Errorf("testdata/everything.yaml has %d keys", n)
+	}
+}
+
 // Each stanza of problems.txt is a file, "----", and everything that is wrong
 // with it (E13, F15).
 func TestProblemsAreNamedWithTheirPlace(t *testing.T) {
