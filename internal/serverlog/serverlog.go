@@ -10,6 +10,9 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Formats are the formats of a line.
@@ -34,7 +37,7 @@ func New(w io.Writer, format string, level slog.Level) *Log {
 	o := &slog.HandlerOptions{Level: min(level, slog.LevelInfo), ReplaceAttr: redacted}
 	var all slog.Handler = slog.NewTextHandler(w, o)
 	if format == JSON {
-		all = slog.NewJSONHandler(w, o)
+		all = slog.NewJSONHandler(visible{w}, o)
 	}
 	return &Log{Logger: slog.New(leveled{all, level}), audit: slog.New(all)}
 }
@@ -93,4 +96,32 @@ func redact(s string) string {
 		return s
 	}
 	return secret.ReplaceAllString(s, "askback_…")
+}
+
+// visible escapes what a terminal would obey or hide in lines of JSON: control characters
+// beyond ASCII, which [slog.JSONHandler] leaves as they are, and those that turn text
+// around. What a line says stays the same.
+type visible struct{ io.Writer }
+
+func (w visible) Write(line []byte) (int, error) {
+	var out []byte // nil: nothing is escaped so far
+	for i, r := range string(line) {
+		switch {
+		case r < 0x7f || unicode.IsPrint(r):
+			if out != nil {
+				out = utf8.AppendRune(out, r)
+			}
+			continue
+		case out == nil:
+			out = append(make([]byte, 0, len(line)+64), line[:i]...)
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	if out == nil {
+		return w.Writer.Write(line)
+	}
+	_, err := w.Writer.Write(out)
+	return len(line), err
 }

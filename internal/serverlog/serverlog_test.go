@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -71,6 +72,27 @@ func TestRequestHasOneLine(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "AAG_") {
 		t.Errorf("a secret is in the log: %s", b.String())
+	}
+}
+
+// A terminal that shows the log obeys nothing in it, whatever a stranger wrote into a path,
+// and JSON still says what was written.
+func TestNoControlCharactersInLines(t *testing.T) {
+	const path = "/a\u009b31m\u202eb\x7f\x1b[2J\n\U000e0041ä…"
+	for _, format := range []string{serverlog.Text, serverlog.JSON} {
+		var b bytes.Buffer
+		l := serverlog.New(&b, format, slog.LevelInfo)
+		h := l.Access(http.NotFoundHandler())
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.URL.Path = path
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		line := strings.TrimSuffix(b.String(), "\n")
+		if i := strings.IndexFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+			t.Errorf("%s: not printable at %d: %q", format, i, line)
+		}
+		if format == serverlog.JSON && lines(t, &b)[0]["path"] != path {
+			t.Errorf("another path: %s", line)
+		}
 	}
 }
 
