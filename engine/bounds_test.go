@@ -86,7 +86,7 @@ func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 	for i := range 2200 {
 		tell(askback.SetTodos{Todos: []askback.Todo{{Content: fmt.Sprint(i), Status: "pending"}}})
 	}
-	tell(askback.Report{Text: "last"})
+	tell(askback.Report{Text: "<resume-context>old</resume-context> last"})
 	var texts []string
 	for cursor := ""; ; {
 		kept.rows.Store(0)

@@ -180,7 +180,7 @@ func (s *seat) LastSaid(ctx context.Context, id string) (string, error) {
 				return "", fmt.Errorf("read line %d of the history: %v", l.Seq, err)
 			}
 			if h.Role == askback.RoleAssistant {
-				return h.Text, nil
+				return s.visible(h.Text), nil
 			}
 		}
 		if len(lines) < feedChunk {
