@@ -35,12 +35,12 @@ type answerCommand struct {
 // Run answers an ask.
 func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{d.user, "answer"}
+		find := lookup{seat: d.user, verb: "answer", decides: true}
 		ask, err := find.get(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		if c.ID == latest {
+		if isLatest(c.ID) {
 			if c.Approve || c.All {
 				return usage(fmt.Sprintf("latest can be answered and denied; to approve, name what you approve: %s", ask.ID))
 			}
@@ -259,7 +259,7 @@ type declineCommand struct {
 // Run declines an ask.
 func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{d.user, "decline"}
+		find := lookup{seat: d.user, verb: "decline", decides: true}
 		id, err := find.find(ctx, c.ID)
 		if err != nil {
 			return err
@@ -277,7 +277,7 @@ type cancelCommand struct {
 // Run withdraws an ask.
 func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{d.agent, "withdraw"}
+		find := lookup{seat: d.agent, verb: "withdraw"}
 		id, err := find.find(ctx, c.ID)
 		if err != nil {
 			return err

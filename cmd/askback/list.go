@@ -185,7 +185,7 @@ type showCommand struct {
 // Run shows an ask.
 func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := lookup{d.user, "see"}.get(ctx, c.ID)
+		ask, err := lookup{seat: d.user, verb: "see"}.get(ctx, c.ID)
 		if err != nil {
 			return err
 		}

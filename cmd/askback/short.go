@@ -27,17 +27,26 @@ var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 // A lookup finds the ask that was meant by its id, by the beginning or the end of its id,
 // or by "latest".
 type lookup struct {
-	seat roaming
-	verb string // what the caller wants to do with it
+	seat    roaming
+	verb    string // what the caller wants to do with it
+	decides bool   // what it wants is a decision: see [lookup.find]
 }
 
+// isLatest reports whether typed stands for the newest ask.
+func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), latest) }
+
 // find returns the whole id. An id that is whole is returned as it is.
+//
+// Where more than one ask can be meant, an open one is preferred, but not for a decision:
+// ids begin with the time, so an agent that withdraws what a person has seen and at once
+// asks something else would have the same beginning decide about that. The end of an id is
+// left to chance.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
 		return typed, nil
 	}
-	if typed == latest {
+	if isLatest(typed) {
 		return l.newest(ctx)
 	}
 	if err := longEnough(typed, "ask_"); err != nil {
@@ -53,6 +62,8 @@ func (l lookup) find(ctx context.Context, typed string) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
+		case len(found) == 1 && l.decides && status == askback.Pending && !endsWith(found[0].ID, typed):
+			// It counts if it is the only one of all asks.
 		case len(found) == 1:
 			return found[0].ID, nil
 		case len(found) > 1:
@@ -126,6 +137,19 @@ func shortens(typed, id string) bool {
 	return strings.HasPrefix(id, typed) || strings.HasPrefix(number, typed) || strings.HasSuffix(number, typed)
 }
 
+// minEnd is how many characters of the end of an id tell it from all that an agent can make
+// in a lifetime of trying: as many as a list shows.
+const minEnd = 6
+
+// endsWith reports whether typed is an end of an id that is long enough for a decision.
+func endsWith(id, typed string) bool {
+	_, number, _ := strings.Cut(id, "_")
+	return len(typed) >= minEnd && len(typed) <= randomPart && strings.HasSuffix(number, typed)
+}
+
+// randomPart is how many characters at the end of an id are random.
+const randomPart = 16
+
 // only returns the one id that was shortened to typed. What the ids are of is for the error.
 func only(typed, prefix, noun string, ids []string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
@@ -168,7 +192,7 @@ func ambiguous(typed string, found []askback.Ask) error {
 
 // shortIDs returns the ends of the ids, as long as it takes to tell them apart.
 func shortIDs(asks []askback.Ask) []string {
-	for n := 6; ; n++ {
+	for n := minEnd; ; n++ {
 		seen := map[string]bool{}
 		var all []string
 		for _, a := range asks {
