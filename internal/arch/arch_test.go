@@ -35,6 +35,7 @@ var rules = map[string]rule{
 	"cited files exist":            filesExist,
 	"nothing outside is cited":     nothingOutsideIsCited,
 	"links lead somewhere":         linksLead,
+	"doc links resolve":            docLinksResolve,
 }
 
 func TestTheRepositoryKeepsItsShape(t *testing.T) {

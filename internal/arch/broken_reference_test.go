@@ -151,4 +151,28 @@ const b = 1`,
 			"README.md:2: the link #none leads to no heading",
 		},
 	},
+	{
+		rule: "doc links resolve",
+		files: map[string]string{
+			"a.go": "package askback\ntype Ask struct{ ID string }\nfunc (a *Ask) Settled() {}\ntype Asker interface { Wait() }\nvar A, B int",
+			"engine/a.go": `package engine
+
+import ("net/http"; "` + module + `")
+
+// New makes an [Engine] for an [askback.Ask], an [askback.Asker.Wait] and an
+// [askback.Answer]; see [Engine.Run], [*Engine] and
+// [Engine.Stop]. It is no [http.Handler], no [json.Decoder], no array[Index] and no
+// [Link](docs/cli.md); [lower] is prose.
+func New(http.Handler, askback.Ask) *Engine
+
+type Engine struct{}`,
+			"engine/b.go": "package engine\n\n// Run reads [Ask], [askback.Ask.ID], [askback.Ask.Settled] and [askback.B].\nfunc (e *Engine) Run() {}",
+		},
+		want: []string{
+			"engine/a.go:6: [askback.Answer] names nothing",
+			"engine/a.go:7: [Engine.Stop] names nothing",
+			"engine/a.go:7: [json.Decoder] names nothing",
+			"engine/b.go:3: [Ask] names nothing",
+		},
+	},
 }

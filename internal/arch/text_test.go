@@ -24,9 +24,14 @@ func (x *text) document() bool { return path.Ext(x.name) == ".md" }
 var commentMarks = map[string][]string{
 	".templ": {"//"},
 	".js":    {"//", "/*", "*"},
+	".mjs":   {"//", "/*", "*"},
 	".css":   {"/*", "*"},
 	".sql":   {"--"},
 	".sh":    {"#"},
+	".py":    {"#"},
+	".yaml":  {"#"},
+	".yml":   {"#"},
+	".mod":   {"//"},
 	".txt":   {"# "},
 }
 
