@@ -72,7 +72,7 @@ func TestWireRulesHaveTheLimits(t *testing.T) {
 		"header":                                     {count(askback.MaxHeader)},
 		"context of an ask":                          {count(askback.MaxContext)},
 		"tool input; draft":                          {count(askback.MaxInput>>20) + " MiB", count(askback.MaxDraft>>10) + " KiB"},
-		"notes, text of one's own, comment, reason":  {count(askback.MaxText)},
+		"notes, other text, comment, reason":         {count(askback.MaxText)},
 		"names, titles, tags; keys":                  {count(askback.MaxName), count(askback.MaxKey)},
 		"names in `to`, and tags":                    {count(askback.MaxNames), count(askback.MaxTo)},
 		"todos of a session; one of them":            {count(askback.MaxTodos), count(askback.MaxTodo)},
