@@ -145,3 +145,29 @@ func TestFullDiskIsNotTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// On a full disk a change that conflicts half-way, in a batch with others, is a conflict or
+// finds no room: its caller gets no other error.
+func TestConflictOnFullDiskHasAName(t *testing.T) {
+	dir, ok := onSmallDisk(t)
+	if !ok {
+		return
+	}
+	path := filepath.Join(dir, "askback.db")
+	s := openAt(t, path)
+	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	free := fill(t, dir)
+	defer free()
+	release := lock(t, path)
+	results := queue(t, s, 3, func(n int) store.Change {
+		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 is there already
+	})
+	release()
+	for range 3 {
+		if err := <-results; !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrDiskFull) {
+			t.Errorf("Commit: got %v, want %v or %v", err, store.ErrConflict, store.ErrDiskFull)
+		}
+	}
+}

@@ -135,13 +135,12 @@ func (w *writer) write(batch []*request) {
 	}
 }
 
-// each writes the changes of a batch for which there is no room, each in a transaction of
-// its own: a small one may still find room where a large one does not.
+// each writes the changes of a batch for which there is no room, each as a batch of its
+// own: a small one may still find room where a large one does not. After a failed disk the
+// rest is refused.
 func (w *writer) each(batch []*request) {
 	for _, r := range batch {
-		if err := w.transaction([]*request{r}, w.plainly); err != nil {
-			r.first, r.err = 0, err
-		}
+		w.write([]*request{r})
 	}
 }
 
