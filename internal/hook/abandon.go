@@ -37,7 +37,7 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	seen := map[string]time.Time{}
 	var failed []error
 	for _, label := range []string{ClaudeCode, Codex} {
-		failed = append(failed, eachPending(ctx, s.List, label, func(ask askback.Ask) {
+		err := eachPending(ctx, s.List, label, func(ask askback.Ask) {
 			if !NeedsHook(ask) || s.Awaited(ask.ID) {
 				return
 			}
@@ -50,7 +50,8 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 				return
 			}
 			failed = append(failed, s.Withdraw(ctx, ask))
-		}))
+		})
+		failed = append(failed, err)
 	}
 	s.unawaited = seen
 	return errors.Join(failed...)

@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -110,4 +111,34 @@ func TestHookTakenForGoneAsksAgain(t *testing.T) {
 			wantOutput(t, <-said, nil, `allow`)
 		})
 	}
+}
+
+// cancelFails is a seat that cannot withdraw.
+type cancelFails struct{ hook.Seat }
+
+var errFull = errors.New("no room")
+
+func (cancelFails) Cancel(context.Context, string, string) (askback.Ask, error) {
+	return askback.Ask{}, errFull
+}
+
+// An ask that cannot be withdrawn is an error, so that it is in the log, and is tried again.
+func TestFailedWithdrawalIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, blind := newRoom(t), true
+		s := r.sweeper(&blind)
+		works := s.Seat
+		s.Seat = func(name string) hook.Seat { return cancelFails{works(name)} }
+		r.asks(event(t, runBash))
+		r.sweep(s)
+		<-time.After(time.Minute)
+		if err := s.Sweep(t.Context(), time.Now()); !errors.Is(err, errFull) {
+			t.Errorf("Sweep: got %v, want %v", err, errFull)
+		}
+		s.Seat = works
+		r.sweep(s)
+		<-time.After(time.Minute)
+		r.sweep(s)
+		r.want("withdrawn in the end", askback.Cancelled)
+	})
 }
