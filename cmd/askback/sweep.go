@@ -25,17 +25,19 @@ type sweeper struct {
 	engine *engine.Engine
 	hooks  *hook.Sweeper
 	log    *slog.Logger
+
+	ofThis, ofAll string // the errors that were logged last, of abandoned and of Sweep
 }
 
 func newSweeper(place local.Place, e *engine.Engine, log *slog.Logger) *sweeper {
 	everyone := e.As(askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal})
-	return &sweeper{place, e, &hook.Sweeper{
+	return &sweeper{place: place, engine: e, hooks: &hook.Sweeper{
 		List: everyone.List,
 		Seat: func(name string) hook.Seat {
 			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaTerminal})
 		},
 		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },
-	}, slog.New(logHandler(log))}
+	}, log: slog.New(logHandler(log))}
 }
 
 // abandoned withdraws what only processes of this machine that are gone waited
@@ -52,7 +54,7 @@ func (s *sweeper) abandoned(ctx context.Context) {
 		}
 		return s.hooks.Withdraw(ctx, ask)
 	})
-	s.note(ctx, err)
+	s.note(ctx, &s.ofThis, err)
 }
 
 // run looks again and again, until ctx ends.
@@ -67,15 +69,22 @@ func (s *sweeper) run(ctx context.Context) {
 		case <-own.C:
 			s.abandoned(ctx)
 		case now := <-all.C:
-			s.note(ctx, s.hooks.Sweep(ctx, now))
+			s.note(ctx, &s.ofAll, s.hooks.Sweep(ctx, now))
 		}
 	}
 }
 
-func (s *sweeper) note(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil {
+// note logs an error, once until there is another or none: on a full disk it is the same
+// every second.
+func (s *sweeper) note(ctx context.Context, last *string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != *last && ctx.Err() == nil {
 		s.log.Warn("asks of hooks that have ended are not withdrawn yet", "error", err)
 	}
+	*last = text
 }
 
 // attending is the seat of a hook that leaves a note while it waits.
