@@ -94,7 +94,6 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 	go func() { h.ran <- h.engine.Run(running) }()
 	h.at = newConnection(nil, nil, nil, "")
 	h.at.close = h.end
-	go h.watch()
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.end())
 	}
@@ -104,6 +103,7 @@ func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) 
 		h.sweeps.Go(func() { sweep.run(running) })
 	}
 	d.holder, d.yielded = h, false
+	go h.watch() // not before: the end reads what is set above
 	return h.at, nil
 }
 
