@@ -16,7 +16,6 @@ import (
 const (
 	Ask     = "ask_"
 	Session = "ses_"
-	Event   = "evt_"
 	Token   = "tok_"
 	Grant   = "grt_"
 )
