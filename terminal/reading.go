@@ -71,7 +71,7 @@ func read(q view.Question, line said) reading {
 	case q.Optional:
 		return reading{}
 	default:
-		return reading{problem: "Nothing is no answer here. " + hint(q)}
+		return reading{problem: "An empty line is not an answer here. " + hint(q)}
 	}
 	if line.own {
 		return ownWords(q, line.text)
@@ -233,7 +233,7 @@ func several(q view.Question, parts []string) reading {
 	case all.wantsOwn && all.own != "":
 		all.problem = "Write your own words once: here, or after " + q.OtherKey + "."
 	case len(all.choices) == 0 && all.own == "" && !all.wantsOwn:
-		all.problem = "Nothing is no answer here. " + hint(q)
+		all.problem = "An empty line is not an answer here. " + hint(q)
 	}
 	return all
 }
