@@ -40,7 +40,7 @@ func (c *initCommand) Run(io streams) error {
 	}
 	files, err := setup.Files(c.Client, scope, wish)
 	if errors.Is(err, setup.ErrUnknown) {
-		return usage(fmt.Sprintf("%s in %s files: %v", c.Client, scope, err))
+		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, scope, err))
 	}
 	if err != nil {
 		return err
@@ -165,9 +165,9 @@ func (c *initCommand) do(io streams, one change) error {
 	diff := setup.Diff(one.path, one.before, one.after)
 	if diff == "" {
 		if c.Remove {
-			say(io.err, one.path+" has nothing of Askback")
+			say(io.err, one.path+" does not mention Askback")
 		} else {
-			say(io.err, one.path+" says so already")
+			say(io.err, one.path+" is up to date")
 		}
 		return nil
 	}

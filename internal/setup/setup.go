@@ -47,7 +47,7 @@ type File struct {
 }
 
 // ErrUnknown is for a client, or a scope of one, that no file can set up.
-var ErrUnknown = errors.New("no file sets this up")
+var ErrUnknown = errors.New("this cannot be set up by a file")
 
 // clients have one function each, which says what goes where.
 var clients = map[string]func(Scope, Wish) ([]File, error){
@@ -66,7 +66,7 @@ func Clients() []string { return slices.Sorted(maps.Keys(clients)) }
 func Files(client string, scope Scope, w Wish) ([]File, error) {
 	of, ok := clients[client]
 	if !ok {
-		return nil, fmt.Errorf("%w: the clients are %s", ErrUnknown, strings.Join(Clients(), ", "))
+		return nil, fmt.Errorf("%w: the client is unknown; the clients are %s", ErrUnknown, strings.Join(Clients(), ", "))
 	}
 	if w.Command == "" {
 		w.Command = "askback"
