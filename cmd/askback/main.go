@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -65,9 +66,25 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)))
 	parsed, err := parser.Parse(asFlags(args))
 	if err != nil {
-		return code(io.err, usage(err.Error()+"; askback --help shows how"))
+		return code(io.err, misuse(err))
 	}
 	return code(io.err, parsed.Run(io, &all))
+}
+
+// misuse returns the error for a command line that cannot be read. It names the command
+// whose help describes what is missing or unknown.
+func misuse(err error) error {
+	command, what := "askback", err.Error()
+	var at *kong.ParseError
+	if errors.As(err, &at) && at.Context != nil && at.Context.Selected() != nil {
+		command = at.Context.Selected().FullPath()
+	} else if word, ok := strings.CutPrefix(what, "unexpected argument "); ok {
+		what = "there is no command " + word
+	}
+	if missing, ok := strings.CutPrefix(what, `expected "`); ok {
+		what = "missing " + strings.TrimSuffix(missing, `"`)
+	}
+	return usage(what + "; " + command + " --help shows how")
 }
 
 // asFlags turns what people type to get help into the flag for it: no words at all, and
