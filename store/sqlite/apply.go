@@ -46,7 +46,10 @@ const (
 	// are counted on from there.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
-	deleteLines = `delete from history indexed by history_stream where stream = ?1 and subject = ?2
+	// subject is in no index: each run reads all lines of the stream, so it deletes those of
+	// many subjects.
+	deleteLines = `delete from history indexed by history_stream where stream = ?1
+		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
 )
 
@@ -201,12 +204,12 @@ func (w *writer) append(e *store.Event) error {
 	return nil
 }
 
-func (w *writer) clean(f store.Lines) error {
-	if f.Subject != "" {
-		return run(w.stmt.forgetLines, f.Stream, f.Subject)
+func (w *writer) clean(l lines) error {
+	if l.subjects != nil {
+		return run(w.stmt.forgetLines, l.stream, string(l.subjects))
 	}
-	delete(w.heads, f.Stream)
-	return run(w.stmt.forgetStream, f.Stream)
+	delete(w.heads, l.stream)
+	return run(w.stmt.forgetStream, l.stream)
 }
 
 // headOf returns the StreamSeq of the newest event of a stream.

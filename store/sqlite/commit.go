@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 
 	"github.com/askback/askback/store"
@@ -11,7 +12,7 @@ import (
 // that the writer only binds and steps.
 type request struct {
 	drop   []store.Ref
-	forget []store.Lines
+	forget []lines
 	put    []row
 	events []store.Event
 	size   int
@@ -45,7 +46,11 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	if err != nil {
 		return 0, err
 	}
-	r := &request{drop: c.Delete, forget: c.Forget, put: make([]row, len(c.Put)), events: c.Events, size: size, done: make(chan struct{})}
+	forget, err := grouped(c.Forget)
+	if err != nil {
+		return 0, err
+	}
+	r := &request{drop: c.Delete, forget: forget, put: make([]row, len(c.Put)), events: c.Events, size: size, done: make(chan struct{})}
 	for i := range c.Put {
 		r.put[i] = encode(&c.Put[i])
 	}
@@ -61,6 +66,32 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 		<-r.done
 	}
 	return r.first, r.err
+}
+
+// lines are those of one stream that a change deletes.
+type lines struct {
+	stream   string
+	subjects []byte // a JSON array; nil is all of the stream
+}
+
+// grouped returns what a change deletes, with all subjects of a stream together.
+func grouped(forget []store.Lines) (all []lines, err error) {
+	subjects := map[string][]string{}
+	for _, f := range forget {
+		if f.Subject == "" {
+			all = append(all, lines{stream: f.Stream})
+			continue
+		}
+		subjects[f.Stream] = append(subjects[f.Stream], f.Subject)
+	}
+	for stream, names := range subjects {
+		raw, err := json.Marshal(names)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines{stream, raw})
+	}
+	return all, nil
 }
 
 // submit puts a request into the queue, or says at once that it cannot.

@@ -30,3 +30,9 @@ func ListSQL(q store.Query) (string, []any) { return listSQL(q) }
 
 // Waiting is how many changes are in the queue.
 func (s *Store) Waiting() int { return len(s.queue) }
+
+// Deletions is how many statements delete the history that a change forgets.
+func Deletions(c store.Change) (int, error) {
+	all, err := grouped(c.Forget)
+	return len(all), err
+}

@@ -145,6 +145,11 @@ func cleaning(t *testing.T, sub Subject) {
 	head("a stream that is gone", "ses_2", 0, 0)
 	keep(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
 	same(t, "what comes next", seqs(""), []int64{6, 7})
+	keep(t, s, store.Change{Events: []store.Event{
+		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"), about("ses_3", "ask_9"),
+	}})
+	clean(store.Lines{Stream: "ses_3", Subject: "ask_6"}, store.Lines{Stream: "ses_3", Subject: "ask_8"}, store.Lines{Stream: "ses_3", Subject: "ask_0"})
+	same(t, "several subjects of one stream", seqs("ses_3"), []int64{9, 12})
 	_, err := s.Commit(t.Context(), store.Change{Forget: []store.Lines{{Subject: "ask_1"}}})
 	if err == nil {
 		t.Errorf("lines of no stream: got no error")
