@@ -98,6 +98,40 @@ func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
+// A message that cannot be read is left out, and the others are returned.
+func TestUnreadableMessageIsLeftOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, s, nil)
+	run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"first", "second", "third"} {
+		if _, err := p.agent.Tell(t.Context(), run.ID, askback.Report{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(t, path, "update history set data = cast('{' as blob), sum = null where instr(data, 'first') or instr(data, 'third')")
+	p = start(t, openSQLite(t, path), nil)
+	page, err := p.ana.Messages(t.Context(), run.ID, "", 0)
+	if err != nil || len(page.Items) != 1 || page.Items[0].Text != "second" {
+		t.Errorf("Messages: got %+v, %v, want the second alone", page.Items, err)
+	}
+	last := p.ana.(interface {
+		LastSaid(ctx context.Context, session string) (string, error)
+	})
+	if got, err := last.LastSaid(t.Context(), run.ID); got != "second" || err != nil {
+		t.Errorf("LastSaid: got %q, %v, want the second", got, err)
+	}
+}
+
 // damage changes a database behind the back of the store.
 func damage(t *testing.T, path, text string, args ...any) {
 	t.Helper()

@@ -229,6 +229,15 @@ func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) 
 // errHole is returned when lines that a reader has not seen are missing.
 var errHole = errors.New("lines of the history are missing")
 
+// entry decodes a line of history. A line that cannot be read is logged, and is left out.
+func (e *Engine) entry(l store.Event) (h lifecycle.Entry, ok bool) {
+	if err := json.Unmarshal(l.Data, &h); err != nil {
+		e.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
+		return h, false
+	}
+	return h, true
+}
+
 // batch reads the next lines on a goroutine of its own: a stack that grew on the
 // way through a database does not shrink again while its owner sleeps. full says
 // that there may be more.
@@ -265,9 +274,8 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 // not. The error is errHole if the ask of the line is gone: its other lines are
 // gone with it.
 func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
-	var h lifecycle.Entry
-	if err := json.Unmarshal(l.Data, &h); err != nil {
-		f.seat.engine.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
+	h, ok := f.seat.engine.entry(l)
+	if !ok {
 		return ev, false, nil
 	}
 	h.Type, h.Text = l.Type, f.seat.visible(h.Text)

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -142,9 +141,9 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 			if l.Type != "message" {
 				continue
 			}
-			var h lifecycle.Entry
-			if err := json.Unmarshal(l.Data, &h); err != nil {
-				return page, fmt.Errorf("read line %d of the history: %v", l.Seq, err)
+			h, ok := s.engine.entry(l)
+			if !ok {
+				continue
 			}
 			size += len(l.Data)
 			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: s.visible(h.Text), At: l.At})
@@ -175,11 +174,7 @@ func (s *seat) LastSaid(ctx context.Context, id string) (string, error) {
 			if l.Type != "message" {
 				continue
 			}
-			var h lifecycle.Entry
-			if err := json.Unmarshal(l.Data, &h); err != nil {
-				return "", fmt.Errorf("read line %d of the history: %v", l.Seq, err)
-			}
-			if h.Role == askback.RoleAssistant {
+			if h, ok := s.engine.entry(l); ok && h.Role == askback.RoleAssistant {
 				return s.visible(h.Text), nil
 			}
 		}
