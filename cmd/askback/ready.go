@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
@@ -14,7 +15,7 @@ import (
 // is open to everybody.
 func (h *holder) ready(context.Context) (r httpapi.Readiness, err error) {
 	is := h.db.Health()
-	r.Damaged = is.Damaged
+	r.Damaged = unnamed(is.Damaged)
 	if h.desk.serve.settings.refused() {
 		r.Settings = "the file is refused; the one before holds"
 	}
@@ -25,4 +26,14 @@ func (h *holder) ready(context.Context) (r httpapi.Readiness, err error) {
 		return r, askback.ErrDiskFull
 	}
 	return r, nil
+}
+
+// unnamed returns the names of damaged rows without those of people: the id of a draft
+// ends with who typed it.
+func unnamed(rows []string) (out []string) {
+	for _, row := range rows {
+		id, _, _ := strings.Cut(row, "/")
+		out = append(out, id)
+	}
+	return out
 }
