@@ -9,27 +9,32 @@ var freeText = func() map[string]bool {
 	for name := range strings.FieldsSeq(`
 		confirm_action
 		bash shell sh zsh fish cmd powershell pwsh terminal local_shell shell_command run_shell_command run_shell
-		exec exec_command execute_command run_command run_terminal_cmd run_in_terminal command write_stdin
+		exec exec_command unified_exec execute_command execute_bash run_bash bash_tool execute_pwsh run_command run_commands run_terminal_cmd
+		run_in_terminal command write_stdin launch_process ssh ssh_exec
 		eval python execute_code run_code execute_python run_python code_interpreter repl javascript browser_evaluate
-		sql execute_sql run_sql query run_query execute_query
+		browser_run_code evaluate_script
+		sql execute_sql run_sql query run_query execute_query psql sqlite3
 		http http_request request fetch curl webfetch web_fetch fetch_url send_request`) {
-		out[name] = true
+		out[separators.Replace(name)] = true
 	}
 	return out
 }()
 
+// separators are left out of names before they are compared: runCommand is run_command.
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
 // FreeText reports whether a tool does whatever its text says: a shell, SQL, HTTP,
-// confirm_action. Case, hyphens, and what an MCP client puts before a name
+// confirm_action. Case, underscores, hyphens, spaces, and what an MCP client puts before a name
 // (mcp__server__tool, server.tool) make no difference.
 func FreeText(tool string) bool {
-	name := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(tool)), "-", "_")
+	name := strings.ToLower(strings.TrimSpace(tool))
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+2:]
 	}
 	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
 		name = name[i+1:]
 	}
-	return freeText[name]
+	return freeText[separators.Replace(name)]
 }
 
 // FreeTextWarning is what a person is told before more than these arguments of such a

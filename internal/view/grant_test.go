@@ -183,6 +183,7 @@ func TestToolsWhoseEffectIsInTheirText(t *testing.T) {
 	for tool, want := range map[string]bool{
 		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true, "files.run_shell_command": true,
 		"http-request": true, "WebFetch": true, " query ": true, "drop_table": false, "bashful": false, "Read": false, "": false,
+		"executeSQL": true, "run command": true, "runInTerminal": true, "confirmAction": true, "ssh:launch-process": true, "_": false,
 	} {
 		if got := view.FreeText(tool); got != want {
 			t.Errorf("%q: got %v, want %v", tool, got, want)
