@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,12 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
 )
 
 // smallDisk is set in a process that may mount a file system of its own.
 const smallDisk = "ASKBACK_TEST_SMALL_DISK"
+
+// noDisk is the reason for which tests on a small disk are skipped, in that process too.
+const noDisk = "a full disk, because no file system can be mounted here"
 
 // onSmallDisk runs a test again in a process that may mount a small file system, and
 // returns its folder there; ok is false here, when that process has ended.
@@ -30,17 +35,19 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 		}
 		out, err := again.CombinedOutput()
 		var ended *exec.ExitError
-		if err != nil && !errors.As(err, &ended) {
-			t.Skipf("LEFT OUT: a full disk (no file system can be mounted here: %v)", err)
-		}
-		if err != nil {
+		switch {
+		case err != nil && !errors.As(err, &ended):
+			leftout.Skip(t, noDisk+": %v", err)
+		case err != nil:
 			t.Errorf("on a small disk: %v\n%s", err, out)
+		case bytes.Contains(out, []byte(noDisk)):
+			leftout.Skip(t, noDisk)
 		}
 		return "", false
 	}
 	dir = t.TempDir()
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("LEFT OUT: a full disk (no file system can be mounted here: %v)", err)
+		t.Skipf("%s: %v", noDisk, err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // it goes with the process, too
 	return dir, true
