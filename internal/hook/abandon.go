@@ -29,11 +29,21 @@ type Sweeper struct {
 	Awaited func(id string) bool
 
 	unawaited map[string]time.Time // when an ask was first seen without a call
+	next      time.Time            // when it is time to look again
 }
 
+// sweepShare is how much longer a sweep rests than it takes: an agent can leave many
+// large asks open, and to read them all again and again would keep the server busy.
+const sweepShare = 30
+
 // Sweep withdraws what no call has waited for since [grace]. It is to be called
-// again and again, by one goroutine.
+// again and again, by one goroutine. After one that took long it does nothing for a while.
 func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
+	if now.Before(s.next) {
+		return nil
+	}
+	begun := time.Now()
+	defer func() { s.next = now.Add(sweepShare * time.Since(begun)) }()
 	seen := map[string]time.Time{}
 	var failed []error
 	for _, label := range []string{ClaudeCode, Codex} {

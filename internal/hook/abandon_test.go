@@ -142,3 +142,25 @@ func TestFailedWithdrawalIsReported(t *testing.T) {
 		r.want("withdrawn in the end", askback.Cancelled)
 	})
 }
+
+// Asks that take long to read are not read all the time.
+func TestLongSweepsAreRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var read time.Duration
+		s := &hook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
+			<-time.After(2 * time.Second)
+			read += 2 * time.Second
+			return askback.Page{}, nil
+		}}
+		begun := time.Now()
+		for time.Since(begun) < time.Hour {
+			if err := s.Sweep(t.Context(), time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(10 * time.Second)
+		}
+		if read < time.Minute || read > 3*time.Minute {
+			t.Errorf("in an hour, %v went into reading asks, want about two minutes", read)
+		}
+	})
+}
