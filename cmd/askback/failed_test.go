@@ -134,15 +134,28 @@ func (h *here) breakDisk() (restore func()) {
 	}
 }
 
+// firstCall is what a client of MCP sends until it called a tool.
+const firstCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_open_questions","arguments":{}}}
+`
+
 // After the disk failed, a server and a command that serves while it waits finish what
-// is under way, say why, and end: whatever supervises them starts them again.
+// is under way, say why, and end: whatever supervises them starts them again. The client
+// of askback mcp does that.
 func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 	for name, args := range map[string][]string{
 		"serve": {"serve", "--listen", "127.0.0.1:0"},
 		"ask":   {"ask", "Go on?", "yes", "no"},
+		"mcp":   {"mcp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := runHere(t, args...)
+			if name == "mcp" { // it opens the database for the first call
+				if _, err := h.in.WriteString(firstCall); err != nil {
+					t.Fatal(err)
+				}
+			}
 			s := h.server()
 			if status, body := h.send(s); status != http.StatusCreated {
 				t.Fatalf("got %d %s, want an ask", status, body)

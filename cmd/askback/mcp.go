@@ -16,7 +16,11 @@ type mcpCommand struct{}
 // Run serves one agent on standard input and output, until its input ends. What
 // it asked stays asked. Nothing else is written on standard output.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, waiting, func(d *desk) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	s := waiting
+	s.failed = end // its client starts it again; every further call would fail
+	return all.with(io, s, func(d *desk) error {
 		server := mcpserver.New(&mcpserver.Options{
 			Version: version(), Secret: d.tokens.seal(), Folder: projectFolder(), ClaudeSession: os.Getenv(hook.SessionVariable),
 		})

@@ -50,6 +50,7 @@ type serving struct {
 	log       *slog.Logger
 	records   *serverlog.Log // of requests and decisions; nil: none are kept
 	gone      func(error)    // called when a server ends by itself
+	failed    func(error)    // called when the database failed, after the end of what was served; nil: the next call is told
 	settings  *reloader      // nil: there is no file to read again
 }
 
@@ -262,6 +263,9 @@ func (h *holder) fail(err error) {
 	h.at.end()
 	h.desk.lose(h.at)
 	_ = h.end() // whoever comes next is told
+	if failed := h.desk.serve.failed; failed != nil && h.failure() != nil {
+		failed(err)
+	}
 }
 
 // watch looks whether the database fails.
