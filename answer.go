@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Normalize returns the answer in its one form for this ask: one entry per
-// question, in order, by id, with labels apart from text of the person's own.
-// The error is [Invalid] and names every problem.
+// Normalize returns the canonical form of an answer to this ask. It has one entry
+// per question, in order, by id, with option labels separate from other text.
+// The error is an [Invalid] that lists every problem.
 func (a Answer) Normalize(ask Ask) (Answer, error) {
 	var bad problems
-	text(&bad, "/comment", a.Comment, MaxText)
-	text(&bad, "/reason", a.Reason, MaxText)
+	checkText(&bad, "/comment", a.Comment, MaxText)
+	checkText(&bad, "/reason", a.Reason, MaxText)
 	if ask.Kind == Confirm {
 		a = a.normalizeDecision(ask, &bad)
 		return a, bad.err()
@@ -26,7 +26,7 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	if a.Grant != nil {
 		bad.add("/grant", "these are questions, nothing to grant", "leave it out")
 	}
-	given := a.place(ask, &bad)
+	given := a.matchQuestions(ask, &bad)
 	a.Answers = make([]QuestionAnswer, len(ask.Questions))
 	for i, q := range ask.Questions {
 		a.Answers[i] = given[i].normalize(q, &bad)
@@ -34,27 +34,27 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
-// Check says whether an answer can be one to any ask: that its texts are text
-// and not too long. The error is [Invalid].
+// Check returns an [Invalid] if a text of the answer is not UTF-8 or is too long.
+// It checks what does not depend on the ask.
 func (a Answer) Check() error {
 	var bad problems
-	text(&bad, "/comment", a.Comment, MaxText)
-	text(&bad, "/reason", a.Reason, MaxText)
+	checkText(&bad, "/comment", a.Comment, MaxText)
+	checkText(&bad, "/reason", a.Reason, MaxText)
 	for i, q := range a.Answers {
 		at := fmt.Sprintf("/answers/%d", i)
-		text(&bad, at+"/id", q.ID, MaxName)
-		text(&bad, at+"/question", q.Question, MaxQuestion)
-		text(&bad, at+"/other", q.Other, MaxText)
-		text(&bad, at+"/notes", q.Notes, MaxText)
+		checkText(&bad, at+"/id", q.ID, MaxName)
+		checkText(&bad, at+"/question", q.Question, MaxQuestion)
+		checkText(&bad, at+"/other", q.Other, MaxText)
+		checkText(&bad, at+"/notes", q.Notes, MaxText)
 		for _, s := range q.Selected {
-			text(&bad, at+"/selected", s, MaxText)
+			checkText(&bad, at+"/selected", s, MaxText)
 		}
 	}
 	return bad.err()
 }
 
-// normalizeDecision is Normalize for a confirmation. Arguments are compared as
-// bytes; whether edited ones are others at all is told by their digest.
+// normalizeDecision is Normalize for a confirmation. Edited arguments are kept as
+// they are; their digest shows whether they differ from the original ones.
 func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
@@ -67,14 +67,14 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	a.checkInput(ask, bad)
 	switch {
 	case a.Decision == ApproveAll:
-		a.Grant = new(set(a.Grant).normalize(bad))
+		a.Grant = new(valueOf(a.Grant).normalize(bad))
 	case a.Grant != nil:
 		bad.add("/grant", "only approve_all grants anything", `"decision": "approve_all"`)
 	}
 	return a
 }
 
-// checkInput checks arguments as a person edited them.
+// checkInput checks the arguments that a person edited, and compacts them.
 func (a *Answer) checkInput(ask Ask, bad *problems) {
 	if len(a.Input) == 0 {
 		return
@@ -98,15 +98,17 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	a.Input = raw
 }
 
-// placed is an answer that found its question, and where it stood.
-type placed struct {
+// A matchedAnswer is the answer to a question, and the JSON pointer to it in what
+// was sent. The pointer is "" if nothing was sent for the question.
+type matchedAnswer struct {
 	QuestionAnswer
 	at string
 }
 
-// place puts each given answer beside its question, by id or by text.
-func (a Answer) place(ask Ask, bad *problems) []placed {
-	out := make([]placed, len(ask.Questions))
+// matchQuestions returns one answer per question of the ask, in order. Answers are
+// matched by id, or by the text of the question if they have no id.
+func (a Answer) matchQuestions(ask Ask, bad *problems) []matchedAnswer {
+	out := make([]matchedAnswer, len(ask.Questions))
 	if n := len(a.Answers); n > 2*MaxQuestions {
 		bad.add("/answers", fmt.Sprintf("%d answers to %d questions", n, len(out)), "answer each once")
 		return out
@@ -124,7 +126,7 @@ func (a Answer) place(ask Ask, bad *problems) []placed {
 		case out[n].at != "":
 			bad.add(at, "this question is answered twice", "answer it once")
 		default:
-			out[n] = placed{g, at}
+			out[n] = matchedAnswer{g, at}
 		}
 	}
 	return out
@@ -138,13 +140,13 @@ func questionIDs(ask Ask) string {
 	return strings.Join(ids, ", ")
 }
 
-func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
+func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
 	at := p.at
 	if at == "" {
 		at = "/answers"
 	}
 	out := QuestionAnswer{ID: q.ID, Question: q.Text, Notes: strings.TrimSpace(p.Notes)}
-	text(bad, at+"/notes", out.Notes, MaxText)
+	checkText(bad, at+"/notes", out.Notes, MaxText)
 	if n := len(p.Selected); n > 2*MaxOptions {
 		bad.add(at+"/selected", fmt.Sprintf("%d choices; there are %d options", n, len(q.Options)), "choose each once")
 		return out
@@ -172,12 +174,13 @@ func (p placed) normalize(q Question, bad *problems) QuestionAnswer {
 		}
 	}
 	out.Other = strings.Join(own, ", ")
-	text(bad, at+"/other", out.Other, MaxText)
+	checkText(bad, at+"/other", out.Other, MaxText)
 	out.check(q, at, len(own)+unknown, bad)
 	return out
 }
 
-// check counts the labels chosen and the rest that was given.
+// check adds a problem if there are too many or too few values. The argument rest
+// is the number of values that are not labels.
 func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
 	count := len(a.Selected) + rest
 	if count > 1 && !q.MultiSelect {
@@ -193,7 +196,7 @@ func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
 	}
 }
 
-// labels names the options in a message, at most five.
+// labels returns the first five labels of the options, for a message.
 func labels(q Question) string {
 	var b strings.Builder
 	for i, o := range q.Options {
@@ -208,11 +211,11 @@ func labels(q Question) string {
 	return b.String()
 }
 
-// Defaults returns the answers the asker gave beforehand, one per question.
+// Defaults returns the default answers of the asker, one per question.
 func (a Ask) Defaults() []QuestionAnswer {
 	out := make([]QuestionAnswer, len(a.Questions))
 	for i, q := range a.Questions {
-		given := placed{QuestionAnswer: QuestionAnswer{Selected: q.Default}}
+		given := matchedAnswer{QuestionAnswer: QuestionAnswer{Selected: q.Default}}
 		var ignored problems
 		out[i] = given.normalize(q, &ignored)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// form is an ask with a question of every sort.
-func form() askback.Ask {
+// fourQuestions returns an ask with one question of each kind.
+func fourQuestions() askback.Ask {
 	return askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
 		{ID: "q1", Text: "Which database?", Options: askback.Options("PostgreSQL", "SQLite")},
 		{ID: "q2", Text: "Which extras?", Options: askback.Options("TLS", "Backups", "Metrics"), MultiSelect: true, Optional: true},
@@ -25,18 +25,18 @@ func form() askback.Ask {
 	}}
 }
 
-// one is an ask with this question alone.
-func one(q askback.Question) askback.Ask {
+// askOf returns an ask with this question only.
+func askOf(q askback.Question) askback.Ask {
 	q.ID, q.Text = "q1", "Which?"
 	return askback.Ask{Kind: askback.Questions, Questions: []askback.Question{q}}
 }
 
 var ab = askback.Options("A", "B")
 
-type given = askback.QuestionAnswer
+type questionAnswer = askback.QuestionAnswer
 
-func TestAnswersFindTheirQuestions(t *testing.T) {
-	empty := []given{
+func TestAnswersAreMatchedByIDOrText(t *testing.T) {
+	empty := []questionAnswer{
 		{ID: "q1", Question: "Which database?", Selected: []string{"SQLite"}},
 		{ID: "q2", Question: "Which extras?"},
 		{ID: "q3", Question: "Which region?"},
@@ -46,27 +46,27 @@ func TestAnswersFindTheirQuestions(t *testing.T) {
 	full[1].Selected, full[3].Other = []string{"TLS"}, "prod"
 	for _, c := range []struct {
 		name    string
-		answers []given
-		want    []given
+		answers []questionAnswer
+		want    []questionAnswer
 		bad     []string
 	}{
-		{"by id", []given{{ID: "q1", Selected: []string{"SQLite"}}}, empty, nil},
-		{"by text", []given{{Question: "Which database?", Selected: []string{"SQLite"}}}, empty, nil},
-		{"the id counts, not the text", []given{
+		{"by id", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}, empty, nil},
+		{"by text", []questionAnswer{{Question: "Which database?", Selected: []string{"SQLite"}}}, empty, nil},
+		{"the id counts, not the text", []questionAnswer{
 			{ID: "q4", Question: "Which database?", Other: "prod"}, {ID: "q2", Question: "?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
 		}, full, nil},
-		{"in the order of the questions", []given{
+		{"in the order of the questions", []questionAnswer{
 			{ID: "q4", Other: "prod"}, {Question: "Which extras?", Selected: []string{"TLS"}}, {ID: "q1", Selected: []string{"SQLite"}},
 		}, full, nil},
-		{"no such id", []given{{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q9"}}, nil, []string{"/answers/1/id"}},
-		{"no such text", []given{{Question: "Which planet?"}, {ID: "q1", Selected: []string{"SQLite"}}}, nil, []string{"/answers/0/question"}},
-		{"neither id nor text", []given{{ID: "q1", Selected: []string{"SQLite"}}, {Other: "x"}}, nil, []string{"/answers/1/question"}},
-		{"twice", []given{{ID: "q1", Selected: []string{"SQLite"}}, {Question: "Which database?", Selected: []string{"SQLite"}}}, nil, []string{"/answers/1"}},
-		{"a required one is missing", []given{{ID: "q4", Other: "prod"}}, nil, []string{"/answers"}},
+		{"no such id", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {ID: "q9"}}, nil, []string{"/answers/1/id"}},
+		{"no such text", []questionAnswer{{Question: "Which planet?"}, {ID: "q1", Selected: []string{"SQLite"}}}, nil, []string{"/answers/0/question"}},
+		{"neither id nor text", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {Other: "x"}}, nil, []string{"/answers/1/question"}},
+		{"twice", []questionAnswer{{ID: "q1", Selected: []string{"SQLite"}}, {Question: "Which database?", Selected: []string{"SQLite"}}}, nil, []string{"/answers/1"}},
+		{"a required one is missing", []questionAnswer{{ID: "q4", Other: "prod"}}, nil, []string{"/answers"}},
 		{"none", nil, nil, []string{"/answers"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := askback.Answer{Answers: c.answers}.Normalize(form())
+			got, err := askback.Answer{Answers: c.answers}.Normalize(fourQuestions())
 			if at := pointers(t, err); !slices.Equal(at, c.bad) {
 				t.Fatalf("got problems at %q, want %q: %v", at, c.bad, err)
 			}
@@ -77,8 +77,8 @@ func TestAnswersFindTheirQuestions(t *testing.T) {
 	}
 }
 
-// Rows C1, C2: what counts as an answer to one question.
-func TestWhatCountsAsAnAnswer(t *testing.T) {
+// The answers that each kind of question accepts and rejects (C1, C2).
+func TestAnswerToEachKindOfQuestion(t *testing.T) {
 	single, several := askback.Question{Options: ab}, askback.Question{Options: ab, MultiSelect: true}
 	only := askback.Question{Options: ab, NoOther: true}
 	onlySeveral := askback.Question{Options: ab, NoOther: true, MultiSelect: true}
@@ -89,86 +89,85 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		q    askback.Question
-		in   given
-		want given // without id and question
+		in   questionAnswer
+		want questionAnswer // without id and question
 		bad  []string
 	}{
-		{"a label", single, given{Selected: []string{"A"}}, given{Selected: []string{"A"}}, nil},
-		{"own text", single, given{Other: "C"}, given{Other: "C"}, nil},
-		{"a label that is no option", single, given{Selected: []string{"C"}}, given{Other: "C"}, nil},
-		{"a label in another case", single, given{Selected: []string{"a"}}, given{Other: "a"}, nil},
-		{"two labels", single, given{Selected: []string{"A", "B"}}, given{}, []string{selected}},
-		{"a label and own text", single, given{Selected: []string{"A"}, Other: "C"}, given{}, []string{selected}},
-		{"two that are no options", single, given{Selected: []string{"C", "D"}}, given{}, []string{selected}},
-		{"the same label twice", single, given{Selected: []string{"A", "A"}}, given{Selected: []string{"A"}}, nil},
-		{"nothing", single, given{}, given{}, []string{at}},
-		{"a blank label", single, given{Selected: []string{" "}}, given{}, []string{at}},
-		{"blank own text", single, given{Other: " \n"}, given{}, []string{at}},
-		{"a label and blank own text", single, given{Selected: []string{"A"}, Other: " "}, given{Selected: []string{"A"}}, nil},
-		{"only notes", single, given{Notes: "hm"}, given{}, []string{at}},
-		{"notes", single, given{Selected: []string{"A"}, Notes: " because \n"}, given{Selected: []string{"A"}, Notes: "because"}, nil},
+		{"a label", single, questionAnswer{Selected: []string{"A"}}, questionAnswer{Selected: []string{"A"}}, nil},
+		{"own text", single, questionAnswer{Other: "C"}, questionAnswer{Other: "C"}, nil},
+		{"a label that is no option", single, questionAnswer{Selected: []string{"C"}}, questionAnswer{Other: "C"}, nil},
+		{"a label in another case", single, questionAnswer{Selected: []string{"a"}}, questionAnswer{Other: "a"}, nil},
+		{"two labels", single, questionAnswer{Selected: []string{"A", "B"}}, questionAnswer{}, []string{selected}},
+		{"a label and own text", single, questionAnswer{Selected: []string{"A"}, Other: "C"}, questionAnswer{}, []string{selected}},
+		{"two that are no options", single, questionAnswer{Selected: []string{"C", "D"}}, questionAnswer{}, []string{selected}},
+		{"the same label twice", single, questionAnswer{Selected: []string{"A", "A"}}, questionAnswer{Selected: []string{"A"}}, nil},
+		{"nothing", single, questionAnswer{}, questionAnswer{}, []string{at}},
+		{"a blank label", single, questionAnswer{Selected: []string{" "}}, questionAnswer{}, []string{at}},
+		{"blank own text", single, questionAnswer{Other: " \n"}, questionAnswer{}, []string{at}},
+		{"a label and blank own text", single, questionAnswer{Selected: []string{"A"}, Other: " "}, questionAnswer{Selected: []string{"A"}}, nil},
+		{"only notes", single, questionAnswer{Notes: "hm"}, questionAnswer{}, []string{at}},
+		{"notes", single, questionAnswer{Selected: []string{"A"}, Notes: " because \n"}, questionAnswer{Selected: []string{"A"}, Notes: "because"}, nil},
 
-		{"several: in the order given", several, given{Selected: []string{"B", "A"}}, given{Selected: []string{"B", "A"}}, nil},
-		{"several: and own text", several, given{Selected: []string{"A"}, Other: "C"}, given{Selected: []string{"A"}, Other: "C"}, nil},
-		{"several: own text among the labels", several, given{Selected: []string{"C", "A", "D"}, Other: "E"}, given{Selected: []string{"A"}, Other: "C, D, E"}, nil},
-		{"several: the same label twice", several, given{Selected: []string{"A", "B", "A"}}, given{Selected: []string{"A", "B"}}, nil},
-		{"several: nothing", several, given{Selected: []string{}}, given{}, []string{at}},
+		{"several: in the order given", several, questionAnswer{Selected: []string{"B", "A"}}, questionAnswer{Selected: []string{"B", "A"}}, nil},
+		{"several: and own text", several, questionAnswer{Selected: []string{"A"}, Other: "C"}, questionAnswer{Selected: []string{"A"}, Other: "C"}, nil},
+		{"several: own text among the labels", several, questionAnswer{Selected: []string{"C", "A", "D"}, Other: "E"}, questionAnswer{Selected: []string{"A"}, Other: "C, D, E"}, nil},
+		{"several: the same label twice", several, questionAnswer{Selected: []string{"A", "B", "A"}}, questionAnswer{Selected: []string{"A", "B"}}, nil},
+		{"several: nothing", several, questionAnswer{Selected: []string{}}, questionAnswer{}, []string{at}},
 
-		{"only options: a label", only, given{Selected: []string{"B"}}, given{Selected: []string{"B"}}, nil},
-		{"only options: no option", only, given{Selected: []string{"C"}}, given{}, []string{selected}},
-		{"only options: own text", only, given{Other: "C"}, given{}, []string{other}},
-		{"only options, several: one is none", onlySeveral, given{Selected: []string{"A", "C"}}, given{}, []string{selected}},
+		{"only options: a label", only, questionAnswer{Selected: []string{"B"}}, questionAnswer{Selected: []string{"B"}}, nil},
+		{"only options: no option", only, questionAnswer{Selected: []string{"C"}}, questionAnswer{}, []string{selected}},
+		{"only options: own text", only, questionAnswer{Other: "C"}, questionAnswer{}, []string{other}},
+		{"only options, several: one is none", onlySeveral, questionAnswer{Selected: []string{"A", "C"}}, questionAnswer{}, []string{selected}},
 
-		{"optional: nothing", optional, given{}, given{}, nil},
-		{"optional: blank", optional, given{Selected: []string{""}, Other: " "}, given{}, nil},
-		{"optional: notes alone", optional, given{Notes: "no opinion"}, given{Notes: "no opinion"}, nil},
-		{"optional, several: an empty selection", optionalSeveral, given{Selected: []string{}}, given{}, nil},
+		{"optional: nothing", optional, questionAnswer{}, questionAnswer{}, nil},
+		{"optional: blank", optional, questionAnswer{Selected: []string{""}, Other: " "}, questionAnswer{}, nil},
+		{"optional: notes alone", optional, questionAnswer{Notes: "no opinion"}, questionAnswer{Notes: "no opinion"}, nil},
+		{"optional, several: an empty selection", optionalSeveral, questionAnswer{Selected: []string{}}, questionAnswer{}, nil},
 
-		{"free text", text, given{Other: " as it is "}, given{Other: " as it is "}, nil},
-		{"free text as a label", text, given{Selected: []string{"words"}}, given{Other: "words"}, nil},
-		{"free text: nothing", text, given{}, given{}, []string{at}},
-		{"free text: blank", text, given{Other: "\t"}, given{}, []string{at}},
-		{"free text: twice", text, given{Selected: []string{"a"}, Other: "b"}, given{}, []string{selected}},
-		{"optional free text: nothing", optionalText, given{}, given{}, nil},
+		{"free text", text, questionAnswer{Other: " as it is "}, questionAnswer{Other: " as it is "}, nil},
+		{"free text as a label", text, questionAnswer{Selected: []string{"words"}}, questionAnswer{Other: "words"}, nil},
+		{"free text: nothing", text, questionAnswer{}, questionAnswer{}, []string{at}},
+		{"free text: blank", text, questionAnswer{Other: "\t"}, questionAnswer{}, []string{at}},
+		{"free text: twice", text, questionAnswer{Selected: []string{"a"}, Other: "b"}, questionAnswer{}, []string{selected}},
+		{"optional free text: nothing", optionalText, questionAnswer{}, questionAnswer{}, nil},
 
-		{"own text as long as may be", text, given{Other: strings.Repeat("é", 20_000)}, given{Other: strings.Repeat("é", 20_000)}, nil},
-		{"own text too long", text, given{Other: strings.Repeat("é", 20_001)}, given{}, []string{other}},
-		{"notes too long", optional, given{Notes: strings.Repeat("é", 20_001)}, given{}, []string{at + "/notes"}},
-		{"own text not UTF-8", text, given{Other: "\xff"}, given{}, []string{other}},
-		{"notes not UTF-8", optional, given{Notes: "\xff"}, given{}, []string{at + "/notes"}},
+		{"own text as long as may be", text, questionAnswer{Other: strings.Repeat("é", 20_000)}, questionAnswer{Other: strings.Repeat("é", 20_000)}, nil},
+		{"own text too long", text, questionAnswer{Other: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{other}},
+		{"notes too long", optional, questionAnswer{Notes: strings.Repeat("é", 20_001)}, questionAnswer{}, []string{at + "/notes"}},
+		{"own text not UTF-8", text, questionAnswer{Other: "\xff"}, questionAnswer{}, []string{other}},
+		{"notes not UTF-8", optional, questionAnswer{Notes: "\xff"}, questionAnswer{}, []string{at + "/notes"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.in.ID = "q1"
-			got, err := askback.Answer{Answers: []given{c.in}}.Normalize(one(c.q))
+			got, err := askback.Answer{Answers: []questionAnswer{c.in}}.Normalize(askOf(c.q))
 			if bad := pointers(t, err); !slices.Equal(bad, c.bad) {
 				t.Fatalf("got problems at %q, want %q: %v", bad, c.bad, err)
 			}
 			c.want.ID, c.want.Question = "q1", "Which?"
-			if diff := cmp.Diff([]given{c.want}, got.Answers); c.bad == nil && diff != "" {
+			if diff := cmp.Diff([]questionAnswer{c.want}, got.Answers); c.bad == nil && diff != "" {
 				t.Errorf("want -, got +:\n%s", diff)
 			}
 		})
 	}
 }
 
-// A refusal names the labels, so that whoever sent it can choose one; of many
-// labels only the first.
-func TestTheProblemNamesTheLabels(t *testing.T) {
+// The problem lists the first labels, so that the client can choose one.
+func TestProblemListsFirstLabels(t *testing.T) {
 	q := askback.Question{Options: askback.Options(numbered(7)...), NoOther: true, Optional: true}
-	_, err := askback.Choose(strings.Repeat("long ", 20)).Normalize(one(q))
+	_, err := askback.Choose(strings.Repeat("long ", 20)).Normalize(askOf(q))
 	want := `/answers/0/selected: "long long long long long long long long …" is no option (choose "n0", "n1", "n2", "n3", "n4" …)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestRemarksOnTheWholeFormHaveALimit(t *testing.T) {
+func TestCommentAndReasonHaveALimit(t *testing.T) {
 	for n, want := range map[int][]string{20_000: nil, 20_001: {"/comment", "/reason"}} {
 		for _, a := range []struct {
 			ask    askback.Ask
 			answer askback.Answer
 		}{
-			{form(), askback.Choose("SQLite")},
+			{fourQuestions(), askback.Choose("SQLite")},
 			{askback.Ask{Kind: askback.Confirm}, askback.Decide(askback.Deny, "")},
 		} {
 			a.answer.Comment, a.answer.Reason = strings.Repeat("é", n), strings.Repeat("é", n)
@@ -184,9 +183,9 @@ func TestRemarksOnTheWholeFormHaveALimit(t *testing.T) {
 	}
 }
 
-// Rows C3, D1.
-func TestDecisions(t *testing.T) {
-	confirmation := askback.Ask{Kind: askback.Confirm, Confirmation: drop().Confirmation}
+// The decisions that a confirmation accepts and rejects (C3, D1).
+func TestDecisionsOnConfirmations(t *testing.T) {
+	confirmation := askback.Ask{Kind: askback.Confirm, Confirmation: validConfirmation().Confirmation}
 	edited := askback.Decide(askback.Approve, "")
 	edited.Input = json.RawMessage(`{}`)
 	with := func(d askback.Decision, input string) askback.Answer {
@@ -211,7 +210,7 @@ func TestDecisions(t *testing.T) {
 		{"all approved for no time", confirmation, grants(askback.ApproveAll, "", time.Millisecond), []string{"/grant/expires_in"}},
 		{"all of everything", confirmation, grants(askback.ApproveAll, "everything", 0), []string{"/grant/scope"}},
 		{"a grant with one approval", confirmation, grants(askback.Approve, "", 0), []string{"/grant"}},
-		{"a grant for questions", one(askback.Question{}), askback.Answer{Answers: both.Answers, Grant: &askback.GrantRequest{}}, []string{"/grant"}},
+		{"a grant for questions", askOf(askback.Question{}), askback.Answer{Answers: both.Answers, Grant: &askback.GrantRequest{}}, []string{"/grant"}},
 		{"nothing", confirmation, askback.Answer{}, []string{"/decision"}},
 		{"another word", confirmation, askback.Decide("yes", ""), []string{"/decision"}},
 		{"another case", confirmation, askback.Decide("Approved", ""), []string{"/decision"}},
@@ -223,8 +222,8 @@ func TestDecisions(t *testing.T) {
 		{"edited arguments of a mebibyte", confirmation, with(askback.Approve, `{"a":"`+strings.Repeat("x", askback.MaxInput)+`"}`), []string{"/input"}},
 		{"edited arguments that are denied", confirmation, with(askback.Deny, "{}"), []string{"/input"}},
 		{"edited arguments of all that follows", confirmation, with(askback.ApproveAll, "{}"), []string{"/input"}},
-		{"a decision on questions", form(), askback.Decide(askback.Approve, ""), []string{"/decision", "/answers"}},
-		{"arguments for questions", one(askback.Question{}), askback.Answer{Answers: both.Answers, Input: edited.Input}, []string{"/input"}},
+		{"a decision on questions", fourQuestions(), askback.Decide(askback.Approve, ""), []string{"/decision", "/answers"}},
+		{"arguments for questions", askOf(askback.Question{}), askback.Answer{Answers: both.Answers, Input: edited.Input}, []string{"/input"}},
 	} {
 		_, err := c.answer.Normalize(c.ask)
 		if got := pointers(t, err); !slices.Equal(got, c.want) {
@@ -233,7 +232,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-func TestANormalAnswerIsItsOwnNormalForm(t *testing.T) {
+func TestNormalizingAnswerTwiceChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ask := anyAsk().Draw(t, "ask")
 		given := anyAnswer(ask).Draw(t, "answer")
@@ -255,13 +254,13 @@ func TestANormalAnswerIsItsOwnNormalForm(t *testing.T) {
 	})
 }
 
-// C1, F5: the asker's defaults are answers like any other.
-func TestDefaultsAreAnswers(t *testing.T) {
-	ask := form()
+// Defaults have the form of answers (C1, F5).
+func TestDefaultsHaveTheFormOfAnswers(t *testing.T) {
+	ask := fourQuestions()
 	ask.Questions[0].Default = []string{"DuckDB"}
 	ask.Questions[1].Default = []string{"Metrics", "TLS", "own"}
 	ask.Questions[2].Default = []string{"eu"}
-	want := []given{
+	want := []questionAnswer{
 		{ID: "q1", Question: "Which database?", Other: "DuckDB"},
 		{ID: "q2", Question: "Which extras?", Selected: []string{"Metrics", "TLS"}, Other: "own"},
 		{ID: "q3", Question: "Which region?", Selected: []string{"eu"}},
@@ -272,15 +271,15 @@ func TestDefaultsAreAnswers(t *testing.T) {
 	}
 }
 
-func TestAnAnswerReadsAsItsValues(t *testing.T) {
+func TestQuestionAnswerString(t *testing.T) {
 	for _, c := range []struct {
-		a    given
+		a    questionAnswer
 		want string
 	}{
-		{given{}, ""},
-		{given{Selected: []string{"A", "B"}}, "A, B"},
-		{given{Selected: []string{"A"}, Other: "mine", Notes: "not this"}, "A, mine"},
-		{given{Other: "mine"}, "mine"},
+		{questionAnswer{}, ""},
+		{questionAnswer{Selected: []string{"A", "B"}}, "A, B"},
+		{questionAnswer{Selected: []string{"A"}, Other: "mine", Notes: "not this"}, "A, mine"},
+		{questionAnswer{Other: "mine"}, "mine"},
 	} {
 		if got := c.a.String(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -288,8 +287,8 @@ func TestAnAnswerReadsAsItsValues(t *testing.T) {
 	}
 }
 
-// Other arguments than those asked about are approved only where they can run.
-func TestEditedInputIsRejectedWhereItCannotRun(t *testing.T) {
+// Edited arguments are rejected if the agent cannot run them.
+func TestEditedInputIsRejectedIfAgentCannotRunIt(t *testing.T) {
 	ask := askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`), NoEdit: true}}
 	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"ls -l"}`)}
 	_, err := edited.Normalize(ask)

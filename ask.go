@@ -10,15 +10,15 @@ import (
 type Ask struct {
 	ID           string
 	SessionID    string
-	Agent        string   // the label of who asks, for people; never an identity
-	Owner        string   // the name of the token that asks: who it really is
+	Agent        string   // the label that people read; the agent chooses it, so it is not an identity
+	Owner        string   // the name of the token that asked: the agent's identity
 	Path         []string // the parents of a sub-agent
 	Kind         AskKind
 	Title        string
 	Questions    []Question    // of kind [Questions]
 	Confirmation *Confirmation // of kind [Confirm]
 	Context      json.RawMessage
-	To           []string // who may answer; nobody named is everybody
+	To           []string // the people who may answer; empty: every person
 	Quorum       int
 	Tags         []string
 	Claims       []Claim
@@ -27,31 +27,31 @@ type Ask struct {
 	Deadline     time.Time // zero: none
 	OnTimeout    OnTimeout
 	PageURL      string
-	Repairs      []Problem // where the call was mended, and what was left out (F15)
+	Repairs      []Problem // what was repaired or dropped when the request was read (F15)
 	Outcome      *Outcome  // set once the ask is settled, and never changed
-	ReceivedAt   time.Time // when the agent had the outcome, as far as it said; zero: not yet
+	ReceivedAt   time.Time // when the agent acknowledged the outcome; zero: not yet
 
-	// Repeated says that Ask found this ask by its key instead of making it.
-	// It is not on the wire.
+	// Repeated is set if Ask found this ask by its key and created no new one.
+	// It is not part of the JSON.
 	Repeated bool
 }
 
-// addressed says whether the ask is put to this person, or to everybody.
+// addressed reports whether the ask is addressed to this person or to every person.
 func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Contains(a.To, name) }
 
-// Settled says whether the ask has its outcome.
+// Settled reports whether the ask has its outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }
 
-// Undelivered says whether the ask has an outcome that its agent does not have, as
-// far as it said. What the agent itself withdrew is no news to it.
+// Undelivered reports whether the ask has an outcome that its agent has not
+// acknowledged. An ask that the agent itself withdrew counts as delivered.
 func (a Ask) Undelivered() bool {
 	return a.Settled() && a.ReceivedAt.IsZero() && !a.Withdrawn()
 }
 
-// Withdrawn says whether the agent itself ended the ask.
+// Withdrawn reports whether the agent itself ended the ask.
 func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.By.Kind == ByAgent }
 
-// An AskKind says what is asked for.
+// An AskKind is the kind of an ask: questions, or a confirmation.
 type AskKind string
 
 // The kinds of ask.
@@ -60,10 +60,10 @@ const (
 	Confirm   AskKind = "confirmation"
 )
 
-// A Status is where an ask stands.
+// A Status is the status of an ask.
 type Status string
 
-// An ask is pending until exactly one of the others happens.
+// The statuses. An ask is pending first, and then has exactly one of the others.
 const (
 	Pending   Status = "pending"
 	Answered  Status = "answered"
@@ -71,14 +71,14 @@ const (
 	Cancelled Status = "cancelled"
 	Expired   Status = "expired"
 
-	// AnyStatus selects all of them in a [Query]; no ask has it.
+	// AnyStatus selects every status in a [Query]. No ask has it.
 	AnyStatus Status = "all"
 )
 
-// An OnTimeout says what the end of the deadline means (F5).
+// An OnTimeout is the effect of a deadline that passes (F5).
 type OnTimeout string
 
-// What the end of a deadline can mean. None of them approves anything.
+// The effects of a deadline. None of them approves anything.
 const (
 	OnTimeoutWait    OnTimeout = "wait"    // nothing: the ask stays pending
 	OnTimeoutFail    OnTimeout = "fail"    // expired; the session fails
@@ -86,30 +86,30 @@ const (
 	OnTimeoutDecline OnTimeout = "decline" // expired; the session goes on
 )
 
-// A Claim says that a person is looking at an ask.
+// A Claim records that a person is reading an ask.
 type Claim struct {
 	Name string
 	At   time.Time
 }
 
-// How long claims hold a deadline: [ClaimHold] after the last one, and never
-// longer than [MaxClaimHold] past it (wire.md §1).
+// Claims hold a deadline until [ClaimHold] after the last claim, but not longer
+// than [MaxClaimHold] after the deadline itself (wire.md §1).
 const (
 	ClaimHold    = 5 * time.Minute
 	MaxClaimHold = 30 * time.Minute
 )
 
-// A Question is one thing the agent cannot decide alone.
+// A Question is one question of an ask.
 type Question struct {
-	ID          string // q1 … q4, given by Askback
+	ID          string // q1 to q4, assigned by Askback
 	Text        string
-	Header      string // a label of at most 12 characters; longer is cut
+	Header      string // a label; it is cut to 12 characters
 	MultiSelect bool
-	Options     []Option // none: the answer is free text
-	NoOther     bool     // only the options count; "allow_custom": false on the wire
-	Optional    bool     // may stay unanswered; "required": false on the wire
-	// Default is what Enter means in the terminal, and what the end of the
-	// deadline means where the asker said so: labels, or text of its own.
+	Options     []Option // empty: the answer is free text
+	NoOther     bool     // the answer must be one of the options; "allow_custom": false in JSON
+	Optional    bool     // an answer is not required; "required": false in JSON
+	// Default is the answer that Enter gives in the terminal, and the outcome
+	// of a deadline with [OnTimeoutDefault]. It holds labels, or free text.
 	Default []string
 }
 
@@ -123,14 +123,14 @@ func (q Question) Option(label string) (Option, bool) {
 	return Option{}, false
 }
 
-// An Option is one of the answers the agent can think of.
+// An Option is one of the answers that a question offers.
 type Option struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
-	Preview     string `json:"preview,omitempty"` // what choosing it would look like
+	Preview     string `json:"preview,omitempty"` // what the result of this choice would look like
 }
 
-// Options returns options that have these labels and nothing else.
+// Options returns options with these labels, without descriptions and previews.
 func Options(labels ...string) []Option {
 	options := make([]Option, len(labels))
 	for i, label := range labels {
@@ -139,7 +139,8 @@ func Options(labels ...string) []Option {
 	return options
 }
 
-// A Confirmation asks whether a tool may run with exactly these arguments (F7).
+// A Confirmation is the question whether a tool may run with exactly these
+// arguments (F7).
 type Confirmation struct {
 	ToolName     string
 	Server       string // the MCP server of the tool, if any
@@ -148,16 +149,15 @@ type Confirmation struct {
 	InputPreview string
 	Tier         string // "confirm"
 	Dangerous    bool
-	// NoEdit says that the arguments can be approved as they are or not at all:
-	// the asker has no way to run others.
+	// NoEdit is set if the asker cannot run arguments that a person edited.
 	NoEdit  bool
 	Context string
-	// Digest is sha256 over the canonical form (RFC 8785) of agent, server,
-	// tool_name and input; Askback computes it.
+	// Digest is the SHA-256 hash of agent, server, tool_name and input in the
+	// canonical form of RFC 8785. Askback computes it.
 	Digest string
 }
 
-// Clone returns an ask that shares nothing that can be changed with a.
+// Clone returns a deep copy of a.
 func (a Ask) Clone() Ask {
 	a.Path = slices.Clone(a.Path)
 	a.Questions = slices.Clone(a.Questions)

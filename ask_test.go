@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// fill puts something into every field of v, however deep: two entries into
-// every list, so that a field added tomorrow is in the test as well.
+// fill sets every field of v recursively, and gives each slice two elements. It uses
+// reflection so that the test covers fields that are added later.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -35,28 +35,28 @@ func fill(v reflect.Value) {
 	}
 }
 
-// spoil changes everything that a and whatever shares memory with it can see.
-func spoil(v reflect.Value) {
+// overwrite changes every value that is reachable from v.
+func overwrite(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString("after")
 	case reflect.Uint8:
 		v.SetUint('a')
 	case reflect.Slice:
-		spoil(v.Index(0))
-		spoil(v.Index(1))
+		overwrite(v.Index(0))
+		overwrite(v.Index(1))
 	case reflect.Pointer:
-		spoil(v.Elem())
+		overwrite(v.Elem())
 	case reflect.Struct:
 		for _, f := range v.Fields() {
 			if f.CanSet() {
-				spoil(f)
+				overwrite(f)
 			}
 		}
 	}
 }
 
-func TestACloneSharesNothing(t *testing.T) {
+func TestCloneSharesNoMemory(t *testing.T) {
 	var a, want askback.Ask
 	fill(reflect.ValueOf(&a).Elem())
 	fill(reflect.ValueOf(&want).Elem())
@@ -64,13 +64,13 @@ func TestACloneSharesNothing(t *testing.T) {
 	if diff := cmp.Diff(want, clone); diff != "" {
 		t.Fatalf("the clone differs; want -, got +:\n%s", diff)
 	}
-	spoil(reflect.ValueOf(&a).Elem())
+	overwrite(reflect.ValueOf(&a).Elem())
 	if diff := cmp.Diff(want, clone); diff != "" {
 		t.Errorf("the clone changed with the original; want -, got +:\n%s", diff)
 	}
 }
 
-func TestACloneIsTheSame(t *testing.T) {
+func TestCloneIsEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := anyAsk().Draw(t, "ask")
 		if diff := cmp.Diff(a, a.Clone()); diff != "" {
@@ -79,7 +79,7 @@ func TestACloneIsTheSame(t *testing.T) {
 	})
 }
 
-func TestAnAskIsSettledOnceItHasAnOutcome(t *testing.T) {
+func TestAskWithOutcomeIsSettled(t *testing.T) {
 	for _, outcome := range []*askback.Outcome{nil, {}} {
 		a := askback.Ask{Outcome: outcome, Context: json.RawMessage(`{}`)}
 		if got, want := a.Settled(), outcome != nil; got != want {

@@ -1,14 +1,14 @@
-// Package askback is the place where agents ask people, and get an answer,
-// however long it takes.
+// Package askback lets agents ask people questions and wait for the answers,
+// however long that takes.
 //
-// It holds the words, the rules that make them valid, and the small interfaces
-// that every way in and out of Askback shares: no storage, no clock, no network.
-// An engine (package engine) gives each principal a seat that implements them;
-// the client of a server implements the same ones.
+// It defines the types, the rules that make them valid, and the interfaces that
+// every frontend and client implements. It has no storage, no clock and no
+// network. Package engine returns a [Seat] for each principal; the client of a
+// server implements the same interface.
 //
-// An [Asker] puts a [Request] and gets an [Ask]. It is [Pending] until exactly
-// one [Outcome] ends it: answered, declined, cancelled or expired. The first
-// answer wins; who comes later learns who won and with what.
+// An [Asker] turns a [Request] into an [Ask]. The ask is [Pending] until exactly
+// one [Outcome] ends it: it is answered, declined, cancelled or expired. The
+// first answer wins. A later one is rejected with the outcome that was recorded.
 package askback
 
 import (
@@ -16,61 +16,63 @@ import (
 	"encoding/json"
 )
 
-// An Asker is the agent's side. Every method is safe to repeat.
+// An Asker is the interface of an agent. Every method is safe to repeat.
 //
-// The errors are those of [ErrNotFound], [ErrForbidden], [ErrBusy], [ErrFull],
-// [ErrStopping], [Invalid], the context's, and what each method adds.
+// Every method may return [ErrNotFound], [ErrForbidden], [ErrBusy], [ErrFull],
+// [ErrStopping], an [Invalid] or an error of the context. Each method lists what
+// else it returns.
 type Asker interface {
-	// Ask records a request and returns the ask; when it returns, the ask
-	// survives a crash. A request with the key of an earlier one and the same
-	// content returns the earlier ask, Repeated, as it stands now; with other
-	// content [ErrKeyReused].
+	// Ask records a request and returns the ask, which then survives a crash.
+	// A request with the key and the content of an earlier one returns the
+	// earlier ask in its present state, with Repeated set. If only the key is
+	// the same, the error is [ErrKeyReused].
 	Ask(ctx context.Context, r Request) (Ask, error)
-	// Wait returns the ask once it is settled. When ctx ends first it returns
-	// the ask as it was last seen, with the cause of ctx.
+	// Wait returns the ask once it is settled. If ctx ends first, Wait returns
+	// the ask as last read, with the cause of ctx.
 	Wait(ctx context.Context, id string) (Ask, error)
-	// Cancel withdraws a pending ask. Withdrawn before, it is returned as it
-	// is; settled otherwise, it comes with [ErrSettled].
+	// Cancel withdraws a pending ask. An ask that is already withdrawn is
+	// returned unchanged. If the ask is settled otherwise, Cancel returns it
+	// with [ErrSettled].
 	Cancel(ctx context.Context, id, reason string) (Ask, error)
-	// Consume spends an approval, once, for the arguments that have this
-	// digest. [ErrConsumed] afterwards; [ErrDigest] for another digest;
-	// [ErrNotApproved] when nobody approved.
+	// Consume spends an approval, once, for the arguments with this digest.
+	// The error is [ErrConsumed] if it is already spent, [ErrDigest] if the
+	// digest differs, and [ErrNotApproved] if there is no approval.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
-	// Receive is the receipt for an outcome: the agent has it. Until then an
-	// answer is kept for it, however late it comes and whatever was restarted.
-	// A second receipt changes nothing; before the outcome, [ErrPending].
+	// Receive acknowledges the outcome: the agent has it. Until then the answer
+	// is kept as undelivered, also across restarts. A second call changes
+	// nothing. Before the outcome, the error is [ErrPending].
 	Receive(ctx context.Context, id string) (Ask, error)
 }
 
-// An Inbox is the person's side. The errors are those of [Asker], and
-// [ErrSettled], which comes together with the ask and its outcome.
+// An Inbox is the interface of a person. Its methods return the errors of
+// [Asker], and [ErrSettled] together with the ask and its outcome.
 type Inbox interface {
 	// Get returns an ask.
 	Get(ctx context.Context, id string) (Ask, error)
-	// List returns the asks this principal may see.
+	// List returns a page of the asks that this principal may read.
 	List(ctx context.Context, q Query) (Page, error)
-	// Answer settles a pending ask. The same person repeating the same answer
-	// is given the ask again; anyone else gets [ErrSettled], and the attempt
-	// is kept in the history.
+	// Answer settles a pending ask. If the same person repeats the same answer,
+	// it returns the ask again. Any other answer to a settled ask is recorded
+	// in the history, and the error is [ErrSettled].
 	Answer(ctx context.Context, id string, a Answer) (Ask, error)
-	// Decline settles a pending ask: this person will not answer.
+	// Decline settles a pending ask without an answer.
 	Decline(ctx context.Context, id, reason string) (Ask, error)
-	// Claim says that this person is looking at the ask. It holds the
-	// deadline for a while (see [ClaimHold]) and keeps nobody else out.
+	// Claim records that this person is reading the ask. It holds the deadline
+	// for a while (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 }
 
-// Drafts keep what a person typed so far, each for that person alone, until the
-// ask is settled.
+// Drafts stores unsent answers until the ask is settled. Each person reads only
+// their own.
 type Drafts interface {
-	// Draft returns what was kept, or nil.
+	// Draft returns the stored draft, or nil.
 	Draft(ctx context.Context, id string) (json.RawMessage, error)
-	// SaveDraft keeps a JSON object of at most [MaxDraft] bytes in place of
-	// what was kept before. [ErrSettled] when it is too late.
+	// SaveDraft replaces the stored draft by a JSON object of at most
+	// [MaxDraft] bytes. If the ask is settled, the error is [ErrSettled].
 	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
 }
 
-// A Seat is all that one principal can do.
+// A Seat is the interface of one principal: all it can do with Askback.
 type Seat interface {
 	Asker
 	Inbox
@@ -81,17 +83,17 @@ type Seat interface {
 	Keyring
 }
 
-// A Query selects asks. The zero value selects what is pending.
+// A Query selects asks. The zero value selects the pending ones.
 type Query struct {
 	Status Status // "" is [Pending], [AnyStatus] is all of them
-	// Undelivered selects only what is settled and its agent does not have yet
-	// (see [Ask.Undelivered]), of any status unless one is named; newest first.
+	// Undelivered selects the asks for which [Ask.Undelivered] reports true,
+	// newest first. They may have any status if Status is "".
 	Undelivered bool
 	Agent       string // the agent's label
 	SessionID   string
-	To          string // addressed to this name, or to everybody
-	Search      string // only those whose title, questions, tool or label contain this, in any case
-	Cursor      string // NextCursor of the page before
+	To          string // addressed to this name, or to every person
+	Search      string // part of the title, a question, the tool or the label; case is ignored
+	Cursor      string // NextCursor of the previous page
 	Limit       int    // 1 to 200; 0 is 50
 }
 
@@ -101,7 +103,7 @@ const (
 	MaxLimit     = 200
 )
 
-// Check says whether a query can be answered; the error is [Invalid].
+// Check returns an [Invalid] if the query cannot be executed.
 func (q Query) Check() error {
 	var bad problems
 	switch q.Status {
@@ -116,7 +118,8 @@ func (q Query) Check() error {
 	return bad.err()
 }
 
-// A Page is a part of a list: pending asks oldest first, else newest first.
+// A Page is a part of a list of asks: pending ones oldest first, others newest
+// first.
 type Page struct {
 	Items      []Ask
 	NextCursor string // "" after the last page

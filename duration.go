@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads "90s", "10m", "2h", "7d" and sums of them such as
-// "1h30m", or a whole number of seconds (wire.md §2). It is never negative.
+// ParseDuration parses "90s", "10m", "2h", "7d", sums of them such as "1h30m", or
+// a whole number of seconds (wire.md §2). The result is not negative.
 func ParseDuration(s string) (time.Duration, error) {
 	wrong := fmt.Errorf("%s is no duration; write 90s, 10m, 2h or 7d", quote(s))
 	if s == "" {
@@ -29,7 +29,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return sum, nil
 }
 
-// durationPart reads a number and its unit from the front of s.
+// durationPart parses a number and its unit at the start of s.
 func durationPart(s string) (n int64, unit time.Duration, rest string, ok bool) {
 	i := 0
 	for i < len(s) && '0' <= s[i] && s[i] <= '9' {

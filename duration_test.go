@@ -28,7 +28,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDurationIsRefused(t *testing.T) {
+func TestInvalidDurationsAreRejected(t *testing.T) {
 	for _, s := range []string{
 		"", " ", "s", "10 m", " 10m", "10m ", "-1", "-1s", "+1", "+1s", "1.5h", "1e3", "0x10", "1h30", "10ms", "1w", "1H", "ten", "１０s",
 		"9223372037", "9223372037s", "106752d", "106751d23h48m", "9223372036854775807d", "99999999999999999999", "99999999999999999999s",
@@ -44,7 +44,7 @@ func TestWhatIsNoDurationIsRefused(t *testing.T) {
 	}
 }
 
-func TestDurationsComeBackFromTheirText(t *testing.T) {
+func TestDurationsSurviveFormattingAndParsing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := time.Duration(rapid.Int64Range(0, math.MaxInt64/int64(time.Second)).Draw(t, "s")) * time.Second
 		for _, s := range []string{want.String(), strconv.FormatInt(int64(want/time.Second), 10)} {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What can be wrong, told apart with errors.Is, here and over the wire.
+// The errors of an engine and of the client of a server. Compare with errors.Is.
 var (
 	ErrNotFound     = errors.New("there is no such thing, or it is not yours")
 	ErrForbidden    = errors.New("this kind of principal may not do that")
@@ -30,11 +30,11 @@ var (
 	ErrUnreachable  = errors.New("the server is out of reach")
 )
 
-// A DamagedError names a record that reads otherwise than it was written. It is an
+// A DamagedError names a record that does not match its checksum. It matches
 // [ErrDamaged].
 type DamagedError struct{ ID string }
 
-// Error names the record, and the command that looks for more.
+// Error names the record, and the command that finds every damaged one.
 func (e DamagedError) Error() string {
 	return e.ID + " is damaged in the database and is not used; askback doctor names all that is damaged, and a backup has it whole"
 }
@@ -42,12 +42,12 @@ func (e DamagedError) Error() string {
 // Is reports whether target is [ErrDamaged].
 func (e DamagedError) Is(target error) bool { return target == ErrDamaged }
 
-// A RetryError is an error of a request that can be repeated after a while. It wraps
-// one of the errors above, and goes over the wire as the header Retry-After.
+// A RetryError is the error of a request that can be repeated after a while. It
+// wraps one of the errors above. Over HTTP, After is the header Retry-After.
 type RetryError struct {
 	Err   error
-	Why   string        // more than Err says; "" is nothing
-	After time.Duration // when the same request may be taken
+	Why   string        // replaces the text of Err if it is not ""
+	After time.Duration // how long to wait before the same request is repeated
 }
 
 // Error returns why the request was refused.
@@ -58,20 +58,21 @@ func (e *RetryError) Error() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the error without the time.
+// Unwrap returns e.Err.
 func (e *RetryError) Unwrap() error { return e.Err }
 
-// A Problem is one thing that is wrong with what was sent.
+// A Problem is one mistake in a request.
 type Problem struct {
 	Pointer string `json:"pointer"` // where: a JSON pointer (RFC 6901)
 	Detail  string `json:"detail"`  // what is wrong, and what was expected
 	Fix     string `json:"fix"`     // what to send instead
 }
 
-// Invalid is the error for input that breaks the rules. It is never empty.
+// Invalid is the error for input that breaks the rules. It has at least one
+// problem.
 type Invalid []Problem
 
-// Error says every problem in one line.
+// Error returns every problem in one line.
 func (v Invalid) Error() string {
 	var b strings.Builder
 	for i, p := range v {
@@ -89,11 +90,11 @@ func (v Invalid) Error() string {
 	return b.String()
 }
 
-// MaxProblems is how many problems an [Invalid] names. Whoever makes more can
-// mend these first.
+// MaxProblems is the number of problems that an [Invalid] lists. Further ones are
+// left out.
 const MaxProblems = 20
 
-// problems collects what is wrong while rules are checked.
+// A problems value collects the problems of one input.
 type problems struct{ list Invalid }
 
 func (p *problems) add(pointer, detail, fix string) {

@@ -7,26 +7,28 @@ import (
 	"time"
 )
 
-// An Event is one line of what happened, as wire.md §4 gives it.
+// An Event is one record of the history (wire.md §4).
 type Event struct {
 	Cursor    Cursor
-	Seq       int64 // counts within its session, without gaps; 0 is a snapshot
+	Seq       int64 // number within its session, without gaps; 0 is a snapshot
 	SessionID string
 	Type      string
 	At        time.Time
 	Data      json.RawMessage
 }
 
-// A Cursor is a place in what happened. It is opaque: what one stream gave goes
-// back into the same stream. "" is no place.
+// A Cursor is a position in a stream of events. It is opaque, and valid only for
+// the stream that returned it. The zero value is no position.
 type Cursor string
 
-// A Feed is what happens, as it happens.
+// A Feed streams the events of the history.
 type Feed interface {
-	// Events returns the events of a session, or of all this principal may see
-	// when sessionID is "". With a cursor it goes on behind it; without one, or
-	// with one older than what is kept, it begins with an event "snapshot" that
-	// tells how things stand. Each event comes once, in order, until ctx ends:
-	// then, or when something is wrong, the last pair has an error.
+	// Events returns the events of a session, or of every session that this
+	// principal may read if sessionID is "". With a cursor, the first event is
+	// the one after it. Without one, or if the history no longer reaches back
+	// to it, the first event is a "snapshot" of the present state.
+	//
+	// Each event is returned once, in order, until ctx ends or a read fails.
+	// Then the last pair has an error.
 	Events(ctx context.Context, sessionID string, after Cursor) iter.Seq2[Event, error]
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Askback in the same process, without a server (D4).
+// An agent and a person use Askback in one process, without a server (D4).
 func Example() {
 	ctx := context.Background()
 	e := engine.New(memstore.New(), nil)
@@ -28,7 +28,7 @@ func Example() {
 	// Output: ana says SQLite
 }
 
-// Wait bounds how long the program waits, and not how long the ask is open.
+// The context limits how long the program waits, not how long the ask is open.
 func ExampleAsker_Wait() {
 	ctx := context.Background()
 	e := engine.New(memstore.New(), nil)
@@ -58,7 +58,7 @@ func ExampleAsker_Wait() {
 	// answered Ada <nil>
 }
 
-// An approval is bound to exactly what was shown, and is spent once (F7).
+// An approval covers exactly the arguments that were shown, and is spent once (F7).
 func ExampleAsker_Consume() {
 	ctx := context.Background()
 	e := engine.New(memstore.New(), nil)
@@ -94,8 +94,8 @@ func ExampleAsker_Consume() {
 	// and not again: true
 }
 
-// Silence is a decision only where the asker said so, and a timer says that it
-// was one (F4, F5).
+// If the deadline passes, the asker's defaults apply. The outcome names the timer,
+// not a person (F4, F5).
 func ExampleAsker_Ask_deadline() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

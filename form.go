@@ -2,30 +2,30 @@ package askback
 
 import "strings"
 
-// The options of a confirmation where it appears as a question (wire.md §3).
+// The labels of a confirmation that is presented as a question (wire.md §3).
 const (
 	ConfirmYes = "Yes, proceed"
 	ConfirmNo  = "No, cancel"
 )
 
-// Form returns the questions of an ask. A confirmation is one question, for
-// those who know nothing else: the words are the agent's, the option says what
-// really runs, and a text of one's own is how a person says why not.
+// Form returns the questions of an ask. A confirmation becomes one question, for
+// clients that know only questions. Its text is the agent's, the description of
+// the option names the tool that runs, and free text denies with a reason.
 func (a Ask) Form() []Question {
 	c := a.Confirmation
 	if c == nil {
 		return a.Questions
 	}
-	said := c.Description
-	if strings.TrimSpace(said) == "" {
-		said = c.ToolName
+	description := c.Description
+	if strings.TrimSpace(description) == "" {
+		description = c.ToolName
 	}
 	runs := "Runs " + c.ToolName
 	if c.Server != "" {
 		runs += " of " + c.Server
 	}
 	return []Question{{
-		ID: "q1", Text: "Confirm: " + said, // all else that is said denies
+		ID: "q1", Text: "Confirm: " + description, // every answer but ConfirmYes denies
 		Options: []Option{{Label: ConfirmYes, Description: runs, Preview: string(c.Input)}, {Label: ConfirmNo}},
 	}}
 }

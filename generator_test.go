@@ -11,16 +11,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// words are few, so that they meet: labels that stand twice, defaults that are
-// labels, answers that name them.
+// words has few values, so that random labels, defaults and answers often have the
+// same text.
 var words = rapid.SampledFrom([]string{
 	"A", "B", "SQLite", "<b> & \"c\"", "naïve ☂", "two\nlines", "a, b", "\u2028", "Ωmega", "👩‍👩‍👧‍👦", "null", "[]",
 })
 
-// odd are words that break a rule or are left out.
+// odd generates texts that break a rule or are dropped.
 var odd = rapid.SampledFrom([]string{"", " ", "Other", "other…", "\xff", " A ", "thirteen chars"})
 
-// anyText is mostly a word.
+// anyText generates a text, mostly one of words.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(words, words, words, words, rapid.String(), odd)
 }
@@ -31,7 +31,7 @@ func instant() *rapid.Generator[time.Time] {
 	})
 }
 
-// rawJSON is a string or an object, as it is stored.
+// rawJSON generates compact JSON: an object, or if object is false perhaps a string.
 func rawJSON(object bool) *rapid.Generator[json.RawMessage] {
 	return rapid.Custom(func(t *rapid.T) json.RawMessage {
 		var v any = map[string]any{words.Draw(t, "key"): words.Draw(t, "value"), "n": rapid.Int().Draw(t, "n")}
@@ -48,7 +48,7 @@ func rawJSON(object bool) *rapid.Generator[json.RawMessage] {
 	})
 }
 
-// anyRequest keeps the rules often enough, but not always.
+// anyRequest generates requests, most of them valid.
 func anyRequest() *rapid.Generator[askback.Request] {
 	return rapid.Custom(func(t *rapid.T) askback.Request {
 		r := askback.Request{
@@ -101,7 +101,7 @@ func anyQuestion() *rapid.Generator[askback.Question] {
 	})
 }
 
-// anyAsk is a pending ask with normal content.
+// anyAsk generates pending asks of normalized requests.
 func anyAsk() *rapid.Generator[askback.Ask] {
 	normal := anyRequest().Filter(func(r askback.Request) bool { _, err := r.Normalize(); return err == nil })
 	return rapid.Custom(func(t *rapid.T) askback.Ask {
@@ -125,7 +125,7 @@ func anyAsk() *rapid.Generator[askback.Ask] {
 	})
 }
 
-// anyAnswer fits the ask, or nearly.
+// anyAnswer generates answers to the ask, most of them valid.
 func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 	return rapid.Custom(func(t *rapid.T) askback.Answer {
 		out := askback.Answer{Comment: rapid.SampledFrom([]string{"", "fine"}).Draw(t, "comment")}

@@ -8,62 +8,63 @@ import (
 )
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
-// Asks it covers are answered by it at once, as a policy and never as a person.
-// It always ends by itself.
+// It answers the asks that it covers at once, as [ByPolicy] and not as a person.
+// Every grant expires.
 type Grant struct {
 	ID        string
 	Owner     string // the name of the token that may use it
-	Agent     string // and the label it asks with
+	Agent     string // the label that the ask must have
 	ToolName  string
 	Server    string
 	Scope     Scope
 	SessionID string // of [ScopeSession]
 	Digest    string // of [ScopeInput]: the exact arguments
-	AskID     string // the ask whose approval made it; "" if an older release did
+	AskID     string // the ask that it was made on; "" if an older release made it
 	// Input holds the arguments of that ask, as the agent sent them. It is nil
 	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
 	Input     json.RawMessage
-	Dangerous bool   // made on a dangerous call; others cover none
+	Dangerous bool   // made on a dangerous call; only such a grant covers dangerous calls
 	By        string // the person who made it
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	Uses      int
 	RevokedAt time.Time // zero: not revoked
 
-	// Token is the id of the token that its maker showed, or says who signed in, without which the
-	// grant approves nothing; "" is the program itself. It is not on the wire.
+	// Token is the id of the token that By used, or names the sign-in. If either
+	// ends, the grant approves nothing. It is "" if the program itself made the
+	// grant. It is not part of the JSON.
 	Token string
 }
 
-// A Scope says how much a grant covers, of one tool and one agent.
+// A Scope is how much a grant covers, of one tool and one agent.
 type Scope string
 
-// The scopes, from wide to narrow. [ScopeInput] is the default; a wider one is
-// chosen by a person who was shown what it covers.
+// The scopes, from wide to narrow. [ScopeInput] is the default. A person chooses
+// a wider one only where its effect is shown.
 const (
-	ScopeTool    Scope = "tool"           // whatever its arguments
-	ScopeSession Scope = "session"        // whatever its arguments, in one session
-	ScopeInput   Scope = "tool_and_input" // these very arguments
+	ScopeTool    Scope = "tool"           // any arguments
+	ScopeSession Scope = "session"        // any arguments, in one session
+	ScopeInput   Scope = "tool_and_input" // exactly the same arguments
 )
 
-// A GrantRequest says what [ApproveAll] grants; the zero value is the tool with
-// these very arguments, for [DefaultGrant].
+// A GrantRequest describes the grant that [ApproveAll] makes. The zero value is
+// the tool with exactly the same arguments, for [DefaultGrant].
 type GrantRequest struct {
 	Scope     Scope
 	ExpiresIn time.Duration
 }
 
-// How long grants last.
+// The default and the longest life of a grant.
 const (
 	DefaultGrant = 24 * time.Hour
 	MaxGrant     = 366 * 24 * time.Hour
 )
 
-// MaxGrantInput is how many bytes of arguments a grant keeps to be shown. Grants
-// are listed, and looked through for each confirmation of their agent.
+// MaxGrantInput is the number of bytes of arguments that a grant keeps to show
+// them. It is small because each confirmation of an agent reads all its grants.
 const MaxGrantInput = 1 << 16
 
-// normalize fills in what is unsaid.
+// normalize returns the request with its defaults, and checks it.
 func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	switch g.Scope {
 	case "":
@@ -81,8 +82,8 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	return g
 }
 
-// Covers says whether a grant approves an ask of this owner at a time. Nobody
-// who could not answer the ask can have approved it beforehand.
+// Covers reports whether the grant approves the ask at this time. A person who may
+// not answer the ask cannot have approved it beforehand.
 func (g Grant) Covers(a Ask, now time.Time) bool {
 	c := a.Confirmation
 	if c == nil || !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) {
@@ -105,15 +106,15 @@ func (g Grant) Covers(a Ask, now time.Time) bool {
 	return false
 }
 
-// A GrantQuery selects grants. The zero value selects those that still hold.
+// A GrantQuery selects grants. The zero value selects those in force.
 type GrantQuery struct {
-	Ended  bool   // those that are over or revoked instead
+	Ended  bool   // select those that expired or were revoked instead
 	Agent  string // the agent's label
-	Cursor string // NextCursor of the page before
+	Cursor string // NextCursor of the previous page
 	Limit  int    // 1 to 200; 0 is 50
 }
 
-// Check says whether a query can be answered; the error is [Invalid].
+// Check returns an [Invalid] if the query cannot be executed.
 func (q GrantQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
@@ -132,17 +133,18 @@ type GrantPage struct {
 	NextCursor string // "" after the last page
 }
 
-// A Desk is where a person looks after more than one ask. The errors are those
-// of [Inbox].
+// A Desk is the interface to standing approvals, people, agents and statistics.
+// Its methods return the errors of [Inbox].
 type Desk interface {
-	// Grants returns standing approvals.
+	// Grants returns a page of standing approvals.
 	Grants(ctx context.Context, q GrantQuery) (GrantPage, error)
-	// Revoke ends a grant. When it returns, no ask is approved by it any more.
-	// Revoked before, it is returned as it is.
+	// Revoke ends a grant. Once it returns, the grant approves no further ask.
+	// A grant that is already revoked is returned unchanged.
 	Revoke(ctx context.Context, id string) (Grant, error)
-	// People returns those who may answer, and Agents those who ask, by name.
+	// People returns the people who may answer, by name.
 	People(ctx context.Context) ([]Person, error)
+	// Agents returns the agents that ask, by name.
 	Agents(ctx context.Context) ([]Asking, error)
-	// Stats say how long agents wait, and for whom.
+	// Stats returns how long agents wait, and for whom.
 	Stats(ctx context.Context) (Stats, error)
 }

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// The JSON of wire.md §2: what is not there is null, lists are never null,
-// times are RFC 3339 in UTC with milliseconds.
+// The JSON of wire.md §2: absent values are null, lists are never null, times are
+// RFC 3339 in UTC with milliseconds.
 
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-type stamp struct{ time.Time }
+type timestamp struct{ time.Time }
 
 // MarshalJSON writes null for the zero time.
-func (s stamp) MarshalJSON() ([]byte, error) {
+func (s timestamp) MarshalJSON() ([]byte, error) {
 	if s.IsZero() {
 		return []byte("null"), nil
 	}
 	return s.UTC().AppendFormat(nil, `"`+timeForm+`"`), nil
 }
 
-// null is v, or null when it says nothing.
-func null[T comparable](v T) *T {
+// pointerTo returns a pointer to v, or nil (null in JSON) if v is the zero value.
+func pointerTo[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil
@@ -30,23 +30,24 @@ func null[T comparable](v T) *T {
 	return &v
 }
 
-func set[T any](p *T) (v T) {
+// valueOf returns *p, or the zero value if p is nil.
+func valueOf[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
 	return v
 }
 
-// list is v, or an empty list.
-func list[T any](v []T) []T {
+// orEmpty returns v, or an empty list (not null in JSON) if v is nil.
+func orEmpty[T any](v []T) []T {
 	if v == nil {
 		return []T{}
 	}
 	return v
 }
 
-// marshal is json.Marshal that leaves <, > and & as they are: what people and
-// agents wrote is not rewritten for browsers, which get no JSON of ours as HTML.
+// marshal is like json.Marshal but does not escape <, > and &. No frontend embeds
+// this JSON in HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -74,28 +75,28 @@ type askJSON struct {
 	Tags         []string        `json:"tags"`
 	Claims       []Claim         `json:"claims"`
 	Status       Status          `json:"status"`
-	CreatedAt    stamp           `json:"created_at"`
-	Deadline     stamp           `json:"deadline"`
+	CreatedAt    timestamp       `json:"created_at"`
+	Deadline     timestamp       `json:"deadline"`
 	OnTimeout    OnTimeout       `json:"on_timeout"`
 	PageURL      *string         `json:"page_url"`
 	Repairs      []Problem       `json:"repairs"`
 	Outcome      *Outcome        `json:"outcome"`
-	ReceivedAt   stamp           `json:"received_at"`
+	ReceivedAt   timestamp       `json:"received_at"`
 }
 
-// MarshalJSON writes an ask as it is read over the wire.
+// MarshalJSON writes an ask as in wire.md §2.
 func (a Ask) MarshalJSON() ([]byte, error) {
 	context := a.Context
 	if len(context) == 0 {
 		context = json.RawMessage("{}")
 	}
 	return marshal(askJSON{
-		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Path: list(a.Path), Kind: a.Kind,
-		Title: null(a.Title), Questions: list(a.Questions), Confirmation: a.Confirmation, Context: context,
-		To: list(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: list(a.Tags), Claims: list(a.Claims),
-		Status: a.Status, CreatedAt: stamp{a.CreatedAt}, Deadline: stamp{a.Deadline},
-		OnTimeout: a.OnTimeout, PageURL: null(a.PageURL), Repairs: list(a.Repairs), Outcome: a.Outcome,
-		ReceivedAt: stamp{a.ReceivedAt},
+		ID: a.ID, SessionID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Path: orEmpty(a.Path), Kind: a.Kind,
+		Title: pointerTo(a.Title), Questions: orEmpty(a.Questions), Confirmation: a.Confirmation, Context: context,
+		To: orEmpty(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: orEmpty(a.Tags), Claims: orEmpty(a.Claims),
+		Status: a.Status, CreatedAt: timestamp{a.CreatedAt}, Deadline: timestamp{a.Deadline},
+		OnTimeout: a.OnTimeout, PageURL: pointerTo(a.PageURL), Repairs: orEmpty(a.Repairs), Outcome: a.Outcome,
+		ReceivedAt: timestamp{a.ReceivedAt},
 	})
 }
 
@@ -109,18 +110,18 @@ func (a *Ask) UnmarshalJSON(b []byte) error {
 		j.Context = nil
 	}
 	*a = Ask{
-		ID: j.ID, SessionID: j.SessionID, Agent: j.Agent, Owner: j.Owner, Path: some(j.Path), Kind: j.Kind,
-		Title: set(j.Title), Questions: some(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
-		To: some(j.To), Quorum: j.Quorum, Tags: some(j.Tags), Claims: some(j.Claims),
+		ID: j.ID, SessionID: j.SessionID, Agent: j.Agent, Owner: j.Owner, Path: orNil(j.Path), Kind: j.Kind,
+		Title: valueOf(j.Title), Questions: orNil(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
+		To: orNil(j.To), Quorum: j.Quorum, Tags: orNil(j.Tags), Claims: orNil(j.Claims),
 		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,
-		OnTimeout: j.OnTimeout, PageURL: set(j.PageURL), Repairs: some(j.Repairs), Outcome: j.Outcome,
+		OnTimeout: j.OnTimeout, PageURL: valueOf(j.PageURL), Repairs: orNil(j.Repairs), Outcome: j.Outcome,
 		ReceivedAt: j.ReceivedAt.Time,
 	}
 	return nil
 }
 
-// some is v, or nil when it is empty.
-func some[T any](v []T) []T {
+// orNil returns v, or nil if it is empty.
+func orNil[T any](v []T) []T {
 	if len(v) == 0 {
 		return nil
 	}
@@ -134,25 +135,25 @@ type pageJSON struct {
 
 // MarshalJSON writes a list as in wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) {
-	return marshal(pageJSON{list(p.Items), null(p.NextCursor)})
+	return marshal(pageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (p *Page) UnmarshalJSON(b []byte) error {
 	var j pageJSON
 	err := json.Unmarshal(b, &j)
-	*p = Page{some(j.Items), set(j.NextCursor)}
+	*p = Page{orNil(j.Items), valueOf(j.NextCursor)}
 	return err
 }
 
 type claimJSON struct {
-	Name string `json:"name"`
-	At   stamp  `json:"at"`
+	Name string    `json:"name"`
+	At   timestamp `json:"at"`
 }
 
 // MarshalJSON writes a claim as in wire.md §2.
 func (c Claim) MarshalJSON() ([]byte, error) {
-	return marshal(claimJSON{c.Name, stamp{c.At}})
+	return marshal(claimJSON{c.Name, timestamp{c.At}})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -174,8 +175,8 @@ type questionJSON struct {
 	Required    bool            `json:"required"`
 }
 
-// MarshalJSON writes a question as in wire.md §2; default is a list where
-// several may be chosen.
+// MarshalJSON writes a question as in wire.md §2. The default is a list if the
+// question allows several answers.
 func (q Question) MarshalJSON() ([]byte, error) {
 	var err error
 	standard := []byte("null")
@@ -189,7 +190,7 @@ func (q Question) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return marshal(questionJSON{
-		q.ID, q.Text, null(q.Header), q.MultiSelect, list(q.Options), !q.NoOther, standard, !q.Optional,
+		q.ID, q.Text, pointerTo(q.Header), q.MultiSelect, orEmpty(q.Options), !q.NoOther, standard, !q.Optional,
 	})
 }
 
@@ -200,7 +201,7 @@ func (q *Question) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*q = Question{
-		ID: j.ID, Text: j.Text, Header: set(j.Header), MultiSelect: j.MultiSelect, Options: some(j.Options),
+		ID: j.ID, Text: j.Text, Header: valueOf(j.Header), MultiSelect: j.MultiSelect, Options: orNil(j.Options),
 		NoOther: !j.AllowCustom, Optional: !j.Required,
 	}
 	if len(j.Default) == 0 || string(j.Default) == "null" {
@@ -229,8 +230,8 @@ type confirmationJSON struct {
 // MarshalJSON writes a confirmation as in wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) {
 	return marshal(confirmationJSON{
-		c.ToolName, null(c.Server), null(c.Description), c.Input, null(c.InputPreview), c.Tier, c.Dangerous, c.NoEdit,
-		null(c.Context), c.Digest,
+		c.ToolName, pointerTo(c.Server), pointerTo(c.Description), c.Input, pointerTo(c.InputPreview), c.Tier, c.Dangerous, c.NoEdit,
+		pointerTo(c.Context), c.Digest,
 	})
 }
 
@@ -239,8 +240,8 @@ func (c *Confirmation) UnmarshalJSON(b []byte) error {
 	var j confirmationJSON
 	err := json.Unmarshal(b, &j)
 	*c = Confirmation{
-		j.ToolName, set(j.Server), set(j.Description), j.Input, set(j.InputPreview), j.Tier, j.Dangerous, j.NoEdit,
-		set(j.Context), j.Digest,
+		j.ToolName, valueOf(j.Server), valueOf(j.Description), j.Input, valueOf(j.InputPreview), j.Tier, j.Dangerous, j.NoEdit,
+		valueOf(j.Context), j.Digest,
 	}
 	return err
 }
@@ -256,7 +257,7 @@ type outcomeJSON struct {
 	Reason    *string          `json:"reason"`
 	By        By               `json:"by"`
 	Via       *Via             `json:"via"`
-	At        stamp            `json:"at"`
+	At        timestamp        `json:"at"`
 	Defaulted bool             `json:"default_applied"`
 }
 
@@ -267,9 +268,9 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		input = json.RawMessage("null")
 	}
 	return marshal(outcomeJSON{
-		o.Status, list(o.Answers), null(o.Comment), null(o.Decision), input, null(o.Digest), null(o.GrantID), null(o.Reason), o.By,
-		null(o.Via),
-		stamp{o.At},
+		o.Status, orEmpty(o.Answers), pointerTo(o.Comment), pointerTo(o.Decision), input, pointerTo(o.Digest), pointerTo(o.GrantID), pointerTo(o.Reason), o.By,
+		pointerTo(o.Via),
+		timestamp{o.At},
 		o.Defaulted,
 	})
 }
@@ -284,8 +285,8 @@ func (o *Outcome) UnmarshalJSON(b []byte) error {
 		j.Input = nil
 	}
 	*o = Outcome{
-		j.Status, some(j.Answers), set(j.Comment), set(j.Decision), j.Input, set(j.Digest), set(j.GrantID), set(j.Reason),
-		j.By, set(j.Via), j.At.Time, j.Defaulted,
+		j.Status, orNil(j.Answers), valueOf(j.Comment), valueOf(j.Decision), j.Input, valueOf(j.Digest), valueOf(j.GrantID), valueOf(j.Reason),
+		j.By, valueOf(j.Via), j.At.Time, j.Defaulted,
 	}
 	return nil
 }
@@ -303,21 +304,21 @@ type grantJSON struct {
 	Input     json.RawMessage `json:"input"`
 	Dangerous bool            `json:"dangerous"`
 	By        string          `json:"by"`
-	CreatedAt stamp           `json:"created_at"`
-	ExpiresAt stamp           `json:"expires_at"`
+	CreatedAt timestamp       `json:"created_at"`
+	ExpiresAt timestamp       `json:"expires_at"`
 	Uses      int             `json:"uses"`
-	RevokedAt stamp           `json:"revoked_at"`
+	RevokedAt timestamp       `json:"revoked_at"`
 }
 
 // MarshalJSON writes a grant as in wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) {
 	return marshal(grantJSON{
-		g.ID, null(g.AskID), g.Owner, g.Agent, g.ToolName, null(g.Server), g.Scope, null(g.SessionID), null(g.Digest), raw(g.Input), g.Dangerous,
+		g.ID, pointerTo(g.AskID), g.Owner, g.Agent, g.ToolName, pointerTo(g.Server), g.Scope, pointerTo(g.SessionID), pointerTo(g.Digest), rawOrNull(g.Input), g.Dangerous,
 		g.By,
-		stamp{g.CreatedAt},
-		stamp{g.ExpiresAt},
+		timestamp{g.CreatedAt},
+		timestamp{g.ExpiresAt},
 		g.Uses,
-		stamp{g.RevokedAt},
+		timestamp{g.RevokedAt},
 	})
 }
 
@@ -326,8 +327,8 @@ func (g *Grant) UnmarshalJSON(b []byte) error {
 	var j grantJSON
 	err := json.Unmarshal(b, &j)
 	*g = Grant{
-		ID: j.ID, AskID: set(j.AskID), Owner: j.Owner, Agent: j.Agent, ToolName: j.ToolName, Server: set(j.Server), Scope: j.Scope,
-		SessionID: set(j.SessionID), Digest: set(j.Digest), Input: unraw(j.Input), Dangerous: j.Dangerous, By: j.By,
+		ID: j.ID, AskID: valueOf(j.AskID), Owner: j.Owner, Agent: j.Agent, ToolName: j.ToolName, Server: valueOf(j.Server), Scope: j.Scope,
+		SessionID: valueOf(j.SessionID), Digest: valueOf(j.Digest), Input: nilIfNull(j.Input), Dangerous: j.Dangerous, By: j.By,
 		CreatedAt: j.CreatedAt.Time, ExpiresAt: j.ExpiresAt.Time, Uses: j.Uses, RevokedAt: j.RevokedAt.Time,
 	}
 	return err
@@ -340,14 +341,14 @@ type grantPageJSON struct {
 
 // MarshalJSON writes a list as in wire.md §2.
 func (p GrantPage) MarshalJSON() ([]byte, error) {
-	return marshal(grantPageJSON{list(p.Items), null(p.NextCursor)})
+	return marshal(grantPageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (p *GrantPage) UnmarshalJSON(b []byte) error {
 	var j grantPageJSON
 	err := json.Unmarshal(b, &j)
-	*p = GrantPage{some(j.Items), set(j.NextCursor)}
+	*p = GrantPage{orNil(j.Items), valueOf(j.NextCursor)}
 	return err
 }
 
@@ -356,14 +357,14 @@ type byJSON struct {
 	Name *string `json:"name"`
 }
 
-// MarshalJSON writes who ended an ask as in wire.md §2.
-func (b By) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, null(b.Name)}) }
+// MarshalJSON writes the actor that ended an ask as in wire.md §2.
+func (b By) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, pointerTo(b.Name)}) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (b *By) UnmarshalJSON(raw []byte) error {
 	var j byJSON
 	err := json.Unmarshal(raw, &j)
-	*b = By{j.Kind, set(j.Name)}
+	*b = By{j.Kind, valueOf(j.Name)}
 	return err
 }
 
@@ -377,13 +378,13 @@ type questionAnswerJSON struct {
 
 // MarshalJSON writes the answer to a question as in wire.md §2.
 func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
-	return marshal(questionAnswerJSON{a.ID, a.Question, list(a.Selected), null(a.Other), null(a.Notes)})
+	return marshal(questionAnswerJSON{a.ID, a.Question, orEmpty(a.Selected), pointerTo(a.Other), pointerTo(a.Notes)})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (a *QuestionAnswer) UnmarshalJSON(b []byte) error {
 	var j questionAnswerJSON
 	err := json.Unmarshal(b, &j)
-	*a = QuestionAnswer{j.ID, j.Question, some(j.Selected), set(j.Other), set(j.Notes)}
+	*a = QuestionAnswer{j.ID, j.Question, orNil(j.Selected), valueOf(j.Other), valueOf(j.Notes)}
 	return err
 }

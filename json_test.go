@@ -23,8 +23,9 @@ var (
 	seconds = func(s float64) time.Time { return nine.Add(time.Duration(s * float64(time.Second))) }
 )
 
-// pages are the examples of wire.md §2, and what is least and most of each.
-var pages = map[string]any{
+// goldenValues have their JSON in testdata: the examples of wire.md §2, and values
+// with few and with many fields.
+var goldenValues = map[string]any{
 	"ask_questions": askback.Ask{
 		ID: "ask_01k00000000000000000000000", SessionID: "ses_01k00000000000000000000000", Agent: "deploy-bot", Kind: askback.Questions,
 		Questions: []askback.Question{{
@@ -81,10 +82,10 @@ var pages = map[string]any{
 	"problems":  askback.Invalid{{Pointer: "/questions/0/question", Detail: "is blank", Fix: "write something"}},
 }
 
-// wire.md §2: what is not there is null, lists are never null, times have
-// milliseconds and are UTC.
-func TestTheWireIsWrittenAsPromised(t *testing.T) {
-	for name, v := range pages {
+// Absent values are null, lists are never null, times are UTC with milliseconds
+// (wire.md §2).
+func TestJSONMatchesGoldenFiles(t *testing.T) {
+	for name, v := range goldenValues {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			enc := json.NewEncoder(&b)
@@ -93,12 +94,12 @@ func TestTheWireIsWrittenAsPromised(t *testing.T) {
 			if err := enc.Encode(v); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("testdata", name+".json"), b.Bytes())
+			checkGolden(t, filepath.Join("testdata", name+".json"), b.Bytes())
 		})
 	}
 }
 
-func golden(t *testing.T, path string, got []byte) {
+func checkGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
@@ -115,8 +116,8 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// back reads JSON into a new value of the same type.
-func back[T any](t rapid.TB, raw []byte) (v T) {
+// decode returns the value that raw encodes.
+func decode[T any](t rapid.TB, raw []byte) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatalf("%v, reading %s", err, raw)
@@ -124,33 +125,33 @@ func back[T any](t rapid.TB, raw []byte) (v T) {
 	return v
 }
 
-func TestAsksComeBackFromTheWire(t *testing.T) {
+func TestAsksSurviveJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyAsk().Draw(t, "ask")
 		if rapid.Bool().Draw(t, "settled") {
-			want.Outcome = settled(t, want)
+			want.Outcome = drawOutcome(t, want)
 			want.Status = want.Outcome.Status
 		}
 		raw, err := want.MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, back[askback.Ask](t, raw)); diff != "" {
+		if diff := cmp.Diff(want, decode[askback.Ask](t, raw)); diff != "" {
 			t.Errorf("want -, got +, over %s:\n%s", raw, diff)
 		}
-		// json.Marshal escapes <, > and & on its own account; what is read is the same.
+		// json.Marshal escapes <, > and & in what MarshalJSON returned. The value is the same.
 		raw, err = json.Marshal(askback.Page{Items: []askback.Ask{want}, NextCursor: want.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
-		page := back[askback.Page](t, raw)
+		page := decode[askback.Page](t, raw)
 		if diff := cmp.Diff(askback.Page{Items: []askback.Ask{want}, NextCursor: want.ID}, page, cmp.Transformer("value", value)); diff != "" {
 			t.Errorf("want -, got +, over %s:\n%s", raw, diff)
 		}
 	})
 }
 
-// value is what JSON says, whatever it looks like.
+// value returns the decoded JSON, so that differences in form do not count.
 func value(raw json.RawMessage) (v any) {
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)
@@ -158,7 +159,8 @@ func value(raw json.RawMessage) (v any) {
 	return v
 }
 
-func settled(t *rapid.T, a askback.Ask) *askback.Outcome {
+// drawOutcome returns a random outcome of the ask.
+func drawOutcome(t *rapid.T, a askback.Ask) *askback.Outcome {
 	o := askback.Outcome{
 		Status: rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "status"),
 		Reason: rapid.SampledFrom([]string{"", "so"}).Draw(t, "reason"), At: instant().Draw(t, "at"),
@@ -179,14 +181,14 @@ func settled(t *rapid.T, a askback.Ask) *askback.Outcome {
 	return &o
 }
 
-func TestQuestionsSayOnTheWireWhatIsUnsaid(t *testing.T) {
-	got := back[askback.Question](t, []byte(`{"id": "q1", "question": "Why?"}`))
+func TestQuestionJSONHasDefaults(t *testing.T) {
+	got := decode[askback.Question](t, []byte(`{"id": "q1", "question": "Why?"}`))
 	if want := (askback.Question{ID: "q1", Text: "Why?"}); !cmp.Equal(got, want) {
 		t.Errorf("got %+v, want %+v: own text allowed, and required", got, want)
 	}
 }
 
-func TestWireThatIsNotOursIsAnError(t *testing.T) {
+func TestInvalidJSONOfAnAskIsRejected(t *testing.T) {
 	for _, raw := range []string{`[]`, `{"created_at": "yesterday"}`, `{"questions": [{"default": 1}]}`, `{"claims": [1]}`, `{"outcome": {"by": 3}}`, `{"confirmation": "x"}`} {
 		var a askback.Ask
 		if err := json.Unmarshal([]byte(raw), &a); err == nil {

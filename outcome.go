@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// An Outcome is how an ask ended, by whom, where and when (F4). It never
-// changes.
+// An Outcome records how an ask ended, by whom, through which channel and when
+// (F4). It never changes.
 type Outcome struct {
 	Status    Status
-	Answers   []QuestionAnswer // one per question, in order; defaults too
-	Comment   string           // remarks on the whole form
+	Answers   []QuestionAnswer // one per question, in order; also if they are defaults
+	Comment   string           // a remark on the whole form
 	Decision  Decision         // of a confirmation
-	Input     json.RawMessage  // the arguments as a person edited them; nil: as they were asked about
-	Digest    string           // of an approval: what may run; see [Confirmation]
-	GrantID   string           // the grant that was made, or used
+	Input     json.RawMessage  // the arguments as a person edited them; nil: unchanged
+	Digest    string           // of an approval: the digest of what may run; see [Confirmation]
+	GrantID   string           // the grant that was made or used
 	Reason    string
 	By        By
 	Via       Via
 	At        time.Time
-	Defaulted bool // a timer applied the asker's defaults
+	Defaulted bool // the deadline passed, and the asker's defaults apply
 }
 
-// Approved says whether a person, or a grant one made, approved the action of a
-// confirmation. It is the only way to say so.
+// Approved reports whether the action of a confirmation is approved, by a person
+// or by the grant of one. No other check is valid.
 func (o *Outcome) Approved() bool {
 	return o != nil && o.Status == Answered && (o.Decision == Approve || o.Decision == ApproveAll)
 }
 
-// Same says whether two outcomes give the same answer, whoever gave it, where
-// and when.
+// Same reports whether two outcomes have the same answer. It ignores By, Via and
+// At.
 func (o *Outcome) Same(p *Outcome) bool {
 	return o.Status == p.Status && o.Comment == p.Comment && o.Decision == p.Decision &&
 		o.Reason == p.Reason && string(o.Input) == string(p.Input) &&
@@ -40,16 +40,16 @@ func (o *Outcome) Same(p *Outcome) bool {
 		})
 }
 
-// A By is who ended an ask.
+// A By is the actor that ended an ask.
 type By struct {
 	Kind ByKind
 	Name string
 }
 
-// A ByKind says what sort of thing ended an ask.
+// A ByKind is a kind of actor.
 type ByKind string
 
-// Who can end an ask. Silence is a timer, never a person.
+// The kinds of actor. A deadline that passes is a timer, not a person.
 const (
 	ByPerson   ByKind = "person"
 	ByTimer    ByKind = "timer"
@@ -58,7 +58,7 @@ const (
 	ByOperator ByKind = "operator"
 )
 
-// String reads "ana", "a timer", "agent deploy-bot".
+// String returns a text such as "ana", "a timer" or "agent deploy-bot".
 func (b By) String() string {
 	switch {
 	case b.Kind == ByPerson:
@@ -69,7 +69,7 @@ func (b By) String() string {
 	return string(b.Kind) + " " + b.Name
 }
 
-// A Decision is what a person says to a confirmation.
+// A Decision is the answer to a confirmation.
 type Decision string
 
 // The decisions. [ApproveAll] also makes a grant (D1).
@@ -81,14 +81,14 @@ const (
 
 // A QuestionAnswer is the answer to one question.
 type QuestionAnswer struct {
-	ID       string   // the question's id; or Question names it
+	ID       string   // the question's id; if it is "", Question identifies the question
 	Question string   // the question's text
 	Selected []string // labels of options
-	Other    string   // text of the person's own
+	Other    string   // free text
 	Notes    string
 }
 
-// Values returns the labels chosen and the text written, in that order.
+// Values returns the selected labels, then the free text if there is any.
 func (a QuestionAnswer) Values() []string {
 	values := slices.Clone(a.Selected)
 	if a.Other != "" {
@@ -100,17 +100,17 @@ func (a QuestionAnswer) Values() []string {
 // String joins the values with ", ".
 func (a QuestionAnswer) String() string { return strings.Join(a.Values(), ", ") }
 
-// An Answer is what one person gives: answers to questions, or a decision.
+// An Answer is the reply of one person: answers to questions, or a decision.
 type Answer struct {
 	Answers  []QuestionAnswer
 	Comment  string
 	Decision Decision
-	Input    json.RawMessage // of an approval: the arguments as they should be instead
+	Input    json.RawMessage // of an approval: edited arguments; nil: unchanged
 	Reason   string
-	Grant    *GrantRequest // of [ApproveAll]; nil is the zero value
+	Grant    *GrantRequest // of [ApproveAll]; nil: the zero value
 }
 
-// Choose returns the answer to a single question: labels, or text of one's own.
+// Choose returns the answer to a single question: labels or free text.
 func Choose(values ...string) Answer {
 	return Answer{Answers: []QuestionAnswer{{ID: "q1", Selected: values}}}
 }

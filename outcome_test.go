@@ -13,9 +13,9 @@ var statuses = []askback.Status{
 	askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired, askback.AnyStatus, "", "approved",
 }
 
-// C3, F4, F7: nothing but an answer that says so approves, whoever gave it and
-// whatever else stands beside it.
-func TestOnlyAnAnswerThatSaysSoApproves(t *testing.T) {
+// Of all statuses and decisions, only an answer that approves is an approval, whatever
+// the other fields are (C3, F4, F7).
+func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 	var none *askback.Outcome
 	if none.Approved() {
 		t.Error("no outcome: got approved, want not")
@@ -33,8 +33,8 @@ func TestOnlyAnAnswerThatSaysSoApproves(t *testing.T) {
 	}
 }
 
-// A repeat is the same answer, whoever gave it, where and when (E10).
-func TestSameLooksAtTheAnswerAlone(t *testing.T) {
+// The person, the channel and the time do not count (E10).
+func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{
 			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`), Via: askback.ViaWeb,
@@ -71,7 +71,7 @@ func TestSameLooksAtTheAnswerAlone(t *testing.T) {
 	}
 }
 
-func TestWhoEndedAnAskIsReadAloud(t *testing.T) {
+func TestByString(t *testing.T) {
 	for _, c := range []struct {
 		by   askback.By
 		want string
@@ -87,7 +87,7 @@ func TestWhoEndedAnAskIsReadAloud(t *testing.T) {
 	}
 }
 
-func TestInvalidSaysEveryProblem(t *testing.T) {
+func TestInvalidErrorListsEveryProblem(t *testing.T) {
 	for _, c := range []struct {
 		v    askback.Invalid
 		want string
@@ -106,9 +106,8 @@ func TestInvalidSaysEveryProblem(t *testing.T) {
 	}
 }
 
-// The sentinels are told apart by identity, never by text, and each says
-// something of its own.
-func TestSentinelsDiffer(t *testing.T) {
+// No sentinel matches another one or has its text.
+func TestSentinelErrorsAreDistinct(t *testing.T) {
 	all := []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
 		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrDiskFull,
@@ -123,7 +122,7 @@ func TestSentinelsDiffer(t *testing.T) {
 	}
 }
 
-func TestQueriesHaveBounds(t *testing.T) {
+func TestQueriesAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		q    askback.Query
 		want []string

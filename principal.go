@@ -1,19 +1,19 @@
 package askback
 
-// A Principal is who acts. Its kind says what it may do, its name who it is;
-// both belong to the credential and never come from a request.
+// A Principal is the authenticated caller. Kind determines what it may do, Name
+// identifies it. Both come from the credential, never from the request.
 type Principal struct {
 	Kind  Kind
 	Name  string
-	Via   Via    // where this credential is used; settled asks carry it
-	Token string // the id of the token it showed; "" is the program itself
+	Via   Via    // the channel of this credential; outcomes record it
+	Token string // the id of its token; "" is the program itself
 }
 
-// A Kind of principal.
+// A Kind is a kind of principal.
 type Kind string
 
-// The kinds. An agent can never answer, however it calls itself. An admin may
-// do what a responder and an operator may.
+// The kinds. An agent can never answer, whatever its name. An admin may do
+// everything that a responder or an operator may do.
 const (
 	Agent     Kind = "agent"
 	Responder Kind = "responder"
@@ -24,10 +24,10 @@ const (
 // Kinds lists every [Kind].
 var Kinds = []Kind{Agent, Responder, Operator, Admin}
 
-// A Via is the way an answer came.
+// A Via is the channel through which an ask was settled.
 type Via string
 
-// The ways, wire.md §2. A timer and a policy have none.
+// The channels (wire.md §2). A timer and a policy have none.
 const (
 	ViaWeb      Via = "web"
 	ViaTerminal Via = "terminal"
@@ -39,10 +39,10 @@ const (
 	ViaMCP      Via = "mcp"
 )
 
-// An Action is something a principal may or may not do.
+// An Action is an operation that requires permission.
 type Action string
 
-// The actions.
+// The actions. Package access decides who may do which.
 const (
 	ActAsk       Action = "ask"
 	ActGet       Action = "get"
@@ -52,22 +52,22 @@ const (
 	ActClaim     Action = "claim"
 	ActCancel    Action = "cancel"
 	ActConsume   Action = "consume"
-	ActReceive   Action = "receive"    // say that one has the outcome
-	ActDraft     Action = "draft"      // keep what one typed so far
-	ActGrants    Action = "grants"     // see standing approvals
-	ActRevoke    Action = "revoke"     // end one
-	ActStart     Action = "start"      // announce a run
-	ActFollow    Action = "follow"     // see a session, what is said there and what happens
-	ActSessions  Action = "sessions"   // see which sessions there are and how they stand, and nothing that is said
-	ActMessage   Action = "message"    // speak to a run
-	ActReport    Action = "report"     // say what a run does, and how it ended
-	ActEnd       Action = "end"        // end a run, or its turn
-	ActResume    Action = "resume"     // let a run go on
-	ActFeed      Action = "feed"       // see what happens in every session
-	ActPeople    Action = "people"     // see who may answer, who asks, and how long it takes
-	ActLogin     Action = "login"      // log a browser in as oneself
-	ActTokens    Action = "tokens"     // make and revoke tokens
-	ActTokenList Action = "token_list" // see which tokens there are, without their secrets
+	ActReceive   Action = "receive"    // acknowledge an outcome
+	ActDraft     Action = "draft"      // read and save a draft of an answer
+	ActGrants    Action = "grants"     // list standing approvals
+	ActRevoke    Action = "revoke"     // revoke a standing approval
+	ActStart     Action = "start"      // start a session
+	ActFollow    Action = "follow"     // read a session with its messages and events
+	ActSessions  Action = "sessions"   // list sessions with their status, without messages
+	ActMessage   Action = "message"    // send a message to a session
+	ActReport    Action = "report"     // report progress, todos or the result of a session
+	ActEnd       Action = "end"        // end a session or its turn
+	ActResume    Action = "resume"     // start the next turn of a session
+	ActFeed      Action = "feed"       // read the events of every session
+	ActPeople    Action = "people"     // list people, agents and statistics
+	ActLogin     Action = "login"      // log in a browser as the same principal
+	ActTokens    Action = "tokens"     // create and revoke tokens
+	ActTokenList Action = "token_list" // list tokens, without their secrets
 	ActYield     Action = "yield"      // make the server hand over its database
 )
 
@@ -77,14 +77,14 @@ var Actions = []Action{
 	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
 }
 
-// A Relation is how a principal stands to what it acts on.
+// A Relation is the relation of a principal to the record it acts on.
 type Relation string
 
 // The relations.
 const (
 	Own       Relation = "own"       // it asked
-	Addressed Relation = "addressed" // the ask is put to it, or to everybody
-	Bystander Relation = "bystander" // neither
+	Addressed Relation = "addressed" // the ask is addressed to it, or to every person
+	Bystander Relation = "bystander" // none of the others
 	Starter   Relation = "starter"   // it started the session that asks
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A name that begins with @ is that of a group: nothing could be put to such a person.
-func TestATokenIsForNoGroup(t *testing.T) {
+// A name that begins with @ is reserved for groups: no ask could be addressed to it.
+func TestTokenNameMustNotBeAGroup(t *testing.T) {
 	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -19,8 +19,8 @@ func TestATokenIsForNoGroup(t *testing.T) {
 	}
 }
 
-// What a context says is counted, not how it is escaped.
-func TestAContextIsCountedAsItReads(t *testing.T) {
+// The length of a context does not depend on how its characters are escaped.
+func TestContextLengthIgnoresEscapes(t *testing.T) {
 	for what, c := range map[string]struct {
 		context string
 		taken   bool
@@ -40,8 +40,8 @@ func TestAContextIsCountedAsItReads(t *testing.T) {
 	}
 }
 
-// Programs in Rust write Confirm.
-func TestATierIsReadInAnyCase(t *testing.T) {
+// Programs in Rust write the tier as Confirm.
+func TestTierIgnoresCase(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
 		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()
 		if err != nil || r.Confirmation.Tier != "confirm" {

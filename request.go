@@ -13,36 +13,38 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// A Request is what an agent asks for: questions, or a confirmation.
+// A Request is an agent's request for answers, or for a confirmation.
 type Request struct {
 	Questions    []Question
 	Confirmation *Confirmation
 
-	SessionID  string // the session it belongs to; or
-	SessionKey string // the asker's own name for its run; or neither: a session of its own
+	// SessionID is the id of the session that the ask belongs to. SessionKey is
+	// the asker's own name for it. Without either, the ask has its own session.
+	SessionID  string
+	SessionKey string
 	Agent      string // a label for people; "" is the asker's name
 	Title      string
-	Context    json.RawMessage // a JSON string or object, shown beside the question
-	To         []string        // who may answer; none is everybody
+	Context    json.RawMessage // a JSON string or object, shown with the question
+	To         []string        // the people who may answer; empty: every person
 	Quorum     int             // 0 is 1
 	Tags       []string
-	Timeout    time.Duration // or
+	Timeout    time.Duration // the time until the deadline; at most one of Timeout and Deadline is set
 	Deadline   time.Time
-	OnTimeout  OnTimeout // "" is wait without a deadline, fail with one
-	// CallbackURL is where the outcome is sent.
+	OnTimeout  OnTimeout // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
+	// CallbackURL is the address that the outcome would be sent to. This release
+	// rejects it.
 	CallbackURL string
-	// Key makes the request safe to repeat: the same key of the same asker is
-	// the same ask, for as long as the ask is kept.
+	// Key makes the request safe to repeat. While the ask is stored, a request
+	// of the same asker with the same key returns the same ask.
 	Key string
-	// Repairs are what was mended before: where a model's call was not quite
-	// what it should be, and how it was read (F15). They travel with the
-	// request, because whoever reads the call may be another program than the
-	// one that keeps the ask.
+	// Repairs are the repairs that were made to the tool call of a model (F15).
+	// They are part of the request because the program that decodes the call
+	// can be another one than the server that stores the ask.
 	Repairs []Problem
 }
 
-// The limits of wire.md §1, in code points; Header in grapheme clusters,
-// Input and Draft in bytes.
+// The limits of wire.md §1. Texts are measured in code points, Header in grapheme
+// clusters, Input and Draft in bytes.
 const (
 	MaxQuestions   = 4
 	MinOptions     = 2
@@ -58,26 +60,27 @@ const (
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
 	MaxNames       = 100   // people in To, tags
-	MaxTo          = 2_000 // the names in To together: they are written again with each step
+	MaxTo          = 2_000 // all names in To together: they are written again with each step
 	MaxDraft       = 1 << 18
 	MaxTimeout     = 10 * 366 * 24 * time.Hour
 )
 
-// Normalize returns the request in its one form: questions numbered, headers
-// cut, "Other" among the options dropped where text of one's own is allowed
-// anyway, what is unsaid filled in. Its Repairs also say what was left out and
-// why. The error is [Invalid] and names every problem.
+// Normalize returns the canonical form of a request. Questions are numbered,
+// headers are cut, and defaults are filled in. An option "Other" is dropped if
+// free text is allowed. Repairs lists what was dropped and why.
+//
+// The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
-	var bad, left problems
+	var bad, dropped problems
 	switch {
 	case r.Confirmation != nil && len(r.Questions) > 0:
 		bad.add("/confirmation", "an ask has questions or a confirmation, not both", "make two asks")
 	case r.Confirmation != nil:
 		r.Confirmation = r.Confirmation.normalize(&bad)
 	default:
-		r.Questions = normalizeQuestions(r.Questions, &bad, &left)
+		r.Questions = normalizeQuestions(r.Questions, &bad, &dropped)
 	}
-	r.checkPlace(&bad)
+	r.checkAddressing(&bad)
 	r.checkTime(&bad)
 	if r.Quorum == 0 {
 		r.Quorum = 1
@@ -89,7 +92,7 @@ func (r Request) Normalize() (Request, error) {
 		bad.add("/callback_url", "this release calls nobody back", "wait for the ask instead")
 	}
 	r.checkRepairs(&bad)
-	for _, p := range left.list {
+	for _, p := range dropped.list {
 		if len(r.Repairs) < MaxProblems {
 			r.Repairs = append(slices.Clip(r.Repairs), p)
 		}
@@ -97,7 +100,7 @@ func (r Request) Normalize() (Request, error) {
 	return r, bad.err()
 }
 
-// checkRepairs holds repairs to what a decoder of ours would write.
+// checkRepairs checks the repairs against the limits of Askback's own decoders.
 func (r *Request) checkRepairs(bad *problems) {
 	if len(r.Repairs) > MaxProblems {
 		bad.add("/repairs", fmt.Sprintf("%d repairs; at most %d", len(r.Repairs), MaxProblems), "leave them out")
@@ -105,56 +108,57 @@ func (r *Request) checkRepairs(bad *problems) {
 	}
 	for i, p := range r.Repairs {
 		at := fmt.Sprintf("/repairs/%d", i)
-		text(bad, at+"/pointer", p.Pointer, MaxName)
-		text(bad, at+"/detail", p.Detail, MaxDescription)
-		text(bad, at+"/fix", p.Fix, MaxDescription)
+		checkText(bad, at+"/pointer", p.Pointer, MaxName)
+		checkText(bad, at+"/detail", p.Detail, MaxDescription)
+		checkText(bad, at+"/fix", p.Fix, MaxDescription)
 	}
 }
 
-// checkPlace checks who asks, in which session, and who is asked.
-func (r *Request) checkPlace(bad *problems) {
+// checkAddressing checks the asker, the session, the people addressed and the texts
+// that describe the ask.
+func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
 	}
-	text(bad, "/session_id", r.SessionID, MaxKey)
-	name(bad, "/session_key", r.SessionKey, MaxKey)
-	name(bad, "/agent", r.Agent, MaxName)
-	text(bad, "/title", r.Title, MaxName)
-	name(bad, "/key", r.Key, MaxKey)
+	checkText(bad, "/session_id", r.SessionID, MaxKey)
+	checkName(bad, "/session_key", r.SessionKey, MaxKey)
+	checkName(bad, "/agent", r.Agent, MaxName)
+	checkText(bad, "/title", r.Title, MaxName)
+	checkName(bad, "/key", r.Key, MaxKey)
 	for i, name := range r.To {
 		if strings.HasPrefix(name, "@") {
 			bad.add(fmt.Sprintf("/to/%d", i), "this release knows no groups", "name the people")
 		}
 	}
-	r.To = names(bad, "/to", r.To)
+	r.To = checkNames(bad, "/to", r.To)
 	if n := utf8.RuneCountInString(strings.Join(r.To, "")); n > MaxTo {
 		bad.add("/to", tooLong(n, MaxTo)+" in all", "name fewer people")
 	}
-	r.Tags = names(bad, "/tags", r.Tags)
+	r.Tags = checkNames(bad, "/tags", r.Tags)
 	var ok bool
 	switch r.Context, ok = compact(r.Context); {
 	case len(r.Context) == 0:
 	case string(r.Context) == "{}":
-		r.Context = nil // says nothing
+		r.Context = nil // an empty object is no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
 	default:
-		if n := written(r.Context); n > MaxContext {
+		if n := contextLength(r.Context); n > MaxContext {
 			bad.add("/context", tooLong(n, MaxContext), "shorten it")
 		}
 	}
 }
 
-// written returns how many characters a value has: a text those of the text itself, an
-// object those of its JSON without white space. How they were escaped makes no difference.
-func written(raw json.RawMessage) int {
+// contextLength returns the number of characters of a JSON value, however they were
+// escaped. For a string it counts its text, for an object its compact JSON.
+func contextLength(raw json.RawMessage) int {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return utf8.RuneCountInString(text)
 	}
 	var value any
 	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber() // digits are as they were sent
+	in.UseNumber() // keep the digits as they were sent
 	if in.Decode(&value) == nil {
 		if plain, err := marshal(value); err == nil {
 			raw = plain
@@ -190,8 +194,8 @@ func (r *Request) checkTime(bad *problems) {
 	}
 }
 
-// checkDefaults holds that silence is a decision only where the asker said
-// which one, and never approves (F4, F5).
+// checkDefaults requires a default for each required question. It rejects defaults
+// for a confirmation: a deadline never approves (F4, F5).
 func (r *Request) checkDefaults(bad *problems) {
 	if r.Confirmation != nil {
 		bad.add("/on_timeout", "a timer approves nothing", `"on_timeout": "decline"`)
@@ -204,7 +208,7 @@ func (r *Request) checkDefaults(bad *problems) {
 	}
 }
 
-func normalizeQuestions(questions []Question, bad, left *problems) []Question {
+func normalizeQuestions(questions []Question, bad, dropped *problems) []Question {
 	if n := len(questions); n == 0 || n > MaxQuestions {
 		bad.add("/questions", fmt.Sprintf("an ask has 1 to %d questions, not %d", MaxQuestions, n),
 			`"questions": [{"question": "Which one?", "options": [{"label": "A"}, {"label": "B"}]}]`)
@@ -213,7 +217,7 @@ func normalizeQuestions(questions []Question, bad, left *problems) []Question {
 	out := make([]Question, len(questions))
 	for i, q := range questions {
 		at := fmt.Sprintf("/questions/%d", i)
-		out[i] = q.normalize(at, bad, left)
+		out[i] = q.normalize(at, bad, dropped)
 		out[i].ID = fmt.Sprintf("q%d", i+1)
 		for _, earlier := range out[:i] {
 			if earlier.Text == q.Text {
@@ -225,29 +229,29 @@ func normalizeQuestions(questions []Question, bad, left *problems) []Question {
 	return out
 }
 
-func (q Question) normalize(at string, bad, left *problems) Question {
-	required(bad, at+"/question", q.Text, MaxQuestion)
+func (q Question) normalize(at string, bad, dropped *problems) Question {
+	checkRequired(bad, at+"/question", q.Text, MaxQuestion)
 	if !utf8.ValidString(q.Header) {
 		bad.add(at+"/header", "a header is UTF-8", "send UTF-8")
 	}
-	q.Header = cut(q.Header, MaxHeader)
+	q.Header = truncate(q.Header, MaxHeader)
 	if len(q.Options) == 0 && q.NoOther {
 		bad.add(at+"/allow_custom", "a question without options is answered with text", "leave allow_custom out")
 	}
 	given := q.Options
-	q.Options = normalizeOptions(q, at, bad, left)
-	q.Default = q.ownDefault(len(given) > 0, at+"/default", left)
+	q.Options = normalizeOptions(q, at, bad, dropped)
+	q.Default = q.dropOther(len(given) > 0, at+"/default", dropped)
 	q.checkDefault(at+"/default", bad)
 	return q
 }
 
-// ownDefault drops "Other" from the defaults, as it is dropped from the options:
-// it says that a person should write something, and not what.
-func (q Question) ownDefault(options bool, at string, left *problems) []string {
+// dropOther returns the defaults without "Other", which is dropped from the options
+// too. As a default it would not be an answer.
+func (q Question) dropOther(options bool, at string, dropped *problems) []string {
 	var kept []string
 	for _, d := range q.Default {
-		if _, isLabel := q.Option(d); options && !q.NoOther && !isLabel && meansOther(d) {
-			left.add(at, `"Other" is no default`, "name a label, or leave it out")
+		if _, isLabel := q.Option(d); options && !q.NoOther && !isLabel && isOther(d) {
+			dropped.add(at, `"Other" is no default`, "name a label, or leave it out")
 			continue
 		}
 		kept = append(kept, d)
@@ -255,7 +259,7 @@ func (q Question) ownDefault(options bool, at string, left *problems) []string {
 	return kept
 }
 
-func normalizeOptions(q Question, at string, bad, left *problems) []Option {
+func normalizeOptions(q Question, at string, bad, dropped *problems) []Option {
 	var kept []Option
 	if n := len(q.Options); n > MaxOptions+MinOptions { // "Other" may stand among them
 		bad.add(at+"/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
@@ -263,15 +267,15 @@ func normalizeOptions(q Question, at string, bad, left *problems) []Option {
 	}
 	for i, o := range q.Options {
 		at := fmt.Sprintf("%s/options/%d", at, i)
-		required(bad, at+"/label", o.Label, MaxLabel)
-		text(bad, at+"/description", o.Description, MaxDescription)
-		text(bad, at+"/preview", o.Preview, MaxPreview)
-		if !q.NoOther && meansOther(o.Label) {
-			left.add(at, `"Other" is always offered`, "leave it out")
+		checkRequired(bad, at+"/label", o.Label, MaxLabel)
+		checkText(bad, at+"/description", o.Description, MaxDescription)
+		checkText(bad, at+"/preview", o.Preview, MaxPreview)
+		if !q.NoOther && isOther(o.Label) {
+			dropped.add(at, `"Other" is always offered`, "leave it out")
 			continue
 		}
 		if q.MultiSelect && o.Preview != "" {
-			left.add(at+"/preview", "a question with several answers shows no previews", "describe the option instead")
+			dropped.add(at+"/preview", "a question with several answers shows no previews", "describe the option instead")
 			o.Preview = ""
 		}
 		if slices.ContainsFunc(kept, func(k Option) bool { return strings.TrimSpace(k.Label) == strings.TrimSpace(o.Label) }) {
@@ -289,8 +293,8 @@ func normalizeOptions(q Question, at string, bad, left *problems) []Option {
 	return kept
 }
 
-// meansOther says whether a label is the choice Askback offers by itself.
-func meansOther(label string) bool {
+// isOther reports whether a label is the choice that Askback adds itself.
+func isOther(label string) bool {
 	switch strings.ToLower(strings.TrimSpace(label)) {
 	case "other", "other…", "other...":
 		return true
@@ -308,7 +312,7 @@ func (q Question) checkDefault(at string, bad *problems) {
 		return
 	}
 	for i, d := range q.Default {
-		required(bad, at, d, MaxText)
+		checkRequired(bad, at, d, MaxText)
 		if _, ok := q.Option(d); !ok && q.NoOther {
 			bad.add(at, fmt.Sprintf("%s is no option", quote(d)), "name one of the labels")
 		}
@@ -323,11 +327,11 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	if strings.TrimSpace(c.ToolName) == "" {
 		bad.add(at+"/tool_name", "is blank", "name the tool")
 	}
-	name(bad, at+"/tool_name", c.ToolName, MaxName)
-	name(bad, at+"/server", c.Server, MaxName)
-	text(bad, at+"/description", c.Description, MaxQuestion)
-	text(bad, at+"/input_preview", c.InputPreview, MaxPreview)
-	text(bad, at+"/context", c.Context, MaxContext)
+	checkName(bad, at+"/tool_name", c.ToolName, MaxName)
+	checkName(bad, at+"/server", c.Server, MaxName)
+	checkText(bad, at+"/description", c.Description, MaxQuestion)
+	checkText(bad, at+"/input_preview", c.InputPreview, MaxPreview)
+	checkText(bad, at+"/context", c.Context, MaxContext)
 	var ok bool
 	if c.Input, ok = compact(c.Input); len(c.Input) == 0 {
 		c.Input, ok = json.RawMessage("{}"), true
@@ -350,7 +354,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 	return &c
 }
 
-func names(bad *problems, at string, list []string) []string {
+func checkNames(bad *problems, at string, list []string) []string {
 	if len(list) > MaxNames {
 		bad.add(at, fmt.Sprintf("%d entries; at most %d", len(list), MaxNames), "name fewer")
 		return nil
@@ -361,7 +365,7 @@ func names(bad *problems, at string, list []string) []string {
 		if strings.TrimSpace(one) == "" {
 			bad.add(at, "is blank", "name somebody, or leave it out")
 		}
-		name(bad, at, one, MaxName)
+		checkName(bad, at, one, MaxName)
 		if !slices.Contains(out, one) {
 			out = append(out, one)
 		}
@@ -369,24 +373,24 @@ func names(bad *problems, at string, list []string) []string {
 	return out
 }
 
-func required(bad *problems, at, s string, limit int) {
+func checkRequired(bad *problems, at, s string, limit int) {
 	if strings.TrimSpace(s) == "" {
 		bad.add(at, "is blank", "write something")
 		return
 	}
-	text(bad, at, s, limit)
+	checkText(bad, at, s, limit)
 }
 
-// name checks a text that stands for somebody or something: it is one line.
-func name(bad *problems, at, s string, limit int) {
+// checkName checks the name of a person or a thing, which is one line.
+func checkName(bad *problems, at, s string, limit int) {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		bad.add(at, "a name has no control characters", "write it in one line")
 		return
 	}
-	text(bad, at, s, limit)
+	checkText(bad, at, s, limit)
 }
 
-func text(bad *problems, at, s string, limit int) {
+func checkText(bad *problems, at, s string, limit int) {
 	if !utf8.ValidString(s) {
 		bad.add(at, "is not UTF-8", "send UTF-8")
 	} else if n := utf8.RuneCountInString(s); n > limit {
@@ -394,7 +398,7 @@ func text(bad *problems, at, s string, limit int) {
 	}
 }
 
-// CheckDraft says whether a draft can be kept; the error is [Invalid].
+// CheckDraft returns an [Invalid] if the draft cannot be stored.
 func CheckDraft(draft json.RawMessage) error {
 	if b := bytes.TrimSpace(draft); len(draft) > MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
 		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", MaxDraft), Fix: `{"answers": []}`}}
@@ -402,17 +406,18 @@ func CheckDraft(draft json.RawMessage) error {
 	return nil
 }
 
-// CheckReason says whether a reason can be kept; the error is [Invalid].
+// CheckReason returns an [Invalid] if the reason is not UTF-8 or is too long.
 func CheckReason(reason string) error {
 	var bad problems
-	text(&bad, "/reason", reason, MaxText)
+	checkText(&bad, "/reason", reason, MaxText)
 	return bad.err()
 }
 
 func tooLong(n, limit int) string { return fmt.Sprintf("%d characters; at most %d", n, limit) }
 
-// cut keeps the first n grapheme clusters, without space around them.
-func cut(s string, n int) string {
+// truncate returns the first n grapheme clusters of s, without white space around
+// them.
+func truncate(s string, n int) string {
 	s = strings.TrimSpace(s)
 	rest, state := s, -1
 	for range n {
@@ -424,8 +429,8 @@ func cut(s string, n int) string {
 	return strings.TrimSpace(strings.TrimSuffix(s, rest))
 }
 
-// compact returns JSON without the white space between its tokens, as it is
-// stored and sent, and whether it is JSON in UTF-8.
+// compact returns JSON without white space between its tokens, as it is stored and
+// sent. It reports whether raw is JSON in UTF-8.
 func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil || !utf8.Valid(raw) {
@@ -434,7 +439,7 @@ func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	return b.Bytes(), true
 }
 
-// quote shows at most 40 characters of text in a message.
+// quote returns the first 40 characters of s in quotation marks, for a message.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"

@@ -15,7 +15,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// pointers lists where an [askback.Invalid] points, in its order.
+// pointers returns the JSON pointers of an [askback.Invalid], in order. It fails the
+// test for any other error.
 func pointers(t rapid.TB, err error) []string {
 	t.Helper()
 	if err == nil {
@@ -35,53 +36,54 @@ func pointers(t rapid.TB, err error) []string {
 	return out
 }
 
-// which is a request that keeps every rule.
-func which() askback.Request {
-	return askback.Request{Questions: []askback.Question{database()}}
+// validQuestions returns a valid request with one question.
+func validQuestions() askback.Request {
+	return askback.Request{Questions: []askback.Question{databaseQuestion()}}
 }
 
-func database() askback.Question {
+func databaseQuestion() askback.Question {
 	return askback.Question{Text: "Which database should we use?", Options: askback.Options("PostgreSQL", "SQLite")}
 }
 
-// drop is a request to confirm that keeps every rule.
-func drop() askback.Request {
+// validConfirmation returns a valid request for a confirmation.
+func validConfirmation() askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "drop_table", Input: json.RawMessage(`{"table":"users"}`),
 	}}
 }
 
-// A limit of wire.md §1: what is set, and how much of it is too much.
+// limits are the limits of texts in wire.md §1, each with a function that sets the
+// text.
 var limits = []struct {
 	at   string
 	max  int
 	base func() askback.Request
 	set  func(r *askback.Request, s string)
 }{
-	{"/questions/0/question", 10_000, which, func(r *askback.Request, s string) { r.Questions[0].Text = s }},
-	{"/questions/0/options/0/label", 200, which, func(r *askback.Request, s string) { r.Questions[0].Options[0].Label = s }},
-	{"/questions/0/options/1/description", 2_000, which, func(r *askback.Request, s string) { r.Questions[0].Options[1].Description = s }},
-	{"/questions/0/options/1/preview", 100_000, which, func(r *askback.Request, s string) { r.Questions[0].Options[1].Preview = s }},
-	{"/questions/0/default", 20_000, which, func(r *askback.Request, s string) { r.Questions[0].Default = []string{s} }},
-	{"/context", 200_000, which, func(r *askback.Request, s string) {
+	{"/questions/0/question", 10_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Text = s }},
+	{"/questions/0/options/0/label", 200, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[0].Label = s }},
+	{"/questions/0/options/1/description", 2_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[1].Description = s }},
+	{"/questions/0/options/1/preview", 100_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Options[1].Preview = s }},
+	{"/questions/0/default", 20_000, validQuestions, func(r *askback.Request, s string) { r.Questions[0].Default = []string{s} }},
+	{"/context", 200_000, validQuestions, func(r *askback.Request, s string) {
 		r.Context = json.RawMessage(`"` + s + `"`)
 	}},
-	{"/agent", 200, which, func(r *askback.Request, s string) { r.Agent = s }},
-	{"/title", 200, which, func(r *askback.Request, s string) { r.Title = s }},
-	{"/to/0", 200, which, func(r *askback.Request, s string) { r.To = []string{s} }},
-	{"/tags/0", 200, which, func(r *askback.Request, s string) { r.Tags = []string{s} }},
-	{"/key", 255, which, func(r *askback.Request, s string) { r.Key = s }},
-	{"/session_id", 255, which, func(r *askback.Request, s string) { r.SessionID = s }},
-	{"/session_key", 255, which, func(r *askback.Request, s string) { r.SessionKey = s }},
-	{"/confirmation/tool_name", 200, drop, func(r *askback.Request, s string) { r.Confirmation.ToolName = s }},
-	{"/confirmation/server", 200, drop, func(r *askback.Request, s string) { r.Confirmation.Server = s }},
-	{"/confirmation/description", 10_000, drop, func(r *askback.Request, s string) { r.Confirmation.Description = s }},
-	{"/confirmation/input_preview", 100_000, drop, func(r *askback.Request, s string) { r.Confirmation.InputPreview = s }},
-	{"/confirmation/context", 200_000, drop, func(r *askback.Request, s string) { r.Confirmation.Context = s }},
+	{"/agent", 200, validQuestions, func(r *askback.Request, s string) { r.Agent = s }},
+	{"/title", 200, validQuestions, func(r *askback.Request, s string) { r.Title = s }},
+	{"/to/0", 200, validQuestions, func(r *askback.Request, s string) { r.To = []string{s} }},
+	{"/tags/0", 200, validQuestions, func(r *askback.Request, s string) { r.Tags = []string{s} }},
+	{"/key", 255, validQuestions, func(r *askback.Request, s string) { r.Key = s }},
+	{"/session_id", 255, validQuestions, func(r *askback.Request, s string) { r.SessionID = s }},
+	{"/session_key", 255, validQuestions, func(r *askback.Request, s string) { r.SessionKey = s }},
+	{"/confirmation/tool_name", 200, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.ToolName = s }},
+	{"/confirmation/server", 200, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Server = s }},
+	{"/confirmation/description", 10_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Description = s }},
+	{"/confirmation/input_preview", 100_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.InputPreview = s }},
+	{"/confirmation/context", 200_000, validConfirmation, func(r *askback.Request, s string) { r.Confirmation.Context = s }},
 }
 
-// Limits are code points, not bytes.
-func TestLimitsOfARequestHoldAtTheBoundary(t *testing.T) {
+// Limits are measured in code points, not bytes.
+func TestRequestLimits(t *testing.T) {
 	for _, l := range limits {
 		t.Run(l.at, func(t *testing.T) {
 			r := l.base()
@@ -102,7 +104,7 @@ func TestLimitsOfARequestHoldAtTheBoundary(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
+func TestInvalidUTF8IsRejected(t *testing.T) {
 	for _, l := range limits {
 		r := l.base()
 		l.set(&r, "ab\xff")
@@ -116,10 +118,10 @@ func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 	}
 }
 
-// Tool input is counted in bytes, unlike everything else.
-func TestToolInputHasAMebibyte(t *testing.T) {
+// Tool input is measured in bytes, unlike texts.
+func TestToolInputIsAtMostOneMebibyte(t *testing.T) {
 	for n, want := range map[int][]string{1 << 20: nil, 1<<20 + 1: {"/confirmation/input"}} {
-		r := drop()
+		r := validConfirmation()
 		r.Confirmation.Input = json.RawMessage(`{"a":"` + strings.Repeat("x", n-8) + `"}`)
 		_, err := r.Normalize()
 		if got := pointers(t, err); !slices.Equal(got, want) {
@@ -128,7 +130,7 @@ func TestToolInputHasAMebibyte(t *testing.T) {
 	}
 }
 
-// numbered returns n different words.
+// numbered returns n different labels.
 func numbered(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -137,7 +139,7 @@ func numbered(n int) []string {
 	return out
 }
 
-func TestHowManyOfEachARequestMayHave(t *testing.T) {
+func TestRequestCountLimits(t *testing.T) {
 	questions := func(n int) askback.Request {
 		var r askback.Request
 		for _, text := range numbered(n) {
@@ -146,12 +148,12 @@ func TestHowManyOfEachARequestMayHave(t *testing.T) {
 		return r
 	}
 	options := func(labels ...string) askback.Request {
-		r := which()
+		r := validQuestions()
 		r.Questions[0].Options = askback.Options(labels...)
 		return r
 	}
-	to, tags := func(n int) askback.Request { r := which(); r.To = numbered(n); return r },
-		func(n int) askback.Request { r := which(); r.Tags = numbered(n); return r }
+	to, tags := func(n int) askback.Request { r := validQuestions(); r.To = numbered(n); return r },
+		func(n int) askback.Request { r := validQuestions(); r.Tags = numbered(n); return r }
 	for _, c := range []struct {
 		name string
 		r    askback.Request
@@ -181,8 +183,8 @@ func TestHowManyOfEachARequestMayHave(t *testing.T) {
 	}
 }
 
-// Rows C1, C3, D1, F4, F5, F12.
-func TestRulesOfARequest(t *testing.T) {
+// The rules beyond limits (C1, C3, D1, F4, F5, F12).
+func TestRequestRules(t *testing.T) {
 	tomorrow := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name   string
@@ -190,88 +192,88 @@ func TestRulesOfARequest(t *testing.T) {
 		change func(r *askback.Request)
 		want   []string
 	}{
-		{"questions", which, func(r *askback.Request) {}, nil},
-		{"a confirmation", drop, func(r *askback.Request) {}, nil},
-		{"both", which, func(r *askback.Request) { r.Confirmation = drop().Confirmation }, []string{"/confirmation"}},
-		{"blank question", which, func(r *askback.Request) { r.Questions[0].Text = " \n" }, []string{"/questions/0/question"}},
-		{"blank label", which, func(r *askback.Request) { r.Questions[0].Options[1].Label = "\t" }, []string{"/questions/0/options/1/label"}},
-		{"header not UTF-8", which, func(r *askback.Request) { r.Questions[0].Header = "\xff" }, []string{"/questions/0/header"}},
-		{"the same question twice", which, func(r *askback.Request) { r.Questions = append(r.Questions, database()) }, []string{"/questions/1/question"}},
-		{"the same label twice", which, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "B", "A") }, []string{"/questions/0/options/2/label"}},
-		{"labels of another case differ", which, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "a") }, nil},
-		{"the same label in two questions", which, func(r *askback.Request) {
+		{"questions", validQuestions, func(r *askback.Request) {}, nil},
+		{"a confirmation", validConfirmation, func(r *askback.Request) {}, nil},
+		{"both", validQuestions, func(r *askback.Request) { r.Confirmation = validConfirmation().Confirmation }, []string{"/confirmation"}},
+		{"blank question", validQuestions, func(r *askback.Request) { r.Questions[0].Text = " \n" }, []string{"/questions/0/question"}},
+		{"blank label", validQuestions, func(r *askback.Request) { r.Questions[0].Options[1].Label = "\t" }, []string{"/questions/0/options/1/label"}},
+		{"header not UTF-8", validQuestions, func(r *askback.Request) { r.Questions[0].Header = "\xff" }, []string{"/questions/0/header"}},
+		{"the same question twice", validQuestions, func(r *askback.Request) { r.Questions = append(r.Questions, databaseQuestion()) }, []string{"/questions/1/question"}},
+		{"the same label twice", validQuestions, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "B", "A") }, []string{"/questions/0/options/2/label"}},
+		{"labels of another case differ", validQuestions, func(r *askback.Request) { r.Questions[0].Options = askback.Options("A", "a") }, nil},
+		{"the same label in two questions", validQuestions, func(r *askback.Request) {
 			r.Questions = append(r.Questions, askback.Question{Text: "And then?", Options: askback.Options("SQLite", "Redis")})
 		}, nil},
-		{"options only, without options", which, func(r *askback.Request) {
+		{"options only, without options", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Options, r.Questions[0].NoOther = nil, true
 		}, []string{"/questions/0/allow_custom"}},
 
-		{"default is a label", which, func(r *askback.Request) { r.Questions[0].Default = []string{"SQLite"} }, nil},
-		{"default is own text", which, func(r *askback.Request) { r.Questions[0].Default = []string{"DuckDB"} }, nil},
-		{"default is own text, options only", which, func(r *askback.Request) {
+		{"default is a label", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{"SQLite"} }, nil},
+		{"default is own text", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{"DuckDB"} }, nil},
+		{"default is own text, options only", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default, r.Questions[0].NoOther = []string{"DuckDB"}, true
 		}, []string{"/questions/0/default"}},
-		{"blank default", which, func(r *askback.Request) { r.Questions[0].Default = []string{" "} }, []string{"/questions/0/default"}},
-		{"two defaults for one answer", which, func(r *askback.Request) {
+		{"blank default", validQuestions, func(r *askback.Request) { r.Questions[0].Default = []string{" "} }, []string{"/questions/0/default"}},
+		{"two defaults for one answer", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default = []string{"SQLite", "PostgreSQL"}
 		}, []string{"/questions/0/default"}},
-		{"two defaults for several answers", which, func(r *askback.Request) {
+		{"two defaults for several answers", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default, r.Questions[0].MultiSelect = []string{"SQLite", "PostgreSQL"}, true
 		}, nil},
-		{"the same default twice", which, func(r *askback.Request) {
+		{"the same default twice", validQuestions, func(r *askback.Request) {
 			r.Questions[0].Default, r.Questions[0].MultiSelect = []string{"SQLite", "SQLite"}, true
 		}, []string{"/questions/0/default"}},
 
-		{"on_timeout without a deadline", which, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutFail }, []string{"/on_timeout"}},
-		{"wait without a deadline", which, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutWait }, nil},
-		{"wait with a deadline", which, func(r *askback.Request) {
+		{"on_timeout without a deadline", validQuestions, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutFail }, []string{"/on_timeout"}},
+		{"wait without a deadline", validQuestions, func(r *askback.Request) { r.OnTimeout = askback.OnTimeoutWait }, nil},
+		{"wait with a deadline", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutWait, time.Hour
 		}, nil},
-		{"an unknown on_timeout", which, func(r *askback.Request) { r.OnTimeout, r.Timeout = "approve", time.Hour }, []string{"/on_timeout"}},
-		{"default without defaults", which, func(r *askback.Request) {
+		{"an unknown on_timeout", validQuestions, func(r *askback.Request) { r.OnTimeout, r.Timeout = "approve", time.Hour }, []string{"/on_timeout"}},
+		{"default without defaults", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDefault, time.Hour
 		}, []string{"/questions/0/default"}},
-		{"default with a required question that has none", which, func(r *askback.Request) {
+		{"default with a required question that has none", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDefault, time.Hour
 			r.Questions[0].Default = []string{"SQLite"}
 			r.Questions = append(r.Questions, askback.Question{Text: "Why?"})
 		}, []string{"/questions/1/default"}},
-		{"default with an optional question that has none", which, func(r *askback.Request) {
+		{"default with an optional question that has none", validQuestions, func(r *askback.Request) {
 			r.OnTimeout, r.Deadline = askback.OnTimeoutDefault, tomorrow
 			r.Questions[0].Default = []string{"SQLite"}
 			r.Questions = append(r.Questions, askback.Question{Text: "Why?", Optional: true})
 		}, nil},
-		{"a timer that would approve", drop, func(r *askback.Request) {
+		{"a timer that would approve", validConfirmation, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDefault, time.Hour
 		}, []string{"/on_timeout"}},
-		{"a confirmation that expires", drop, func(r *askback.Request) {
+		{"a confirmation that expires", validConfirmation, func(r *askback.Request) {
 			r.OnTimeout, r.Timeout = askback.OnTimeoutDecline, time.Hour
 		}, nil},
-		{"a negative timeout", which, func(r *askback.Request) { r.Timeout = -1 }, []string{"/timeout"}},
-		{"timeout and deadline", which, func(r *askback.Request) { r.Timeout, r.Deadline = time.Hour, tomorrow }, []string{"/deadline"}},
+		{"a negative timeout", validQuestions, func(r *askback.Request) { r.Timeout = -1 }, []string{"/timeout"}},
+		{"timeout and deadline", validQuestions, func(r *askback.Request) { r.Timeout, r.Deadline = time.Hour, tomorrow }, []string{"/deadline"}},
 
-		{"one vote", which, func(r *askback.Request) { r.Quorum = 1 }, nil},
-		{"two votes", drop, func(r *askback.Request) { r.Quorum = 2 }, []string{"/quorum"}},
-		{"fewer than no votes", drop, func(r *askback.Request) { r.Quorum = -1 }, []string{"/quorum"}},
-		{"a group", which, func(r *askback.Request) { r.To = []string{"ana", "ana", "@payments"} }, []string{"/to/2"}},
-		{"a blank name", which, func(r *askback.Request) { r.To = []string{"ana", ""} }, []string{"/to/1"}},
-		{"a blank tag", which, func(r *askback.Request) { r.Tags = []string{" "} }, []string{"/tags/0"}},
-		{"a callback", which, func(r *askback.Request) { r.CallbackURL = "https://example.com" }, []string{"/callback_url"}},
-		{"two names for the session", which, func(r *askback.Request) { r.SessionID, r.SessionKey = "ses_1", "mine" }, []string{"/session_key"}},
+		{"one vote", validQuestions, func(r *askback.Request) { r.Quorum = 1 }, nil},
+		{"two votes", validConfirmation, func(r *askback.Request) { r.Quorum = 2 }, []string{"/quorum"}},
+		{"fewer than no votes", validConfirmation, func(r *askback.Request) { r.Quorum = -1 }, []string{"/quorum"}},
+		{"a group", validQuestions, func(r *askback.Request) { r.To = []string{"ana", "ana", "@payments"} }, []string{"/to/2"}},
+		{"a blank name", validQuestions, func(r *askback.Request) { r.To = []string{"ana", ""} }, []string{"/to/1"}},
+		{"a blank tag", validQuestions, func(r *askback.Request) { r.Tags = []string{" "} }, []string{"/tags/0"}},
+		{"a callback", validQuestions, func(r *askback.Request) { r.CallbackURL = "https://example.com" }, []string{"/callback_url"}},
+		{"two names for the session", validQuestions, func(r *askback.Request) { r.SessionID, r.SessionKey = "ses_1", "mine" }, []string{"/session_key"}},
 
-		{"context is text", which, func(r *askback.Request) { r.Context = json.RawMessage(`"why"`) }, nil},
-		{"context is an object", which, func(r *askback.Request) { r.Context = json.RawMessage(` {"branch": "main"}`) }, nil},
-		{"context is a list", which, func(r *askback.Request) { r.Context = json.RawMessage(`[1]`) }, []string{"/context"}},
-		{"context is null", which, func(r *askback.Request) { r.Context = json.RawMessage(`null`) }, []string{"/context"}},
-		{"context is no JSON", which, func(r *askback.Request) { r.Context = json.RawMessage(`{`) }, []string{"/context"}},
+		{"context is text", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`"why"`) }, nil},
+		{"context is an object", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(` {"branch": "main"}`) }, nil},
+		{"context is a list", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`[1]`) }, []string{"/context"}},
+		{"context is null", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`null`) }, []string{"/context"}},
+		{"context is no JSON", validQuestions, func(r *askback.Request) { r.Context = json.RawMessage(`{`) }, []string{"/context"}},
 
-		{"no tool", drop, func(r *askback.Request) { r.Confirmation.ToolName = " " }, []string{"/confirmation/tool_name"}},
-		{"no arguments", drop, func(r *askback.Request) { r.Confirmation.Input = nil }, nil},
-		{"arguments are a list", drop, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`[]`) }, []string{"/confirmation/input"}},
-		{"arguments are no JSON", drop, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`{"a":}`) }, []string{"/confirmation/input"}},
-		{"arguments are not UTF-8", drop, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage("{\"a\":\"\xff\"}") }, []string{"/confirmation/input"}},
-		{"a tier nobody is asked about", drop, func(r *askback.Request) { r.Confirmation.Tier = "observe" }, []string{"/confirmation/tier"}},
-		{"a digest of one's own", drop, func(r *askback.Request) { r.Confirmation.Digest = "sha256:00" }, []string{"/confirmation/digest"}},
+		{"no tool", validConfirmation, func(r *askback.Request) { r.Confirmation.ToolName = " " }, []string{"/confirmation/tool_name"}},
+		{"no arguments", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = nil }, nil},
+		{"arguments are a list", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`[]`) }, []string{"/confirmation/input"}},
+		{"arguments are no JSON", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage(`{"a":}`) }, []string{"/confirmation/input"}},
+		{"arguments are not UTF-8", validConfirmation, func(r *askback.Request) { r.Confirmation.Input = json.RawMessage("{\"a\":\"\xff\"}") }, []string{"/confirmation/input"}},
+		{"a tier that needs no confirmation", validConfirmation, func(r *askback.Request) { r.Confirmation.Tier = "observe" }, []string{"/confirmation/tier"}},
+		{"a digest in the request", validConfirmation, func(r *askback.Request) { r.Confirmation.Digest = "sha256:00" }, []string{"/confirmation/digest"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.base()
@@ -284,8 +286,8 @@ func TestRulesOfARequest(t *testing.T) {
 	}
 }
 
-// All that is wrong is told at once, not one thing a time (F15).
-func TestEveryProblemOfARequestIsNamed(t *testing.T) {
+// One error lists every problem (F15).
+func TestErrorListsEveryProblemOfARequest(t *testing.T) {
 	r := askback.Request{
 		Questions: []askback.Question{{Text: "", Options: askback.Options("A")}, {Text: "Why?", Default: []string{""}}},
 		Quorum:    3, To: []string{"@ops"}, OnTimeout: askback.OnTimeoutDecline,
@@ -297,23 +299,23 @@ func TestEveryProblemOfARequestIsNamed(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnsaidIsFilledIn(t *testing.T) {
-	r := which()
+func TestNormalizeFillsInDefaults(t *testing.T) {
+	r := validQuestions()
 	r.To, r.Tags = []string{"ana", "ben", "ana"}, []string{}
 	r.Context = json.RawMessage("{ }\n")
 	got, err := r.Normalize()
 	notes := got.Repairs
-	want := which()
+	want := validQuestions()
 	want.Questions[0].ID = "q1"
 	want.To, want.Quorum, want.OnTimeout = []string{"ana", "ben"}, 1, askback.OnTimeoutWait
 	if diff := cmp.Diff(want, got); err != nil || len(notes) > 0 || diff != "" {
 		t.Errorf("got error %v, notes %v, want none; want -, got +:\n%s", err, notes, diff)
 	}
 
-	r = drop()
+	r = validConfirmation()
 	r.Confirmation.Input, r.Timeout = nil, time.Minute
 	got, err = r.Normalize()
-	want = drop()
+	want = validConfirmation()
 	want.Confirmation.Input, want.Confirmation.Tier = json.RawMessage("{}"), "confirm"
 	want.Quorum, want.Timeout, want.OnTimeout = 1, time.Minute, askback.OnTimeoutFail
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -321,10 +323,9 @@ func TestWhatIsUnsaidIsFilledIn(t *testing.T) {
 	}
 }
 
-// JSON is stored and sent without the space between its tokens, so that an ask
-// is the same before and after it was stored.
-func TestJSONInARequestHasOneForm(t *testing.T) {
-	r := drop()
+// JSON is compacted before it is stored, so that storing an ask does not change it.
+func TestNormalizeCompactsJSON(t *testing.T) {
+	r := validConfirmation()
 	r.Context = json.RawMessage("\t{ \"why\" : \"<b> & \u2028\" }")
 	r.Confirmation.Input = json.RawMessage(`{ "n" : 1.0, "table": "a  b" } `)
 	got, err := r.Normalize()
@@ -339,7 +340,7 @@ func TestJSONInARequestHasOneForm(t *testing.T) {
 	}
 }
 
-// C2: a header is only a label, so it is cut and never an error.
+// A header that is too long is truncated and is no error (C2).
 func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 	family := "👩‍👩‍👧‍👦" // one cluster, seven code points
 	for _, c := range []struct{ name, header, want string }{
@@ -355,7 +356,7 @@ func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 		{"only space", "   ", ""},
 		{"very long", strings.Repeat("x", 100_000), "xxxxxxxxxxxx"},
 	} {
-		r := which()
+		r := validQuestions()
 		r.Questions[0].Header = c.header
 		got, err := r.Normalize()
 		notes := got.Repairs
@@ -369,7 +370,7 @@ func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 	}
 }
 
-func noteAt(notes []askback.Problem) []string {
+func repairPointers(notes []askback.Problem) []string {
 	var at []string
 	for _, n := range notes {
 		at = append(at, n.Pointer)
@@ -377,9 +378,9 @@ func noteAt(notes []askback.Problem) []string {
 	return at
 }
 
-func TestOtherAmongTheOptionsIsDroppedWhereOwnTextCounts(t *testing.T) {
+func TestOptionOtherIsDroppedIfFreeTextIsAllowed(t *testing.T) {
 	for _, other := range []string{"Other", "other", "OTHER…", "Other...", " Other "} {
-		r := which()
+		r := validQuestions()
 		r.Questions[0].Options = askback.Options("A", other, "B")
 		got, err := r.Normalize()
 		notes := got.Repairs
@@ -390,14 +391,14 @@ func TestOtherAmongTheOptionsIsDroppedWhereOwnTextCounts(t *testing.T) {
 		if got, want := got.Questions[0].Options, askback.Options("A", "B"); !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", other, got, want)
 		}
-		if got, want := noteAt(notes), []string{"/questions/0/options/1"}; !slices.Equal(got, want) {
+		if got, want := repairPointers(notes), []string{"/questions/0/options/1"}; !slices.Equal(got, want) {
 			t.Errorf("%q: got notes at %q, want %q", other, got, want)
 		}
 	}
 }
 
-func TestOtherIsAnOptionWhereOnlyOptionsCount(t *testing.T) {
-	r := which()
+func TestOptionOtherIsKeptIfOnlyOptionsAreAllowed(t *testing.T) {
+	r := validQuestions()
 	r.Questions[0].Options, r.Questions[0].NoOther = askback.Options("A", "Other"), true
 	got, err := r.Normalize()
 	notes := got.Repairs
@@ -406,8 +407,8 @@ func TestOtherIsAnOptionWhereOnlyOptionsCount(t *testing.T) {
 	}
 }
 
-func TestWordsThatOnlyContainOtherAreKept(t *testing.T) {
-	r := which()
+func TestLabelsThatContainOtherAreKept(t *testing.T) {
+	r := validQuestions()
 	r.Questions[0].Options = askback.Options("Another", "Other database")
 	got, err := r.Normalize()
 	notes := got.Repairs
@@ -416,9 +417,9 @@ func TestWordsThatOnlyContainOtherAreKept(t *testing.T) {
 	}
 }
 
-func TestPreviewsOfAMultiSelectAreDroppedWithANote(t *testing.T) {
+func TestPreviewsOfMultiSelectAreDroppedWithARepair(t *testing.T) {
 	for _, multi := range []bool{false, true} {
-		r := which()
+		r := validQuestions()
 		r.Questions[0].MultiSelect = multi
 		r.Questions[0].Options[1].Preview = "create table …"
 		got, err := r.Normalize()
@@ -427,13 +428,13 @@ func TestPreviewsOfAMultiSelectAreDroppedWithANote(t *testing.T) {
 		if multi {
 			preview, at = "", []string{"/questions/0/options/1/preview"}
 		}
-		if got := got.Questions[0].Options[1].Preview; err != nil || got != preview || !slices.Equal(noteAt(notes), at) {
+		if got := got.Questions[0].Options[1].Preview; err != nil || got != preview || !slices.Equal(repairPointers(notes), at) {
 			t.Errorf("several answers %v: got preview %q, notes %v, error %v; want %q, notes at %q", multi, got, notes, err, preview, at)
 		}
 	}
 }
 
-func TestNormalizingTwiceIsNormalizingOnce(t *testing.T) {
+func TestNormalizingRequestTwiceChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		once, err := anyRequest().Draw(t, "request").Normalize()
 		if err != nil {
@@ -446,7 +447,7 @@ func TestNormalizingTwiceIsNormalizingOnce(t *testing.T) {
 	})
 }
 
-// A name stands in one line, wherever it is shown.
+// Names are shown in one line.
 func TestNamesHaveNoControlCharacters(t *testing.T) {
 	names := []string{"/agent", "/to/0", "/tags/0", "/key", "/session_key"}
 	for _, l := range limits {
@@ -464,10 +465,10 @@ func TestNamesHaveNoControlCharacters(t *testing.T) {
 	}
 }
 
-// Who keeps the request and changes it later does not change the ask.
-func TestTheNormalFormSharesNothingWithTheRequest(t *testing.T) {
+// A caller that changes its request later does not change the ask.
+func TestNormalizedRequestSharesNoMemory(t *testing.T) {
 	full := func() askback.Request {
-		r := which()
+		r := validQuestions()
 		r.To, r.Tags, r.Context = []string{"ana"}, []string{"prod"}, json.RawMessage(`"why"`)
 		r.Questions[0].Default = []string{"SQLite"}
 		return r
@@ -484,16 +485,16 @@ func TestTheNormalFormSharesNothingWithTheRequest(t *testing.T) {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
 
-	r = drop()
+	r = validConfirmation()
 	got, _ = r.Normalize()
-	want, _ = drop().Normalize()
+	want, _ = validConfirmation().Normalize()
 	r.Confirmation.ToolName, r.Confirmation.Input[2] = "x", 'x'
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("confirmation: want -, got +:\n%s", diff)
 	}
 }
 
-func TestNormalizeLeavesTheRequestAlone(t *testing.T) {
+func TestNormalizeDoesNotChangeItsReceiver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRequest().Draw(t, "request")
 		before := askback.Ask{Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, To: r.To, Tags: r.Tags}.Clone()

@@ -2,15 +2,16 @@ package askback
 
 import "strings"
 
-// The tags of a resume context, which tells an agent what happened while its turn was over.
+// The tags around a resume context, which lists for an agent what happened since
+// its turn ended.
 const (
 	ResumeOpen  = "<resume-context>"
 	ResumeClose = "</resume-context>"
 )
 
-// StripResumeContext removes each whole resume context, and the space after it, from a
-// text that people are to see. A block that does not end is no block: nothing can be
-// hidden by leaving the end out.
+// StripResumeContext removes each resume context, and the white space after it, from
+// a text for people. A block without its closing tag stays, so that an agent cannot
+// hide text by leaving the tag out.
 func StripResumeContext(text string) string {
 	var b strings.Builder
 	for rest := text; ; {

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is one run of one agent (wire.md §1). Its status follows from its
-// asks until it ends: an open ask makes it wait.
+// A Session is one run of one agent (wire.md §1). Until it ends, its status depends
+// on its asks: with an open ask it is waiting.
 type Session struct {
 	ID          string
-	Agent       string // the label of who runs, for people
+	Agent       string // the label that people read
 	Owner       string // the name of the token that runs it
-	Hosted      bool   // run by Askback itself
+	Hosted      bool   // Askback itself runs it
 	Title       string
 	Status      SessionStatus
-	Phase       string // "idle" of a session whose turn ended and may go on
+	Phase       string // "idle" if its turn ended and another one may start
 	Payload     json.RawMessage
 	Result      json.RawMessage // any JSON
 	Error       string
@@ -32,25 +32,25 @@ type Session struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	CompletedAt time.Time // zero: it has not ended
-	ResumedAt   time.Time // when its present turn began; zero: with the session
+	ResumedAt   time.Time // when its present turn began; zero: at CreatedAt
 
-	// Repeated says that Start found this session by its key instead of making
-	// it. It is not on the wire.
+	// Repeated is set if Start found this session by its key and created no new
+	// one. It is not part of the JSON.
 	Repeated bool
 }
 
-// Ended says whether the session is over, for good or until it is resumed.
+// Ended reports whether the session is over, for good or until it is resumed.
 func (s Session) Ended() bool { return s.Status != SessionRunning && s.Status != SessionWaiting }
 
-// Final reports whether the session is over for good: it failed, it was cancelled,
-// or its agent completed it. A session whose turn ended (phase idle) goes on with a
-// message, an ask or a resumption.
+// Final reports whether the session is over for good: it failed, was cancelled, or
+// was completed by its agent. If only its turn ended (phase idle), it continues with
+// a message, an ask or a resumption.
 func (s Session) Final() bool { return s.Ended() && s.Phase != "idle" }
 
-// A SessionStatus is where a session stands.
+// A SessionStatus is the status of a session.
 type SessionStatus string
 
-// The statuses of a session. Failed and cancelled are for good, and so is completed
+// The statuses of a session. Failed and cancelled are final. Completed is final
 // unless the phase is idle.
 const (
 	SessionRunning   SessionStatus = "running"
@@ -60,13 +60,13 @@ const (
 	SessionCancelled SessionStatus = "cancelled"
 )
 
-// A Todo is one thing an agent means to do.
+// A Todo is one entry of an agent's list of tasks.
 type Todo struct {
 	Content string     `json:"content"`
 	Status  TodoStatus `json:"status"`
 }
 
-// A TodoStatus is where a todo stands.
+// A TodoStatus is the status of a todo.
 type TodoStatus string
 
 // The statuses of a todo.
@@ -76,7 +76,7 @@ const (
 	TodoCompleted  TodoStatus = "completed"
 )
 
-// The limits of sessions, in code points; the JSON in bytes.
+// The limits of sessions: texts in code points, MaxResult and MaxMetadata in bytes.
 const (
 	MaxTodos    = 100
 	MaxTodo     = 500
@@ -85,20 +85,21 @@ const (
 	MaxMetadata = 1 << 16
 )
 
-// A SessionRequest announces a run that happens elsewhere.
+// A SessionRequest is the request to start a session for a run that happens outside
+// of Askback.
 type SessionRequest struct {
-	Key      string // the asker's own name for its run: the same key is the same session
+	Key      string // the asker's own name for its run; the same key returns the same session
 	Agent    string // a label for people; "" is the asker's name
 	Title    string
 	Metadata json.RawMessage // a JSON object
 }
 
-// Check says whether a session can be made of this; the error is [Invalid].
+// Check returns an [Invalid] if no session can be started with the request.
 func (r SessionRequest) Check() error {
 	var bad problems
-	name(&bad, "/session_key", r.Key, MaxKey)
-	name(&bad, "/agent", r.Agent, MaxName)
-	text(&bad, "/title", r.Title, MaxName)
+	checkName(&bad, "/session_key", r.Key, MaxKey)
+	checkName(&bad, "/agent", r.Agent, MaxName)
+	checkText(&bad, "/title", r.Title, MaxName)
 	checkObject(&bad, "/metadata", r.Metadata, MaxMetadata)
 	return bad.err()
 }
@@ -124,14 +125,14 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 
 // A SessionQuery selects sessions. The zero value selects all, newest first.
 type SessionQuery struct {
-	Status SessionStatus // "" is every one
+	Status SessionStatus // "" is every status
 	Agent  string        // the agent's label
-	Search string        // only those whose title or label contains this, in any case
-	Cursor string        // NextCursor of the page before
+	Search string        // part of the title or the label; case is ignored
+	Cursor string        // NextCursor of the previous page
 	Limit  int           // 1 to 200; 0 is 50
 }
 
-// Check says whether a query can be answered; the error is [Invalid].
+// Check returns an [Invalid] if the query cannot be executed.
 func (q SessionQuery) Check() error {
 	var bad problems
 	switch q.Status {
@@ -149,67 +150,69 @@ type SessionPage struct {
 	NextCursor string // "" after the last page
 }
 
-// A Message is something said in a session.
+// A Message is one message in a session.
 type Message struct {
-	Seq  int64 // its place in the session's history
+	Seq  int64 // its number in the session's history
 	Role Role
-	By   string // who said it, where that is a person
+	By   string // the person who sent it; "" if the agent did
 	Text string
 	At   time.Time
 }
 
-// A Role says from which side a message comes.
+// A Role is the role of the sender of a message.
 type Role string
 
-// The roles.
+// The roles: a person, and the agent.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
 )
 
-// A MessagePage is a part of what was said, oldest first.
+// A MessagePage is a part of the messages of a session, oldest first.
 type MessagePage struct {
 	Items      []Message
 	NextCursor string // "" after the last page
 }
 
-// A Tell is something said to a session: [SendMessage], [Report], [EndTurn],
+// A Tell is a command to a session: [SendMessage], [Report], [EndTurn],
 // [EndSession], [ResumeSession], [Complete] or [SetTodos].
 type Tell interface {
-	// Action is what a principal must be allowed to do.
+	// Action returns the action that the principal must be allowed to do.
 	Action() Action
-	// Check says whether it can be said; the error is [Invalid].
+	// Check returns an [Invalid] if the command breaks a rule.
 	Check() error
 	tell()
 }
 
-// SendMessage is a person speaking to the run. It answers no ask.
+// SendMessage sends a message of a person to the agent. It answers no ask.
 type SendMessage struct{ Text string }
 
-// Report is the run saying something to those who follow it.
+// Report sends a message of the agent to the people who follow the session.
 type Report struct {
 	Text  string
 	Final bool
 }
 
-// EndTurn ends the present turn (wire.md §1): open asks are cancelled, and a message
-// or [ResumeSession] starts the next one.
+// EndTurn ends the present turn and cancels its open asks (wire.md §1). A message or
+// [ResumeSession] starts the next turn.
 type EndTurn struct{ Reason string }
 
-// EndSession cancels the run for good, with its open asks.
+// EndSession cancels the session for good, with its open asks.
 type EndSession struct{ Reason string }
 
-// ResumeSession starts the next turn. [ErrAsksOpen] while an ask is open.
+// ResumeSession starts the next turn. While an ask is open, the error is
+// [ErrAsksOpen].
 type ResumeSession struct{ Message string }
 
-// Complete says how the run ended. Open asks are withdrawn.
+// Complete ends the session for good, with the result that the agent reports. Open
+// asks are withdrawn.
 type Complete struct {
 	Status SessionStatus   // completed or failed; "" is completed
 	Result json.RawMessage // any JSON
 	Error  string
 }
 
-// SetTodos replaces what the run means to do.
+// SetTodos replaces the todos of the session.
 type SetTodos struct{ Todos []Todo }
 
 // Action implements [Tell].
@@ -242,10 +245,10 @@ func (Complete) tell()      {}
 func (SetTodos) tell()      {}
 
 // Check implements [Tell].
-func (m SendMessage) Check() error { return checkSaid("/text", m.Text) }
+func (m SendMessage) Check() error { return checkMessage("/text", m.Text) }
 
 // Check implements [Tell].
-func (r Report) Check() error { return checkSaid("/text", r.Text) }
+func (r Report) Check() error { return checkMessage("/text", r.Text) }
 
 // Check implements [Tell].
 func (e EndTurn) Check() error { return CheckReason(e.Reason) }
@@ -258,7 +261,7 @@ func (r ResumeSession) Check() error {
 	if r.Message == "" {
 		return nil
 	}
-	return checkSaid("/message", r.Message)
+	return checkMessage("/message", r.Message)
 }
 
 // Check implements [Tell].
@@ -270,7 +273,7 @@ func (c Complete) Check() error {
 	if len(c.Result) > 0 {
 		checkJSON(&bad, "/result", c.Result, MaxResult)
 	}
-	text(&bad, "/error", c.Error, MaxText)
+	checkText(&bad, "/error", c.Error, MaxText)
 	return bad.err()
 }
 
@@ -283,7 +286,7 @@ func (s SetTodos) Check() error {
 	}
 	for i, t := range s.Todos {
 		at := fmt.Sprintf("/todos/%d", i)
-		required(&bad, at+"/content", t.Content, MaxTodo)
+		checkRequired(&bad, at+"/content", t.Content, MaxTodo)
 		switch t.Status {
 		case TodoPending, TodoInProgress, TodoCompleted:
 		default:
@@ -293,25 +296,25 @@ func (s SetTodos) Check() error {
 	return bad.err()
 }
 
-func checkSaid(at, said string) error {
+func checkMessage(at, text string) error {
 	var bad problems
-	required(&bad, at, said, MaxMessage)
+	checkRequired(&bad, at, text, MaxMessage)
 	return bad.err()
 }
 
-// Sessions are the runs of agents. The errors are those of [Asker], and
-// [ErrEnded] where a session is over for good.
+// Sessions is the interface to the runs of agents. Its methods return the errors of
+// [Asker], and [ErrEnded] if a session is over for good.
 type Sessions interface {
-	// Start announces a run. With the key of an earlier one it returns that,
-	// Repeated, as it stands now.
+	// Start creates a session. With the key of an earlier one it returns that
+	// session in its present state, with Repeated set.
 	Start(ctx context.Context, r SessionRequest) (Session, error)
 	// Session returns a session.
 	Session(ctx context.Context, id string) (Session, error)
-	// Sessions returns the sessions this principal may see.
+	// Sessions returns a page of the sessions that this principal may read.
 	Sessions(ctx context.Context, q SessionQuery) (SessionPage, error)
-	// Tell says something to a session, and returns it as it then stands.
+	// Tell applies a command to a session and returns its new state.
 	Tell(ctx context.Context, id string, t Tell) (Session, error)
-	// Messages returns what was said in a session after a cursor ("" is the
-	// beginning), at most limit (0 is 50).
+	// Messages returns at most limit messages of a session (0 is 50) after a
+	// cursor. The cursor "" is the beginning.
 	Messages(ctx context.Context, id, cursor string, limit int) (MessagePage, error)
 }

@@ -2,35 +2,34 @@ package askback
 
 import "time"
 
-// A Person is somebody who may answer.
+// A Person is a person who may answer.
 type Person struct {
 	Name     string `json:"name"`
 	Email    string `json:"email,omitempty"`
 	TimeZone string `json:"time_zone,omitempty"`
 }
 
-// An Asking is an agent, as people see it: the name of its token.
+// An Asking is an agent with the number of its pending asks.
 type Asking struct {
 	Name    string `json:"name"`
 	Pending int    `json:"asks_pending"`
 }
 
-// Stats say how long agents wait, and for whom (F16). Times are seconds. What
-// is settled is that of the last [StatsTime]; of a very large inbox the newest
-// part is counted, and Partial says so.
+// Stats is how long agents wait, and for whom (F16). Durations are in seconds.
+// Settled asks are counted over the last [StatsTime].
 type Stats struct {
 	Pending       int            `json:"pending"`
-	OldestPending float64        `json:"oldest_pending_s"` // how long the oldest open ask waits
+	OldestPending float64        `json:"oldest_pending_s"` // age of the oldest pending ask
 	Settled       map[Status]int `json:"settled"`
 	ByPolicy      int            `json:"by_policy"`     // answered by a grant
-	MedianWait    float64        `json:"median_wait_s"` // from asking to an answer by a person
+	MedianWait    float64        `json:"median_wait_s"` // from the request to the answer of a person
 	Answers       []PersonStats  `json:"people"`
 	Agents        []Asking       `json:"agents"`
-	Partial       bool           `json:"partial"`
+	Partial       bool           `json:"partial"` // there are too many asks, and only the newest are counted
 }
 
-// PersonStats are the answers of one person. Approvals within moments of each
-// other, all alike, are the mark of somebody who no longer reads.
+// PersonStats counts the answers of one person. Many approvals with a short wait
+// suggest that the person approves without reading.
 type PersonStats struct {
 	Name       string  `json:"name"`
 	Answered   int     `json:"answered"`
@@ -39,5 +38,5 @@ type PersonStats struct {
 	MedianWait float64 `json:"median_wait_s"`
 }
 
-// StatsTime is the time that [Stats] look back.
+// StatsTime is the period that [Stats] covers.
 const StatsTime = 24 * time.Hour

@@ -7,49 +7,49 @@ import (
 	"time"
 )
 
-// A Keyring gives out and takes back the means to act as a principal.
+// A Keyring is the interface to tokens and log-in links.
 type Keyring interface {
 	// Tokens returns every token, oldest first.
 	Tokens(ctx context.Context) ([]Token, error)
-	// CreateToken makes a token. Only its hash is kept: this is the one time
-	// that its secret is seen.
+	// CreateToken creates a token and returns its secret. The secret cannot be
+	// read again: only its hash is stored.
 	CreateToken(ctx context.Context, r TokenRequest) (t Token, secret string, err error)
-	// RevokeToken ends a token at once. Ending it again is no error.
+	// RevokeToken revokes a token at once. Revoking it again is no error.
 	RevokeToken(ctx context.Context, id string) (Token, error)
-	// LoginSecret returns what logs in one browser, once, within [LoginTime],
-	// as the principal that asks for it.
+	// LoginSecret returns a secret that logs in one browser as this principal.
+	// It can be used once, within [LoginTime].
 	LoginSecret(ctx context.Context) (secret string, err error)
 }
 
 const (
-	// LoginTime is how long a log-in link can be used.
+	// LoginTime is how long a log-in link is valid.
 	LoginTime = 10 * time.Minute
 	// BrowserTime is how long a browser stays logged in.
 	BrowserTime = 30 * 24 * time.Hour
-	// SignInTime is how long it stays so when somebody else said who it is: after a
-	// day it is asked again.
+	// SignInTime is how long a browser stays logged in through an OpenID Connect
+	// issuer. Then the issuer must confirm the person again.
 	SignInTime = 24 * time.Hour
 )
 
-// A Token lets its holder act as a principal. Its secret is not kept.
+// A Token is a credential of a principal. Its secret is not stored.
 type Token struct {
 	ID        string
 	Kind      Kind
 	Name      string
-	Via       Via // where it is used; outcomes carry it
+	Via       Via // the channel it is used for; outcomes record it
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
 }
 
-// A TokenRequest says for whom a token is.
+// A TokenRequest describes the token to create.
 type TokenRequest struct {
 	Kind      Kind
 	Name      string
 	ExpiresIn time.Duration // 0: never
 }
 
-// Check says whether such a token can be made; the error is [Invalid].
+// Check returns an [Invalid] if the token cannot be created.
 func (r TokenRequest) Check() error {
 	var bad problems
 	switch r.Kind {
@@ -63,7 +63,7 @@ func (r TokenRequest) Check() error {
 	if strings.HasPrefix(r.Name, "@") {
 		bad.add("/name", "a name that begins with @ is that of a group, and nothing could be put to its holder", `"name": "ana"`)
 	}
-	name(&bad, "/name", r.Name, MaxName)
+	checkName(&bad, "/name", r.Name, MaxName)
 	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {
 		bad.add("/expires_in", "a token ends after it is made, and within ten years", `"expires_in": "30d"`)
 	}
@@ -71,19 +71,19 @@ func (r TokenRequest) Check() error {
 }
 
 type tokenJSON struct {
-	ID        string `json:"id"`
-	Kind      Kind   `json:"kind"`
-	Name      string `json:"name"`
-	Via       Via    `json:"via"`
-	CreatedAt stamp  `json:"created_at"`
-	ExpiresAt stamp  `json:"expires_at"`
-	RevokedAt stamp  `json:"revoked_at"`
+	ID        string    `json:"id"`
+	Kind      Kind      `json:"kind"`
+	Name      string    `json:"name"`
+	Via       Via       `json:"via"`
+	CreatedAt timestamp `json:"created_at"`
+	ExpiresAt timestamp `json:"expires_at"`
+	RevokedAt timestamp `json:"revoked_at"`
 }
 
-// MarshalJSON writes a token with null for the times that are not.
+// MarshalJSON writes a token, with null for times that are zero.
 func (t Token) MarshalJSON() ([]byte, error) {
 	return marshal(tokenJSON{
-		t.ID, t.Kind, t.Name, t.Via, stamp{t.CreatedAt}, stamp{t.ExpiresAt}, stamp{t.RevokedAt},
+		t.ID, t.Kind, t.Name, t.Via, timestamp{t.CreatedAt}, timestamp{t.ExpiresAt}, timestamp{t.RevokedAt},
 	})
 }
 
