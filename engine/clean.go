@@ -36,18 +36,6 @@ func (e *Engine) keepClean(ctx context.Context) {
 	}
 }
 
-// rest waits, or returns the cause that ends ctx.
-func rest(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
-}
-
 // clean deletes what was settled, and ended, longer ago than the settings say
 // (E9), with its history. What is open stays, however old. It looks from the
 // oldest on and stops at what is too young to have been settled that long ago.

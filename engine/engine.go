@@ -392,7 +392,12 @@ func cause(ctx context.Context, err error) error {
 // conflict do not meet again.
 func pause(ctx context.Context, attempt int) error {
 	longest := time.Millisecond << min(attempt, 6)
-	t := time.NewTimer(rand.N(longest))
+	return rest(ctx, rand.N(longest))
+}
+
+// rest waits, or returns the cause that ends ctx.
+func rest(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
