@@ -36,11 +36,15 @@ func in(session, event string) string { return strings.Replace(event, `"s1"`, `"
 // nobodySits is the header that Claude Code sends from claude -p.
 var nobodySits = []string{hook.EntrypointHeader, "sdk-cli"}
 
-// hooked sends an event as Claude Code does, and returns where the reply comes.
+// hooked sends an event as Claude Code does, and returns where the reply comes. Where it
+// cannot be sent, that fails the test, and an empty reply comes.
 func (w *wire) hooked(who askback.Principal, query, event string, header ...string) <-chan reply {
 	w.t.Helper()
 	out, secret := make(chan reply, 1), w.token(who)
-	go func() { out <- w.send("POST", hook.Path+query, secret, event, header...) }()
+	go func() {
+		defer close(out)
+		out <- w.send("POST", hook.Path+query, secret, event, header...)
+	}()
 	return out
 }
 
