@@ -1,5 +1,5 @@
-// Package access says who may do what: one table of actions, kinds and
-// relations, and nothing else.
+// Package access is the table of permissions: which kind of principal may do
+// which action in which relation.
 package access
 
 import (
@@ -8,81 +8,81 @@ import (
 	"github.com/askback/askback"
 )
 
-// anyone is a rule's word for every relation.
+// The relations of the rules.
 var (
-	anyone = []askback.Relation{askback.Own, askback.Addressed, askback.Bystander, askback.Starter}
-	owner  = []askback.Relation{askback.Own}
-	people = []askback.Relation{askback.Addressed}
+	anyRelation = []askback.Relation{askback.Own, askback.Addressed, askback.Bystander, askback.Starter}
+	owner       = []askback.Relation{askback.Own}
+	addressed   = []askback.Relation{askback.Addressed}
 )
 
-// A rule lets one kind of principal do one action in some relations.
+// A rule allows one action to one kind of principal, in the given relations.
 type rule struct {
-	kind   askback.Kind
-	action askback.Action
-	in     []askback.Relation
+	kind      askback.Kind
+	action    askback.Action
+	relations []askback.Relation
 }
 
-// What is not in the table is not allowed. No rule lets an agent answer,
-// decline or claim, and [Allowed] knows no other way.
+// table has every rule. What it does not have is not allowed: an agent may not
+// answer, decline or claim.
 var table = []rule{
-	{askback.Agent, askback.ActAsk, anyone},
+	{askback.Agent, askback.ActAsk, anyRelation},
 	{askback.Agent, askback.ActGet, owner},
 	{askback.Agent, askback.ActList, owner},
 	{askback.Agent, askback.ActCancel, owner},
 	{askback.Agent, askback.ActConsume, owner},
 	{askback.Agent, askback.ActReceive, owner},
 
-	{askback.Agent, askback.ActStart, anyone},
+	{askback.Agent, askback.ActStart, anyRelation},
 	{askback.Agent, askback.ActFollow, owner},
 	{askback.Agent, askback.ActReport, owner},
 	{askback.Agent, askback.ActEnd, owner},
 	{askback.Agent, askback.ActResume, owner},
 
-	{askback.Responder, askback.ActGet, people},
-	{askback.Responder, askback.ActList, people},
-	{askback.Responder, askback.ActAnswer, people},
-	{askback.Responder, askback.ActDecline, people},
-	{askback.Responder, askback.ActClaim, people},
-	{askback.Responder, askback.ActDraft, people},
-	{askback.Responder, askback.ActFollow, people},
-	{askback.Responder, askback.ActMessage, people},
-	{askback.Responder, askback.ActEnd, people},
-	{askback.Responder, askback.ActResume, people},
-	{askback.Responder, askback.ActFeed, anyone},
-	{askback.Responder, askback.ActPeople, anyone},
-	{askback.Responder, askback.ActGrants, anyone},
-	{askback.Responder, askback.ActRevoke, anyone}, // to approve less is anybody's right
+	{askback.Responder, askback.ActGet, addressed},
+	{askback.Responder, askback.ActList, addressed},
+	{askback.Responder, askback.ActAnswer, addressed},
+	{askback.Responder, askback.ActDecline, addressed},
+	{askback.Responder, askback.ActClaim, addressed},
+	{askback.Responder, askback.ActDraft, addressed},
+	{askback.Responder, askback.ActFollow, addressed},
+	{askback.Responder, askback.ActMessage, addressed},
+	{askback.Responder, askback.ActEnd, addressed},
+	{askback.Responder, askback.ActResume, addressed},
+	{askback.Responder, askback.ActFeed, anyRelation},
+	{askback.Responder, askback.ActPeople, anyRelation},
+	{askback.Responder, askback.ActGrants, anyRelation},
+	{askback.Responder, askback.ActRevoke, anyRelation}, // any person may withdraw an approval
 	{askback.Responder, askback.ActLogin, owner},
 
-	// An operator sees how the server is used, and never what is asked or answered.
-	{askback.Operator, askback.ActSessions, anyone},
-	{askback.Operator, askback.ActPeople, anyone},
-	{askback.Operator, askback.ActGrants, anyone},
-	{askback.Operator, askback.ActTokenList, anyone},
+	// An operator may read how the server is used, but no question and no answer.
+	{askback.Operator, askback.ActSessions, anyRelation},
+	{askback.Operator, askback.ActPeople, anyRelation},
+	{askback.Operator, askback.ActGrants, anyRelation},
+	{askback.Operator, askback.ActTokenList, anyRelation},
 	{askback.Operator, askback.ActLogin, owner},
 
-	{askback.Admin, askback.ActTokens, anyone},
-	{askback.Admin, askback.ActYield, anyone},
+	{askback.Admin, askback.ActTokens, anyRelation},
+	{askback.Admin, askback.ActYield, anyRelation},
 }
 
-// Allowed says whether a principal of this kind may do this action when it
-// stands in this relation to what it acts on. An admin may do what a responder
-// and an operator may.
+// Allowed reports whether a principal of this kind may do this action on a record
+// to which it has this relation. An admin may do everything that a responder or an
+// operator may do.
 func Allowed(kind askback.Kind, action askback.Action, relation askback.Relation) bool {
 	return slices.ContainsFunc(table, func(r rule) bool {
-		return speaksFor(r.kind, kind) && r.action == action && slices.Contains(r.in, relation)
+		return appliesTo(r.kind, kind) && r.action == action && slices.Contains(r.relations, relation)
 	})
 }
 
-// speaksFor says whether a rule for one kind holds for another: an admin is
-// also a responder and an operator, and never an agent.
-func speaksFor(rule, kind askback.Kind) bool {
+// appliesTo reports whether a rule for one kind applies to another. The rules of
+// responders and operators apply to admins, those of agents do not.
+func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
-// Ever says whether a principal of this kind may do this action in some
-// relation. If not, it is told that its kind may not; otherwise what it may not
-// touch does not exist for it.
+// Ever reports whether a principal of this kind may do this action in at least one
+// relation. If not, the error is [askback.ErrForbidden]. If so, records on which
+// it may not act are reported as not found.
 func Ever(kind askback.Kind, action askback.Action) bool {
 	for _, relation := range askback.Relations {
 		if Allowed(kind, action, relation) {

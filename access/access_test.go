@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/access"
 )
 
-// want is the whole table (E10, F4): what stands here is allowed, everything
-// else is not.
+// want lists what is allowed, as kind, action and relation (E10, F4). Everything
+// else is forbidden.
 const want = `
 agent ask own
 agent ask addressed
@@ -118,7 +118,7 @@ admin decline addressed
 admin claim addressed
 `
 
-func TestEveryCellOfTheTable(t *testing.T) {
+func TestPermissionTable(t *testing.T) {
 	allowed := map[string]bool{}
 	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
 		allowed[line] = true
@@ -145,7 +145,7 @@ func TestEveryCellOfTheTable(t *testing.T) {
 	}
 }
 
-func TestAnAgentNeverAnswers(t *testing.T) {
+func TestNoAgentMayAnswer(t *testing.T) {
 	for _, action := range []askback.Action{askback.ActAnswer, askback.ActDecline, askback.ActClaim, askback.ActDraft} {
 		if access.Ever(askback.Agent, action) {
 			t.Errorf("an agent may %s", action)
