@@ -1,8 +1,7 @@
-// Package ids makes the names of things: a prefix and a ULID in lower case.
+// Package ids generates the ids of records: a prefix and a ULID in lower case.
 //
-// A ULID (github.com/ulid/spec) is 48 bits of milliseconds and 80 random bits
-// in Crockford's base32: ids sort by the time they were made and cannot be
-// guessed.
+// A ULID (github.com/ulid/spec) has 48 bits of milliseconds and 80 random bits, in
+// Crockford's base32. Ids sort by time of creation and cannot be guessed.
 package ids
 
 import (
@@ -12,7 +11,7 @@ import (
 	"time"
 )
 
-// The prefixes in use; wire.md §1 lists them.
+// The prefixes of ids (wire.md §1).
 const (
 	Ask     = "ask_"
 	Session = "ses_"
@@ -25,8 +24,8 @@ const (
 	length   = 26
 )
 
-// New returns an id that was made at a time, with randomness read from r.
-// The error is r's.
+// New returns a new id for the time at, with random bits from r. Its error wraps
+// that of r.
 func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	var b [16]byte
 	ms := uint64(at.UnixMilli())
@@ -39,9 +38,9 @@ func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	return prefix + encode(b), nil
 }
 
-// encode writes 128 bits as 26 digits of five bits, the first two bits zero.
+// encode returns 128 bits as 26 digits of five bits. The first digit has three.
 func encode(b [16]byte) string {
-	hi, lo := word(b[:8]), word(b[8:])
+	hi, lo := bigEndian(b[:8]), bigEndian(b[8:])
 	var out [length]byte
 	for i := length - 1; i >= 0; i-- {
 		out[i] = alphabet[lo&31]
@@ -51,7 +50,8 @@ func encode(b [16]byte) string {
 	return string(out[:])
 }
 
-func word(b []byte) uint64 {
+// bigEndian returns the integer that b encodes.
+func bigEndian(b []byte) uint64 {
 	var w uint64
 	for _, x := range b {
 		w = w<<8 | uint64(x)
@@ -59,14 +59,14 @@ func word(b []byte) uint64 {
 	return w
 }
 
-// Swap gives an id another prefix. An ask without a session of its own naming
-// gets the session id with its digits, so that one follows from the other.
+// Swap returns id with another prefix. An ask that names no session gets the
+// session id with the same digits.
 func Swap(id, prefix string) string {
 	_, digits, _ := strings.Cut(id, "_")
 	return prefix + digits
 }
 
-// Valid says whether id has this prefix and the digits of a ULID.
+// Valid reports whether id is this prefix followed by the digits of a ULID.
 func Valid(prefix, id string) bool {
 	digits, ok := strings.CutPrefix(id, prefix)
 	if !ok || len(digits) != length || digits[0] > '7' {

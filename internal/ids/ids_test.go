@@ -11,9 +11,9 @@ import (
 	"github.com/askback/askback/internal/ids"
 )
 
-// The ULID specification's own example: 01ARZ3NDEKTSV4RRFFQ69G5FAV was made at
+// The example of the ULID specification: 01ARZ3NDEKTSV4RRFFQ69G5FAV has the time
 // 1469922850259 ms.
-func TestTheSpecificationsExample(t *testing.T) {
+func TestNewMatchesTheULIDSpecification(t *testing.T) {
 	random := []byte{0xd6, 0x76, 0x4c, 0x61, 0xef, 0xb9, 0x93, 0x02, 0xbd, 0x5b}
 	got, err := ids.New(ids.Ask, time.UnixMilli(1469922850259), bytes.NewReader(random))
 	if want := "ask_01arz3ndektsv4rrffq69g5fav"; err != nil || got != want {
@@ -21,7 +21,7 @@ func TestTheSpecificationsExample(t *testing.T) {
 	}
 }
 
-func TestIdsSortByTime(t *testing.T) {
+func TestIDsSortByTime(t *testing.T) {
 	ones := bytes.Repeat([]byte{0xff}, 10)
 	early, _ := ids.New(ids.Ask, time.UnixMilli(1000), bytes.NewReader(ones))
 	late, _ := ids.New(ids.Ask, time.UnixMilli(1001), bytes.NewReader(make([]byte, 10)))
@@ -39,7 +39,7 @@ func TestValid(t *testing.T) {
 		"ask_01ARZ3NDEKTSV4RRFFQ69G5FAV":  false,
 		"ask_01arz3ndektsv4rrffq69g5fa":   false,
 		"ask_01arz3ndektsv4rrffq69g5favx": false,
-		"ask_01arz3ndektsv4rrffq69g5fau":  false, // u is no digit
+		"ask_01arz3ndektsv4rrffq69g5fau":  false, // u is not a digit
 		"":                                false,
 	} {
 		if got := ids.Valid(ids.Ask, id); got != want {
@@ -48,7 +48,7 @@ func TestValid(t *testing.T) {
 	}
 }
 
-func TestNoChanceNoId(t *testing.T) {
+func TestNewReturnsTheErrorOfTheReader(t *testing.T) {
 	broken := errors.New("no randomness")
 	if _, err := ids.New(ids.Ask, time.Now(), iotest.ErrReader(broken)); !errors.Is(err, broken) {
 		t.Errorf("got %v, want %v", err, broken)
