@@ -9,14 +9,14 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// answered adds to an answer what the machine cannot make: the digest of edited
-// arguments, and an id for a grant.
-func (e *Engine) answered(ctx context.Context, token string, s lifecycle.State, a askback.Answer, ev lifecycle.Answered) (lifecycle.Event, error) {
+// answerEvent completes an Answered event with what the state machine cannot
+// compute: the digest of edited arguments, and the id of a new grant.
+func (e *Engine) answerEvent(ctx context.Context, token string, s lifecycle.State, a askback.Answer, ev lifecycle.Answered) (lifecycle.Event, error) {
 	ev.Answer = a
 	if s.Ask.Kind != askback.Confirm {
 		return ev, nil
 	}
-	if err := e.edited(s, &ev); err != nil && !s.Ask.Settled() {
+	if err := e.digestEdited(s, &ev); err != nil && !s.Ask.Settled() {
 		return nil, err
 	}
 	if a.Decision != askback.ApproveAll || s.Ask.Settled() {
@@ -28,23 +28,24 @@ func (e *Engine) answered(ctx context.Context, token string, s lifecycle.State, 
 		}}
 	}
 	var err error
-	if ev.Token, err = e.root(ctx, token); err != nil {
+	if ev.Token, err = e.rootID(ctx, token); err != nil {
 		return nil, err
 	}
 	ev.GrantID, err = ids.New(ids.Grant, ev.At, e.rand)
 	return ev, err
 }
 
-// edited gives edited arguments a digest of their own (F7). They are read as
-// strictly as those of the agent. What means the same is not edited.
-func (e *Engine) edited(s lifecycle.State, ev *lifecycle.Answered) error {
+// digestEdited sets the digest of arguments that a person edited (F7). They are
+// parsed as strictly as those of the agent. It removes an edit that leaves the
+// digest unchanged.
+func (e *Engine) digestEdited(s lifecycle.State, ev *lifecycle.Answered) error {
 	if len(ev.Answer.Input) == 0 || ev.Answer.Decision != askback.Approve {
 		return nil
 	}
 	c := *s.Ask.Confirmation
 	v, err := canon.Parse(ev.Answer.Input)
 	if err == nil && v.Kind != canon.Object {
-		return nil // the root package says so
+		return nil // package askback returns the error for it
 	}
 	c.Input = ev.Answer.Input
 	sum, err := digest("/input", s.Ask.Agent, c)

@@ -20,8 +20,8 @@ import (
 
 const kindAsk = "ask"
 
-// askTries bounds how often an ask is tried whose key or session somebody else
-// makes at the same time: each time it is found made, so a second try is rare.
+// askTries is how often an ask is tried when a concurrent call creates its key or
+// session. The second try finds what that call created, so a third is rare.
 const askTries = 8
 
 // Ask implements [askback.Asker].
@@ -34,22 +34,22 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 		return askback.Ask{}, err
 	}
 	if a.late != nil {
-		if found, err := s.repeated(ctx, a); !errors.Is(err, askback.ErrNotFound) {
+		if found, err := s.findByKey(ctx, a); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
 		return askback.Ask{}, a.late
 	}
 	done, err := s.engine.reserve(ctx, s.who.Name)
 	if err == nil {
-		if err = s.engine.quota.pace(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
+		if err = s.engine.quota.limitRate(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
 			done(false)
 		}
 	}
 	if err != nil {
-		if found, err := s.repeated(ctx, a); err == nil {
+		if found, err := s.findByKey(ctx, a); err == nil {
 			return found, nil
 		}
-		return askback.Ask{}, fmt.Errorf("ask: %w", mine(err))
+		return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
 	}
 	opened := false
 	defer func() { done(opened) }()
@@ -59,11 +59,11 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 			opened = !made.Settled()
 			return made, nil
 		}
-		ended := errors.Is(err, askback.ErrEnded) // the ask may be older than the end of its session
+		ended := errors.Is(err, askback.ErrEnded) // the ask with this key may exist since before the session ended
 		if !ended && !errors.Is(err, store.ErrConflict) {
-			return askback.Ask{}, fmt.Errorf("ask: %w", mine(err))
+			return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
 		}
-		found, missing := s.repeated(ctx, a)
+		found, missing := s.findByKey(ctx, a)
 		switch {
 		case !errors.Is(missing, askback.ErrNotFound):
 			return found, missing
@@ -74,16 +74,16 @@ func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) 
 	return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrBusy)
 }
 
-// asking is a request on its way to an ask.
+// asking is a request that was checked, and the ask to be made of it.
 type asking struct {
 	asked      lifecycle.Asked
-	key        string // unique among all asks; "" is none
+	key        string // idempotency key with its owner; "" is none
 	sessionKey string
-	sessionID  string // named by the asker
-	late       error  // why it can only be a repeat: its deadline is past
+	sessionID  string // the existing session that the request names
+	late       error  // the deadline is past: the request is valid only if it repeats an ask
 }
 
-// prepare makes an ask of a request, and reads nothing.
+// prepare checks a request and makes an ask of it. It does not read the store.
 func (s *seat) prepare(r askback.Request) (asking, error) {
 	r, err := r.Normalize()
 	if err != nil {
@@ -99,40 +99,41 @@ func (s *seat) prepare(r askback.Request) (asking, error) {
 	}
 	if r.Confirmation != nil {
 		a.Kind = askback.Confirm
-		a.Confirmation, err = sealed(r.Agent, *r.Confirmation)
+		a.Confirmation, err = withDigest(r.Agent, *r.Confirmation)
 		if err != nil {
 			return asking{}, err
 		}
 	}
 	out := asking{asked: lifecycle.Asked{Ask: a, Owner: s.who.Name, At: now}, sessionID: r.SessionID}
 	if r.SessionKey != "" {
-		out.sessionKey = s.owned(r.SessionKey)
+		out.sessionKey = s.ownerKey(r.SessionKey)
 	}
 	if r.Key != "" {
-		out.key = s.owned(r.Key)
+		out.key = s.ownerKey(r.Key)
 		if out.asked.Request, err = fingerprint(a, r); err != nil {
 			return asking{}, err
 		}
 	}
 	out.asked.Ask.Deadline, out.late = deadline(r, now)
-	out.asked.Ask.Repairs = r.Repairs // not what was asked, so not in its fingerprint
+	out.asked.Ask.Repairs = r.Repairs // after the fingerprint, which does not include them
 	return out, nil
 }
 
-// owned puts the asker's name before a key of its own choosing: keys of
-// different askers never meet.
-func (s *seat) owned(key string) string {
+// ownerKey returns a key with the name of this principal in front, so that equal
+// keys of different principals do not collide.
+func (s *seat) ownerKey(key string) string {
 	return strconv.Itoa(len(s.who.Name)) + ":" + s.who.Name + ":" + key
 }
 
-// sealed gives a confirmation the digest of what it confirms (F7).
-func sealed(agent string, c askback.Confirmation) (*askback.Confirmation, error) {
+// withDigest returns a confirmation with the digest of its tool call (F7).
+func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, error) {
 	var err error
 	c.Digest, err = digest("/confirmation/input", agent, c)
 	return &c, err
 }
 
-// digest is that of a tool call; the arguments stand at a pointer.
+// digest returns the digest of a tool call. at is the JSON pointer of the arguments
+// in the request, for errors.
 func digest(at, agent string, c askback.Confirmation) (string, error) {
 	sum, err := canon.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
 	const fix = "send plain JSON, and large numbers as strings"
@@ -147,23 +148,24 @@ func digest(at, agent string, c askback.Confirmation) (string, error) {
 	return sum, err
 }
 
-// fingerprint is the digest of all that a request says, to know it again by
-// its key. Of time it takes what was asked for, not when.
+// fingerprint returns a digest of a request, by which a repeat with the same key is
+// recognized. It includes the requested timeout and deadline, not the time of the call.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.SessionID = r.SessionID
-	said, err := lifecycle.EncodeFixed(lifecycle.State{Ask: a})
+	fixed, err := lifecycle.EncodeFixed(lifecycle.State{Ask: a})
 	if err != nil {
 		return "", err
 	}
 	rest, err := json.Marshal([]any{r.To, r.SessionKey, r.Timeout, r.Deadline.UTC()})
-	sum := sha256.Sum256(append(said, rest...))
-	return "1:" + hex.EncodeToString(sum[:]), err // another way to reckon it gets another number
+	sum := sha256.Sum256(append(fixed, rest...))
+	return "1:" + hex.EncodeToString(sum[:]), err // the number of this algorithm
 }
 
+// deadline returns the deadline that a request asks for, or an error if it is past.
 func deadline(r askback.Request, now time.Time) (time.Time, error) {
 	switch {
 	case r.Timeout != 0:
-		return now.Add(r.Timeout).Truncate(time.Millisecond), nil // as it is kept
+		return now.Add(r.Timeout).Truncate(time.Millisecond), nil // as it is stored
 	case r.Deadline.IsZero() || r.Deadline.After(now):
 		return r.Deadline.UTC().Truncate(time.Millisecond), nil
 	}
@@ -178,13 +180,13 @@ func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 		return askback.Ask{}, err
 	}
 	a.asked.Ask.ID = id
-	// Whoever finds the ask in a list steps it when this is done: what is cached
-	// and told here would be old otherwise.
-	leave, err := e.turns.enter(ctx, id)
+	// Another caller can find the ask in a list as soon as it is committed. Its
+	// steps wait until this one is cached and published.
+	unlock, err := e.locks.lock(ctx, id)
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	defer leave()
+	defer unlock()
 	at, err := s.session(ctx, &a)
 	if err != nil {
 		return askback.Ask{}, err
@@ -193,7 +195,7 @@ func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 	if o.state, o.history, err = lifecycle.Step(lifecycle.State{}, a.asked); err != nil {
 		return askback.Ask{}, err
 	}
-	done, err := e.cover(ctx, &o, a.asked.At)
+	done, err := e.applyGrant(ctx, &o, a.asked.At)
 	defer done()
 	if err != nil {
 		return askback.Ask{}, err
@@ -201,8 +203,8 @@ func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 	return s.commitOpening(ctx, a, o, at)
 }
 
-// commitOpening keeps a new ask, and tells of it.
-func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at place) (askback.Ask, error) {
+// commitOpening commits and publishes a new ask.
+func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at sessionRef) (askback.Ask, error) {
 	state, now := o.state, a.asked.At
 	var c change
 	err := c.ask(store.Record{
@@ -213,8 +215,8 @@ func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at place)
 		return askback.Ask{}, err
 	}
 	c.put(o.used...)
-	leave, err := s.engine.join(ctx, &c, at, state.Ask, now)
-	defer leave()
+	unlock, err := s.engine.addToSession(ctx, &c, at, state.Ask, now)
+	defer unlock()
 	if err != nil {
 		return askback.Ask{}, err
 	}
@@ -224,14 +226,15 @@ func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at place)
 	return state.Ask.Clone(), nil
 }
 
-// repeated returns the ask that holds the key of this one, or ErrNotFound.
-func (s *seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
+// findByKey returns the ask with the same key, or ErrNotFound. The error is
+// [askback.ErrKeyReused] if that ask was made by a different request.
+func (s *seat) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
 	if a.key == "" {
 		return askback.Ask{}, askback.ErrNotFound
 	}
 	r, err := s.engine.store.ReadKey(ctx, kindAsk, a.key)
 	if err != nil {
-		return askback.Ask{}, mine(err)
+		return askback.Ask{}, fromStore(err)
 	}
 	k, err := decode(r)
 	if err != nil {
@@ -245,7 +248,7 @@ func (s *seat) repeated(ctx context.Context, a asking) (askback.Ask, error) {
 	return found, nil
 }
 
-// describe fills the columns of a record that follow from the state.
+// describe sets the columns of a record that are derived from the state.
 func describe(r *store.Record, s lifecycle.State, now time.Time) {
 	r.Open, r.Untold = !s.Ask.Settled(), s.Ask.Undelivered()
 	r.Status = string(s.Ask.Status)

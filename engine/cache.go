@@ -7,53 +7,53 @@ import (
 	"github.com/askback/askback"
 )
 
-// What an ask takes in memory beside its texts, measured and rounded up.
+// Memory that an ask takes besides the bytes of its texts, measured and rounded up.
 const (
-	entry    = 1500 // a record, a state, and their places in list and map
-	perText  = 32   // the header of a string, and what its allocation rounds up
-	perPart  = 192  // a question, or the answer to one
-	perWhole = 512  // a confirmation, or an outcome
+	askOverhead     = 1500 // a record, a state, and their places in list and map
+	textOverhead    = 32   // the header of a string, and what its allocation rounds up
+	partOverhead    = 192  // a question, or the answer to one
+	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
-// cache remembers the asks used last, within a number of bytes.
+// cache holds the most recently used asks, up to a number of bytes.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
 	used   int
-	recent list.List // of cached, the one used last in front
+	recent list.List // of cacheEntry, the most recently used first
 	byID   map[string]*list.Element
 }
 
-type cached struct {
-	known
+type cacheEntry struct {
+	cachedAsk
 	cost int
 }
 
 func newCache(limit int) *cache { return &cache{limit: limit, byID: map[string]*list.Element{}} }
 
-func (c *cache) get(id string) (known, bool) {
+func (c *cache) get(id string) (cachedAsk, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.byID[id]
 	if !ok {
-		return known{}, false
+		return cachedAsk{}, false
 	}
 	c.recent.MoveToFront(el)
-	return el.Value.(cached).known, true
+	return el.Value.(cacheEntry).cachedAsk, true
 }
 
-// put remembers an ask, unless a newer version of it is remembered already.
-func (c *cache) put(k known) {
+// put stores an ask, unless the cache has a newer version of it.
+func (c *cache) put(k cachedAsk) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el, ok := c.byID[k.record.ID]; ok {
-		if el.Value.(cached).record.Version > k.record.Version {
+		if el.Value.(cacheEntry).record.Version > k.record.Version {
 			return
 		}
 		c.remove(el)
 	}
-	cost := weight(k.state.Ask)
-	c.byID[k.record.ID] = c.recent.PushFront(cached{k, cost})
+	cost := askBytes(k.state.Ask)
+	c.byID[k.record.ID] = c.recent.PushFront(cacheEntry{k, cost})
 	c.used += cost
 	for c.used > c.limit && c.recent.Len() > 0 {
 		c.remove(c.recent.Back())
@@ -69,18 +69,19 @@ func (c *cache) drop(id string) {
 }
 
 func (c *cache) remove(el *list.Element) {
-	old := c.recent.Remove(el).(cached)
+	old := c.recent.Remove(el).(cacheEntry)
 	delete(c.byID, old.record.ID)
 	c.used -= old.cost
 }
 
-// weight is about how many bytes an ask takes in memory, never less. Its bytes
-// in the store do not tell: a name of three letters takes ten times as many.
-func weight(a askback.Ask) int {
-	n := entry + len(a.Context)
+// askBytes estimates how many bytes an ask takes in memory, never too few. The
+// size of its stored form is no measure: a name of three letters takes ten
+// times as much in memory.
+func askBytes(a askback.Ask) int {
+	n := askOverhead + len(a.Context)
 	add := func(texts ...string) {
 		for _, t := range texts {
-			n += perText + len(t)
+			n += textOverhead + len(t)
 		}
 	}
 	add(a.Title)
@@ -88,7 +89,7 @@ func weight(a askback.Ask) int {
 	add(a.To...)
 	add(a.Tags...)
 	for _, q := range a.Questions {
-		n += perPart
+		n += partOverhead
 		add(q.Text, q.Header)
 		add(q.Default...)
 		for _, o := range q.Options {
@@ -96,24 +97,24 @@ func weight(a askback.Ask) int {
 		}
 	}
 	if c := a.Confirmation; c != nil {
-		n += perWhole + len(c.Input)
+		n += outcomeOverhead + len(c.Input)
 		add(c.ToolName, c.Server, c.Description, c.InputPreview, c.Context)
 	}
 	for _, p := range a.Repairs {
 		add(p.Pointer, p.Detail, p.Fix)
 	}
 	for _, c := range a.Claims {
-		n += perText
+		n += textOverhead
 		add(c.Name)
 	}
 	if o := a.Outcome; o != nil {
-		n += perWhole + len(o.Input)
+		n += outcomeOverhead + len(o.Input)
 		add(o.Comment, o.Reason, o.By.Name)
 		for _, q := range o.Answers {
-			n += perPart
+			n += partOverhead
 			add(q.Other, q.Notes)
 			add(q.Selected...)
 		}
 	}
-	return n + n/8 // allocations come in sizes
+	return n + n/8 // the allocator rounds up to size classes
 }

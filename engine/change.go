@@ -10,23 +10,24 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A change is what one step commits: the records it moves, the lines of history
-// it writes, and what is told when that is durable.
+// A change is a unit of work: records and lines of history that are committed
+// together, and what is published after the commit.
 type change struct {
 	store.Change
-	asks []moved
-	due  []time.Time
+	asks []updatedAsk
+	due  []time.Time // deadlines of the records
 }
 
-// moved is an ask that a change moves.
-type moved struct {
-	record  store.Record // without its version raised
+// updatedAsk is an ask in a change, with its new state and new lines of history.
+type updatedAsk struct {
+	record  store.Record // with the version before the commit
 	state   lifecycle.State
 	history []lifecycle.Entry
-	closes  bool // it was open before
+	closes  bool // the change settles the ask
 }
 
-// ask adds an ask that was stepped. Its record is as it was read, or new.
+// ask adds an ask with its next state to the change. r is the record as it was
+// read, or a new one.
 func (c *change) ask(r store.Record, next lifecycle.State, history []lifecycle.Entry, now time.Time) error {
 	closes := r.Open && next.Ask.Settled()
 	describe(&r, next, now)
@@ -39,16 +40,17 @@ func (c *change) ask(r store.Record, next lifecycle.State, history []lifecycle.E
 	if r.State, err = lifecycle.Encode(next); err != nil {
 		return err
 	}
-	made, err := granted(r.Stream, history)
+	made, err := grantRecords(r.Stream, history)
 	if err != nil {
 		return err
 	}
 	c.put(r)
 	c.put(made...)
-	c.asks = append(c.asks, moved{r, next, history, closes})
-	return c.say(next.Ask.SessionID, next.Ask.ID, history, now)
+	c.asks = append(c.asks, updatedAsk{r, next, history, closes})
+	return c.addEvents(next.Ask.SessionID, next.Ask.ID, history, now)
 }
 
+// put adds records to the change.
 func (c *change) put(records ...store.Record) {
 	for _, r := range records {
 		c.Put = append(c.Put, r)
@@ -58,10 +60,10 @@ func (c *change) put(records ...store.Record) {
 	}
 }
 
-// say adds lines of history.
-func (c *change) say(stream, subject string, history []lifecycle.Entry, now time.Time) error {
+// addEvents adds lines of history to the change.
+func (c *change) addEvents(stream, subject string, history []lifecycle.Entry, now time.Time) error {
 	for _, h := range history {
-		data, err := encode(h) // arguments stay as they were written
+		data, err := encode(h) // not json.Marshal, which would escape the arguments of tools
 		if err != nil {
 			return err
 		}
@@ -70,14 +72,14 @@ func (c *change) say(stream, subject string, history []lifecycle.Entry, now time
 	return nil
 }
 
-// finish commits a change, and then tells of it.
+// finish commits a change and publishes it.
 func (e *Engine) finish(ctx context.Context, c change) error {
 	if err := e.commit(ctx, c.Change); err != nil {
 		for _, m := range c.asks[min(1, len(c.asks)):] {
-			e.cache.drop(m.record.ID) // it may be another's version that is known here
+			e.cache.drop(m.record.ID) // the cached version may be older than that of another process
 		}
 		if errors.Is(err, store.ErrUnknown) {
-			e.hub.moved(c.streams()) // who follows sees for himself
+			e.hub.wakeFollowers(c.streams()) // followers read whether it was committed
 		}
 		return err
 	}
@@ -86,16 +88,16 @@ func (e *Engine) finish(ctx context.Context, c change) error {
 	}
 	for _, m := range c.asks {
 		if m.closes {
-			e.quota.settled(m.record.Owner)
+			e.quota.release(m.record.Owner)
 		}
-		e.keep(m.record, m.state)
+		e.cacheCommitted(m.record, m.state)
 		e.publish(m.state.Ask, m.history)
 	}
-	e.hub.moved(c.streams())
+	e.hub.wakeFollowers(c.streams())
 	return nil
 }
 
-// streams are those to which a change adds lines.
+// streams returns the streams to which the change adds lines.
 func (c *change) streams() map[string]struct{} {
 	streams := map[string]struct{}{}
 	for _, ev := range c.Events {
@@ -104,10 +106,10 @@ func (c *change) streams() map[string]struct{} {
 	return streams
 }
 
-// publish tells those who wait here, after the commit.
+// publish notifies waiters and the observer. It is called after the commit.
 func (e *Engine) publish(a askback.Ask, history []lifecycle.Entry) {
 	if a.Settled() {
-		e.hub.settled(a)
+		e.hub.notifyWaiters(a)
 	}
 	if e.observer == nil {
 		return

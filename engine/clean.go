@@ -10,35 +10,35 @@ import (
 )
 
 const (
-	// cleanPause is the time between two looks for what is kept no longer.
-	cleanPause = time.Hour
-	// cleanAtOnce is how many records one change deletes. A change holds up those
-	// that wait for the writer, so it takes a few milliseconds and not more.
-	cleanAtOnce = 64
-	// cleanRest is the shortest pause between two changes. A longer one is as long
-	// as the change before it took: the writer is free at least half of the time.
-	cleanRest = 5 * time.Millisecond
+	// cleanInterval is the time between two searches for old records.
+	cleanInterval = time.Hour
+	// cleanBatch is how many records one commit deletes. Other commits wait for it,
+	// so it may take only a few milliseconds.
+	cleanBatch = 64
+	// cleanPause is the shortest pause between two commits. The pause is at least
+	// as long as the commit before it, so that the writer is free half of the time.
+	cleanPause = 5 * time.Millisecond
 )
 
-// keepClean deletes what is kept no longer, until ctx ends. It has a goroutine of its
-// own: deadlines do not wait for it.
-func (e *Engine) keepClean(ctx context.Context) {
-	retry := dueRecover
+// cleanLoop deletes old records until ctx ends. It has its own goroutine, so that
+// deadlines do not wait for it.
+func (e *Engine) cleanLoop(ctx context.Context) {
+	retry := dueRetry
 	for ctx.Err() == nil {
-		wait, err := cleanPause, e.clean(ctx)
+		wait, err := cleanInterval, e.clean(ctx)
 		if err == nil {
-			retry = dueRecover
+			retry = dueRetry
 		} else if ctx.Err() == nil {
-			wait, retry = retry, min(2*retry, cleanPause)
+			wait, retry = retry, min(2*retry, cleanInterval)
 			e.log.Error("what is kept no longer could not be deleted", "error", err, "again", wait)
 		}
-		_ = rest(ctx, wait) // the loop ends with ctx
+		_ = sleep(ctx, wait) // the loop ends with ctx
 	}
 }
 
-// clean deletes what was settled, and ended, longer ago than the settings say
-// (E9), with its history. What is open stays, however old. It looks from the
-// oldest on and stops at what is too young to have been settled that long ago.
+// clean deletes the asks, sessions and grants that were settled or ended before the
+// retention time, with their history. Open ones stay. It reads from the oldest
+// and stops at the first that was created within the retention time.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.settings.Load().Retention
 	if keep <= 0 {
@@ -47,11 +47,13 @@ func (e *Engine) clean(ctx context.Context) error {
 	before := e.clock().Add(-keep)
 	return errors.Join(
 		e.cleanKind(ctx, kindAsk, before),
-		e.cleanKind(ctx, kindSession, before), // when its asks are gone
+		e.cleanKind(ctx, kindSession, before), // after asks: a session that has one stays
 		e.cleanKind(ctx, kindGrant, before),
 	)
 }
 
+// cleanKind deletes the closed records of one kind that were last changed at or
+// before the given time.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
 	closed := false
 	q := store.Query{Kind: kind, Open: &closed, Limit: listChunk}
@@ -59,7 +61,7 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 	for {
 		records, err := e.store.List(ctx, q)
 		if err != nil {
-			return mine(err)
+			return fromStore(err)
 		}
 		old := true
 		for _, r := range records {
@@ -70,14 +72,14 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 			if r.Updated.After(before) {
 				continue
 			}
-			if err := e.outdated(ctx, &c, r); err != nil {
-				return mine(err)
+			if err := e.addDeletion(ctx, &c, r); err != nil {
+				return fromStore(err)
 			}
 		}
 		last := !old || len(records) < q.Limit
-		if len(c.Delete) >= cleanAtOnce || last {
-			if err := e.remove(ctx, c); err != nil {
-				return mine(err)
+		if len(c.Delete) >= cleanBatch || last {
+			if err := e.deleteRecords(ctx, c); err != nil {
+				return fromStore(err)
 			}
 			c = store.Change{}
 		}
@@ -87,13 +89,14 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 	}
 }
 
-// outdated adds to a change that a record is deleted, with its history.
-func (e *Engine) outdated(ctx context.Context, c *store.Change, r store.Record) error {
+// addDeletion adds the deletion of a record and its history to a change. A session
+// that still has asks is skipped.
+func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
 		lines := store.Lines{Stream: r.Stream, Subject: r.ID}
 		if r.Stream == ids.Swap(r.ID, ids.Session) {
-			lines.Subject = "" // nothing else ever happens there
+			lines.Subject = "" // the stream has only this ask
 		}
 		c.Forget = append(c.Forget, lines)
 	case kindSession:
@@ -107,17 +110,17 @@ func (e *Engine) outdated(ctx context.Context, c *store.Change, r store.Record) 
 	return nil
 }
 
-// remove commits a change that deletes records, and then leaves the writer to others
-// for a while. If one of the records has changed since, it is not outdated, and the
-// others are deleted one by one.
-func (e *Engine) remove(ctx context.Context, c store.Change) error {
+// deleteRecords commits a change that deletes records, and then pauses. If one of the
+// records has changed since it was read, that one stays and the others are
+// deleted one by one.
+func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	if len(c.Delete) == 0 {
 		return nil
 	}
 	begun := time.Now()
 	err := e.commit(ctx, c)
 	if errors.Is(err, store.ErrConflict) && len(c.Delete) > 1 {
-		err = e.removeEach(ctx, c)
+		err = e.deleteEach(ctx, c)
 	}
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		return err
@@ -125,10 +128,11 @@ func (e *Engine) remove(ctx context.Context, c store.Change) error {
 	for _, d := range c.Delete {
 		e.cache.drop(d.ID)
 	}
-	return rest(ctx, max(cleanRest, time.Since(begun)))
+	return sleep(ctx, max(cleanPause, time.Since(begun)))
 }
 
-func (e *Engine) removeEach(ctx context.Context, c store.Change) error {
+// deleteEach commits each deletion of a change on its own and ignores conflicts.
+func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 	for i, d := range c.Delete {
 		one := store.Change{Delete: []store.Ref{d}}
 		if len(c.Forget) > 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// draftTime is how long a draft nobody goes on with is kept. Settling the ask
-// ends it at once for everybody; the record goes when it is due.
+// draftTime is how long a draft is stored after its last change. When its ask is
+// settled it is no longer returned, and its record is deleted when it is due.
 const draftTime = 30 * 24 * time.Hour
 
-// draftID is the id of what one person typed for one ask.
+// draftID returns the id of this person's draft for an ask.
 func (s *seat) draftID(id string) string { return id + "/" + s.who.Name }
 
 // Draft implements [askback.Drafts].
 func (s *seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	if err := s.typing(ctx, id); err != nil {
+	if err := s.authorizeDraft(ctx, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
 		}
@@ -30,23 +30,23 @@ func (s *seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
-	return r.State, mine(err)
+	return r.State, fromStore(err)
 }
 
 // SaveDraft implements [askback.Drafts].
 func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	if err := s.typing(ctx, id); err != nil {
+	if err := s.authorizeDraft(ctx, id); err != nil {
 		return err
 	}
 	if err := askback.CheckDraft(draft); err != nil {
 		return err
 	}
-	leave, err := s.engine.turns.enter(ctx, s.draftID(id))
+	unlock, err := s.engine.locks.lock(ctx, s.draftID(id))
 	if err != nil {
 		return err
 	}
-	defer leave()
-	return again(ctx, func(ctx context.Context) error { return s.saveDraft(ctx, id, draft) })
+	defer unlock()
+	return retryOnConflict(ctx, func(ctx context.Context) error { return s.saveDraft(ctx, id, draft) })
 }
 
 func (s *seat) saveDraft(ctx context.Context, id string, draft json.RawMessage) error {
@@ -64,15 +64,15 @@ func (s *seat) saveDraft(ctx context.Context, id string, draft json.RawMessage) 
 	return s.engine.commit(ctx, store.Change{Put: []store.Record{r}})
 }
 
-// typing says whether this person may type an answer to this ask, and whether
-// it is too late.
-func (s *seat) typing(ctx context.Context, id string) error {
-	if err := s.mayEver(askback.ActDraft); err != nil {
+// authorizeDraft returns an error unless this person may answer the ask. The error
+// is [askback.ErrSettled] if the ask is settled.
+func (s *seat) authorizeDraft(ctx context.Context, id string) error {
+	if err := s.authorize(askback.ActDraft); err != nil {
 		return err
 	}
 	k, err := s.engine.read(ctx, id)
 	if err == nil {
-		err = s.may(askback.ActDraft, k.state)
+		err = s.authorizeAsk(askback.ActDraft, k.state)
 	}
 	if err == nil && k.state.Ask.Settled() {
 		err = askback.ErrSettled

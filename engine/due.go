@@ -13,16 +13,16 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// alarm is the one timer for all deadlines: when the next one is, as far as
-// [Engine.Run] knows.
-type alarm struct {
+// dueTimer holds the time of the next deadline that [Engine.Run] waits for. One
+// serves all records.
+type dueTimer struct {
 	mu   sync.Mutex
-	next time.Time // zero: Run has not looked yet, or there is none
-	rang chan struct{}
+	next time.Time     // zero: unknown, or no deadline
+	wake chan struct{} // capacity 1
 }
 
-// set wakes Run when something is due before it means to wake by itself.
-func (a *alarm) set(at time.Time) {
+// set wakes Run if at is before the time that Run waits for.
+func (a *dueTimer) set(at time.Time) {
 	if at.IsZero() {
 		return
 	}
@@ -36,21 +36,21 @@ func (a *alarm) set(at time.Time) {
 		return
 	}
 	select {
-	case a.rang <- struct{}{}:
+	case a.wake <- struct{}{}:
 	default:
 	}
 }
 
-// clear forgets the next time while Run looks, so that whatever is set
-// meanwhile makes it look again.
-func (a *alarm) clear() {
+// clear removes the next time before Run queries the store. Any set during the
+// query then wakes Run for another one.
+func (a *dueTimer) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.next = time.Time{}
 }
 
-// expect notes what Run found, unless something sooner was set meanwhile.
-func (a *alarm) expect(at time.Time) {
+// expect sets the next time that Run found, unless an earlier one was set since.
+func (a *dueTimer) expect(at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.next.IsZero() || at.Before(a.next) {
@@ -59,32 +59,31 @@ func (a *alarm) expect(at time.Time) {
 }
 
 const (
-	dueAtOnce  = 64               // records looked up and stepped at once, into one commit
-	dueLook    = time.Minute      // the longest time between two looks
-	dueRecover = time.Second      // the pause after a look that went wrong,
-	dueTired   = 15 * time.Second // and after many
+	dueBatch    = 64               // records that are read and stepped concurrently
+	dueInterval = time.Minute      // the longest time between two queries
+	dueRetry    = time.Second      // the pause after a first failure
+	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run makes deadlines pass, and deletes what is kept no longer, until ctx ends, and
-// returns nil then. One goroutine and one timer serve all deadlines; another
-// goroutine deletes.
+// Run processes deadlines and deletes old records until ctx ends; then it returns
+// nil. One goroutine and one timer serve all deadlines. Another goroutine deletes.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
-	group.Go(func() { e.keepClean(ctx) })
+	group.Go(func() { e.cleanLoop(ctx) })
 	defer group.Wait()
-	pause := dueRecover
+	pause := dueRetry
 	for ctx.Err() == nil {
 		wait, err := e.fireDue(ctx)
 		if err == nil {
-			pause = dueRecover
+			pause = dueRetry
 		} else if ctx.Err() == nil {
 			e.log.Error("some deadlines were not looked after", "error", err, "again", pause)
-			wait, pause = min(wait, pause), min(2*pause, dueTired)
+			wait, pause = min(wait, pause), min(2*pause, dueMaxRetry)
 		}
 		t := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-e.due.rang:
+		case <-e.due.wake:
 		case <-t.C:
 		}
 		t.Stop()
@@ -92,36 +91,37 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// fireDue steps what is due, and says how long nothing else will be. What could
-// not be stepped is an error, and holds up nothing else.
+// fireDue steps all records that are due and returns the time until the next is.
+// A record that cannot be stepped does not delay the others; its error is in err.
 func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
-	stuck := map[string]error{} // what could not be stepped, by id
+	failed := map[string]error{} // by id
 	for {
 		now := e.clock()
-		enough := dueAtOnce + len(stuck) // what is stuck stands in front, and is passed by
+		enough := dueBatch + len(failed) // failed records are still due, and come first
 		records, err := e.store.Due(ctx, now, enough)
 		if err != nil {
-			return dueLook, err
+			return dueInterval, err
 		}
-		full := len(records) == enough && len(stuck) < maxStuck
-		records = slices.DeleteFunc(records, func(r store.Record) bool { return stuck[r.ID] != nil })
-		e.stepDue(ctx, records, stuck)
+		full := len(records) == enough && len(failed) < maxFailed
+		records = slices.DeleteFunc(records, func(r store.Record) bool { return failed[r.ID] != nil })
+		e.stepDue(ctx, records, failed)
 		if full {
 			continue
 		}
-		next, err := e.upcoming(ctx, now, enough)
+		next, err := e.nextDue(ctx, now, enough)
 		e.due.expect(next)
-		return max(next.Sub(now), 0), errors.Join(append(slices.Collect(maps.Values(stuck)), err)...)
+		return max(next.Sub(now), 0), errors.Join(append(slices.Collect(maps.Values(failed)), err)...)
 	}
 }
 
-// maxStuck bounds what is passed by: past it, something else is wrong.
-const maxStuck = 4096
+// maxFailed is how many failed records one call of fireDue skips.
+const maxFailed = 4096
 
-// upcoming returns when something is due after now, or when to look again.
-func (e *Engine) upcoming(ctx context.Context, now time.Time, enough int) (time.Time, error) {
-	look := now.Add(dueLook)
+// nextDue returns when the next record is due after now, at most now plus
+// dueInterval.
+func (e *Engine) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
+	look := now.Add(dueInterval)
 	records, err := e.store.Due(ctx, look, enough)
 	for _, r := range records {
 		if r.Due.After(now) {
@@ -131,36 +131,37 @@ func (e *Engine) upcoming(ctx context.Context, now time.Time, enough int) (time.
 	return look, err
 }
 
-// stepDue steps records beside each other, so that they share commits, and notes
-// those that could not be.
-func (e *Engine) stepDue(ctx context.Context, records []store.Record, stuck map[string]error) {
+// stepDue steps records concurrently, so that they share commits, and adds the
+// errors to failed.
+func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map[string]error) {
 	var (
 		group sync.WaitGroup
-		slots = make(chan struct{}, dueAtOnce)
+		slots = make(chan struct{}, dueBatch)
 		errs  = make([]error, len(records))
 	)
 	for i, r := range records {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			errs[i] = e.stepOne(ctx, r)
+			errs[i] = e.stepRecord(ctx, r)
 		})
 	}
 	group.Wait()
 	for i, err := range errs {
 		if err != nil {
-			stuck[records[i].ID] = err
+			failed[records[i].ID] = err
 		}
 	}
 }
 
-func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
+// stepRecord does for one record what is due.
+func (e *Engine) stepRecord(ctx context.Context, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
 	case kindGrant:
 		return e.expire(ctx, r.ID)
 	case kindToken, kindLogin, kindDraft:
-		return e.forget(ctx, r)
+		return e.deleteExpired(ctx, r)
 	default:
 		return fmt.Errorf("%s %s is due, and this release does not know what that is", r.Kind, r.ID)
 	}
@@ -170,12 +171,12 @@ func (e *Engine) stepOne(ctx context.Context, r store.Record) error {
 	return err
 }
 
-// forget deletes a record without a machine whose time is over. If it changed
-// meanwhile, its time was put off.
-func (e *Engine) forget(ctx context.Context, r store.Record) error {
+// deleteExpired deletes a record that has no state machine. A conflict means that
+// the record was changed and its Due put off, so it is no error.
+func (e *Engine) deleteExpired(ctx context.Context, r store.Record) error {
 	err := e.commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
 	if errors.Is(err, store.ErrConflict) {
 		return nil
 	}
-	return mine(err)
+	return fromStore(err)
 }

@@ -1,10 +1,10 @@
-// Package engine reads, steps, commits and publishes: the only place where
-// time, storage and the machines meet.
+// Package engine connects the state machines of package lifecycle with time and
+// storage. It reads records, steps them, commits the result and publishes it.
 //
-// Everything goes through a seat: [Engine.As] gives a principal its own, and
-// only there is the table of package access asked. Nothing waits in memory: an
-// ask is a record, and a waiter is whoever happens to call Wait. What is
-// published was committed before.
+// [Engine.As] returns the seat of a principal. Its methods check permissions
+// with the table of package access. An ask is a record in the store; nothing is
+// kept in memory for it unless a call of Wait is running. Only committed changes
+// are published.
 package engine
 
 import (
@@ -25,68 +25,71 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store is what the engine needs of a store.
+// A Store is the storage that the engine requires.
 type Store interface {
 	store.Store
 	store.Queue
 }
 
-// An Observer is told what was committed, once and after the fact, on the
-// goroutine that did it: it must not block.
+// An Observer receives each committed line of history of an ask once.
 type Observer interface {
-	// Committed says that a line of history, by its type, was written for ask.
+	// Committed is called after a line of history of this type was committed for
+	// ask, on the goroutine that committed it. It must not block.
 	Committed(event string, ask askback.Ask)
 }
 
-// Options are what an engine can be given; the zero value is good.
+// Options configure an [Engine]. The zero value is usable.
 type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
 	Log      *slog.Logger     // nil: nothing is logged
-	Observer Observer         // nil: nobody is told
-	// CacheBytes bounds the memory that asks read before may hold; 0 is 32 MB.
+	Observer Observer         // optional
+	// CacheBytes is the memory for cached asks; 0 is 32 MB.
 	CacheBytes int
-	// MaxOpen and MaxWaiters bound the open asks of one agent and the calls of
-	// one principal that wait; 0 is no bound.
+	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
+	// of a principal may wait at once. 0 is no limit.
 	MaxOpen    int
 	MaxWaiters int
-	// Settings are what can be changed while the engine runs.
+	// Settings are the initial settings.
 	Settings Settings
 }
 
-// Settings can be replaced as a whole, with [Engine.Set].
+// Settings can change while the engine runs: [Engine.Set] replaces them.
 type Settings struct {
-	People []askback.Person // who may answer, beside those who have a token
-	// Issuer says who people are when they sign in; "" is nobody. Who signed in by
-	// another is logged out.
+	// People may answer, in addition to those with a token.
+	People []askback.Person
+	// Issuer verifies the e-mail addresses of people who sign in; "" is no sign-in.
+	// People who signed in through another issuer are logged out.
 	Issuer string
-	// MaxOpen bounds the open asks of one agent; 0 is what [Options.MaxOpen] says.
+	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
 	MaxOpen int
-	// AsksPerMinute bounds how fast one agent may ask; 0 is no bound.
+	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
 	AsksPerMinute int
-	// Retention is how long what is settled is kept; 0 is for good (E9).
+	// Retention is how long settled asks and ended sessions and grants are kept; 0
+	// is forever (E9).
 	Retention time.Duration
 }
 
-// An Engine moves asks through their lives. Make one with [New].
+// An Engine applies events to asks, sessions and grants. Make one with [New].
 type Engine struct {
-	store    Store
-	now      func() time.Time
-	rand     io.Reader
-	log      *slog.Logger
-	observer Observer
-	turns    turns
-	cache    *cache
-	hub      hub
-	due      alarm
-	keys     keys
-	quota    quota
-	settings atomic.Pointer[Settings]
-	pages    atomic.Pointer[string]
+	store       Store
+	now         func() time.Time
+	rand        io.Reader
+	log         *slog.Logger
+	observer    Observer
+	locks       keyedMutex
+	cache       *cache
+	hub         hub
+	due         dueTimer
+	credentials credentialCache
+	quota       quota
+	settings    atomic.Pointer[Settings]
+	pages       atomic.Pointer[string]
 }
 
-// New returns an engine on a store that nobody else writes to. It starts
-// nothing; [Engine.Run] is what makes deadlines pass.
+// New returns an engine that uses a store. The engine should be the only writer:
+// another one causes conflicts, which are retried. New starts no goroutine; call
+// [Engine.Run] to process deadlines.
 func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
@@ -106,7 +109,7 @@ func New(s Store, o *Options) *Engine {
 		size = 32 << 20
 	}
 	e.cache = newCache(size)
-	e.due.rang = make(chan struct{}, 1)
+	e.due.wake = make(chan struct{}, 1)
 	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	e.Set(o.Settings)
 	return e
@@ -118,13 +121,12 @@ func (e *Engine) Set(s Settings) {
 	e.settings.Store(&s)
 }
 
-// Link says where people reach the pages, without a slash at the end: asks that
-// events tell of have links from then on. Doors add those of the rest.
+// Link sets the base URL of the pages, without a slash at the end. Asks in events
+// have the address of their page from then on; frontends add it to other asks.
 func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
-// As returns the seat of a principal. Whoever calls it vouches for who that is.
-// A principal without a name is a mistake of the program, and As panics; one
-// that does not say where it acts does so over the API.
+// As returns the seat of a principal, which the caller has authenticated. As panics
+// if p has no name. An empty p.Via means the API.
 func (e *Engine) As(p askback.Principal) askback.Seat {
 	if p.Name == "" {
 		panic("engine: a principal has a name")
@@ -135,8 +137,8 @@ func (e *Engine) As(p askback.Principal) askback.Seat {
 	return &seat{e, p}
 }
 
-// May says whether a principal of this kind may ever do an action, or
-// [askback.ErrForbidden]. Seats ask for themselves.
+// May returns [askback.ErrForbidden] if principals of this kind may never do an
+// action. The methods of a seat check this themselves.
 func (e *Engine) May(p askback.Principal, action askback.Action) error {
 	if !access.Ever(p.Kind, action) {
 		return fmt.Errorf("%s: %w", action, askback.ErrForbidden)
@@ -144,24 +146,24 @@ func (e *Engine) May(p askback.Principal, action askback.Action) error {
 	return nil
 }
 
-// Awaited reports whether a call of an agent waits for an ask in this process.
-func (e *Engine) Awaited(id string) bool { return e.hub.awaited(id) }
+// Awaited reports whether an agent's call of Wait for an ask is running in this
+// process.
+func (e *Engine) Awaited(id string) bool { return e.hub.hasAgentWaiter(id) }
 
-// clock returns the time in the form in which it is kept.
+// clock returns the current time as it is stored: UTC, in whole milliseconds.
 func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisecond) }
 
-// known is an ask as the engine last saw it: the columns of its record, without
-// the bytes, and what they mean.
-type known struct {
+// cachedAsk is a decoded ask: its record without the encoded bytes, and its state.
+type cachedAsk struct {
 	record store.Record
 	state  lifecycle.State
 }
 
-// read returns an ask from the cache or the store. Only what a step committed is
-// cached: a reader that is overtaken by a step must not put back what it read.
-// So a cached ask can be old only when another process writes, and then the
-// commit of a step is a conflict.
-func (e *Engine) read(ctx context.Context, id string) (known, error) {
+// read returns an ask from the cache or the store. It does not cache what it reads,
+// because a step may have committed a newer version since; only steps do. So a
+// cached ask is old only if another process wrote it, and then the commit of a
+// step fails with a conflict.
+func (e *Engine) read(ctx context.Context, id string) (cachedAsk, error) {
 	if k, ok := e.cache.get(id); ok {
 		return k, nil
 	}
@@ -169,65 +171,64 @@ func (e *Engine) read(ctx context.Context, id string) (known, error) {
 }
 
 // fetch returns an ask from the store.
-func (e *Engine) fetch(ctx context.Context, id string) (known, error) {
+func (e *Engine) fetch(ctx context.Context, id string) (cachedAsk, error) {
 	r, err := e.store.Read(ctx, kindAsk, id)
 	if err != nil {
-		return known{}, mine(err)
+		return cachedAsk{}, fromStore(err)
 	}
 	return decode(r)
 }
 
-func decode(r store.Record) (known, error) {
+func decode(r store.Record) (cachedAsk, error) {
 	state, err := lifecycle.Decode(r.Fixed, r.State)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	r.Fixed, r.State = nil, nil
-	return known{r, state}, err
+	return cachedAsk{r, state}, err
 }
 
-// errUnreadable is returned for a record whose bytes this release cannot read.
+// errUnreadable is returned for a record that this release cannot decode.
 var errUnreadable = errors.New("this record cannot be read")
 
-// stepTime is how long a step is tried against other writers.
+// stepTime is how long a step is retried after conflicts with another process.
 const stepTime = 5 * time.Second
 
-// An eventer says what happens to an ask, given how it stands. Its error ends
-// the step and changes nothing.
-type eventer func(s lifecycle.State, now time.Time) (lifecycle.Event, error)
+// An eventFunc returns the event to apply to an ask in the given state. If it
+// returns an error, the step ends with that error and changes nothing.
+type eventFunc func(s lifecycle.State, now time.Time) (lifecycle.Event, error)
 
-// step moves an ask by one event and returns it as it then stands; with an
-// error of the machine, as it stood. Steps of one ask wait for each other here,
-// so a conflict means another process; it is tried again until ctx ends or
-// [stepTime] is over.
-func (e *Engine) step(ctx context.Context, id string, what eventer) (lifecycle.State, error) {
-	leave, err := e.turns.enter(ctx, id)
+// step applies one event to an ask and returns the new state, or the old one with
+// an error of the state machine. It locks the ask, so a conflict comes from
+// another process; it retries until ctx ends or stepTime is over.
+func (e *Engine) step(ctx context.Context, id string, what eventFunc) (lifecycle.State, error) {
+	unlock, err := e.locks.lock(ctx, id)
 	if err != nil {
 		return lifecycle.State{}, err
 	}
-	defer leave()
+	defer unlock()
 	limited, cancel := context.WithTimeoutCause(ctx, stepTime, askback.ErrBusy)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
 		k, err := e.read(limited, id)
 		if err != nil {
-			return lifecycle.State{}, cause(limited, err)
+			return lifecycle.State{}, timeoutCause(limited, err)
 		}
 		state, err := e.try(limited, k, what)
 		if !errors.Is(err, store.ErrConflict) {
-			return state, cause(limited, mine(err))
+			return state, timeoutCause(limited, fromStore(err))
 		}
 		e.cache.drop(id)
-		if err := pause(limited, attempt); err != nil {
+		if err := backOff(limited, attempt); err != nil {
 			return state, err
 		}
 	}
 }
 
-// try steps an ask once. A deadline that is past is past before anything else
-// happens, whether or not somebody had time to notice.
-func (e *Engine) try(ctx context.Context, k known, what eventer) (lifecycle.State, error) {
-	now := e.after(k.record)
+// try makes one attempt at a step. A deadline that has passed is applied before
+// the event, even if the timer has not fired yet.
+func (e *Engine) try(ctx context.Context, k cachedAsk, what eventFunc) (lifecycle.State, error) {
+	now := e.nowAfter(k.record)
 	k, err := e.apply(ctx, k, lifecycle.Due{At: now}, now)
 	if err != nil {
 		return k.state, err
@@ -238,22 +239,23 @@ func (e *Engine) try(ctx context.Context, k known, what eventer) (lifecycle.Stat
 	}
 	k, err = e.apply(ctx, k, ev, now)
 	if errors.Is(err, askback.ErrSettled) {
-		k = e.refuse(ctx, k, ev, now)
+		k = e.recordLate(ctx, k, ev, now)
 	}
 	return k.state, err
 }
 
-// after is the time now, and never before the record's last change.
-func (e *Engine) after(r store.Record) time.Time {
+// nowAfter returns the current time, or that of the record's last change if that
+// is later.
+func (e *Engine) nowAfter(r store.Record) time.Time {
 	if now := e.clock(); now.After(r.Updated) {
 		return now
 	}
 	return r.Updated
 }
 
-// refuse keeps an answer that came too late in the history (F6). That it came
-// too late is true whether or not this succeeds.
-func (e *Engine) refuse(ctx context.Context, k known, ev lifecycle.Event, now time.Time) known {
+// recordLate adds an answer that came too late to the history (F6). A failure is
+// logged only: the caller returns the same error with or without that record.
+func (e *Engine) recordLate(ctx context.Context, k cachedAsk, ev lifecycle.Event, now time.Time) cachedAsk {
 	late := lifecycle.Refused{Why: string(k.state.Ask.Status), At: now}
 	switch ev := ev.(type) {
 	case lifecycle.Answered:
@@ -272,9 +274,9 @@ func (e *Engine) refuse(ctx context.Context, k known, ev lifecycle.Event, now ti
 	return after
 }
 
-// apply steps the machine, commits and publishes. Without a change it does
-// nothing; on error k is returned as it was.
-func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now time.Time) (known, error) {
+// apply steps the state machine, commits and publishes. It does nothing if the
+// event changes nothing. On an error it returns k.
+func (e *Engine) apply(ctx context.Context, k cachedAsk, ev lifecycle.Event, now time.Time) (cachedAsk, error) {
 	next, history, err := lifecycle.Step(k.state, ev)
 	if err != nil || len(history) == 0 {
 		return k, err
@@ -283,32 +285,33 @@ func (e *Engine) apply(ctx context.Context, k known, ev lifecycle.Event, now tim
 	if err := c.ask(k.record, next, history, now); err != nil {
 		return k, err
 	}
-	leave := func() {}
+	unlock := func() {}
 	switch _, spends := ev.(lifecycle.Consumed); {
 	case next.Ask.Settled() && !k.state.Ask.Settled():
-		leave, err = e.close(ctx, &c, next.Ask, now)
+		unlock, err = e.closeInSession(ctx, &c, next.Ask, now)
 	case spends && next.Ask.Outcome.By.Kind == askback.ByPolicy:
-		leave, err = e.still(ctx, &c, next.Ask, now)
+		unlock, err = e.requireGrant(ctx, &c, next.Ask, now)
 	}
-	defer leave()
+	defer unlock()
 	if err == nil {
 		err = e.finish(ctx, c)
 	}
 	if err != nil {
 		return k, err
 	}
-	return known{raised(c.asks[0].record), next}, nil
+	return cachedAsk{committedRecord(c.asks[0].record), next}, nil
 }
 
-// raised is a record after its commit, without the bytes.
-func raised(r store.Record) store.Record {
+// committedRecord returns a record as it is after its commit: with the next
+// version, and without the encoded bytes.
+func committedRecord(r store.Record) store.Record {
 	r.Version++
 	r.Fixed, r.State = nil, nil
 	return r
 }
 
-// commit keeps a change. If the store does not know whether it was kept, the first
-// record that the change puts tells, or else the first that it deletes.
+// commit commits a change. If the store returns [store.ErrUnknown], it reads back
+// one record of the change to learn whether the commit succeeded.
 func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	_, err := e.store.Commit(ctx, c)
 	if !errors.Is(err, store.ErrUnknown) {
@@ -316,13 +319,15 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepTime)
 	defer cancel()
-	if e.wasKept(ctx, c) {
+	if e.wasCommitted(ctx, c) {
 		return nil
 	}
 	return err
 }
 
-func (e *Engine) wasKept(ctx context.Context, c store.Change) bool {
+// wasCommitted reports whether the first record that a change puts, or else the
+// first that it deletes, is in the store as after the commit.
+func (e *Engine) wasCommitted(ctx context.Context, c store.Change) bool {
 	if len(c.Put) == 0 {
 		_, err := e.store.Read(ctx, c.Delete[0].Kind, c.Delete[0].ID)
 		return errors.Is(err, store.ErrNotFound)
@@ -333,18 +338,20 @@ func (e *Engine) wasKept(ctx context.Context, c store.Change) bool {
 	return err == nil && got.Version == want.Version+1 && string(got.State) == string(want.State)
 }
 
-// keep remembers an ask that was just committed.
-func (e *Engine) keep(r store.Record, s lifecycle.State) { e.cache.put(known{raised(r), s}) }
+// cacheCommitted caches an ask that was just committed.
+func (e *Engine) cacheCommitted(r store.Record, s lifecycle.State) {
+	e.cache.put(cachedAsk{committedRecord(r), s})
+}
 
-// mine turns a store's errors into the words of the root package.
-func mine(err error) error {
+// fromStore translates the errors of a store into those of package askback.
+func fromStore(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return askback.ErrNotFound
 	case errors.Is(err, store.ErrFull):
 		return askback.ErrFull
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
-		return askback.ErrStopping // after a failure the process ends, too
+		return askback.ErrStopping // the process ends after a failed write, too
 	case errors.Is(err, store.ErrDiskFull):
 		return askback.ErrDiskFull
 	case errors.Is(err, store.ErrUnknown):
@@ -359,44 +366,44 @@ func mine(err error) error {
 	return err
 }
 
-// leftOut logs that a record is not in a list because it cannot be read. The rest of
-// the list is as good as ever.
-func (e *Engine) leftOut(r store.Record, err error) {
+// logUnreadable logs that a list omits a record because it cannot be decoded.
+func (e *Engine) logUnreadable(r store.Record, err error) {
 	e.log.Error("a record cannot be read, and is left out", "kind", r.Kind, "id", r.ID, "error", err)
 }
 
-// again calls do until it meets no conflict, for as long as a step is tried.
-func again(ctx context.Context, do func(context.Context) error) error {
+// retryOnConflict calls do until it returns no conflict, for at most stepTime.
+func retryOnConflict(ctx context.Context, do func(context.Context) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, stepTime, askback.ErrBusy)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
 		err := do(limited)
 		if !errors.Is(err, store.ErrConflict) {
-			return cause(limited, mine(err))
+			return timeoutCause(limited, fromStore(err))
 		}
-		if err := pause(limited, attempt); err != nil {
+		if err := backOff(limited, attempt); err != nil {
 			return err
 		}
 	}
 }
 
-// cause says ErrBusy where the time for a step is over.
-func cause(ctx context.Context, err error) error {
+// timeoutCause returns the cause of ctx if err is the error of ctx, and err
+// otherwise: [askback.ErrBusy] instead of a deadline error.
+func timeoutCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// pause waits a little longer each time, with jitter, so that those who
-// conflict do not meet again.
-func pause(ctx context.Context, attempt int) error {
+// backOff waits before the next attempt: exponentially longer each time, with
+// jitter, up to 64 ms.
+func backOff(ctx context.Context, attempt int) error {
 	longest := time.Millisecond << min(attempt, 6)
-	return rest(ctx, rand.N(longest))
+	return sleep(ctx, rand.N(longest))
 }
 
-// rest waits, or returns the cause that ends ctx.
-func rest(ctx context.Context, d time.Duration) error {
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -15,42 +15,44 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A feed is one reader of what happens. It reads history until there is no
-// more, and then waits until the head moved: nothing is handed over in memory,
-// so a slow reader holds up nobody and misses nothing.
+// A feed streams history events to one reader. It reads a stream from the store to
+// its end and then waits until it grows. No event is queued in memory, so a slow
+// reader delays no other and misses nothing.
 type feed struct {
 	seat    *seat
-	session string // "" is all
-	at      mark
+	session string // "": all sessions
+	pos     position
 }
 
-// A mark is a place in the history: the number over all, and within a session.
-// The second tells whether lines in between were cleaned away.
-type mark struct{ seq, n int64 }
+// A position is a place in the history: the sequence number over all streams, and
+// that within the stream of a session. A gap in the latter shows that lines were
+// deleted.
+type position struct{ seq, n int64 }
 
-// feedChunk is how many lines are read, and held for a reader, at once: a message
-// may have 800 KB.
+// feedChunk is how many lines a reader reads, and holds in memory, at once. A
+// message may have 800 KB.
 const feedChunk = 16
 
-// cursor writes a mark; readMark reads one that stood at a pointer. The form is nobody's affair.
-func (m mark) cursor() askback.Cursor {
+// cursor encodes a position as an opaque text.
+func (m position) cursor() askback.Cursor {
 	s := strconv.FormatInt(m.seq, 36) + "." + strconv.FormatInt(m.n, 36)
 	return askback.Cursor(base64.RawURLEncoding.EncodeToString([]byte(s)))
 }
 
-func readMark(at string, c askback.Cursor) (mark, error) {
+// parseCursor decodes a cursor. An error names the field at the pointer at.
+func parseCursor(at string, c askback.Cursor) (position, error) {
 	wrong := askback.Invalid{{Pointer: at, Detail: "this is no cursor of this stream", Fix: "send one that a stream gave, or none"}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	first, second, ok := strings.Cut(string(raw), ".")
 	if err != nil || !ok {
-		return mark{}, wrong
+		return position{}, wrong
 	}
 	seq, errSeq := strconv.ParseInt(first, 36, 64)
 	n, errN := strconv.ParseInt(second, 36, 64)
 	if errSeq != nil || errN != nil || seq < 0 || n < 0 {
-		return mark{}, wrong
+		return position{}, wrong
 	}
-	return mark{seq, n}, nil
+	return position{seq, n}, nil
 }
 
 // Events implements [askback.Feed].
@@ -67,12 +69,12 @@ func (s *seat) Events(ctx context.Context, sessionID string, after askback.Curso
 			}
 		}
 		if more && err != nil {
-			yield(askback.Event{}, fmt.Errorf("events: %w", mine(err)))
+			yield(askback.Event{}, fmt.Errorf("events: %w", fromStore(err)))
 		}
 	}
 }
 
-// wait sleeps until the head moved.
+// wait sleeps until the stream has grown, or ctx ends.
 func (f *follower) wait(ctx context.Context) error {
 	select {
 	case <-f.moved:
@@ -82,25 +84,25 @@ func (f *follower) wait(ctx context.Context) error {
 	}
 }
 
-// begin finds the place to go on from. Without one, or where lines behind it
-// are gone, it tells how things stand and goes on from there.
+// begin sets the position after the cursor. It yields a snapshot first if there is
+// no cursor, or if the cursor is ahead of the history.
 func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (more bool, err error) {
-	if err := f.may(ctx); err != nil {
+	if err := f.authorize(ctx); err != nil {
 		return true, err
 	}
 	if after == "" {
 		return f.snapshot(ctx, yield)
 	}
-	if f.at, err = readMark("?after", after); err != nil {
+	if f.pos, err = parseCursor("?after", after); err != nil {
 		return true, err
 	}
-	next, err := f.seat.engine.store.History(ctx, f.session, f.at.seq, 1)
+	next, err := f.seat.engine.store.History(ctx, f.session, f.pos.seq, 1)
 	if err != nil {
 		return true, err
 	}
 	if len(next) == 0 {
-		// A cursor ahead of the history is one of another: a backup was restored.
-		if head, err := f.head(ctx); err != nil || head.seq < f.at.seq {
+		// The cursor is from before a backup was restored.
+		if head, err := f.head(ctx); err != nil || head.seq < f.pos.seq {
 			if err != nil {
 				return true, err
 			}
@@ -110,8 +112,8 @@ func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askba
 	return true, nil
 }
 
-// ends says whether a line of history tells of an outcome.
-func ends(event string) bool {
+// isOutcome reports whether an event of this type settles an ask.
+func isOutcome(event string) bool {
 	switch event {
 	case "question_answered", "question_declined", "question_cancelled", "question_expired":
 		return true
@@ -119,26 +121,27 @@ func ends(event string) bool {
 	return false
 }
 
-// gone says whether lines between the mark and an event were cleaned away.
-func (f *feed) gone(next store.Event) bool {
+// missingBefore reports whether lines between the position and an event were deleted.
+func (f *feed) missingBefore(next store.Event) bool {
 	if f.session == "" {
-		return next.Seq != f.at.seq+1
+		return next.Seq != f.pos.seq+1
 	}
-	return next.StreamSeq != f.at.n+1
+	return next.StreamSeq != f.pos.n+1
 }
 
-func (f *feed) may(ctx context.Context) error {
+// authorize returns an error unless the principal may follow the stream.
+func (f *feed) authorize(ctx context.Context) error {
 	if f.session == "" {
-		return f.seat.mayEver(askback.ActFeed)
+		return f.seat.authorize(askback.ActFeed)
 	}
-	_, err := f.seat.find(ctx, askback.ActFollow, f.session)
+	_, err := f.seat.findSession(ctx, askback.ActFollow, f.session)
 	return err
 }
 
-// snapshot tells what is open, as of a head that is read before: what happens
-// meanwhile is told again as an event.
+// snapshot yields an event with all that is open. The position is read before the
+// asks, so a change in between is both in the snapshot and in a later event.
 func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
-	if f.at, err = f.head(ctx); err != nil {
+	if f.pos, err = f.head(ctx); err != nil {
 		return true, err
 	}
 	shot, size := snapshot{Asks: []askback.Ask{}}, 0
@@ -149,8 +152,8 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 			return true, err
 		}
 		for _, a := range page.Items {
-			shot.Asks = append(shot.Asks, f.seat.engine.linked(a))
-			size += weight(a)
+			shot.Asks = append(shot.Asks, f.seat.engine.withPageURL(a))
+			size += askBytes(a)
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
 			break
@@ -160,7 +163,7 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		}
 	}
 	if f.session != "" {
-		one, err := f.seat.find(ctx, askback.ActFollow, f.session)
+		one, err := f.seat.findSession(ctx, askback.ActFollow, f.session)
 		if err != nil {
 			return true, err
 		}
@@ -171,39 +174,39 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		return true, err
 	}
 	return yield(askback.Event{
-		Cursor: f.at.cursor(), SessionID: f.session, Type: "snapshot", At: f.seat.engine.clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: "snapshot", At: f.seat.engine.clock(), Data: data,
 	}, nil), nil
 }
 
-// maxSnapshot bounds how many open asks a snapshot tells of; the list has all.
+// maxSnapshot is how many open asks a snapshot has at most.
 const maxSnapshot = 1000
 
-// snapshot is how things stand (wire.md §4). More says that there are more open
-// asks than it tells of: the list has them all.
+// snapshot is the data of a snapshot event (docs/wire.md §4). If More is set, the
+// list of asks has open ones that are not in Asks.
 type snapshot struct {
 	Asks    []askback.Ask    `json:"asks"`
 	More    bool             `json:"more,omitempty"`
 	Session *askback.Session `json:"session"`
 }
 
-// linked adds the address of an ask's page: made when it is told, never stored,
-// because servers move.
-func (e *Engine) linked(a askback.Ask) askback.Ask {
+// withPageURL returns an ask with the address of its page. The address is never
+// stored, because the server may move.
+func (e *Engine) withPageURL(a askback.Ask) askback.Ask {
 	if base := e.pages.Load(); base != nil && *base != "" && a.ID != "" {
 		a.PageURL = *base + "/asks/" + a.ID
 	}
 	return a
 }
 
-// head is the mark of the last line there is.
-func (f *feed) head(ctx context.Context) (mark, error) {
+// head returns the position of the last line.
+func (f *feed) head(ctx context.Context) (position, error) {
 	seq, n, err := f.seat.engine.store.Head(ctx, f.session)
-	return mark{seq, n}, err
+	return position{seq, n}, err
 }
 
-// read yields all lines there are. When lines are missing before one of them, it
-// yields a snapshot instead and goes on behind that: a clean-up may delete lines
-// anywhere, and while the reader is on its way.
+// read yields the events up to the end of the stream. Where lines are missing it
+// yields a snapshot and continues after it: old lines may be deleted anywhere in
+// a stream, also during a read.
 func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	for {
 		if ctx.Err() != nil {
@@ -216,7 +219,7 @@ func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) 
 			}
 		}
 		switch {
-		case errors.Is(err, errHole):
+		case errors.Is(err, errMissing):
 			if more, err := f.snapshot(ctx, yield); err != nil || !more {
 				return more, err
 			}
@@ -226,11 +229,12 @@ func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) 
 	}
 }
 
-// errHole is returned when lines that a reader has not seen are missing.
-var errHole = errors.New("lines of the history are missing")
+// errMissing is returned when lines that the reader has not seen were deleted.
+var errMissing = errors.New("lines of the history are missing")
 
-// entry decodes a line of history. A line that cannot be read is logged, and is left out.
-func (e *Engine) entry(l store.Event) (h lifecycle.Entry, ok bool) {
+// decodeEntry decodes a line of history. If the line cannot be read it logs that, and
+// ok is false.
+func (e *Engine) decodeEntry(l store.Event) (h lifecycle.Entry, ok bool) {
 	if err := json.Unmarshal(l.Data, &h); err != nil {
 		e.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
 		return h, false
@@ -238,27 +242,27 @@ func (e *Engine) entry(l store.Event) (h lifecycle.Entry, ok bool) {
 	return h, true
 }
 
-// batch reads the next lines on a goroutine of its own: a stack that grew on the
-// way through a database does not shrink again while its owner sleeps. full says
-// that there may be more.
+// batch reads the next lines; full reports whether there may be more. It reads on
+// a separate goroutine, so that the stack that a query needs is not kept by a
+// goroutine that sleeps.
 func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		var lines []store.Event
-		if lines, err = f.seat.engine.store.History(ctx, f.session, f.at.seq, feedChunk); err != nil {
+		if lines, err = f.seat.engine.store.History(ctx, f.session, f.pos.seq, feedChunk); err != nil {
 			return
 		}
 		full = len(lines) == feedChunk
 		for _, l := range lines {
-			if f.gone(l) {
-				err = errHole
+			if f.missingBefore(l) {
+				err = errMissing
 				return
 			}
-			f.at = mark{l.Seq, l.StreamSeq}
+			f.pos = position{l.Seq, l.StreamSeq}
 			var ev askback.Event
 			var ok bool
-			if ev, ok, err = f.tell(ctx, l); err != nil {
+			if ev, ok, err = f.event(ctx, l); err != nil {
 				return
 			}
 			if ok {
@@ -270,15 +274,15 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 	return events, full, err
 }
 
-// tell is a line of history as this principal may see it; ok is false if it may
-// not. The error is errHole if the ask of the line is gone: its other lines are
-// gone with it.
-func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
-	h, ok := f.seat.engine.entry(l)
+// event returns the event for a line of history. ok is false if the principal may
+// not see it, or if it cannot be read. The error is errMissing if the ask of the
+// line was deleted: its other lines were deleted with it.
+func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
+	h, ok := f.seat.engine.decodeEntry(l)
 	if !ok {
 		return ev, false, nil
 	}
-	h.Type, h.Text = l.Type, f.seat.visible(h.Text)
+	h.Type, h.Text = l.Type, f.seat.visibleText(h.Text)
 	about := h.Ask
 	if strings.HasPrefix(l.Subject, "ask_") {
 		about = l.Subject
@@ -286,11 +290,11 @@ func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bo
 	var a askback.Ask
 	if about != "" {
 		k, err := f.seat.engine.read(ctx, about)
-		if err == nil && ends(l.Type) && !k.state.Ask.Settled() {
-			k, err = f.seat.engine.fetch(ctx, about) // the line is there before the cache hears of it
+		if err == nil && isOutcome(l.Type) && !k.state.Ask.Settled() {
+			k, err = f.seat.engine.fetch(ctx, about) // the cache is updated after the commit
 		}
 		if errors.Is(err, askback.ErrNotFound) {
-			return ev, false, errHole
+			return ev, false, errMissing
 		}
 		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
 			f.seat.engine.log.Error("an ask cannot be read, and its events are left out", "ask", about, "error", err)
@@ -299,16 +303,16 @@ func (f *feed) tell(ctx context.Context, l store.Event) (ev askback.Event, ok bo
 		if err != nil {
 			return ev, false, err
 		}
-		if err := f.seat.may(askback.ActGet, k.state); err != nil {
+		if err := f.seat.authorizeAsk(askback.ActGet, k.state); err != nil {
 			if errors.Is(err, askback.ErrNotFound) {
-				err = nil // it is not this principal's
+				err = nil // the principal may not see it
 			}
 			return ev, false, err
 		}
 		a = k.state.Ask
 	}
-	data, err := rendered(h, f.seat.engine.linked(a))
+	data, err := eventData(h, f.seat.engine.withPageURL(a))
 	return askback.Event{
-		Cursor: f.at.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: l.Type, At: l.At, Data: data,
+		Cursor: f.pos.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: l.Type, At: l.At, Data: data,
 	}, err == nil, err
 }

@@ -16,9 +16,11 @@ import (
 
 const kindGrant = "grant"
 
-// A grant is a record with its agent: made in the change that answers
-// approve_all, and put with its version by each ask that uses it, so that a
-// revocation in between is a conflict and never lets anything through (F8).
+// grantFixed is the stored part of a grant that never changes.
+//
+// A grant is created in the change that answers approve_all. Each ask that uses it
+// puts its record again with its version. So a use that races with a revocation
+// is a conflict, and never succeeds after it (F8).
 type grantFixed struct {
 	Format    int             `json:"v"`
 	Owner     string          `json:"owner"`
@@ -34,20 +36,21 @@ type grantFixed struct {
 	By        string          `json:"by"`
 	Created   int64           `json:"created"`
 	Expires   int64           `json:"expires"`
-	Token     string          `json:"token,omitempty"` // what root says of whoever made it
+	Token     string          `json:"token,omitempty"` // what [Engine.rootID] returns for its maker
 }
 
+// grantState is the stored part of a grant that changes.
 type grantState struct {
 	Format  int   `json:"v"`
 	Uses    int   `json:"uses"`
 	Revoked int64 `json:"revoked,omitempty"`
 }
 
-// grantFormat is the number that stored grants begin with.
+// grantFormat is the version of the stored form of grants.
 const grantFormat = 1
 
-// grantRecord is a new grant as it is kept, in the history of the session in
-// which it was made.
+// grantRecord returns the record of a new grant. stream is the session in which it
+// was made; its history is written there.
 func grantRecord(g askback.Grant, stream string) (store.Record, error) {
 	fixed, err := encode(grantFixed{
 		grantFormat, g.Owner, g.Agent, g.ToolName, g.Server, g.Scope, g.SessionID, g.Digest, g.AskID, g.Input, g.Dangerous, g.By,
@@ -60,11 +63,11 @@ func grantRecord(g askback.Grant, stream string) (store.Record, error) {
 		Kind: kindGrant, ID: g.ID, Stream: stream, Open: true, Owner: g.Owner, Agent: g.Agent, Status: "granted",
 		Created: g.CreatedAt, Due: g.ExpiresAt, Fixed: fixed,
 	}
-	return r, moveGrant(&r, g, g.CreatedAt)
+	return r, encodeGrantState(&r, g, g.CreatedAt)
 }
 
-// moveGrant writes down what changes about a grant.
-func moveGrant(r *store.Record, g askback.Grant, now time.Time) (err error) {
+// encodeGrantState sets the state and the time of change in the record of a grant.
+func encodeGrantState(r *store.Record, g askback.Grant, now time.Time) (err error) {
 	r.Updated = now
 	r.State, err = json.Marshal(grantState{grantFormat, g.Uses, millis(g.RevokedAt)})
 	return err
@@ -87,8 +90,8 @@ func readGrant(r store.Record) (askback.Grant, error) {
 	}, nil
 }
 
-// granted returns the records of grants that were made with a step.
-func granted(stream string, history []lifecycle.Entry) ([]store.Record, error) {
+// grantRecords returns the records of the grants that a step made.
+func grantRecords(stream string, history []lifecycle.Entry) ([]store.Record, error) {
 	var made []store.Record
 	for _, h := range history {
 		if h.Type != "grant_made" {
@@ -107,29 +110,29 @@ func granted(stream string, history []lifecycle.Entry) ([]store.Record, error) {
 type opening struct {
 	state   lifecycle.State
 	history []lifecycle.Entry
-	used    []store.Record // the grant that answers it, to be put in the same change
+	used    []store.Record // the grant that answers the ask; it is put in the same change
 }
 
-// cover answers an ask by a grant that covers it, if there is one. Uses of one
-// grant wait for each other here; leave ends the turn and comes after the commit.
-func (e *Engine) cover(ctx context.Context, o *opening, now time.Time) (leave func(), err error) {
+// applyGrant answers an ask by a grant that covers it, if there is one. It locks
+// the grant; the caller calls unlock after the commit.
+func (e *Engine) applyGrant(ctx context.Context, o *opening, now time.Time) (unlock func(), err error) {
 	none := func() {}
 	if o.state.Ask.Kind != askback.Confirm {
 		return none, nil
 	}
-	id, err := e.covering(ctx, o.state.Ask, now)
+	id, err := e.findGrant(ctx, o.state.Ask, now)
 	if err != nil || id == "" {
 		return none, err
 	}
-	if leave, err = e.turns.enter(ctx, id); err != nil {
+	if unlock, err = e.locks.lock(ctx, id); err != nil {
 		return none, err
 	}
-	return leave, e.use(ctx, o, id, now)
+	return unlock, e.useGrant(ctx, o, id, now)
 }
 
-// covering returns the id of a grant that seems to cover an ask, or "". Of
-// several the newest is taken.
-func (e *Engine) covering(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
+// findGrant returns the id of the newest grant that covers an ask, or "". The grant
+// is not locked, so the caller reads it again.
+func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
 	open := true
 	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: &open, Newest: true, Limit: listChunk}
 	for {
@@ -141,7 +144,7 @@ func (e *Engine) covering(ctx context.Context, a askback.Ask, now time.Time) (st
 			q.After = r.ID
 			g, err := readGrant(r)
 			if err != nil {
-				e.leftOut(r, err)
+				e.logUnreadable(r, err)
 				continue
 			}
 			if g.Covers(a, now) {
@@ -154,9 +157,9 @@ func (e *Engine) covering(ctx context.Context, a askback.Ask, now time.Time) (st
 	}
 }
 
-// use steps the ask by a grant as it stands now. One that does not hold any more
-// leaves the ask to people.
-func (e *Engine) use(ctx context.Context, o *opening, id string, now time.Time) error {
+// useGrant reads a grant and answers the ask by it. If the grant is no longer valid,
+// it leaves the ask open for people to answer.
+func (e *Engine) useGrant(ctx context.Context, o *opening, id string, now time.Time) error {
 	r, err := e.store.Read(ctx, kindGrant, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !r.Open {
 		return nil
@@ -168,9 +171,9 @@ func (e *Engine) use(ctx context.Context, o *opening, id string, now time.Time) 
 	if err != nil || !g.Covers(o.state.Ask, now) {
 		return err
 	}
-	if err := e.trusted(ctx, g, now); err != nil {
+	if err := e.requireGrantor(ctx, g, now); err != nil {
 		if errors.Is(err, askback.ErrNotApproved) {
-			err = nil // people are asked
+			err = nil // people answer the ask instead
 		}
 		return err
 	}
@@ -180,48 +183,49 @@ func (e *Engine) use(ctx context.Context, o *opening, id string, now time.Time) 
 		return err
 	}
 	r.Fixed = nil
-	if err := moveGrant(&r, g, now); err != nil {
+	if err := encodeGrantState(&r, g, now); err != nil {
 		return err
 	}
 	o.state, o.history, o.used = next, append(o.history, history...), []store.Record{r}
 	return nil
 }
 
-// still adds to the change that spends an approval the grant that gave it: what
-// was approved beforehand runs only while the grant holds, however early it was
-// asked. The error is [askback.ErrNotApproved].
-func (e *Engine) still(ctx context.Context, c *change, a askback.Ask, now time.Time) (leave func(), err error) {
+// requireGrant adds the ask's grant to the change, so that consuming an approval
+// fails if the grant was revoked or has expired. The error is then
+// [askback.ErrNotApproved].
+func (e *Engine) requireGrant(ctx context.Context, c *change, a askback.Ask, now time.Time) (unlock func(), err error) {
 	id := a.Outcome.GrantID
-	if leave, err = e.turns.enter(ctx, id); err != nil {
+	if unlock, err = e.locks.lock(ctx, id); err != nil {
 		return func() {}, err
 	}
 	r, err := e.store.Read(ctx, kindGrant, id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !r.Open {
-		return leave, askback.ErrNotApproved
+		return unlock, askback.ErrNotApproved
 	}
 	if err != nil {
-		return leave, err
+		return unlock, err
 	}
 	g, err := readGrant(r)
 	if err == nil && !now.Before(g.ExpiresAt) {
 		err = askback.ErrNotApproved
 	}
 	if err == nil {
-		err = e.trusted(ctx, g, now)
+		err = e.requireGrantor(ctx, g, now)
 	}
 	r.Fixed = nil
 	c.put(r)
-	return leave, err
+	return unlock, err
 }
 
-// trusted says whether the token of whoever made a grant is still good. A grant
-// of the program itself has none.
-func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) error {
+// requireGrantor returns [askback.ErrNotApproved] if the token or the sign-in of the
+// maker of a grant is no longer valid. A grant without a token was made by the
+// program itself and is always valid.
+func (e *Engine) requireGrantor(ctx context.Context, g askback.Grant, now time.Time) error {
 	if g.Token == "" {
 		return nil
 	}
-	if by, signedIn := signerOf(g.Token); signedIn {
-		if !e.stands(by, g.By) {
+	if by, signedIn := parseSigner(g.Token); signedIn {
+		if !e.signerValid(by, g.By) {
 			return askback.ErrNotApproved
 		}
 		return nil
@@ -233,32 +237,32 @@ func (e *Engine) trusted(ctx context.Context, g askback.Grant, now time.Time) er
 	if err != nil {
 		return err
 	}
-	is, err := readToken(t)
-	if err == nil && (!is.RevokedAt.IsZero() || !is.ExpiresAt.IsZero() && !now.Before(is.ExpiresAt)) {
+	token, err := readToken(t)
+	if err == nil && (!token.RevokedAt.IsZero() || !token.ExpiresAt.IsZero() && !now.Before(token.ExpiresAt)) {
 		err = askback.ErrNotApproved
 	}
 	return err
 }
 
-// root is the token that the one shown was made with, in the end: a person who
-// logs a browser out takes nothing back, one whose own token is revoked does. Who
-// signed in has no token of their own: their issuer and address stand for it, in a
-// text that is no id ([signer.root]).
-func (e *Engine) root(ctx context.Context, token string) (string, error) {
+// rootID returns the id of the first token in the chain of parents of a token. A
+// grant stores it: the grant ends if that token is revoked, but not if a browser
+// is logged out. After a sign-in there is no such token; rootID then returns
+// [signer.rootID].
+func (e *Engine) rootID(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil
 	}
-	for range maxParents + 1 { // itself, and those above
+	for range maxParents + 1 { // the token and its parents
 		r, err := e.store.Read(ctx, kindToken, token)
 		if err != nil {
-			return token, mine(err)
+			return token, fromStore(err)
 		}
 		t, err := readCredential(r)
 		switch {
 		case err != nil:
 			return token, err
 		case t.signer != (signer{}):
-			return t.signer.root(), nil
+			return t.signer.rootID(), nil
 		case t.parent == "":
 			return token, nil
 		}
@@ -269,7 +273,7 @@ func (e *Engine) root(ctx context.Context, token string) (string, error) {
 
 // Grants implements [askback.Desk].
 func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	if err := s.mayEver(askback.ActGrants); err != nil {
+	if err := s.authorize(askback.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
@@ -286,24 +290,24 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 	for size := 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
-			return askback.GrantPage{}, fmt.Errorf("grants: %w", mine(err))
+			return askback.GrantPage{}, fmt.Errorf("grants: %w", fromStore(err))
 		}
 		for _, r := range records {
 			from.After = r.ID
 			g, err := readGrant(r)
 			if err != nil {
-				s.engine.leftOut(r, err)
+				s.engine.logUnreadable(r, err)
 				continue
 			}
 			if open && !now.Before(g.ExpiresAt) {
-				continue // over, and not yet looked after
+				continue // expired, but not yet closed by Run
 			}
 			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
 				page.NextCursor = page.Items[n-1].ID
 				return page, nil
 			}
 			if s.who.Kind == askback.Operator {
-				g.Input = nil // it is what an agent says
+				g.Input = nil // an operator may not see what agents send
 			}
 			page.Items = append(page.Items, g)
 			size += len(r.Fixed) + len(r.State)
@@ -316,7 +320,7 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 
 // Revoke implements [askback.Desk].
 func (s *seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	if err := s.mayEver(askback.ActRevoke); err != nil {
+	if err := s.authorize(askback.ActRevoke); err != nil {
 		return askback.Grant{}, err
 	}
 	g, err := s.engine.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Entry) {
@@ -329,7 +333,7 @@ func (s *seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	return g, nil
 }
 
-// expire ends a grant whose time is over.
+// expire closes a grant that has expired.
 func (e *Engine) expire(ctx context.Context, id string) error {
 	_, err := e.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Entry) {
 		if now.Before(g.ExpiresAt) {
@@ -343,29 +347,28 @@ func (e *Engine) expire(ctx context.Context, id string) error {
 	return err
 }
 
-// endGrant closes a grant, with a line of history, and tries again when somebody
-// used it meanwhile. One that is closed stays as it is, and so does one of which
-// nothing is to be said.
+// endGrant closes a grant with the line of history that end returns, and retries on
+// conflicts. It changes nothing if the grant is closed, or if that line has no type.
 func (e *Engine) endGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Entry)) (askback.Grant, error) {
-	leave, err := e.turns.enter(ctx, id)
+	unlock, err := e.locks.lock(ctx, id)
 	if err != nil {
 		return askback.Grant{}, err
 	}
-	defer leave()
+	defer unlock()
 	limited, cancel := context.WithTimeoutCause(ctx, stepTime, askback.ErrBusy)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
-		g, err := e.tryEnd(limited, id, end)
+		g, err := e.tryEndGrant(limited, id, end)
 		if !errors.Is(err, store.ErrConflict) {
-			return g, cause(limited, mine(err))
+			return g, timeoutCause(limited, fromStore(err))
 		}
-		if err := pause(limited, attempt); err != nil {
+		if err := backOff(limited, attempt); err != nil {
 			return g, err
 		}
 	}
 }
 
-func (e *Engine) tryEnd(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Entry)) (askback.Grant, error) {
+func (e *Engine) tryEndGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Entry)) (askback.Grant, error) {
 	r, err := e.store.Read(ctx, kindGrant, id)
 	if err != nil {
 		return askback.Grant{}, err
@@ -374,18 +377,18 @@ func (e *Engine) tryEnd(ctx context.Context, id string, end func(askback.Grant, 
 	if err != nil || !r.Open {
 		return g, err
 	}
-	now := e.after(r)
-	g, said := end(g, now)
-	if said.Type == "" {
+	now := e.nowAfter(r)
+	g, entry := end(g, now)
+	if entry.Type == "" {
 		return g, nil
 	}
 	r.Open, r.Status, r.Due, r.Fixed = false, "ended", time.Time{}, nil
-	if err := moveGrant(&r, g, now); err != nil {
+	if err := encodeGrantState(&r, g, now); err != nil {
 		return g, err
 	}
 	var c change
 	c.put(r)
-	if err := c.say(r.Stream, r.ID, []lifecycle.Entry{said}, now); err != nil {
+	if err := c.addEvents(r.Stream, r.ID, []lifecycle.Entry{entry}, now); err != nil {
 		return g, err
 	}
 	return g, e.finish(ctx, c)

@@ -6,9 +6,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// hub tells those who wait in this process that their ask is settled. Waiters
-// join first, then read, then sleep; the engine commits first, then tells: so
-// nobody misses it. An outcome never changes, so there is one thing to tell.
+// hub wakes the waiters and followers in this process. A waiter joins, then
+// reads, then sleeps; the engine commits, then notifies: so no notification is
+// missed. An outcome never changes, so a waiter is notified once.
 type hub struct {
 	mu      sync.Mutex
 	waiters map[string]map[*waiter]struct{}
@@ -16,12 +16,13 @@ type hub struct {
 	followers map[string]map[*follower]struct{} // by stream; "" follows all
 }
 
-// A follower reads history until there is no more, and then sleeps until the
-// head of its stream moved. It joins first, so it misses nothing.
+// A follower reads a stream of history to its end and then sleeps until the
+// stream grows. It joins before it reads, so it misses nothing.
 type follower struct {
-	moved chan struct{} // holds one
+	moved chan struct{} // capacity 1
 }
 
+// follow registers a follower of a stream; "" is all streams.
 func (h *hub) follow(stream string) *follower {
 	f := &follower{make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -45,33 +46,36 @@ func (h *hub) unfollow(stream string, f *follower) {
 	}
 }
 
-// moved tells those who follow these streams, or all, after a commit.
-func (h *hub) moved(streams map[string]struct{}) {
+// wakeFollowers wakes the followers of these streams and those of all streams.
+// It is called after a commit.
+func (h *hub) wakeFollowers(streams map[string]struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.followers) == 0 || len(streams) == 0 {
 		return
 	}
 	for stream := range streams {
-		wake(h.followers[stream])
+		wakeAll(h.followers[stream])
 	}
-	wake(h.followers[""])
+	wakeAll(h.followers[""])
 }
 
-func wake(followers map[*follower]struct{}) {
+func wakeAll(followers map[*follower]struct{}) {
 	for f := range followers {
 		select {
 		case f.moved <- struct{}{}:
-		default: // it was told, and has not looked yet
+		default: // a wake-up is pending already
 		}
 	}
 }
 
+// A waiter is a call of Wait for one ask.
 type waiter struct {
-	settled chan *askback.Ask // holds one
-	agent   bool              // not a person who looks at the ask
+	settled chan *askback.Ask // capacity 1
+	agent   bool              // the caller is an agent, not a person
 }
 
+// join registers a waiter for an ask.
 func (h *hub) join(id string, kind askback.Kind) *waiter {
 	w := &waiter{make(chan *askback.Ask, 1), kind == askback.Agent}
 	h.mu.Lock()
@@ -95,8 +99,8 @@ func (h *hub) leave(id string, w *waiter) {
 	}
 }
 
-// awaited reports whether an agent waits for an ask.
-func (h *hub) awaited(id string) bool {
+// hasAgentWaiter reports whether an agent waits for an ask.
+func (h *hub) hasAgentWaiter(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.waiters[id] {
@@ -107,13 +111,14 @@ func (h *hub) awaited(id string) bool {
 	return false
 }
 
-func (h *hub) settled(a askback.Ask) {
+// notifyWaiters sends a settled ask to its waiters.
+func (h *hub) notifyWaiters(a askback.Ask) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.waiters[a.ID] {
 		select {
 		case w.settled <- &a:
-		default: // was told before
+		default: // it was notified before
 		}
 	}
 }

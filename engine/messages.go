@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Sessions implements [askback.Sessions]. The session that a single ask has of
-// its own is not listed: the ask is.
+// Sessions implements [askback.Sessions]. It does not list the sessions that
+// single asks have of their own; those asks are in the list of asks.
 func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	var page askback.SessionPage
-	if err := s.maySee(); err != nil {
+	if err := s.authorizeSessions(); err != nil {
 		return page, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Session, q.Cursor)); err != nil {
@@ -34,7 +34,7 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 	for looked, size := 0, 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
-			return page, fmt.Errorf("sessions: %w", mine(err))
+			return page, fmt.Errorf("sessions: %w", fromStore(err))
 		}
 		for _, r := range records {
 			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
@@ -43,12 +43,12 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 			}
 			from.After = r.ID
 			size += len(r.Fixed) + len(r.State)
-			is, err := lifecycle.DecodeSession(r.Fixed, r.State)
+			state, err := lifecycle.DecodeSession(r.Fixed, r.State)
 			if err != nil {
-				s.engine.leftOut(r, err)
+				s.engine.logUnreadable(r, err)
 				continue
 			}
-			if one := s.seen(is.Session); matches(q.Search, one.Title, one.Agent) {
+			if one := s.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
 				page.Items = append(page.Items, one)
 			}
 		}
@@ -62,17 +62,18 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 	}
 }
 
-// maySee reports whether this principal may see sessions: all of them, or how they stand.
-func (s *seat) maySee() error {
+// authorizeSessions returns [askback.ErrForbidden] unless this principal may see
+// sessions, in full or without their contents.
+func (s *seat) authorizeSessions() error {
 	if access.Ever(s.who.Kind, askback.ActFollow) {
 		return nil
 	}
-	return s.mayEver(askback.ActSessions)
+	return s.authorize(askback.ActSessions)
 }
 
-// seen is a session as this principal may see it: without what is said in it for one that
-// may not follow it.
-func (s *seat) seen(one askback.Session) askback.Session {
+// redactSession returns a session without its contents if this principal may not
+// follow it.
+func (s *seat) redactSession(one askback.Session) askback.Session {
 	if access.Ever(s.who.Kind, askback.ActFollow) {
 		return one
 	}
@@ -80,22 +81,22 @@ func (s *seat) seen(one askback.Session) askback.Session {
 	return one
 }
 
-// visible is a message as this principal reads it: what an agent was told when it resumed
-// is for the agent.
-func (s *seat) visible(text string) string {
+// visibleText returns the text of a message for this principal. Only agents see the
+// context that a resumed agent was given.
+func (s *seat) visibleText(text string) string {
 	if s.who.Kind == askback.Agent {
 		return text
 	}
 	return askback.StripResumeContext(text)
 }
 
-// maxLooked is how many records a search looks at before a page ends, whatever
-// its limit: a reader gets a cursor sooner instead of waiting.
+// maxLooked is how many records a list or search reads for one page. A page that
+// reaches it ends with a cursor, even if it has fewer items than its limit.
 const maxLooked = 2000
 
-// matches says whether one of the texts contains what is searched for, in any
-// case. Nothing is in every text.
-func matches(search string, texts ...string) bool {
+// containsFold reports whether one of the texts contains search, ignoring case. An
+// empty search is contained in every text.
+func containsFold(search string, texts ...string) bool {
 	if search == "" {
 		return true
 	}
@@ -117,36 +118,36 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 	if limit == 0 {
 		limit = askback.DefaultLimit
 	}
-	if _, err := s.find(ctx, askback.ActFollow, id); err != nil {
+	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
 		return page, fmt.Errorf("messages %s: %w", id, err)
 	}
-	var at mark
+	var at position
 	if cursor != "" {
 		var err error
-		if at, err = readMark("?cursor", askback.Cursor(cursor)); err != nil {
+		if at, err = parseCursor("?cursor", askback.Cursor(cursor)); err != nil {
 			return page, err
 		}
 	}
 	for size, looked := 0, 0; ; {
 		lines, err := s.engine.store.History(ctx, id, at.seq, feedChunk)
 		if err != nil {
-			return page, fmt.Errorf("messages %s: %w", id, mine(err))
+			return page, fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
 		for _, l := range lines {
 			if l.Type == "message" && (len(page.Items) == limit || size > listBytes) {
 				page.NextCursor = string(at.cursor())
 				return page, nil
 			}
-			at = mark{l.Seq, l.StreamSeq}
+			at = position{l.Seq, l.StreamSeq}
 			if l.Type != "message" {
 				continue
 			}
-			h, ok := s.engine.entry(l)
+			h, ok := s.engine.decodeEntry(l)
 			if !ok {
 				continue
 			}
 			size += len(l.Data)
-			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: s.visible(h.Text), At: l.At})
+			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: s.visibleText(h.Text), At: l.At})
 		}
 		if len(lines) < feedChunk {
 			return page, nil
@@ -158,24 +159,24 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 	}
 }
 
-// LastSaid returns the newest text of the run among the last lines of a session's
-// history, or "": what else happened since may be more than is looked at.
+// LastSaid returns the newest message of the agent in a session. It reads at most
+// the last maxLooked lines of history and returns "" if none of them is one.
 func (s *seat) LastSaid(ctx context.Context, id string) (string, error) {
-	if _, err := s.find(ctx, askback.ActFollow, id); err != nil {
+	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}
 	for before, looked := int64(0), 0; looked < maxLooked; looked += feedChunk {
 		lines, err := s.engine.store.Recent(ctx, id, before, feedChunk)
 		if err != nil {
-			return "", fmt.Errorf("messages %s: %w", id, mine(err))
+			return "", fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
 		for _, l := range lines {
 			before = l.Seq
 			if l.Type != "message" {
 				continue
 			}
-			if h, ok := s.engine.entry(l); ok && h.Role == askback.RoleAssistant {
-				return s.visible(h.Text), nil
+			if h, ok := s.engine.decodeEntry(l); ok && h.Role == askback.RoleAssistant {
+				return s.visibleText(h.Text), nil
 			}
 		}
 		if len(lines) < feedChunk {

@@ -14,34 +14,34 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// quota bounds what one principal may have open at once, so that an agent that
-// floods is told so instead of filling the inbox.
+// quota limits the open asks, the rate and the waiting calls of each principal, so
+// that an agent that asks too much gets an error instead of filling the inbox.
 type quota struct {
-	maxOpen    int // 0: no bound
-	maxWaiters int
+	maxOpen    int // 0: no limit
+	maxWaiters int // 0: no limit
 
 	mu      sync.Mutex
 	owners  map[string]*usage
 	waiting map[askback.Principal]int
 }
 
-// usage is what one owner has open, and what is on its way to be.
+// usage counts the asks of one owner: open ones, and those about to be opened.
 type usage struct {
-	open, coming atomic.Int64
-	asked        []time.Time // within the last minute; under the lock of quota
+	open, reserved atomic.Int64
+	askTimes       []time.Time // within the last minute; guarded by quota.mu
 
-	mu      sync.Mutex // held while the store is asked: only this owner waits
-	counted time.Time  // zero: never
+	mu        sync.Mutex // credential while the store is asked: only this owner waits
+	countedAt time.Time  // zero: never
 }
 
-// countPause is how soon the store is asked again for somebody who is refused
-// and tries again.
+// countPause is the shortest time between two counts of an owner's asks in the
+// store, for an owner that is refused and retries.
 const countPause = 30 * time.Second
 
-// reserve takes a place for one more ask of an owner, or returns
-// [askback.ErrTooMany]. done gives it back: to the ask that was opened, or to
-// nobody. The store is asked when an owner first comes, and again before it is
-// refused.
+// reserve reserves one more open ask for an owner, or returns
+// [askback.ErrTooMany]. The caller must call done, and reports whether the ask
+// was opened. The asks in the store are counted at the first call for an owner,
+// and again before a refusal.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(e.maxOpen())
 	if limit == 0 {
@@ -50,56 +50,57 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 	u := e.quota.usage(owner)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	full := func() bool { return u.open.Load()+u.coming.Load() >= limit }
-	if now := e.clock(); u.counted.IsZero() || full() && now.Sub(u.counted) >= countPause {
-		n, err := e.count(ctx, owner)
+	full := func() bool { return u.open.Load()+u.reserved.Load() >= limit }
+	if now := e.clock(); u.countedAt.IsZero() || full() && now.Sub(u.countedAt) >= countPause {
+		n, err := e.countOpenAsks(ctx, owner)
 		if err != nil {
 			return nil, err
 		}
 		u.open.Store(int64(n))
-		u.counted = now
+		u.countedAt = now
 	}
 	if full() {
 		return nil, &askback.RetryError{
-			Err: askback.ErrTooMany, After: crowded,
+			Err: askback.ErrTooMany, After: fullRetryAfter,
 			Why: fmt.Sprintf("this agent has %d open asks, as many as it may have; wait for answers, or withdraw some", limit),
 		}
 	}
-	u.coming.Add(1)
+	u.reserved.Add(1)
 	return func(opened bool) {
 		if opened {
 			u.open.Add(1)
 		}
-		u.coming.Add(-1)
+		u.reserved.Add(-1)
 	}, nil
 }
 
-// crowded is after what time an agent is told to come back for a place that only a
-// person makes free.
-const crowded = 10 * time.Second
+// fullRetryAfter is the Retry-After time for an agent with too many open asks. Only
+// an answer of a person makes room, so a shorter time is of no use.
+const fullRetryAfter = 10 * time.Second
 
-// pace notes that an owner asks, or returns [askback.ErrTooFast], with the time until
-// the next ask is taken, if it asked that often within the last minute.
-func (q *quota) pace(owner string, limit int, now time.Time) error {
+// limitRate records an ask of an owner. If the owner asked limit times within the
+// last minute, it returns [askback.ErrTooFast] with the time until the next ask
+// is accepted.
+func (q *quota) limitRate(owner string, limit int, now time.Time) error {
 	if limit == 0 {
 		return nil
 	}
 	u := q.usage(owner)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	u.asked = slices.DeleteFunc(u.asked, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
-	if n := len(u.asked); n >= limit {
-		free := u.asked[n-limit].Add(time.Minute).Sub(now)
+	u.askTimes = slices.DeleteFunc(u.askTimes, func(at time.Time) bool { return now.Sub(at) >= time.Minute })
+	if n := len(u.askTimes); n >= limit {
+		free := u.askTimes[n-limit].Add(time.Minute).Sub(now)
 		return &askback.RetryError{
 			Err: askback.ErrTooFast, After: free,
 			Why: fmt.Sprintf("this agent asked %d times within a minute, as often as it may; the next ask is taken in %.0f s", n, math.Ceil(free.Seconds())),
 		}
 	}
-	u.asked = append(u.asked, now)
+	u.askTimes = append(u.askTimes, now)
 	return nil
 }
 
-// maxOpen is how many asks of one owner may be open; 0 is no bound.
+// maxOpen returns how many asks of one owner may be open; 0 is no limit.
 func (e *Engine) maxOpen() int {
 	if n := e.settings.Load().MaxOpen; n > 0 {
 		return n
@@ -107,10 +108,12 @@ func (e *Engine) maxOpen() int {
 	return e.quota.maxOpen
 }
 
-// maxOwners is how many owners are remembered; past it, those with nothing on
-// its way are forgotten and counted again when they come back.
+// maxOwners is how many owners have their usage in memory. When it is reached,
+// owners without a reservation are removed; they are counted again at their
+// next ask.
 const maxOwners = 10_000
 
+// usage returns the usage of an owner and makes it if there is none.
 func (q *quota) usage(owner string) *usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -121,15 +124,16 @@ func (q *quota) usage(owner string) *usage {
 		q.owners = map[string]*usage{}
 	}
 	if len(q.owners) >= maxOwners {
-		maps.DeleteFunc(q.owners, func(_ string, old *usage) bool { return old.coming.Load() == 0 })
+		maps.DeleteFunc(q.owners, func(_ string, old *usage) bool { return old.reserved.Load() == 0 })
 	}
 	u := &usage{}
 	q.owners[owner] = u
 	return u
 }
 
-// count returns how many asks of an owner are open, up to the bound.
-func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
+// countOpenAsks counts the open asks of an owner in the store. It stops at the
+// limit.
+func (e *Engine) countOpenAsks(ctx context.Context, owner string) (n int, err error) {
 	open := true
 	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: listChunk}
 	for n < e.maxOpen() {
@@ -146,9 +150,9 @@ func (e *Engine) count(ctx context.Context, owner string) (n int, err error) {
 	return n, nil
 }
 
-// settled notes that an ask of an owner is not open any more. It may come before
-// the note that it was opened.
-func (q *quota) settled(owner string) {
+// release decrements the open asks of an owner. It may run before the matching
+// increment.
+func (q *quota) release(owner string) {
 	q.mu.Lock()
 	u := q.owners[owner]
 	q.mu.Unlock()
@@ -157,8 +161,9 @@ func (q *quota) settled(owner string) {
 	}
 }
 
-// join counts a waiter in, or returns [askback.ErrTooMany].
-func (q *quota) join(p askback.Principal) (leave func(), err error) {
+// addWaiter counts one more waiting call of a principal, or returns
+// [askback.ErrTooMany]. The caller calls leave when the call no longer waits.
+func (q *quota) addWaiter(p askback.Principal) (leave func(), err error) {
 	if q.maxWaiters == 0 {
 		return func() {}, nil
 	}
@@ -174,10 +179,10 @@ func (q *quota) join(p askback.Principal) (leave func(), err error) {
 		}
 	}
 	q.waiting[p]++
-	return func() { q.leave(p) }, nil
+	return func() { q.removeWaiter(p) }, nil
 }
 
-func (q *quota) leave(p askback.Principal) {
+func (q *quota) removeWaiter(p askback.Principal) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.waiting[p]--; q.waiting[p] == 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// rendered is a line of history in the words of wire.md §4. What the ask itself
-// says is not in its lines: its questions and its outcome never change.
-func rendered(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
+// eventData returns the data of an event (docs/wire.md §4). The questions and the
+// outcome come from the ask: they never change, so history does not store them.
+func eventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 	type about struct {
 		QuestionID string `json:"question_id"`
 		SessionID  string `json:"session_id"`
@@ -23,7 +23,7 @@ func rendered(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 			about
 			Questions []askback.Question `json:"questions"`
 			Ask       askback.Ask        `json:"ask"`
-		}{this, a.Form(), whenAsked(a)})
+		}{this, a.Form(), initialAsk(a)})
 	case "question_claimed":
 		return encode(struct {
 			about
@@ -48,11 +48,11 @@ func rendered(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 			Why string `json:"why"`
 		}{this, h.By, h.Why})
 	}
-	return renderedSession(h, a)
+	return sessionEventData(h, a)
 }
 
-// renderedSession is a line about a session, or about a grant.
-func renderedSession(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
+// sessionEventData returns the data of an event about a session or a grant.
+func sessionEventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 	switch h.Type {
 	case "state_change":
 		questions := []askback.Question{}
@@ -82,13 +82,13 @@ func renderedSession(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) 
 	}{h.Session, h.Grant, h.By})
 }
 
-// whenAsked is an ask as it was when it was asked.
-func whenAsked(a askback.Ask) askback.Ask {
+// initialAsk returns an ask as it was before any change.
+func initialAsk(a askback.Ask) askback.Ask {
 	a.Status, a.Outcome, a.Claims, a.ReceivedAt = askback.Pending, nil, nil, time.Time{}
 	return a
 }
 
-// encode is json.Marshal that leaves <, > and & as they were written.
+// encode is json.Marshal without HTML escaping: it leaves <, > and & unchanged.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

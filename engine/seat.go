@@ -15,19 +15,20 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// seat is what one principal can do. Each method asks the table first.
+// seat implements [askback.Seat] for one principal. Each method first checks the
+// permission of the principal.
 type seat struct {
 	engine *Engine
 	who    askback.Principal
 }
 
-// may says whether this principal may do an action on an ask: ErrForbidden if
-// its kind never may, ErrNotFound if this ask is not its affair.
-func (s *seat) may(action askback.Action, state lifecycle.State) error {
-	return s.mayIn(action, s.relation(state))
+// authorizeAsk returns an error unless this principal may do an action on an ask:
+// ErrForbidden if its kind never may, ErrNotFound if it may not see this ask.
+func (s *seat) authorizeAsk(action askback.Action, state lifecycle.State) error {
+	return s.authorizeRelation(action, s.relation(state))
 }
 
-func (s *seat) mayIn(action askback.Action, relation askback.Relation) error {
+func (s *seat) authorizeRelation(action askback.Action, relation askback.Relation) error {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.ErrForbidden
 	}
@@ -37,8 +38,8 @@ func (s *seat) mayIn(action askback.Action, relation askback.Relation) error {
 	return nil
 }
 
-// relation says how this principal stands to an ask. An agent owns what it
-// asked; people are addressed by name, or all of them when nobody is named.
+// relation returns the relation of this principal to an ask. An agent owns its own
+// asks. People are addressed by name; an ask without names addresses all of them.
 func (s *seat) relation(state lifecycle.State) askback.Relation {
 	to := state.Ask.To
 	switch {
@@ -56,14 +57,14 @@ func (s *seat) act(ctx context.Context, action askback.Action, id string, event 
 		return askback.Ask{}, askback.ErrForbidden
 	}
 	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
-		return event(now), s.may(action, state)
+		return event(now), s.authorizeAsk(action, state)
 	})
-	return s.told(action, id, state, err)
+	return s.askResult(action, id, state, err)
 }
 
-// told returns an ask to this principal. A settled one comes with its error;
-// every other error comes alone.
-func (s *seat) told(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
+// askResult returns the ask and error of a step to the caller. Only ErrSettled
+// comes with the ask; with any other error the ask is zero.
+func (s *seat) askResult(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
 		return state.Ask.Clone(), nil
@@ -79,12 +80,12 @@ func (s *seat) Answer(ctx context.Context, id string, a askback.Answer) (askback
 		return askback.Ask{}, askback.ErrForbidden
 	}
 	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
-		if err := s.may(askback.ActAnswer, state); err != nil {
+		if err := s.authorizeAsk(askback.ActAnswer, state); err != nil {
 			return nil, err
 		}
-		return s.engine.answered(ctx, s.who.Token, state, a, lifecycle.Answered{By: s.who.Name, Via: s.who.Via, At: now})
+		return s.engine.answerEvent(ctx, s.who.Token, state, a, lifecycle.Answered{By: s.who.Name, Via: s.who.Via, At: now})
 	})
-	return s.told(askback.ActAnswer, id, state, err)
+	return s.askResult(askback.ActAnswer, id, state, err)
 }
 
 // Decline implements [askback.Inbox].
@@ -132,9 +133,9 @@ func (s *seat) Receive(ctx context.Context, id string) (askback.Ask, error) {
 func (s *seat) Get(ctx context.Context, id string) (askback.Ask, error) {
 	k, err := s.engine.read(ctx, id)
 	if err == nil {
-		err = s.may(askback.ActGet, k.state)
+		err = s.authorizeAsk(askback.ActGet, k.state)
 	}
-	return s.told(askback.ActGet, id, k.state, err)
+	return s.askResult(askback.ActGet, id, k.state, err)
 }
 
 // Wait implements [askback.Asker].
@@ -146,16 +147,17 @@ func (s *seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a.Clone(), err
 }
 
-// wait holds nothing of the ask while it sleeps, and next to nothing else.
+// wait returns an ask when it is settled, or when ctx ends. It keeps no copy of
+// the ask while it sleeps.
 func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
-	free, err := s.engine.quota.join(s.who)
+	free, err := s.engine.quota.addWaiter(s.who)
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
 	defer free()
 	w := s.engine.hub.join(id, s.who.Kind)
 	defer s.engine.hub.leave(id, w)
-	if a, err := s.look(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
+	if a, err := s.readForWait(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
 		return a, err
 	}
 	select {
@@ -163,23 +165,23 @@ func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
 		return a, nil
 	case <-ctx.Done():
 	}
-	a, err := s.look(context.WithoutCancel(ctx), id, true)
+	a, err := s.readForWait(context.WithoutCancel(ctx), id, true)
 	if err != nil || a.Settled() {
 		return a, err
 	}
 	return a, context.Cause(ctx)
 }
 
-// look gets an ask on a goroutine of its own: a stack that grew on the way
-// through a database does not shrink again while its owner sleeps. An ask that
-// is still open is returned only if it is wanted.
-func (s *seat) look(ctx context.Context, id string, open bool) (a *askback.Ask, err error) {
+// readForWait reads an ask for wait. It returns nil if the ask is open, unless open
+// is set. It reads on a separate goroutine, so that the stack that a query needs
+// is not kept by a goroutine that sleeps.
+func (s *seat) readForWait(ctx context.Context, id string, open bool) (a *askback.Ask, err error) {
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
-		var k known
+		var k cachedAsk
 		if k, err = s.engine.read(ctx, id); err == nil {
-			err = s.may(askback.ActGet, k.state)
+			err = s.authorizeAsk(askback.ActGet, k.state)
 		}
 		if err != nil {
 			err = fmt.Errorf("wait %s: %w", id, err)
@@ -202,14 +204,14 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 	return s.list(ctx, q, false)
 }
 
-// list returns the asks of a query: those that this principal may see, or every one of
-// them, to be counted.
+// list returns a page of the asks that match a query: those that this principal may
+// see, or all of them if every is set.
 func (s *seat) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
 	limit := q.Limit
 	if limit == 0 {
 		limit = askback.DefaultLimit
 	}
-	from := s.selection(q)
+	from := s.storeQuery(q)
 	if every {
 		from.For, from.Owner = "", ""
 	}
@@ -218,16 +220,16 @@ func (s *seat) list(ctx context.Context, q askback.Query, every bool) (askback.P
 	for size, looked := 0, 0; ; {
 		records, err := s.engine.store.List(ctx, from)
 		if err != nil {
-			return askback.Page{}, fmt.Errorf("list: %w", mine(err))
+			return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
 		}
 		for _, r := range records {
 			from.After = r.ID
 			k, err := decode(r)
 			if err != nil {
-				s.engine.leftOut(r, err)
+				s.engine.logUnreadable(r, err)
 				continue
 			}
-			if !every && s.may(askback.ActList, k.state) != nil || !selects(q, k.state.Ask) {
+			if !every && s.authorizeAsk(askback.ActList, k.state) != nil || !matchesQuery(q, k.state.Ask) {
 				continue
 			}
 			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
@@ -248,15 +250,15 @@ func (s *seat) list(ctx context.Context, q askback.Query, every bool) (askback.P
 }
 
 const (
-	// listChunk is how many asks a list reads at once: an ask may have 2 MB.
+	// listChunk is how many asks a list reads at once. An ask may have 2 MB.
 	listChunk = 16
-	// listBytes is where a page ends, whatever its limit: a reader gets a cursor
-	// sooner instead of all of it at once.
+	// listBytes is the size at which a page ends, even if it has fewer items than
+	// its limit.
 	listBytes = 4 << 20
 )
 
-// checkCursor holds the cursor of a list to one that a page can have ended with: a wrong
-// one would be an empty list, which reads as the end.
+// checkCursor returns an error unless cursor can be the cursor of a page. A wrong
+// cursor would return an empty page, which a client takes for the last.
 func checkCursor(prefix, cursor string) error {
 	if cursor == "" || ids.Valid(prefix, cursor) {
 		return nil
@@ -264,9 +266,9 @@ func checkCursor(prefix, cursor string) error {
 	return askback.Invalid{{Pointer: "?cursor", Detail: "this is no cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
 }
 
-// selection is what the store can tell of a query: its own columns, and that
-// the records are this principal's affair. The engine looks at the rest.
-func (s *seat) selection(q askback.Query) store.Query {
+// storeQuery returns the part of a query that the store evaluates: its columns, and
+// whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
+func (s *seat) storeQuery(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
@@ -289,7 +291,9 @@ func (s *seat) selection(q askback.Query) store.Query {
 	return from
 }
 
-func selects(q askback.Query, a askback.Ask) bool {
+// matchesQuery reports whether an ask matches the part of a query that the store
+// does not evaluate.
+func matchesQuery(q askback.Query, a askback.Ask) bool {
 	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
 		return false
 	}
@@ -303,5 +307,5 @@ func selects(q askback.Query, a askback.Ask) bool {
 	if c := a.Confirmation; c != nil {
 		texts = append(texts, c.ToolName, c.Server, c.Description)
 	}
-	return matches(q.Search, texts...)
+	return containsFold(q.Search, texts...)
 }

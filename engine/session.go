@@ -15,106 +15,107 @@ import (
 
 const kindSession = "session"
 
-// A place is the session in which an ask is made. One of its own has no record:
-// its id follows from the ask's, and what there is to know from the ask.
-type place struct {
-	old string                 // the id of one that exists
-	new *store.Record          // its record,
-	is  lifecycle.SessionState // and what it means
+// A sessionRef is the session that a new ask belongs to. It is zero for an ask
+// with a session of its own: that one has no record, its id follows from the
+// id of the ask.
+type sessionRef struct {
+	existingID string                 // set if the session exists
+	record     *store.Record          // set if the session is new
+	state      lifecycle.SessionState // the state of record
 }
 
-// session finds the session an ask belongs to.
-func (s *seat) session(ctx context.Context, a *asking) (place, error) {
+// session returns the session that a new ask belongs to, and sets its id in the ask.
+func (s *seat) session(ctx context.Context, a *asking) (sessionRef, error) {
 	ask := &a.asked.Ask
 	switch {
 	case a.sessionID != "":
 		r, err := s.engine.store.Read(ctx, kindSession, a.sessionID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && r.Owner != s.who.Name {
-			return place{}, askback.Invalid{{
+			return sessionRef{}, askback.Invalid{{
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
 		}
 		ask.SessionID = a.sessionID
-		return place{old: a.sessionID}, err
+		return sessionRef{existingID: a.sessionID}, err
 	case a.sessionKey == "":
 		ask.SessionID = ids.Swap(ask.ID, ids.Session)
-		return place{}, nil
+		return sessionRef{}, nil
 	}
 	r, err := s.engine.store.ReadKey(ctx, kindSession, a.sessionKey)
 	if err == nil || !errors.Is(err, store.ErrNotFound) {
 		ask.SessionID = r.ID
-		return place{old: r.ID}, err
+		return sessionRef{existingID: r.ID}, err
 	}
-	made, err := s.begin(askback.SessionRequest{Agent: ask.Agent}, a.sessionKey, a.asked.At)
-	ask.SessionID = made.is.Session.ID
+	made, err := s.newSession(askback.SessionRequest{Agent: ask.Agent}, a.sessionKey, a.asked.At)
+	ask.SessionID = made.state.Session.ID
 	return made, err
 }
 
-// begin makes a session that is not kept yet.
-func (s *seat) begin(r askback.SessionRequest, key string, now time.Time) (place, error) {
+// newSession returns a new session. It commits nothing.
+func (s *seat) newSession(r askback.SessionRequest, key string, now time.Time) (sessionRef, error) {
 	id, err := ids.New(ids.Session, now, s.engine.rand)
 	if err != nil {
-		return place{}, err
+		return sessionRef{}, err
 	}
 	if r.Agent == "" {
 		r.Agent = s.who.Name
 	}
 	one := askback.Session{ID: id, Owner: s.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata}
-	is, _, _, err := lifecycle.StepSession(lifecycle.SessionState{}, lifecycle.SessionStarted{Session: one, At: now})
-	return place{
-		new: &store.Record{Kind: kindSession, ID: id, Stream: id, Key: key, Owner: s.who.Name, Agent: r.Agent, Created: now},
-		is:  is,
+	state, _, _, err := lifecycle.StepSession(lifecycle.SessionState{}, lifecycle.SessionStarted{Session: one, At: now})
+	return sessionRef{
+		record: &store.Record{Kind: kindSession, ID: id, Stream: id, Key: key, Owner: s.who.Name, Agent: r.Agent, Created: now},
+		state:  state,
 	}, err
 }
 
-// own says whether an ask has a session of its own, without a record.
-func own(a askback.Ask) bool { return a.SessionID == ids.Swap(a.ID, ids.Session) }
+// hasOwnSession reports whether an ask has a session of its own, without a record.
+func hasOwnSession(a askback.Ask) bool { return a.SessionID == ids.Swap(a.ID, ids.Session) }
 
-// join adds to the change that opens an ask what it means for its session, and
-// first of all the session where it is new. leave comes after the commit.
-func (e *Engine) join(ctx context.Context, c *change, at place, a askback.Ask, now time.Time) (leave func(), err error) {
-	leave = func() {}
-	if own(a) {
-		return leave, nil
+// addToSession adds the session of a new ask to the change that opens it. A new
+// session is started first. The caller calls unlock after the commit.
+func (e *Engine) addToSession(ctx context.Context, c *change, at sessionRef, a askback.Ask, now time.Time) (unlock func(), err error) {
+	unlock = func() {}
+	if hasOwnSession(a) {
+		return unlock, nil
 	}
-	r, is := at.new, at.is
+	r, state := at.record, at.state
 	var history []lifecycle.Entry
 	if r != nil {
-		was := is.Session
-		history = append(history, lifecycle.Entry{Type: "session_started", Session: &was})
-	} else if leave, r, is, err = e.enter(ctx, at.old); err != nil {
-		return leave, err
+		started := state.Session
+		history = append(history, lifecycle.Entry{Type: "session_started", Session: &started})
+	} else if unlock, r, state, err = e.lockSession(ctx, at.existingID); err != nil {
+		return unlock, err
 	}
 	events := []lifecycle.SessionEvent{lifecycle.AskOpened{Ask: a, At: now}}
 	if a.Settled() {
 		events = append(events, lifecycle.AskClosed{Ask: a, At: now})
 	}
 	for _, ev := range events {
-		next, said, _, err := lifecycle.StepSession(is, ev)
+		next, entries, _, err := lifecycle.StepSession(state, ev)
 		if err != nil {
-			return leave, err
+			return unlock, err
 		}
-		is, history = next, append(history, said...)
+		state, history = next, append(history, entries...)
 	}
-	return leave, c.session(*r, is, history, now)
+	return unlock, c.session(*r, state, history, now)
 }
 
-// enter waits for its turn with a session and reads it.
-func (e *Engine) enter(ctx context.Context, id string) (leave func(), r *store.Record, is lifecycle.SessionState, err error) {
-	if leave, err = e.turns.enter(ctx, id); err != nil {
-		return func() {}, nil, is, err
+// lockSession locks a session and reads it.
+func (e *Engine) lockSession(ctx context.Context, id string) (unlock func(), r *store.Record, state lifecycle.SessionState, err error) {
+	if unlock, err = e.locks.lock(ctx, id); err != nil {
+		return func() {}, nil, state, err
 	}
 	read, err := e.store.Read(ctx, kindSession, id)
 	if err != nil {
-		return leave, nil, is, err
+		return unlock, nil, state, err
 	}
-	is, err = lifecycle.DecodeSession(read.Fixed, read.State)
+	state, err = lifecycle.DecodeSession(read.Fixed, read.State)
 	read.Fixed, read.State = nil, nil
-	return leave, &read, is, err
+	return unlock, &read, state, err
 }
 
-// session adds a session that was stepped. What it says of itself comes before
-// what its asks say, where it is new.
+// session adds a session with its next state to the change. For a new session, its
+// first line of history comes before the lines of its asks.
 func (c *change) session(r store.Record, next lifecycle.SessionState, history []lifecycle.Entry, now time.Time) (err error) {
 	one := next.Session
 	r.Open, r.Status, r.Updated = !one.Ended(), string(one.Status), now
@@ -130,42 +131,42 @@ func (c *change) session(r store.Record, next lifecycle.SessionState, history []
 	asks := c.Events
 	if r.Version == 0 {
 		c.Events = nil
-		if err := c.say(r.ID, r.ID, history[:1], now); err != nil {
+		if err := c.addEvents(r.ID, r.ID, history[:1], now); err != nil {
 			return err
 		}
 		c.Events, history = append(c.Events, asks...), history[1:]
 	}
-	return c.say(r.ID, r.ID, history, now)
+	return c.addEvents(r.ID, r.ID, history, now)
 }
 
-// close adds to the change that settles an ask what it means for its session:
-// a deadline may fail the run, and with it what else it asked.
-func (e *Engine) close(ctx context.Context, c *change, a askback.Ask, now time.Time) (leave func(), err error) {
-	leave = func() {}
-	if own(a) {
-		return leave, nil
+// closeInSession adds the session of an ask to the change that settles the ask. If a
+// deadline fails the session, its other open asks are cancelled in the same change.
+func (e *Engine) closeInSession(ctx context.Context, c *change, a askback.Ask, now time.Time) (unlock func(), err error) {
+	unlock = func() {}
+	if hasOwnSession(a) {
+		return unlock, nil
 	}
-	leave, r, is, err := e.enter(ctx, a.SessionID)
+	unlock, r, state, err := e.lockSession(ctx, a.SessionID)
 	if errors.Is(err, store.ErrNotFound) {
-		return leave, nil // it was cleaned away; the ask was not
+		return unlock, nil // the session was deleted, but not the ask
 	}
 	if err != nil {
-		return leave, err
+		return unlock, err
 	}
-	next, history, cancel, err := lifecycle.StepSession(is, lifecycle.AskClosed{Ask: a, At: now})
+	next, history, cancel, err := lifecycle.StepSession(state, lifecycle.AskClosed{Ask: a, At: now})
 	if err != nil {
-		return leave, err
+		return unlock, err
 	}
 	if err := c.session(*r, next, history, now); err != nil || cancel == nil {
-		return leave, err
+		return unlock, err
 	}
-	return leave, e.withdraw(ctx, c, a.SessionID, a.ID, *cancel, now)
+	return unlock, e.cancelOpenAsks(ctx, c, a.SessionID, a.ID, *cancel, now)
 }
 
-// withdraw adds the cancelling of what a session still asks. These asks are
-// stepped without a turn of their own: whoever settles one of them waits for the
-// session, and whatever else happens to it meanwhile is a conflict.
-func (e *Engine) withdraw(ctx context.Context, c *change, session, but string, w lifecycle.Withdrawal, now time.Time) error {
+// cancelOpenAsks adds the cancellation of a session's open asks to the change. It
+// does not lock them: settling one of them needs the lock of the session, and any
+// other concurrent step is a conflict.
+func (e *Engine) cancelOpenAsks(ctx context.Context, c *change, session, except string, w lifecycle.Withdrawal, now time.Time) error {
 	open := true
 	q := store.Query{Kind: kindAsk, Stream: session, Open: &open, Limit: listChunk}
 	for {
@@ -174,7 +175,7 @@ func (e *Engine) withdraw(ctx context.Context, c *change, session, but string, w
 			return err
 		}
 		for _, r := range records {
-			if q.After = r.ID; r.ID == but {
+			if q.After = r.ID; r.ID == except {
 				continue
 			}
 			k, err := decode(r)
@@ -197,7 +198,7 @@ func (e *Engine) withdraw(ctx context.Context, c *change, session, but string, w
 
 // Start implements [askback.Sessions].
 func (s *seat) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
-	if err := s.mayEver(askback.ActStart); err != nil {
+	if err := s.authorize(askback.ActStart); err != nil {
 		return askback.Session{}, err
 	}
 	if err := r.Check(); err != nil {
@@ -205,23 +206,23 @@ func (s *seat) Start(ctx context.Context, r askback.SessionRequest) (askback.Ses
 	}
 	key := ""
 	if r.Key != "" {
-		key = s.owned(r.Key)
+		key = s.ownerKey(r.Key)
 	}
 	for range askTries {
-		found, err := s.started(ctx, key)
+		found, err := s.sessionByKey(ctx, key)
 		if !errors.Is(err, store.ErrNotFound) {
 			return found, err
 		}
 		made, err := s.start(ctx, r, key)
 		if !errors.Is(err, store.ErrConflict) {
-			return made, mine(err)
+			return made, fromStore(err)
 		}
 	}
 	return askback.Session{}, fmt.Errorf("start: %w", askback.ErrBusy)
 }
 
-// started returns the session that holds a key.
-func (s *seat) started(ctx context.Context, key string) (askback.Session, error) {
+// sessionByKey returns the session with a key.
+func (s *seat) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
 	}
@@ -230,37 +231,38 @@ func (s *seat) started(ctx context.Context, key string) (askback.Session, error)
 		return askback.Session{}, err
 	}
 	if err != nil {
-		return askback.Session{}, mine(err)
+		return askback.Session{}, fromStore(err)
 	}
-	is, err := lifecycle.DecodeSession(r.Fixed, r.State)
-	is.Session.Repeated = true
-	return is.Session, err
+	state, err := lifecycle.DecodeSession(r.Fixed, r.State)
+	state.Session.Repeated = true
+	return state.Session, err
 }
 
 func (s *seat) start(ctx context.Context, r askback.SessionRequest, key string) (askback.Session, error) {
 	now := s.engine.clock()
-	at, err := s.begin(r, key, now)
+	at, err := s.newSession(r, key, now)
 	if err != nil {
 		return askback.Session{}, err
 	}
-	was := at.is.Session
+	started := at.state.Session
 	var c change
-	if err := c.session(*at.new, at.is, []lifecycle.Entry{{Type: "session_started", Session: &was}}, now); err != nil {
+	if err := c.session(*at.record, at.state, []lifecycle.Entry{{Type: "session_started", Session: &started}}, now); err != nil {
 		return askback.Session{}, err
 	}
-	return at.is.Session, s.engine.finish(ctx, c)
+	return at.state.Session, s.engine.finish(ctx, c)
 }
 
-// maySession says whether this principal may do an action on a session.
-func (s *seat) maySession(action askback.Action, owner string) error {
-	relation := askback.Addressed // people see the runs, and of their asks what is put to them
+// authorizeSession returns an error unless this principal may do an action on a
+// session of this owner.
+func (s *seat) authorizeSession(action askback.Action, owner string) error {
+	relation := askback.Addressed // people see all sessions, but only the asks addressed to them
 	if s.who.Kind == askback.Agent {
 		relation = askback.Bystander
 		if owner == s.who.Name {
 			relation = askback.Own
 		}
 	}
-	return s.mayIn(action, relation)
+	return s.authorizeRelation(action, relation)
 }
 
 // Session implements [askback.Sessions].
@@ -269,41 +271,43 @@ func (s *seat) Session(ctx context.Context, id string) (askback.Session, error) 
 	if !access.Ever(s.who.Kind, action) {
 		action = askback.ActSessions
 	}
-	one, err := s.find(ctx, action, id)
+	one, err := s.findSession(ctx, action, id)
 	if err != nil {
 		return askback.Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	return s.seen(one), nil
+	return s.redactSession(one), nil
 }
 
-// find returns a session for an action, also one that an ask has of its own.
-func (s *seat) find(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
+// findSession returns a session, if this principal may do an action on it. It also
+// finds the session that a single ask has of its own.
+func (s *seat) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
 	r, err := s.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-		return s.sessionOf(ctx, action, ids.Swap(id, ids.Ask))
+		return s.ownSession(ctx, action, ids.Swap(id, ids.Ask))
 	}
 	if err != nil {
-		return askback.Session{}, mine(err)
+		return askback.Session{}, fromStore(err)
 	}
-	is, err := lifecycle.DecodeSession(r.Fixed, r.State)
+	state, err := lifecycle.DecodeSession(r.Fixed, r.State)
 	if err != nil {
 		return askback.Session{}, err
 	}
-	return is.Session, s.maySession(action, is.Session.Owner)
+	return state.Session, s.authorizeSession(action, state.Session.Owner)
 }
 
-// sessionOf is the session of an ask that named none: it waits for the ask, and
-// ends with it. Who may not see the ask may not see it.
-func (s *seat) sessionOf(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
+// ownSession returns the session of an ask that has one of its own. It is waiting
+// while the ask is open and ends with it. A principal that may not see the ask may
+// not see the session.
+func (s *seat) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
 	k, err := s.engine.read(ctx, ask)
 	switch {
 	case err != nil:
-	case action == askback.ActSessions: // how it stands shows nothing of the ask
-		err = s.mayEver(action)
+	case action == askback.ActSessions: // the status of a session reveals nothing of the ask
+		err = s.authorize(action)
 	default:
-		err = s.may(askback.ActGet, k.state)
+		err = s.authorizeAsk(askback.ActGet, k.state)
 	}
-	if err == nil && !own(k.state.Ask) {
+	if err == nil && !hasOwnSession(k.state.Ask) {
 		err = askback.ErrNotFound
 	}
 	if err != nil {
@@ -320,12 +324,12 @@ func (s *seat) sessionOf(ctx context.Context, action askback.Action, ask string)
 			one.Status, one.Error = askback.SessionFailed, o.Reason
 		}
 	}
-	return one, s.maySession(action, a.Owner)
+	return one, s.authorizeSession(action, a.Owner)
 }
 
 // Tell implements [askback.Sessions].
 func (s *seat) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
-	if err := s.mayEver(t.Action()); err != nil {
+	if err := s.authorize(t.Action()); err != nil {
 		return askback.Session{}, err
 	}
 	if err := t.Check(); err != nil {
@@ -337,53 +341,53 @@ func (s *seat) Tell(ctx context.Context, id string, t askback.Tell) (askback.Ses
 		one, err := s.tell(limited, id, t)
 		if !errors.Is(err, store.ErrConflict) {
 			if err != nil {
-				return askback.Session{}, fmt.Errorf("tell %s: %w", id, cause(limited, mine(err)))
+				return askback.Session{}, fmt.Errorf("tell %s: %w", id, timeoutCause(limited, fromStore(err)))
 			}
 			return one, nil
 		}
-		if err := pause(limited, attempt); err != nil {
+		if err := backOff(limited, attempt); err != nil {
 			return askback.Session{}, err
 		}
 	}
 }
 
 func (s *seat) tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
-	leave, r, is, err := s.engine.enter(ctx, id)
-	defer leave()
+	unlock, r, state, err := s.engine.lockSession(ctx, id)
+	defer unlock()
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-		return s.tellOwn(ctx, ids.Swap(id, ids.Ask), t)
+		return s.endOwnSession(ctx, ids.Swap(id, ids.Ask), t)
 	}
 	if err != nil {
 		return askback.Session{}, err
 	}
-	if err := s.maySession(t.Action(), is.Session.Owner); err != nil {
+	if err := s.authorizeSession(t.Action(), state.Session.Owner); err != nil {
 		return askback.Session{}, err
 	}
-	now := s.engine.after(*r)
+	now := s.engine.nowAfter(*r)
 	by := askback.By{Kind: askback.ByPerson, Name: s.who.Name}
 	if s.who.Kind == askback.Agent {
 		by.Kind = askback.ByAgent
 	}
-	next, history, w, err := lifecycle.StepSession(is, lifecycle.Told{By: by, Via: s.who.Via, Tell: t, At: now})
+	next, history, w, err := lifecycle.StepSession(state, lifecycle.Told{By: by, Via: s.who.Via, Tell: t, At: now})
 	if err != nil || len(history) == 0 {
-		return is.Session, err
+		return state.Session, err
 	}
 	var c change
 	if err := c.session(*r, next, history, now); err != nil {
-		return is.Session, err
+		return state.Session, err
 	}
 	if w != nil {
-		if err := s.engine.withdraw(ctx, &c, id, "", *w, now); err != nil {
-			return is.Session, err
+		if err := s.engine.cancelOpenAsks(ctx, &c, id, "", *w, now); err != nil {
+			return state.Session, err
 		}
 	}
 	return next.Session, s.engine.finish(ctx, c)
 }
 
-// tellOwn ends a session that an ask has of its own by cancelling the ask. There
-// is nobody else to be told anything.
-func (s *seat) tellOwn(ctx context.Context, ask string, t askback.Tell) (askback.Session, error) {
-	one, err := s.sessionOf(ctx, t.Action(), ask)
+// endOwnSession ends the session that an ask has of its own by cancelling the ask. It
+// returns an error for any other input: no run reads it.
+func (s *seat) endOwnSession(ctx context.Context, ask string, t askback.Tell) (askback.Session, error) {
+	one, err := s.ownSession(ctx, t.Action(), ask)
 	if err != nil {
 		return askback.Session{}, err
 	}
@@ -406,5 +410,5 @@ func (s *seat) tellOwn(ctx context.Context, ask string, t askback.Tell) (askback
 	if err != nil && !errors.Is(err, askback.ErrSettled) {
 		return one, err
 	}
-	return s.sessionOf(ctx, t.Action(), ask)
+	return s.ownSession(ctx, t.Action(), ask)
 }

@@ -9,23 +9,25 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A signer is a person who signed in: somebody vouched for their address.
+// A signer identifies a person who signed in: an e-mail address, and the issuer
+// that verified it.
 type signer struct {
 	Issuer string `json:"issuer"`
 	Email  string `json:"email"`
 }
 
-// SignIn logs a browser in as the person who has an e-mail address, and returns its
-// secret, which is good for [askback.SignInTime] and as long as the settings have this
-// issuer and give this person this address. The issuer vouches that the address is
-// theirs. The error is [askback.ErrForbidden] when the settings have no such person,
-// and [askback.ErrUnauthorized] when they have no such issuer.
+// SignIn logs a browser in as the person with an e-mail address and returns the
+// secret of its token. The caller has checked that the issuer verified the address.
+// The token is valid for [askback.SignInTime], and only while the settings name
+// this issuer and give this person this address. The error is
+// [askback.ErrForbidden] if no person in the settings has the address, and
+// [askback.ErrUnauthorized] if the settings name another issuer or none.
 func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
 	if !e.Trusts(issuer) {
 		return "", askback.ErrUnauthorized
 	}
 	by := signer{issuer, email}
-	name, ok := e.person(by)
+	name, ok := e.personName(by)
 	if !ok {
 		return "", askback.ErrForbidden
 	}
@@ -33,40 +35,40 @@ func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret strin
 		return "", err
 	}
 	who := askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaWeb}
-	record, _, err := e.tokenOf(who, askback.SignInTime, secret, by)
+	record, _, err := e.newTokenRecord(who, askback.SignInTime, secret, by)
 	if err != nil {
 		return "", err
 	}
 	if err := e.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return "", fmt.Errorf("sign in: %w", mine(err))
+		return "", fmt.Errorf("sign in: %w", fromStore(err))
 	}
 	e.due.set(record.Due)
 	return secret, nil
 }
 
-// Trusts says whether the settings have an issuer.
+// Trusts reports whether the settings name this issuer.
 func (e *Engine) Trusts(issuer string) bool {
 	return issuer != "" && e.settings.Load().Issuer == issuer
 }
 
-// person returns the name of the person who signed in.
-func (e *Engine) person(by signer) (name string, ok bool) {
+// personName returns the name of the person with the address of a signer.
+func (e *Engine) personName(by signer) (name string, ok bool) {
 	s := e.settings.Load()
 	if s.Issuer == "" || by.Issuer != s.Issuer || by.Email == "" {
 		return "", false
 	}
-	email := lower(by.Email)
+	email := lowerASCII(by.Email)
 	for _, p := range s.People {
-		if lower(p.Email) == email {
+		if lowerASCII(p.Email) == email {
 			return p.Name, true
 		}
 	}
 	return "", false
 }
 
-// lower folds the letters of an address that everybody folds. Others have relatives
-// that look the same and belong to somebody else.
-func lower(email string) string {
+// lowerASCII lower-cases ASCII letters only: Unicode folding would map distinct
+// addresses to one.
+func lowerASCII(email string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			r += 'a' - 'A'
@@ -75,25 +77,26 @@ func lower(email string) string {
 	}, email)
 }
 
-// stands says whether somebody is still the person as who they signed in. Where nobody
-// signed in there is nothing that could end.
-func (e *Engine) stands(by signer, name string) bool {
+// signerValid reports whether the settings still give the address of a signer to
+// the person called name. A zero signer is valid: that token came from no sign-in.
+func (e *Engine) signerValid(by signer, name string) bool {
 	if by == (signer{}) {
 		return true
 	}
-	is, ok := e.person(by)
-	return ok && is == name
+	current, ok := e.personName(by)
+	return ok && current == name
 }
 
-// personal is how the root of somebody who signed in begins. No id of a token does.
-const personal = "person:"
+// signerPrefix begins the root id of a signer. No token id begins with it.
+const signerPrefix = "person:"
 
-// root is what a grant made by somebody who signed in hangs on.
-func (s signer) root() string { return personal + s.Issuer + " " + s.Email }
+// rootID returns the text that a grant stores in place of a token id if its maker
+// signed in. The grant ends with the sign-in of that person.
+func (s signer) rootID() string { return signerPrefix + s.Issuer + " " + s.Email }
 
-// signerOf reads what root writes.
-func signerOf(root string) (s signer, ok bool) {
-	if root, ok = strings.CutPrefix(root, personal); ok {
+// parseSigner decodes the text that rootID returns.
+func parseSigner(root string) (s signer, ok bool) {
+	if root, ok = strings.CutPrefix(root, signerPrefix); ok {
 		s.Issuer, s.Email, ok = strings.Cut(root, " ")
 	}
 	return s, ok

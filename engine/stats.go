@@ -11,18 +11,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxCounted is how many asks statistics look at, open and settled each: a fraction
-// of a second. Any responder may ask for them.
+// maxCounted is how many open asks, and how many settled ones, statistics read.
+// Any responder may request them, so they must take a fraction of a second.
 const maxCounted = 4000
 
-// People implements [askback.Desk]: those the configuration names, and those
-// who have a token to answer with.
+// People implements [askback.Desk]. It returns the people that the configuration
+// names and those with a token of kind responder or admin.
 func (s *seat) People(ctx context.Context) ([]askback.Person, error) {
-	if err := s.mayEver(askback.ActPeople); err != nil {
+	if err := s.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
 	people := slices.Clone(s.engine.settings.Load().People)
-	err := s.engine.tokens(ctx, func(t askback.Token) {
+	err := s.engine.eachValidToken(ctx, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
 			people = append(people, askback.Person{Name: t.Name})
@@ -32,21 +32,21 @@ func (s *seat) People(ctx context.Context) ([]askback.Person, error) {
 	return people, err
 }
 
-// tokens calls do with each token that is good.
-func (e *Engine) tokens(ctx context.Context, do func(askback.Token)) error {
+// eachValidToken calls do for each token that is neither revoked nor expired.
+func (e *Engine) eachValidToken(ctx context.Context, do func(askback.Token)) error {
 	open := true
 	now := e.clock()
 	q := store.Query{Kind: kindToken, Open: &open, Limit: store.MaxList}
 	for {
 		records, err := e.store.List(ctx, q)
 		if err != nil {
-			return mine(err)
+			return fromStore(err)
 		}
 		for _, r := range records {
 			q.After = r.ID
 			t, err := readToken(r)
 			if err != nil {
-				e.leftOut(r, err)
+				e.logUnreadable(r, err)
 				continue
 			}
 			if t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt) {
@@ -61,15 +61,15 @@ func (e *Engine) tokens(ctx context.Context, do func(askback.Token)) error {
 
 // Agents implements [askback.Desk].
 func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
-	if err := s.mayEver(askback.ActPeople); err != nil {
+	if err := s.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	c := s.counting()
+	c := s.newStats()
 	if err := s.countOpen(ctx, &c); err != nil {
 		return nil, err
 	}
 	agents := c.stats.Agents
-	err := s.engine.tokens(ctx, func(t askback.Token) {
+	err := s.engine.eachValidToken(ctx, func(t askback.Token) {
 		known := slices.ContainsFunc(agents, func(a askback.Asking) bool { return a.Name == t.Name })
 		if !known && t.Kind == askback.Agent {
 			agents = append(agents, askback.Asking{Name: t.Name})
@@ -79,45 +79,45 @@ func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
 	return agents, err
 }
 
-// Stats implements [askback.Desk]. It counts what this principal may see; for an operator,
-// everything.
+// Stats implements [askback.Desk]. It counts the asks that this principal may see;
+// for an operator, all asks.
 func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
-	if err := s.mayEver(askback.ActPeople); err != nil {
+	if err := s.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
-	c := s.counting()
+	c := s.newStats()
 	if err := s.countOpen(ctx, &c); err != nil {
 		return c.stats, fmt.Errorf("stats: %w", err)
 	}
 	since := c.now.Add(-askback.StatsTime)
 	looked := 0
-	err := s.each(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+	err := s.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++
 		if a.Settled() && !a.Outcome.At.Before(since) {
-			c.settled(a)
+			c.addSettled(a)
 		}
 		return looked < maxCounted
 	})
 	c.stats.Partial = c.stats.Pending >= maxCounted || looked >= maxCounted
-	return c.done(), err
+	return c.result(), err
 }
 
-func (s *seat) counting() counting {
-	return counting{now: s.engine.clock(), stats: askback.Stats{
+func (s *seat) newStats() statsBuilder {
+	return statsBuilder{now: s.engine.clock(), stats: askback.Stats{
 		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{},
 	}}
 }
 
-func (s *seat) countOpen(ctx context.Context, c *counting) error {
-	return s.each(ctx, askback.Query{}, func(a askback.Ask) bool {
-		c.pending(a)
+func (s *seat) countOpen(ctx context.Context, c *statsBuilder) error {
+	return s.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
+		c.addPending(a)
 		return c.stats.Pending < maxCounted
 	})
 }
 
-// each calls do with the asks of a query, until it returns false. An operator sees no ask,
-// and counts all of them.
-func (s *seat) each(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
+// eachAsk calls do for the asks of a query until it returns false. For an operator
+// it passes all asks, which an operator may count but not see.
+func (s *seat) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
 	q.Limit = askback.MaxLimit
 	for {
 		page, err := s.list(ctx, q, s.who.Kind == askback.Operator)
@@ -135,20 +135,22 @@ func (s *seat) each(ctx context.Context, q askback.Query, do func(askback.Ask) b
 	}
 }
 
-// counting is statistics in the making.
-type counting struct {
+// statsBuilder accumulates [askback.Stats].
+type statsBuilder struct {
 	now    time.Time
 	stats  askback.Stats
-	waits  []float64
-	people []answering
+	waits  []float64 // seconds until people answered
+	people []personWaits
 }
 
-type answering struct {
+// personWaits is the statistics of a person, with the times that their median is
+// made of.
+type personWaits struct {
 	askback.PersonStats
 	waits []float64
 }
 
-func (c *counting) pending(a askback.Ask) {
+func (c *statsBuilder) addPending(a askback.Ask) {
 	c.stats.Pending++
 	c.stats.OldestPending = max(c.stats.OldestPending, c.now.Sub(a.CreatedAt).Seconds())
 	i := slices.IndexFunc(c.stats.Agents, func(g askback.Asking) bool { return g.Name == a.Owner })
@@ -159,7 +161,7 @@ func (c *counting) pending(a askback.Ask) {
 	c.stats.Agents[i].Pending++
 }
 
-func (c *counting) settled(a askback.Ask) {
+func (c *statsBuilder) addSettled(a askback.Ask) {
 	o := a.Outcome
 	c.stats.Settled[o.Status]++
 	if o.By.Kind == askback.ByPolicy {
@@ -170,10 +172,10 @@ func (c *counting) settled(a askback.Ask) {
 	}
 	wait := o.At.Sub(a.CreatedAt).Seconds()
 	c.waits = append(c.waits, wait)
-	i := slices.IndexFunc(c.people, func(p answering) bool { return p.Name == o.By.Name })
+	i := slices.IndexFunc(c.people, func(p personWaits) bool { return p.Name == o.By.Name })
 	if i < 0 {
 		i = len(c.people)
-		c.people = append(c.people, answering{PersonStats: askback.PersonStats{Name: o.By.Name}})
+		c.people = append(c.people, personWaits{PersonStats: askback.PersonStats{Name: o.By.Name}})
 	}
 	p := &c.people[i]
 	p.Answered++
@@ -186,7 +188,7 @@ func (c *counting) settled(a askback.Ask) {
 	}
 }
 
-func (c *counting) done() askback.Stats {
+func (c *statsBuilder) result() askback.Stats {
 	c.stats.MedianWait = median(c.waits)
 	for _, p := range c.people {
 		p.MedianWait = median(p.waits)
@@ -197,7 +199,7 @@ func (c *counting) done() askback.Stats {
 	return c.stats
 }
 
-// median of nothing is 0.
+// median sorts all and returns its median, or 0 if it is empty.
 func median(all []float64) float64 {
 	if len(all) == 0 {
 		return 0

@@ -17,17 +17,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Records without a machine: their Due is when they end.
+// Kinds of records that have no state machine. Each is deleted at its Due time.
 const (
 	kindToken = "token"
 	kindLogin = "login"
 	kindDraft = "draft"
 )
 
-// secretPrefix lets leak scanners know a secret of ours (wire.md §1).
+// secretPrefix lets leak scanners recognize the secrets of Askback
+// (docs/wire.md §1).
 const secretPrefix = "askback_"
 
-// tokenFixed is what is stored of a token, or of a log-in that will make one.
+// tokenFixed is the stored part of a token or log-in link that never changes.
 type tokenFixed struct {
 	Format  int          `json:"v"`
 	Kind    askback.Kind `json:"kind"`
@@ -35,10 +36,11 @@ type tokenFixed struct {
 	Via     askback.Via  `json:"via"`
 	Created int64        `json:"created"`
 	Expires int64        `json:"expires,omitempty"`
-	Parent  string       `json:"parent,omitempty"` // the token it was made with, and ends with
-	Signer  signer       `json:"signer,omitzero"`  // it holds as long as this is the person of this name
+	Parent  string       `json:"parent,omitempty"` // id of the token that created it; it is valid only while that one is
+	Signer  signer       `json:"signer,omitzero"`  // set after sign-in; it is valid only while this is the person Name
 }
 
+// tokenState is the stored part of a token that changes.
 type tokenState struct {
 	Format  int   `json:"v"`
 	Revoked int64 `json:"revoked,omitempty"`
@@ -53,61 +55,63 @@ func (e *Engine) newSecret() (string, error) {
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
-// hash is what is kept of a secret. With 256 random bits a plain SHA-256 cannot
-// be searched, so nothing slower is needed.
+// hash returns the form in which a secret is stored. Secrets have 256 random
+// bits, so a plain SHA-256 is enough; a slow password hash adds nothing.
 func hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// Authenticate returns whose secret this is, or [askback.ErrUnauthorized].
+// Authenticate returns the principal that a secret belongs to. It returns
+// [askback.ErrUnauthorized] if the secret is unknown, revoked or expired.
 func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	key := hash(secret)
 	now := e.clock()
-	known, round, ok := e.keys.get(key)
+	token, generation, ok := e.credentials.get(key)
 	if !ok {
 		r, err := e.store.ReadKey(ctx, kindToken, key)
 		if errors.Is(err, store.ErrNotFound) {
 			return askback.Principal{}, askback.ErrUnauthorized
 		}
 		if err != nil {
-			return askback.Principal{}, mine(err)
+			return askback.Principal{}, fromStore(err)
 		}
-		if known, err = e.effective(ctx, r); err != nil {
+		if token, err = e.resolveCredential(ctx, r); err != nil {
 			return askback.Principal{}, err
 		}
-		e.keys.put(key, known, round)
+		e.credentials.put(key, token, generation)
 	}
-	if !known.RevokedAt.IsZero() || !known.ExpiresAt.IsZero() && !now.Before(known.ExpiresAt) || !e.stands(known.signer, known.Name) {
+	if !token.RevokedAt.IsZero() || !token.ExpiresAt.IsZero() && !now.Before(token.ExpiresAt) || !e.signerValid(token.signer, token.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
-	return askback.Principal{Kind: known.Kind, Name: known.Name, Via: known.Via, Token: known.ID}, nil
+	return askback.Principal{Kind: token.Kind, Name: token.Name, Via: token.Via, Token: token.ID}, nil
 }
 
-// maxParents bounds the tokens that were made with one another.
+// maxParents bounds the chain of tokens in which each created the next.
 const maxParents = 8
 
-// A held token is one that somebody holds, and what it hangs on.
-type held struct {
+// A credential is a token together with what its validity depends on.
+type credential struct {
 	askback.Token
-	parent string // the token it was made with
-	signer signer // who signed in, if somebody did
+	parent string // id of the token that created it, or ""
+	signer signer // the person who signed in, or zero
 }
 
-// effective returns a token as it holds: one that was made with another, as a
-// browser's is, ends when that one does.
-func (e *Engine) effective(ctx context.Context, r store.Record) (held, error) {
+// resolveCredential returns the credential of a record, limited by its
+// ancestors: it is revoked or expires no later than the tokens above it. The
+// token of a browser, for example, ends with the token that logged it in.
+func (e *Engine) resolveCredential(ctx context.Context, r store.Record) (credential, error) {
 	t, err := readCredential(r)
 	parent := t.parent
 	for i := 0; err == nil && parent != ""; i++ {
 		up, readErr := e.store.Read(ctx, kindToken, parent)
 		if errors.Is(readErr, store.ErrNotFound) || i == maxParents {
-			return t, askback.ErrUnauthorized // its parent expired and was forgotten
+			return t, askback.ErrUnauthorized // the parent expired and was deleted
 		}
 		if readErr != nil {
-			return t, mine(readErr)
+			return t, fromStore(readErr)
 		}
-		var above held
+		var above credential
 		if above, err = readCredential(up); err != nil {
 			break
 		}
@@ -125,41 +129,46 @@ func (e *Engine) effective(ctx context.Context, r store.Record) (held, error) {
 	return t, err
 }
 
-// keys remembers tokens by the hash of their secret. A revocation begins a new
-// round: what was read in the round before is not remembered any more.
-type keys struct {
-	mu    sync.Mutex
-	round int
-	known map[string]held
+// credentialCache maps hashes of secrets to credentials. A revocation clears it
+// and begins a new generation, so that a credential that was read before the
+// revocation is not stored after it.
+type credentialCache struct {
+	mu         sync.Mutex
+	generation int
+	byHash     map[string]credential
 }
 
-// maxKeys is how many tokens are remembered; past it, all are forgotten.
-const maxKeys = 4096
+// maxCredentials is the capacity of a [credentialCache]. A full cache is cleared.
+const maxCredentials = 4096
 
-func (k *keys) get(key string) (t held, round int, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	t, ok = k.known[key]
-	return t, k.round, ok
+// get returns the credential for key, and the generation to pass to put.
+func (c *credentialCache) get(key string) (t credential, generation int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t, ok = c.byHash[key]
+	return t, c.generation, ok
 }
 
-func (k *keys) put(key string, t held, round int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if round != k.round {
+// put stores a credential that was read during generation. It does nothing if
+// the cache was cleared since.
+func (c *credentialCache) put(key string, t credential, generation int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if generation != c.generation {
 		return
 	}
-	if k.known == nil || len(k.known) >= maxKeys {
-		k.known = map[string]held{}
+	if c.byHash == nil || len(c.byHash) >= maxCredentials {
+		c.byHash = map[string]credential{}
 	}
-	k.known[key] = t
+	c.byHash[key] = t
 }
 
-func (k *keys) forget() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.round++
-	clear(k.known)
+// clear removes all credentials and begins a new generation.
+func (c *credentialCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	clear(c.byHash)
 }
 
 func readToken(r store.Record) (askback.Token, error) {
@@ -167,13 +176,13 @@ func readToken(r store.Record) (askback.Token, error) {
 	return t.Token, err
 }
 
-func readCredential(r store.Record) (held, error) {
+func readCredential(r store.Record) (credential, error) {
 	var f tokenFixed
 	var s tokenState
 	if err := errors.Join(json.Unmarshal(r.Fixed, &f), json.Unmarshal(r.State, &s)); err != nil {
-		return held{}, fmt.Errorf("read token %s: %v", r.ID, err)
+		return credential{}, fmt.Errorf("read token %s: %v", r.ID, err)
 	}
-	return held{askback.Token{
+	return credential{askback.Token{
 		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
 	}, f.Parent, f.Signer}, nil
@@ -193,18 +202,19 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// tokenRecord makes a token and the secret that goes with it.
-func (e *Engine) tokenRecord(who askback.Principal, lasts time.Duration) (store.Record, askback.Token, string, error) {
+// newToken returns the record of a new token, the token, and its secret.
+func (e *Engine) newToken(who askback.Principal, lasts time.Duration) (store.Record, askback.Token, string, error) {
 	secret, err := e.newSecret()
 	if err != nil {
 		return store.Record{}, askback.Token{}, "", err
 	}
-	record, t, err := e.tokenOf(who, lasts, secret, signer{})
+	record, t, err := e.newTokenRecord(who, lasts, secret, signer{})
 	return record, t, secret, err
 }
 
-// tokenOf makes a token for a secret; one that lasts no time lasts for good.
-func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
+// newTokenRecord returns the record of a new token with the given secret. If
+// lasts is 0, the token does not expire.
+func (e *Engine) newTokenRecord(who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
 	now := e.clock()
 	t := askback.Token{Kind: who.Kind, Name: who.Name, Via: who.Via, CreatedAt: now}
 	if lasts > 0 {
@@ -214,26 +224,26 @@ func (e *Engine) tokenOf(who askback.Principal, lasts time.Duration, secret stri
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return store.Record{}, t, err
 	}
-	record, err := credential(kindToken, held{t, who.Token, by}, secret)
+	record, err := credentialRecord(kindToken, credential{t, who.Token, by}, secret)
 	return record, t, err
 }
 
 // NewSecret returns a secret for [Engine.Adopt].
 func (e *Engine) NewSecret() (string, error) { return e.newSecret() }
 
-// Adopt makes a token of a secret that exists already, such as the one in a
-// user's state directory, for a database that does not know it. A secret that
-// is known is left as it is, revoked ones too.
+// Adopt creates a token for a secret that exists already, such as the one in a
+// user's state directory. It does nothing if the store has a token with this
+// secret, even a revoked one.
 func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string) error {
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err
 	}
-	return again(ctx, func(ctx context.Context) error {
+	return retryOnConflict(ctx, func(ctx context.Context) error {
 		_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		record, _, err := e.tokenOf(who, 0, secret, signer{})
+		record, _, err := e.newTokenRecord(who, 0, secret, signer{})
 		if err != nil {
 			return err
 		}
@@ -241,8 +251,8 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 	})
 }
 
-// credential is the record of a token or a log-in.
-func credential(kind string, t held, secret string) (store.Record, error) {
+// credentialRecord returns the record of a token or of a log-in link.
+func credentialRecord(kind string, t credential, secret string) (store.Record, error) {
 	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.signer})
 	return store.Record{
 		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
@@ -252,29 +262,30 @@ func credential(kind string, t held, secret string) (store.Record, error) {
 
 // CreateToken implements [askback.Keyring].
 func (s *seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	if err := s.mayEver(askback.ActTokens); err != nil {
+	if err := s.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
 	if err := r.Check(); err != nil {
 		return askback.Token{}, "", err
 	}
-	record, t, secret, err := s.engine.tokenRecord(askback.Principal{Kind: r.Kind, Name: r.Name, Via: askback.ViaAPI}, r.ExpiresIn)
+	record, t, secret, err := s.engine.newToken(askback.Principal{Kind: r.Kind, Name: r.Name, Via: askback.ViaAPI}, r.ExpiresIn)
 	if err != nil {
 		return askback.Token{}, "", err
 	}
 	if err := s.engine.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return askback.Token{}, "", fmt.Errorf("create a token: %w", mine(err))
+		return askback.Token{}, "", fmt.Errorf("create a token: %w", fromStore(err))
 	}
 	s.engine.due.set(record.Due)
 	return t, secret, nil
 }
 
-// mayEver is for actions that are about no ask.
-func (s *seat) mayEver(action askback.Action) error { return s.engine.May(s.who, action) }
+// authorize returns [askback.ErrForbidden] unless the kind of this principal
+// may do an action. It is enough for actions that concern no single ask.
+func (s *seat) authorize(action askback.Action) error { return s.engine.May(s.who, action) }
 
 // Tokens implements [askback.Keyring].
 func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
-	if err := s.mayEver(askback.ActTokenList); err != nil {
+	if err := s.authorize(askback.ActTokenList); err != nil {
 		return nil, err
 	}
 	var tokens []askback.Token
@@ -282,13 +293,13 @@ func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 	for {
 		records, err := s.engine.store.List(ctx, q)
 		if err != nil {
-			return nil, mine(err)
+			return nil, fromStore(err)
 		}
 		for _, r := range records {
 			q.After = r.ID
 			t, err := readToken(r)
 			if err != nil {
-				s.engine.leftOut(r, err)
+				s.engine.logUnreadable(r, err)
 				continue
 			}
 			tokens = append(tokens, t)
@@ -301,31 +312,32 @@ func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 
 // RevokeToken implements [askback.Keyring].
 func (s *seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	if err := s.mayEver(askback.ActTokens); err != nil {
+	if err := s.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
-	t, err := s.engine.revoke(ctx, id)
+	t, err := s.engine.revokeToken(ctx, id)
 	if err != nil {
 		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, err)
 	}
 	return t, nil
 }
 
-// revoke ends a token. Its key stays, so that nobody adopts the secret again.
-func (e *Engine) revoke(ctx context.Context, id string) (t askback.Token, err error) {
-	leave, err := e.turns.enter(ctx, id)
+// revokeToken revokes a token. The record keeps its key, so that the secret
+// cannot be adopted again.
+func (e *Engine) revokeToken(ctx context.Context, id string) (t askback.Token, err error) {
+	unlock, err := e.locks.lock(ctx, id)
 	if err != nil {
 		return t, err
 	}
-	defer leave()
-	err = again(ctx, func(ctx context.Context) (err error) {
-		t, err = e.tryRevoke(ctx, id)
+	defer unlock()
+	err = retryOnConflict(ctx, func(ctx context.Context) (err error) {
+		t, err = e.tryRevokeToken(ctx, id)
 		return err
 	})
 	return t, err
 }
 
-func (e *Engine) tryRevoke(ctx context.Context, id string) (askback.Token, error) {
+func (e *Engine) tryRevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	r, err := e.store.Read(ctx, kindToken, id)
 	if err != nil {
 		return askback.Token{}, err
@@ -334,27 +346,28 @@ func (e *Engine) tryRevoke(ctx context.Context, id string) (askback.Token, error
 	if err != nil || !t.RevokedAt.IsZero() {
 		return t, err
 	}
-	t.RevokedAt = e.after(r)
+	t.RevokedAt = e.nowAfter(r)
 	r.Open, r.Status, r.Updated, r.Fixed = false, "revoked", t.RevokedAt, nil
 	if r.State, err = json.Marshal(tokenState{1, millis(t.RevokedAt)}); err != nil {
 		return t, err
 	}
 	err = e.commit(ctx, store.Change{Put: []store.Record{r}})
 	if err == nil || errors.Is(err, store.ErrUnknown) {
-		e.keys.forget()
+		e.credentials.clear()
 	}
 	return t, err
 }
 
-// Logout ends the token that has this secret, whoever shows it: that is how a
-// browser logs out. A secret that is nobody's ends nothing.
+// Logout revokes the token with this secret. Possession of the secret is the
+// only permission needed: a browser logs out this way. An unknown secret is not
+// an error.
 func (e *Engine) Logout(ctx context.Context, secret string) error {
 	r, err := e.store.ReadKey(ctx, kindToken, hash(secret))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err = mine(err); err == nil {
-		_, err = e.revoke(ctx, r.ID)
+	if err = fromStore(err); err == nil {
+		_, err = e.revokeToken(ctx, r.ID)
 	}
 	if err != nil {
 		return fmt.Errorf("log out: %w", err)
@@ -364,7 +377,7 @@ func (e *Engine) Logout(ctx context.Context, secret string) error {
 
 // LoginSecret implements [askback.Keyring].
 func (s *seat) LoginSecret(ctx context.Context) (string, error) {
-	if err := s.mayEver(askback.ActLogin); err != nil {
+	if err := s.authorize(askback.ActLogin); err != nil {
 		return "", err
 	}
 	e := s.engine
@@ -377,40 +390,40 @@ func (s *seat) LoginSecret(ctx context.Context) (string, error) {
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return "", err
 	}
-	record, err := credential(kindLogin, held{Token: t, parent: s.who.Token}, secret)
+	record, err := credentialRecord(kindLogin, credential{Token: t, parent: s.who.Token}, secret)
 	if err != nil {
 		return "", err
 	}
 	if err := e.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return "", fmt.Errorf("make a log-in link: %w", mine(err))
+		return "", fmt.Errorf("make a log-in link: %w", fromStore(err))
 	}
 	e.due.set(record.Due)
 	return secret, nil
 }
 
-// Login spends the secret of a log-in link and returns that of a browser, which
-// is good for [askback.BrowserTime]. Spent, expired or never made:
-// [askback.ErrUnauthorized].
+// Login exchanges the secret of a log-in link for the secret of a new browser
+// token, which is valid for [askback.BrowserTime]. A link works once. It returns
+// [askback.ErrUnauthorized] if the link is unknown, used or expired.
 func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	link, err := e.store.ReadKey(ctx, kindLogin, hash(secret))
 	if errors.Is(err, store.ErrNotFound) {
 		return "", askback.ErrUnauthorized
 	}
 	if err != nil {
-		return "", mine(err)
+		return "", fromStore(err)
 	}
 	who, err := readCredential(link)
 	if err != nil {
 		return "", err
 	}
-	holds, err := e.effective(ctx, link)
+	holds, err := e.resolveCredential(ctx, link)
 	if err != nil {
 		return "", err
 	}
 	if !holds.RevokedAt.IsZero() || !e.clock().Before(holds.ExpiresAt) {
 		return "", askback.ErrUnauthorized
 	}
-	record, _, browser, err := e.tokenRecord(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: who.parent}, askback.BrowserTime)
+	record, _, browser, err := e.newToken(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: who.parent}, askback.BrowserTime)
 	if err != nil {
 		return "", err
 	}
@@ -422,7 +435,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 		return "", askback.ErrUnauthorized
 	}
 	if err != nil {
-		return "", fmt.Errorf("log in: %w", mine(err))
+		return "", fmt.Errorf("log in: %w", fromStore(err))
 	}
 	e.due.set(record.Due)
 	return browser, nil
