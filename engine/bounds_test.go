@@ -12,35 +12,34 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// counted is a store that counts what is read from it.
-type counted struct {
+// countingStore counts the records and lines that are read from it.
+type countingStore struct {
 	engine.Store
 	rows atomic.Int64
 }
 
-func (c *counted) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+func (c *countingStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	records, err := c.Store.List(ctx, q)
 	c.rows.Add(int64(len(records)))
 	return records, err
 }
 
-func (c *counted) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
+func (c *countingStore) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	lines, err := c.Store.History(ctx, stream, after, limit)
 	c.rows.Add(int64(len(lines)))
 	return lines, err
 }
 
-func (c *counted) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
+func (c *countingStore) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	lines, err := c.Store.Recent(ctx, stream, before, limit)
 	c.rows.Add(int64(len(lines)))
 	return lines, err
 }
 
-// However many asks there are, the figures are made of a bounded number of them, and
-// say so.
+// Stats read a bounded number of asks. Partial is set if there are more.
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
-	kept := &counted{Store: memstore.New()}
-	p := start(t, kept, nil)
+	kept := &countingStore{Store: memstore.New()}
+	p := newFixture(t, kept, nil)
 	for range 4500 { // with every status they are as many again
 		p.ask(question())
 	}
@@ -67,11 +66,11 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	}
 }
 
-// A page of messages ends where many lines had none, with a cursor; all messages are
-// found by it. What a run said last is found from the end.
+// A page of messages ends with a cursor after a bounded number of lines, and the
+// pages together have all messages. LastSaid reads from the end.
 func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
-	kept := &counted{Store: memstore.New()}
-	p := start(t, kept, nil)
+	kept := &countingStore{Store: memstore.New()}
+	p := newFixture(t, kept, nil)
 	run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
 	if err != nil {
 		t.Fatal(err)

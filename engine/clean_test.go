@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// E9: what was settled long ago is forgotten with its history; what is open is
-// not, however old; and a reader that was away learns how things stand.
-func TestWhatWasSettledLongAgoIsForgotten(t *testing.T) {
+// E9: asks that were settled before the retention time are deleted with their
+// history, and open ones are not. A reader whose cursor is older gets a snapshot.
+func TestOldSettledAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		e := engine.New(kept, &engine.Options{Settings: engine.Settings{Retention: 90 * 24 * time.Hour}})
@@ -91,12 +91,12 @@ func TestWhatWasSettledLongAgoIsForgotten(t *testing.T) {
 	})
 }
 
-// Deleting takes its time, and deadlines do not wait for it: they pass between two
-// changes, each of which deletes many records.
+// Deadlines pass between two commits that delete old records, each of which
+// deletes many.
 func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const old = 640
-		p := start(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
+		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
 		for range old {
 			if _, err := p.ana.Answer(t.Context(), p.ask(question()).ID, askback.Choose("SQLite")); err != nil {
 				t.Fatal(err)
@@ -112,7 +112,7 @@ func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 			}
 			return next(ctx, c)
 		})
-		a := p.ask(limited(500*time.Millisecond, ""))
+		a := p.ask(questionWithTimeout(500*time.Millisecond, ""))
 		defer p.run()()
 		<-time.After(time.Until(a.Deadline))
 		synctest.Wait()
@@ -128,10 +128,11 @@ func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	})
 }
 
-// One ask that changes while it is to be deleted stays, and the others go.
+// An ask that changes after it was selected for deletion is kept; the others of the
+// same commit are deleted.
 func TestAskThatChangesIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
+		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})
 		var asks []askback.Ask
 		for range 5 {
 			a := p.ask(question())

@@ -14,8 +14,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// conflicts reports ErrConflict n times, as if another replica was quicker.
-func conflicts(n int) func(ctx context.Context, c store.Change, next committer) (int64, error) {
+// failWithConflict returns a commit that fails n times with ErrConflict, as if another
+// process had committed first.
+func failWithConflict(n int) func(ctx context.Context, c store.Change, next committer) (int64, error) {
 	var met atomic.Int64
 	return func(ctx context.Context, c store.Change, next committer) (int64, error) {
 		if met.Add(1) <= int64(n) {
@@ -25,12 +26,12 @@ func conflicts(n int) func(ctx context.Context, c store.Change, next committer) 
 	}
 }
 
-func TestAConflictIsTriedAgain(t *testing.T) {
+func TestConflictIsRetried(t *testing.T) {
 	for _, n := range []int{1, 5, 30} {
 		synctest.Test(t, func(t *testing.T) {
-			p := start(t, memstore.New(), nil)
+			p := newFixture(t, memstore.New(), nil)
 			a := p.ask(question())
-			p.store.onCommit(conflicts(n))
+			p.store.onCommit(failWithConflict(n))
 			got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite"))
 			if err != nil {
 				t.Errorf("after %d conflicts: got error %v, want none", n, err)
@@ -43,11 +44,11 @@ func TestAConflictIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestConflictsWithoutEndAreBusy(t *testing.T) {
+func TestEndlessConflictsReturnErrBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		a := p.ask(question())
-		p.store.onCommit(conflicts(1 << 30))
+		p.store.onCommit(failWithConflict(1 << 30))
 		begin := time.Now()
 		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite"))
 		wantError(t, err, askback.ErrBusy)
@@ -72,10 +73,11 @@ func TestConflictsWithoutEndAreBusy(t *testing.T) {
 	})
 }
 
-// Two processes on one store: a stale cache is a conflict, never a wrong answer.
-func TestAnotherReplicaWinsAndIsNamed(t *testing.T) {
+// With two processes on one store, a stale cache leads to a conflict and not to a
+// second answer.
+func TestAnswerOfOtherProcessWins(t *testing.T) {
 	kept := memstore.New()
-	here, there := start(t, kept, nil), start(t, kept, nil)
+	here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)
 	a := here.ask(question())
 	here.get(a.ID)
 	if _, err := there.ben.Answer(t.Context(), a.ID, askback.Choose("PostgreSQL")); err != nil {
@@ -105,8 +107,9 @@ func TestAnotherReplicaWinsAndIsNamed(t *testing.T) {
 	}
 }
 
-// unknown commits, or does not, and says that it does not know.
-func unknown(kept bool) func(ctx context.Context, c store.Change, next committer) (int64, error) {
+// failWithUnknown returns a commit that fails with ErrUnknown. If kept is set, it
+// commits the change before.
+func failWithUnknown(kept bool) func(ctx context.Context, c store.Change, next committer) (int64, error) {
 	return func(ctx context.Context, c store.Change, next committer) (int64, error) {
 		if kept {
 			if _, err := next(ctx, c); err != nil {
@@ -117,10 +120,10 @@ func unknown(kept bool) func(ctx context.Context, c store.Change, next committer
 	}
 }
 
-func TestWhatWasKeptAfterAllIsNoError(t *testing.T) {
+func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
-		p.store.onCommit(unknown(true))
+		p := newFixture(t, memstore.New(), nil)
+		p.store.onCommit(failWithUnknown(true))
 		a := p.ask(question())
 		wantStatus(t, a, askback.Pending)
 		w := p.wait(context.Background(), a.ID)
@@ -133,7 +136,7 @@ func TestWhatWasKeptAfterAllIsNoError(t *testing.T) {
 		<-w.done
 		wantStatus(t, w.ask, askback.Answered)
 
-		// Whoever asked is gone meanwhile; the answer counts, and is told.
+		// The answer is committed and published although its caller has gone.
 		b := p.ask(question())
 		w = p.wait(context.Background(), b.ID)
 		synctest.Wait()
@@ -158,13 +161,13 @@ func TestWhatWasKeptAfterAllIsNoError(t *testing.T) {
 	})
 }
 
-func TestWhatWasNotKeptIsAnError(t *testing.T) {
+func TestUnknownCommitThatFailedReturnsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		a := p.ask(question())
 		ctx, cancel := context.WithCancel(t.Context())
 		w := p.wait(ctx, a.ID)
-		p.store.onCommit(unknown(false))
+		p.store.onCommit(failWithUnknown(false))
 		if got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err == nil {
 			t.Errorf("answer: got ask %s and no error", got.Status)
 		}
@@ -190,12 +193,12 @@ func TestWhatWasNotKeptIsAnError(t *testing.T) {
 	})
 }
 
-func TestAStoresTroubleHasOurNames(t *testing.T) {
+func TestStoreErrorsAreTranslated(t *testing.T) {
 	for theirs, ours := range map[error]error{
 		store.ErrFull: askback.ErrFull, store.ErrClosed: askback.ErrStopping, store.ErrFailed: askback.ErrStopping,
 		store.ErrDiskFull: askback.ErrDiskFull, store.ErrUnknown: askback.ErrUnknown,
 	} {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		a, c := p.ask(question()), p.ask(confirmation())
 		if _, err := p.ana.Answer(t.Context(), c.ID, askback.Decide(askback.Approve, "")); err != nil {
 			t.Fatal(err)
@@ -214,7 +217,7 @@ func TestAStoresTroubleHasOurNames(t *testing.T) {
 			}
 		}
 		wantStatus(t, p.get(a.ID), askback.Pending)
-		// A late answer is late, whether or not it can be written down.
+		// The error is the same if the late answer cannot be stored.
 		got, err := p.ben.Answer(t.Context(), c.ID, askback.Decide(askback.Deny, ""))
 		wantError(t, err, askback.ErrSettled)
 		if got.Outcome == nil || got.Outcome.By.Name != "ana" {
@@ -225,13 +228,13 @@ func TestAStoresTroubleHasOurNames(t *testing.T) {
 			t.Errorf("consume: got error %v, want the approval to be unspent", err)
 		}
 	}
-	p := start(t, memstore.New(), nil)
+	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
 	if err := p.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := p.agent.List(t.Context(), askback.Query{})
 	wantError(t, err, askback.ErrStopping)
-	_, err = start(t, p.store, nil).agent.Get(t.Context(), a.ID)
+	_, err = newFixture(t, p.store, nil).agent.Get(t.Context(), a.ID)
 	wantError(t, err, askback.ErrStopping)
 }

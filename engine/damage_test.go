@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// One ask that is damaged is an error that names it, and holds up nothing else: lists,
-// streams, deadlines, figures and clean-up go on with the rest.
-func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
+// A damaged ask returns an error with its id. Lists, streams, deadlines, stats and
+// clean-up continue with the other asks.
+func TestDamagedAskAffectsNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -26,9 +26,9 @@ func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, s, nil)
-	old, late := p.ask(question()), p.ask(limited(time.Second, ""))
-	damaged, good := p.ask(limited(time.Second, "")), p.ask(question())
+	p := newFixture(t, s, nil)
+	old, late := p.ask(question()), p.ask(questionWithTimeout(time.Second, ""))
+	damaged, good := p.ask(questionWithTimeout(time.Second, "")), p.ask(question())
 	for _, a := range []askback.Ask{old} {
 		if _, err := p.ana.Answer(ctx, a.ID, askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
 	damage(t, path, "update records set state = cast(replace(cast(state as text), 'pending', 'penDing') as blob), due = due where id = ?", damaged.ID)
 
 	var log bytes.Buffer
-	p = start(t, openSQLite(t, path), &engine.Options{
+	p = newFixture(t, openSQLite(t, path), &engine.Options{
 		Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: engine.Settings{Retention: time.Nanosecond},
 	})
 	for name, do := range map[string]func() error{
@@ -98,14 +98,14 @@ func TestDamagedAskHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// A message that cannot be read is left out, and the others are returned.
-func TestUnreadableMessageIsLeftOut(t *testing.T) {
+// Messages omits a message that cannot be decoded and returns the others.
+func TestUnreadableMessageIsOmitted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, s, nil)
+	p := newFixture(t, s, nil)
 	run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestUnreadableMessageIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	damage(t, path, "update history set data = cast('{' as blob), sum = null where instr(data, 'first') or instr(data, 'third')")
-	p = start(t, openSQLite(t, path), nil)
+	p = newFixture(t, openSQLite(t, path), nil)
 	page, err := p.ana.Messages(t.Context(), run.ID, "", 0)
 	if err != nil || len(page.Items) != 1 || page.Items[0].Text != "second" {
 		t.Errorf("Messages: got %+v, %v, want the second alone", page.Items, err)
@@ -132,7 +132,7 @@ func TestUnreadableMessageIsLeftOut(t *testing.T) {
 	}
 }
 
-// damage changes a database behind the back of the store.
+// damage runs a statement on a database file, past the store.
 func damage(t *testing.T, path, text string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -14,12 +14,12 @@ import (
 )
 
 // Row F5.
-func TestDeadlinesPassOnTheMillisecond(t *testing.T) {
+func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
 		for _, on := range []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
-			a := p.ask(limited(10*time.Minute, on))
+			a := p.ask(questionWithTimeout(10*time.Minute, on))
 			w := p.wait(context.Background(), a.ID)
 			<-time.After(10*time.Minute - time.Millisecond)
 			synctest.Wait()
@@ -51,12 +51,12 @@ func TestDeadlinesPassOnTheMillisecond(t *testing.T) {
 	})
 }
 
-// Row F5: a claim holds the deadline until five minutes after it.
-func TestAClaimMovesTheDeadline(t *testing.T) {
+// Row F5: a claim moves the deadline to at least five minutes after it.
+func TestClaimMovesDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
-		a := p.ask(limited(10*time.Minute, askback.OnTimeoutFail))
+		a := p.ask(questionWithTimeout(10*time.Minute, askback.OnTimeoutFail))
 		<-time.After(9 * time.Minute)
 		if _, err := p.ana.Claim(t.Context(), a.ID); err != nil {
 			t.Fatal(err)
@@ -72,17 +72,17 @@ func TestAClaimMovesTheDeadline(t *testing.T) {
 	})
 }
 
-// There is no timer for each ask; one timer is set for whatever comes first.
-func TestRunWakesForASoonerDeadline(t *testing.T) {
+// One timer serves all asks and is set to the earliest deadline.
+func TestRunWakesForSoonerDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
 		begin := time.Now()
 		took := make(map[time.Duration]time.Duration)
 		waits := map[time.Duration]*waiter{}
 		for _, limit := range []time.Duration{3 * time.Hour, 50 * time.Second, 20 * time.Second, 45 * time.Second, 10 * time.Second} {
 			synctest.Wait() // Run has set its timer for the ones before
-			waits[limit] = p.wait(context.Background(), p.ask(limited(limit, askback.OnTimeoutFail)).ID)
+			waits[limit] = p.wait(context.Background(), p.ask(questionWithTimeout(limit, askback.OnTimeoutFail)).ID)
 		}
 		for limit, w := range waits {
 			<-w.done
@@ -96,14 +96,14 @@ func TestRunWakesForASoonerDeadline(t *testing.T) {
 	})
 }
 
-// What is kept is whole milliseconds; a deadline between two of them must not
-// keep Run busy until the next.
-func TestADeadlineBetweenMillisecondsPasses(t *testing.T) {
+// Times are stored in whole milliseconds. Run must not spin on a deadline between
+// two of them.
+func TestDeadlineBetweenMillisecondsPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		defer p.run()()
 		for _, limit := range []time.Duration{1, 1500 * time.Microsecond, 2*time.Millisecond - 1} {
-			a := p.ask(limited(limit, askback.OnTimeoutFail))
+			a := p.ask(questionWithTimeout(limit, askback.OnTimeoutFail))
 			if !a.Deadline.Equal(a.Deadline.Truncate(time.Millisecond)) {
 				t.Errorf("got deadline %v, want whole milliseconds", a.Deadline)
 			}
@@ -116,22 +116,22 @@ func TestADeadlineBetweenMillisecondsPasses(t *testing.T) {
 	})
 }
 
-// A restart: nothing expires while no process runs, and all of it afterwards.
-func TestRunFiresThousandsThatAreOverdue(t *testing.T) {
+// No ask expires while no process runs; all that are overdue expire after a restart.
+func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 	const asks = 3000
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
-		before := start(t, kept, nil)
+		before := newFixture(t, kept, nil)
 		for range asks {
-			before.ask(limited(time.Hour, askback.OnTimeoutFail))
+			before.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
 		}
-		later := before.ask(limited(48*time.Hour, askback.OnTimeoutFail))
+		later := before.ask(questionWithTimeout(48*time.Hour, askback.OnTimeoutFail))
 		<-time.After(24 * time.Hour)
 		page, err := before.agent.List(t.Context(), askback.Query{Status: askback.Expired})
 		if err != nil || len(page.Items) != 0 {
 			t.Fatalf("got %d expired asks and error %v, want none before Run", len(page.Items), err)
 		}
-		after := start(t, kept, nil)
+		after := newFixture(t, kept, nil)
 		stop := after.run()
 		synctest.Wait()
 		stop()
@@ -153,16 +153,16 @@ func TestRunFiresThousandsThatAreOverdue(t *testing.T) {
 	})
 }
 
-// Rows E7, F6: what is past is past, whether or not anybody had time to notice.
-func TestAnOverdueAskExpiresBeforeALateAnswer(t *testing.T) {
+// Rows E7, F6: a late answer is rejected even if Run has not yet expired the ask.
+func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
-		before := start(t, kept, nil)
-		a := before.ask(limited(time.Hour, askback.OnTimeoutDefault))
-		claimed := before.ask(limited(time.Hour, askback.OnTimeoutFail))
-		cancelled := before.ask(limited(time.Hour, askback.OnTimeoutFail))
+		before := newFixture(t, kept, nil)
+		a := before.ask(questionWithTimeout(time.Hour, askback.OnTimeoutDefault))
+		claimed := before.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
+		cancelled := before.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
 		<-time.After(2 * time.Hour)
-		p := start(t, kept, nil)
+		p := newFixture(t, kept, nil)
 		w := before.wait(context.Background(), a.ID) // of the process before, still there
 		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("PostgreSQL"))
 		wantError(t, err, askback.ErrSettled)
@@ -188,11 +188,11 @@ func TestAnOverdueAskExpiresBeforeALateAnswer(t *testing.T) {
 	})
 }
 
-func TestRunGoesOnAfterAFault(t *testing.T) {
+func TestRunContinuesAfterStoreError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
-		broken := p.ask(limited(time.Minute, askback.OnTimeoutFail))
-		fine := p.ask(limited(time.Minute, askback.OnTimeoutFail))
+		p := newFixture(t, memstore.New(), nil)
+		broken := p.ask(questionWithTimeout(time.Minute, askback.OnTimeoutFail))
+		fine := p.ask(questionWithTimeout(time.Minute, askback.OnTimeoutFail))
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			if c.Put[0].ID == broken.ID {
 				return 0, errors.New("the disk is full")

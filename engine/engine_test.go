@@ -21,14 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Rows B3, C1, D1, D4, E10, F4, F5, F6, F7: the suite has them all.
+// Rows B3, C1, D1, D4, E10, F4, F5, F6, F7.
 func TestSeatsOverMemory(t *testing.T) {
 	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject {
 		return askbacktest.On(t, memstore.New(), nil)
 	})
 }
 
-// With a cache that holds nothing, everything is read from the store.
+// A cache of one byte holds no ask, so each is read from the store.
 func TestSeatsWithoutCache(t *testing.T) {
 	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1})
@@ -55,8 +55,8 @@ func openSQLite(t *testing.T, path string) *sqlite.Store {
 	return s
 }
 
-// double is a store in whose place a test may act.
-type double struct {
+// fakeStore is a store whose methods a test can replace.
+type fakeStore struct {
 	engine.Store
 	mu     sync.Mutex
 	commit func(ctx context.Context, c store.Change, next committer) (int64, error)
@@ -66,21 +66,21 @@ type double struct {
 
 type committer func(ctx context.Context, c store.Change) (int64, error)
 
-// onCommit has f act in the place of Commit; nil ends that.
-func (d *double) onCommit(f func(ctx context.Context, c store.Change, next committer) (int64, error)) {
+// onCommit replaces Commit by f; nil restores it.
+func (d *fakeStore) onCommit(f func(ctx context.Context, c store.Change, next committer) (int64, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.commit = f
 }
 
-// onRead has f act in the place of Read; nil ends that.
-func (d *double) onRead(f func(ctx context.Context, kind, id string) (store.Record, error)) {
+// onRead replaces Read by f; nil restores it.
+func (d *fakeStore) onRead(f func(ctx context.Context, kind, id string) (store.Record, error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read = f
 }
 
-func (d *double) Commit(ctx context.Context, c store.Change) (int64, error) {
+func (d *fakeStore) Commit(ctx context.Context, c store.Change) (int64, error) {
 	d.mu.Lock()
 	f := d.commit
 	d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *double) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return d.Store.Commit(ctx, c)
 }
 
-func (d *double) Read(ctx context.Context, kind, id string) (store.Record, error) {
+func (d *fakeStore) Read(ctx context.Context, kind, id string) (store.Record, error) {
 	d.mu.Lock()
 	f := d.read
 	d.mu.Unlock()
@@ -100,7 +100,7 @@ func (d *double) Read(ctx context.Context, kind, id string) (store.Record, error
 	return d.Store.Read(ctx, kind, id)
 }
 
-func (d *double) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
+func (d *fakeStore) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	d.mu.Lock()
 	f := d.due
 	d.mu.Unlock()
@@ -112,32 +112,32 @@ func (d *double) Due(ctx context.Context, before time.Time, n int) ([]store.Reco
 	return d.Store.Due(ctx, before, n)
 }
 
-// place is an engine with those who use it.
-type place struct {
+// fixture is an engine with the seats of an agent and two people.
+type fixture struct {
 	*testing.T
-	store  *double
+	store  *fakeStore
 	engine *engine.Engine
 	agent  askback.Seat
 	ana    askback.Seat
 	ben    askback.Seat
 }
 
-// start makes an engine on a store, as a process does when it begins.
-func start(t *testing.T, s engine.Store, o *engine.Options) *place {
+// newFixture returns a new engine on a store, like a process that starts.
+func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 	t.Helper()
-	d, ok := s.(*double)
+	d, ok := s.(*fakeStore)
 	if !ok {
-		d = &double{Store: s}
+		d = &fakeStore{Store: s}
 	}
 	e := engine.New(d, o)
 	seat := func(kind askback.Kind, name string) askback.Seat {
 		return e.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaTerminal})
 	}
-	return &place{t, d, e, seat(askback.Agent, "bot"), seat(askback.Responder, "ana"), seat(askback.Responder, "ben")}
+	return &fixture{t, d, e, seat(askback.Agent, "bot"), seat(askback.Responder, "ana"), seat(askback.Responder, "ben")}
 }
 
-// run has deadlines pass until the returned function is called.
-func (p *place) run() (stop func()) {
+// run calls Engine.Run on a goroutine until stop is called.
+func (p *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -151,7 +151,7 @@ func (p *place) run() (stop func()) {
 	}
 }
 
-func (p *place) ask(r askback.Request) askback.Ask {
+func (p *fixture) ask(r askback.Request) askback.Ask {
 	p.Helper()
 	a, err := p.agent.Ask(context.Background(), r)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *place) ask(r askback.Request) askback.Ask {
 	return a
 }
 
-func (p *place) get(id string) askback.Ask {
+func (p *fixture) get(id string) askback.Ask {
 	p.Helper()
 	a, err := p.agent.Get(context.Background(), id)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *place) get(id string) askback.Ask {
 }
 
 // history returns the types of an ask's events.
-func (p *place) history(a askback.Ask) []string {
+func (p *fixture) history(a askback.Ask) []string {
 	p.Helper()
 	var types []string
 	for after := int64(0); ; {
@@ -189,14 +189,14 @@ func (p *place) history(a askback.Ask) []string {
 	}
 }
 
-// waiter is a Wait that goes on beside the test.
+// waiter is a call of Wait on its own goroutine.
 type waiter struct {
 	done chan struct{}
 	ask  askback.Ask
 	err  error
 }
 
-func (p *place) wait(ctx context.Context, id string) *waiter {
+func (p *fixture) wait(ctx context.Context, id string) *waiter {
 	w := &waiter{done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
@@ -205,7 +205,8 @@ func (p *place) wait(ctx context.Context, id string) *waiter {
 	return w
 }
 
-// ended says whether the wait is over; inside synctest, after synctest.Wait.
+// ended reports whether Wait has returned. In a synctest bubble, call synctest.Wait
+// first.
 func (w *waiter) ended() bool {
 	select {
 	case <-w.done:
@@ -221,7 +222,7 @@ func question() askback.Request {
 	}}}
 }
 
-func limited(by time.Duration, on askback.OnTimeout) askback.Request {
+func questionWithTimeout(by time.Duration, on askback.OnTimeout) askback.Request {
 	r := question()
 	r.Timeout, r.OnTimeout = by, on
 	return r

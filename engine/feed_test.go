@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A line of history is there before the cache hears of it: whoever reads in
-// between is told the outcome all the same (F11).
-func TestAFeedNeverTellsAnEndWithoutItsOutcome(t *testing.T) {
+// History is committed before the cache is updated. An event that is read in between
+// has the outcome nevertheless (F11).
+func TestSettledEventAlwaysHasOutcome(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
@@ -73,9 +73,9 @@ func containsOutcome(ev askback.Event) bool {
 	return json.Unmarshal(ev.Data, &data) == nil && data.Outcome != nil && data.Outcome.Status == askback.Answered
 }
 
-// A cursor ahead of the history belongs to another database, as after a backup
-// was restored: the reader learns how things stand instead of missing what comes.
-func TestACursorAheadOfTheHistoryBeginsAnew(t *testing.T) {
+// A cursor ahead of the history is from before a backup was restored. The reader gets
+// a snapshot, so that it misses no new event.
+func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 	cursor := func(asks int) (askback.Seat, askback.Cursor) {
 		e := engine.New(memstore.New(), nil)
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -103,9 +103,9 @@ func TestACursorAheadOfTheHistoryBeginsAnew(t *testing.T) {
 	}
 }
 
-// cleaned is an engine with a run in which an ask was settled, cleaned away, and
-// the run went on: lines 2 and 4 of its stream are gone, 1, 3 and the rest are not.
-func cleaned(t *testing.T) (ana askback.Seat, run string, cursors map[int64]askback.Cursor) {
+// newCleanedStream returns a session in which an ask was settled and then deleted
+// while the session continued: lines 2 and 4 of its stream are missing.
+func newCleanedStream(t *testing.T) (ana askback.Seat, run string, cursors map[int64]askback.Cursor) {
 	t.Helper()
 	kept := memstore.New()
 	e := engine.New(kept, nil)
@@ -148,13 +148,13 @@ func cleaned(t *testing.T) (ana askback.Seat, run string, cursors map[int64]askb
 	return ana, one.ID, cursors
 }
 
-// firstCursor is before the first line of every stream.
+// firstCursor is the cursor before the first line of any stream.
 const firstCursor = "MC4w" // 0.0
 
-// A clean-up may delete any lines of a stream: a reader that was away gets a
-// snapshot, wherever its cursor is, and no reader goes on with a hole.
+// A clean-up may delete any lines of a stream. A reader with a cursor before missing
+// lines gets a snapshot, and never a stream with a gap.
 func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
-	ana, run, cursors := cleaned(t)
+	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {
 		t.Fatalf("got cursors %v, want those of an ask, an answer and a message", cursors)
 	}
@@ -185,9 +185,8 @@ func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 	}
 }
 
-// What a stream says of an ask is written as everything else is: no character is
-// escaped that JSON lets be.
-func TestStreamAndStoreHaveOneEncoding(t *testing.T) {
+// Streams and the store encode an ask in the same way: without HTML escaping.
+func TestStreamAndStoreUseSameEncoding(t *testing.T) {
 	kept := memstore.New()
 	e := engine.New(kept, nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// F8: a grant ends with the token of whoever made it, also when a browser was
-// logged in with that token; logging the browser out takes nothing back.
-func TestAGrantEndsWithTheTokenOfItsMaker(t *testing.T) {
+// F8: a grant ends with the token of its maker, also if it was made in a browser that
+// was logged in with that token. Logging that browser out does not end it.
+func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)
 	admin := e.As(askback.Principal{Kind: askback.Admin, Name: "root"})
@@ -74,10 +74,10 @@ func TestAGrantEndsWithTheTokenOfItsMaker(t *testing.T) {
 	}
 }
 
-// stubborn is a store that keeps no change to the asks of one agent once they exist.
-type stubborn struct{ *memstore.Store }
+// failingStore fails each commit that changes an existing ask of one agent.
+type failingStore struct{ *memstore.Store }
 
-func (s stubborn) Commit(ctx context.Context, c store.Change) (int64, error) {
+func (s failingStore) Commit(ctx context.Context, c store.Change) (int64, error) {
 	for _, r := range c.Put {
 		if r.Agent == "stuck" && r.Version > 0 {
 			return 0, errors.New("not this one")
@@ -86,10 +86,10 @@ func (s stubborn) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return s.Store.Commit(ctx, c)
 }
 
-// F5: however many deadlines cannot be looked after, the others pass.
-func TestStuckDeadlinesHoldUpNothingElse(t *testing.T) {
+// F5: deadlines pass even if many asks with earlier deadlines cannot be expired.
+func TestFailingDeadlinesDelayNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := engine.New(stubborn{memstore.New()}, nil)
+		e := engine.New(failingStore{memstore.New()}, nil)
 		go func() { _ = e.Run(t.Context()) }()
 		ask := func(agent string, wait time.Duration) askback.Ask {
 			t.Helper()
@@ -113,8 +113,9 @@ func TestStuckDeadlinesHoldUpNothingElse(t *testing.T) {
 	})
 }
 
-// What ends together with its session fits into one commit, whatever it holds.
-func TestTheOpenAsksOfASessionAreBounded(t *testing.T) {
+// All open asks of a session can be cancelled in one commit, so their number is
+// limited.
+func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

@@ -17,9 +17,10 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// Rows E10, F6: late answers are kept with who, what and why, a hundred of them.
-func TestLateAnswersAreInTheHistory(t *testing.T) {
-	p := start(t, memstore.New(), nil)
+// Rows E10, F6: up to a hundred late answers are in the history, each with its author,
+// content and reason of refusal.
+func TestLateAnswersAreInHistory(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
 	if _, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
@@ -50,8 +51,8 @@ func TestLateAnswersAreInTheHistory(t *testing.T) {
 	}
 }
 
-func TestTheHistoryOfAnAskIsItsLife(t *testing.T) {
-	p := start(t, memstore.New(), nil)
+func TestHistoryHasEveryStepOfAsk(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(confirmation())
 	for _, do := range []func() (askback.Ask, error){
 		func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
@@ -83,15 +84,15 @@ func TestTheHistoryOfAnAskIsItsLife(t *testing.T) {
 	}
 }
 
-// An ask outlives its process: ask, stop, start, answer.
-func TestWhatIsOpenOutlivesTheProcess(t *testing.T) {
+// An ask can be answered after a restart.
+func TestOpenAskSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
-	session := func(do func(p *place)) {
+	session := func(do func(p *fixture)) {
 		s, err := sqlite.Open(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		do(start(t, s, nil))
+		do(newFixture(t, s, nil))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -101,8 +102,8 @@ func TestWhatIsOpenOutlivesTheProcess(t *testing.T) {
 	c := confirmation()
 	c.Timeout, c.OnTimeout, c.Key = 3*time.Hour, askback.OnTimeoutDecline, "c"
 	var asked, confirm, won askback.Ask
-	session(func(p *place) { asked, confirm = p.ask(r), p.ask(c) })
-	session(func(p *place) {
+	session(func(p *fixture) { asked, confirm = p.ask(r), p.ask(c) })
+	session(func(p *fixture) {
 		if again := p.ask(r); again.ID != asked.ID || !again.Repeated || again.Settled() {
 			t.Errorf("got ask %s, repeated %v, %s, want %s, pending", again.ID, again.Repeated, again.Status, asked.ID)
 		}
@@ -119,7 +120,7 @@ func TestWhatIsOpenOutlivesTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	session(func(p *place) {
+	session(func(p *fixture) {
 		again := p.ask(r)
 		again.Repeated = false
 		if got, want := text(t, again), text(t, won); got != want {
@@ -134,7 +135,7 @@ func TestWhatIsOpenOutlivesTheProcess(t *testing.T) {
 			t.Errorf("got error %v, want none", err)
 		}
 	})
-	session(func(p *place) {
+	session(func(p *fixture) {
 		if _, err := p.agent.Consume(t.Context(), confirm.ID, confirm.Confirmation.Digest); !errors.Is(err, askback.ErrConsumed) {
 			t.Errorf("got error %v, want %v", err, askback.ErrConsumed)
 		}

@@ -16,16 +16,16 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Row B3: a waiting ask holds no goroutine, whether or not it has a deadline.
-func TestAWaitingAskHoldsNoGoroutine(t *testing.T) {
-	p := start(t, memstore.New(), nil)
+// Row B3: an open ask needs no goroutine, with or without a deadline.
+func TestOpenAskHoldsNoGoroutine(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
 	defer p.run()()
-	p.ask(limited(time.Hour, askback.OnTimeoutFail))
+	p.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
 	before := runtime.NumGoroutine()
 	for i := range 10_000 {
 		r := question()
 		if i%2 == 0 {
-			r = limited(time.Hour+time.Duration(i)*time.Second, askback.OnTimeoutFail)
+			r = questionWithTimeout(time.Hour+time.Duration(i)*time.Second, askback.OnTimeoutFail)
 		}
 		p.ask(r)
 	}
@@ -34,17 +34,17 @@ func TestAWaitingAskHoldsNoGoroutine(t *testing.T) {
 	}
 }
 
-// Row B3: nor a timer. Where nobody calls Run, no time ever does anything.
-func TestAWaitingAskHoldsNoTimer(t *testing.T) {
+// Row B3: an open ask needs no timer. Without Run, time alone changes nothing.
+func TestOpenAskHoldsNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		var commits atomic.Int64
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			commits.Add(1)
 			return next(ctx, c)
 		})
 		for range 100 {
-			p.ask(limited(time.Hour, askback.OnTimeoutFail))
+			p.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
 		}
 		<-time.After(365 * 24 * time.Hour)
 		synctest.Wait()
@@ -54,12 +54,12 @@ func TestAWaitingAskHoldsNoTimer(t *testing.T) {
 	})
 }
 
-// hole is a store that keeps nothing, so that all memory is the engine's.
-type hole struct{ engine.Store }
+// discardStore stores nothing, so that all memory in use is that of the engine.
+type discardStore struct{ engine.Store }
 
-func (hole) Commit(context.Context, store.Change) (int64, error) { return 1, nil }
+func (discardStore) Commit(context.Context, store.Change) (int64, error) { return 1, nil }
 
-// The cache holds at most what it was given, however asks are made up.
+// The cache takes at most CacheBytes, for asks of any shape.
 func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 	const limit = 1 << 20
 	options := func(n int, text string) []askback.Option {
@@ -96,7 +96,7 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 			return r
 		},
 	} {
-		p := start(t, hole{memstore.New()}, &engine.Options{CacheBytes: limit})
+		p := newFixture(t, discardStore{memstore.New()}, &engine.Options{CacheBytes: limit})
 		asks := 300 // some three times the limit
 		if name == "small" {
 			asks *= 5
@@ -121,10 +121,10 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What was used last is remembered, what was used before is read again.
-func TestTheCacheForgetsTheOldest(t *testing.T) {
+// A recently used ask is read from the cache, an older one from the store.
+func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	const asks = 1000
-	p := start(t, memstore.New(), &engine.Options{CacheBytes: 200_000})
+	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 200_000})
 	reads := 0
 	p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
 		reads++

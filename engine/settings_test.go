@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// E13: what can be changed while it runs holds at once, for all of it.
-func TestSettingsHoldAtOnce(t *testing.T) {
+// E13: new settings apply at once to all parts of a running engine.
+func TestSettingsTakeEffectAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), &engine.Options{MaxOpen: 100})
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -37,8 +37,9 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	})
 }
 
-// An agent that asks too often is told when the next ask is taken, and not a second later.
-func TestTooFastNamesWhenTheNextIsTaken(t *testing.T) {
+// The error for an agent that asks too often has the time until the next ask is
+// accepted, to the second.
+func TestRateLimitReturnsTimeOfNextAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
 		e.Set(engine.Settings{AsksPerMinute: 2})

@@ -17,23 +17,23 @@ import (
 
 var admin = askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaTerminal}
 
-// keyring is an engine whose clock is moved by hand.
-type keyring struct {
+// tokenFixture is an engine whose clock the test advances.
+type tokenFixture struct {
 	*engine.Engine
 	store *memstore.Store
 	now   atomic.Int64
 }
 
-func newKeyring() *keyring {
-	k := &keyring{store: memstore.New()}
+func newTokenFixture() *tokenFixture {
+	k := &tokenFixture{store: memstore.New()}
 	k.now.Store(time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC).UnixNano())
 	k.Engine = engine.New(k.store, &engine.Options{Now: func() time.Time { return time.Unix(0, k.now.Load()) }})
 	return k
 }
 
-func (k *keyring) pass(d time.Duration) { k.now.Add(int64(d)) }
+func (k *tokenFixture) advance(d time.Duration) { k.now.Add(int64(d)) }
 
-func (k *keyring) make(t *testing.T, r askback.TokenRequest) (id, secret string) {
+func (k *tokenFixture) createToken(t *testing.T, r askback.TokenRequest) (id, secret string) {
 	t.Helper()
 	made, secret, err := k.As(admin).CreateToken(context.Background(), r)
 	if err != nil {
@@ -42,14 +42,14 @@ func (k *keyring) make(t *testing.T, r askback.TokenRequest) (id, secret string)
 	return made.ID, secret
 }
 
-func (k *keyring) refuses(t *testing.T, why, secret string) {
+func (k *tokenFixture) wantUnauthorized(t *testing.T, why, secret string) {
 	t.Helper()
 	if who, err := k.Authenticate(context.Background(), secret); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("%s: got %+v, %v; want %v", why, who, err, askback.ErrUnauthorized)
 	}
 }
 
-func (k *keyring) accepts(t *testing.T, secret string, want askback.Principal) {
+func (k *tokenFixture) wantPrincipal(t *testing.T, secret string, want askback.Principal) {
 	t.Helper()
 	got, err := k.Authenticate(context.Background(), secret)
 	if got.Token = ""; got != want || err != nil {
@@ -62,31 +62,30 @@ var (
 	ana = askback.TokenRequest{Kind: askback.Responder, Name: "ana", ExpiresIn: time.Hour}
 )
 
-// A token opens what it is for until it expires or is revoked, which holds at
-// once (F4).
-func TestTokensEnd(t *testing.T) {
-	k := newKeyring()
-	id, forGood := k.make(t, bot)
-	_, hour := k.make(t, ana)
-	k.accepts(t, forGood, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
-	k.pass(time.Hour - time.Millisecond)
-	k.accepts(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaAPI})
-	k.pass(time.Millisecond)
-	k.refuses(t, "expired", hour)
+// A token works until it expires or is revoked. Revocation takes effect at once (F4).
+func TestTokenExpiresAndIsRevoked(t *testing.T) {
+	k := newTokenFixture()
+	id, forGood := k.createToken(t, bot)
+	_, hour := k.createToken(t, ana)
+	k.wantPrincipal(t, forGood, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	k.advance(time.Hour - time.Millisecond)
+	k.wantPrincipal(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaAPI})
+	k.advance(time.Millisecond)
+	k.wantUnauthorized(t, "expired", hour)
 	for range 2 { // the second time changes nothing
 		if _, err := k.As(admin).RevokeToken(context.Background(), id); err != nil {
 			t.Fatal(err)
 		}
-		k.refuses(t, "revoked", forGood)
+		k.wantUnauthorized(t, "revoked", forGood)
 	}
-	k.refuses(t, "made up", "askback_"+strings.Repeat("A", 43))
-	k.refuses(t, "empty", "")
+	k.wantUnauthorized(t, "made up", "askback_"+strings.Repeat("A", 43))
+	k.wantUnauthorized(t, "empty", "")
 }
 
-// What is stored of a token does not open anything (T23).
+// The stored form of a token is not accepted as a secret (T23).
 func TestSecretsAreNotStored(t *testing.T) {
-	k := newKeyring()
-	_, secret := k.make(t, bot)
+	k := newTokenFixture()
+	_, secret := k.createToken(t, bot)
 	if len(secret) != len("askback_")+43 {
 		t.Errorf("a secret looks like %q", secret)
 	}
@@ -98,19 +97,19 @@ func TestSecretsAreNotStored(t *testing.T) {
 	if strings.Contains(r.Key+string(r.Fixed)+string(r.State), secret[len("askback_"):]) {
 		t.Errorf("the store keeps a secret: %+v", r)
 	}
-	k.refuses(t, "its hash", r.Key)
+	k.wantUnauthorized(t, "its hash", r.Key)
 }
 
-// A log-in link works once, for one of many browsers, within its time.
-func TestALoginLinkWorksOnce(t *testing.T) {
-	k := newKeyring()
+// A log-in link works once until it expires, also if many browsers use it at once.
+func TestLoginLinkWorksOnce(t *testing.T) {
+	k := newTokenFixture()
 	ctx := context.Background()
 	ben := askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaAPI}
 	link, err := k.As(ben).LoginSecret(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.refuses(t, "a link is no token", link)
+	k.wantUnauthorized(t, "a link is no token", link)
 	var (
 		group sync.WaitGroup
 		won   atomic.Pointer[string]
@@ -133,38 +132,38 @@ func TestALoginLinkWorksOnce(t *testing.T) {
 		t.Fatalf("%d browsers were logged in by one link", wins.Load())
 	}
 	browser := *won.Load()
-	k.accepts(t, browser, askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaWeb})
+	k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaWeb})
 	late, err := k.As(ben).LoginSecret(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.pass(askback.LoginTime)
+	k.advance(askback.LoginTime)
 	if _, err := k.Login(ctx, late); !errors.Is(err, askback.ErrUnauthorized) {
 		t.Errorf("a late link: got %v, want %v", err, askback.ErrUnauthorized)
 	}
 	if err := k.Logout(ctx, browser); err != nil {
 		t.Error(err)
 	}
-	k.refuses(t, "logged out", browser)
+	k.wantUnauthorized(t, "logged out", browser)
 	if err := k.Logout(ctx, "askback_nobody"); err != nil {
 		t.Errorf("nobody logs out: %v", err)
 	}
 }
 
-// A browser is logged in as long as whoever logged it in may act, and no longer.
-func TestABrowserEndsWithTheTokenThatMadeIt(t *testing.T) {
-	for name, end := range map[string]func(k *keyring, id string){
-		"expired": func(k *keyring, _ string) { k.pass(time.Hour) },
-		"revoked": func(k *keyring, id string) {
+// The token of a browser ends with the token that logged it in.
+func TestBrowserTokenEndsWithItsParent(t *testing.T) {
+	for name, end := range map[string]func(k *tokenFixture, id string){
+		"expired": func(k *tokenFixture, _ string) { k.advance(time.Hour) },
+		"revoked": func(k *tokenFixture, id string) {
 			if _, err := k.As(admin).RevokeToken(context.Background(), id); err != nil {
 				t.Error(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newKeyring()
+			k := newTokenFixture()
 			ctx := context.Background()
-			id, secret := k.make(t, ana)
+			id, secret := k.createToken(t, ana)
 			who, err := k.Authenticate(ctx, secret)
 			if err != nil {
 				t.Fatal(err)
@@ -179,9 +178,9 @@ func TestABrowserEndsWithTheTokenThatMadeIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.accepts(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+			k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
 			end(k, id)
-			k.refuses(t, "a browser after its token", browser)
+			k.wantUnauthorized(t, "a browser after its token", browser)
 			if _, err := k.Login(ctx, links[1]); !errors.Is(err, askback.ErrUnauthorized) {
 				t.Errorf("a link after its token: got %v, want %v", err, askback.ErrUnauthorized)
 			}
@@ -189,19 +188,18 @@ func TestABrowserEndsWithTheTokenThatMadeIt(t *testing.T) {
 	}
 }
 
-// An agent gets no link: it could log itself in as somebody who answers.
-func TestAnAgentGetsNoLoginLink(t *testing.T) {
-	k := newKeyring()
+// An agent cannot create a log-in link, with which it could answer its own asks.
+func TestAgentGetsNoLoginLink(t *testing.T) {
+	k := newTokenFixture()
 	agent := askback.Principal{Kind: askback.Agent, Name: "bot"}
 	if _, err := k.As(agent).LoginSecret(context.Background()); !errors.Is(err, askback.ErrForbidden) {
 		t.Errorf("got %v, want %v", err, askback.ErrForbidden)
 	}
 }
 
-// A secret that exists is adopted by a database that does not know it, and a
-// revoked one stays revoked.
-func TestAdoptedSecrets(t *testing.T) {
-	k := newKeyring()
+// Adopt creates a token for an unknown secret and leaves a revoked one revoked.
+func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
+	k := newTokenFixture()
 	ctx := context.Background()
 	secret, err := k.NewSecret()
 	if err != nil {
@@ -212,7 +210,7 @@ func TestAdoptedSecrets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.accepts(t, secret, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	k.wantPrincipal(t, secret, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
 	tokens, err := k.As(admin).Tokens(ctx)
 	if err != nil || len(tokens) != 1 {
 		t.Fatalf("got %d tokens, %v; want one", len(tokens), err)
@@ -223,15 +221,15 @@ func TestAdoptedSecrets(t *testing.T) {
 	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}, secret); err != nil {
 		t.Fatal(err)
 	}
-	k.refuses(t, "revoked, and adopted again", secret)
+	k.wantUnauthorized(t, "revoked, and adopted again", secret)
 }
 
-// A revocation that races with use leaves no token behind that still works.
-func TestARevocationIsNotOvertaken(t *testing.T) {
-	k := newKeyring()
+// A token that is used during its revocation does not stay in the cache.
+func TestRevocationWinsRaceWithUse(t *testing.T) {
+	k := newTokenFixture()
 	ctx := context.Background()
 	for range 50 {
-		id, secret := k.make(t, bot)
+		id, secret := k.createToken(t, bot)
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() { _, _ = k.Authenticate(ctx, secret) })
@@ -242,17 +240,17 @@ func TestARevocationIsNotOvertaken(t *testing.T) {
 			}
 		})
 		group.Wait()
-		k.refuses(t, "revoked", secret)
+		k.wantUnauthorized(t, "revoked", secret)
 	}
 }
 
-// Expired tokens, spent links and old drafts leave the store when they are due.
-func TestWhatIsOverIsForgotten(t *testing.T) {
-	k := newKeyring()
+// Run deletes expired tokens, used log-in links and old drafts.
+func TestExpiredRecordsAreDeleted(t *testing.T) {
+	k := newTokenFixture()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	k.make(t, ana)
-	k.pass(time.Hour)
+	k.createToken(t, ana)
+	k.advance(time.Hour)
 	ended := make(chan error, 1)
 	go func() { ended <- k.Run(ctx) }()
 	limit, cancel := context.WithTimeout(ctx, time.Minute)
@@ -275,8 +273,8 @@ func TestWhatIsOverIsForgotten(t *testing.T) {
 	}
 }
 
-// A hundred at once do not get past the bound, and what is settled makes room.
-func TestTheBoundHoldsForManyAtOnce(t *testing.T) {
+// MaxOpen limits a hundred concurrent asks. A settled ask makes room for another.
+func TestMaxOpenHoldsUnderConcurrency(t *testing.T) {
 	const bound = 10
 	e := engine.New(memstore.New(), &engine.Options{MaxOpen: bound})
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

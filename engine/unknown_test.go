@@ -17,14 +17,14 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// What is done beside asks, as one who does it sees it.
-type errand struct {
+// An operation changes a record other than an ask.
+type operation struct {
 	name string
-	do   func(t *testing.T, p *place) error
+	do   func(t *testing.T, p *fixture) error
 }
 
-// errands are prepared, and returned to be done.
-func errands(t *testing.T, p *place) []errand {
+// operations returns one operation for each such method, ready to be called.
+func operations(t *testing.T, p *fixture) []operation {
 	t.Helper()
 	eve := p.engine.As(admin)
 	secret, err := eve.LoginSecret(t.Context())
@@ -36,51 +36,51 @@ func errands(t *testing.T, p *place) []errand {
 		t.Fatal(err)
 	}
 	a := p.ask(question())
-	return []errand{
-		{"log in", func(t *testing.T, p *place) error { _, err := p.engine.Login(t.Context(), secret); return err }},
-		{"revoke a token", func(t *testing.T, _ *place) error { _, err := eve.RevokeToken(t.Context(), token.ID); return err }},
-		{"save a draft", func(t *testing.T, p *place) error {
+	return []operation{
+		{"log in", func(t *testing.T, p *fixture) error { _, err := p.engine.Login(t.Context(), secret); return err }},
+		{"revoke a token", func(t *testing.T, _ *fixture) error { _, err := eve.RevokeToken(t.Context(), token.ID); return err }},
+		{"save a draft", func(t *testing.T, p *fixture) error {
 			return p.ana.SaveDraft(t.Context(), a.ID, json.RawMessage(`{"answers":[]}`))
 		}},
-		{"adopt a secret", func(t *testing.T, p *place) error { return p.engine.Adopt(t.Context(), admin, "askback_mine") }},
-		{"start a session", func(t *testing.T, p *place) error {
+		{"adopt a secret", func(t *testing.T, p *fixture) error { return p.engine.Adopt(t.Context(), admin, "askback_mine") }},
+		{"start a session", func(t *testing.T, p *fixture) error {
 			_, err := p.agent.Start(t.Context(), askback.SessionRequest{Key: "run"})
 			return err
 		}},
 	}
 }
 
-// What is not an ask is looked up as well when the store does not know.
-func TestWhatElseWasKeptIsNoError(t *testing.T) {
-	p := start(t, memstore.New(), nil)
-	for _, e := range errands(t, p) {
-		p.store.onCommit(unknown(true))
+// After ErrUnknown the engine reads back records of all kinds.
+func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
+	for _, e := range operations(t, p) {
+		p.store.onCommit(failWithUnknown(true))
 		if err := e.do(t, p); err != nil {
 			t.Errorf("%s: got error %v, want none", e.name, err)
 		}
 	}
-	p = start(t, memstore.New(), nil)
-	for _, e := range errands(t, p) {
-		p.store.onCommit(unknown(false))
+	p = newFixture(t, memstore.New(), nil)
+	for _, e := range operations(t, p) {
+		p.store.onCommit(failWithUnknown(false))
 		if err := e.do(t, p); !errors.Is(err, askback.ErrUnknown) {
 			t.Errorf("%s: got error %v, want %v", e.name, err, askback.ErrUnknown)
 		}
 	}
 }
 
-// One who meets another's change tries again, and finds what is there then.
-func TestConflictsOfErrandsAreTriedAgain(t *testing.T) {
+// Operations on records of all kinds are retried after a conflict.
+func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
-		for _, e := range errands(t, p)[1:] { // a log-in that meets another is spent
-			p.store.onCommit(conflicts(3))
+		p := newFixture(t, memstore.New(), nil)
+		for _, e := range operations(t, p)[1:] { // a log-in that meets another is spent
+			p.store.onCommit(failWithConflict(3))
 			if err := e.do(t, p); err != nil {
 				t.Errorf("%s after conflicts: got error %v, want none", e.name, err)
 			}
 		}
-		p = start(t, memstore.New(), nil)
-		for _, e := range errands(t, p)[1:] {
-			p.store.onCommit(conflicts(1 << 30))
+		p = newFixture(t, memstore.New(), nil)
+		for _, e := range operations(t, p)[1:] {
+			p.store.onCommit(failWithConflict(1 << 30))
 			if err := e.do(t, p); !errors.Is(err, askback.ErrBusy) {
 				t.Errorf("%s with conflicts only: got error %v, want %v", e.name, err, askback.ErrBusy)
 			}
@@ -88,11 +88,11 @@ func TestConflictsOfErrandsAreTriedAgain(t *testing.T) {
 	})
 }
 
-// What is due, and what is outdated, is looked up too: it is done, and not an error.
-func TestDeletionsOfUnknownOutcomeAreLookedUp(t *testing.T) {
+// A deletion with an unknown result is read back, and is no error if it succeeded.
+func TestUnknownDeletionIsReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		p := start(t, memstore.New(), &engine.Options{
+		p := newFixture(t, memstore.New(), &engine.Options{
 			Log: slog.New(slog.NewTextHandler(&log, nil)), Settings: engine.Settings{Retention: time.Hour},
 		})
 		old := p.ask(question())
@@ -107,7 +107,7 @@ func TestDeletionsOfUnknownOutcomeAreLookedUp(t *testing.T) {
 		var commits atomic.Int64
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			commits.Add(1)
-			return unknown(true)(ctx, c, next)
+			return failWithUnknown(true)(ctx, c, next)
 		})
 		stop := p.run()
 		<-time.After(10 * time.Minute)

@@ -18,11 +18,11 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Row F2: nothing is published before its commit.
-func TestNobodyIsToldBeforeTheCommit(t *testing.T) {
+// Row F2: waiters and the observer are notified after the commit.
+func TestNothingIsPublishedBeforeCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &log{}
-		p := start(t, memstore.New(), &engine.Options{Observer: log})
+		log := &recorder{}
+		p := newFixture(t, memstore.New(), &engine.Options{Observer: log})
 		a := p.ask(question())
 		log.wait(t, "question_pending pending")
 		w := p.wait(context.Background(), a.ID)
@@ -52,11 +52,11 @@ func TestNobodyIsToldBeforeTheCommit(t *testing.T) {
 	})
 }
 
-func TestNobodyIsToldOfACommitThatFails(t *testing.T) {
+func TestFailedCommitIsNotPublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &log{}
-		p := start(t, memstore.New(), &engine.Options{Observer: log})
-		a := p.ask(limited(time.Minute, askback.OnTimeoutFail))
+		log := &recorder{}
+		p := newFixture(t, memstore.New(), &engine.Options{Observer: log})
+		a := p.ask(questionWithTimeout(time.Minute, askback.OnTimeoutFail))
 		log.wait(t, "question_pending pending")
 		ctx, cancel := context.WithCancel(context.Background())
 		w := p.wait(ctx, a.ID)
@@ -81,21 +81,20 @@ func TestNobodyIsToldOfACommitThatFails(t *testing.T) {
 	})
 }
 
-// log is an observer that writes down what it is told.
-type log struct {
+// recorder is an observer that records its calls.
+type recorder struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (l *log) Committed(event string, a askback.Ask) {
+func (l *recorder) Committed(event string, a askback.Ask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, event+" "+string(a.Status))
 }
 
-// wait expects these lines since the last time, once everything has come to
-// rest.
-func (l *log) wait(t *testing.T, want ...string) {
+// wait waits until the bubble is idle and compares the calls since the last wait.
+func (l *recorder) wait(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
 	l.mu.Lock()
@@ -106,10 +105,10 @@ func (l *log) wait(t *testing.T, want ...string) {
 	l.lines = nil
 }
 
-func TestTheObserverIsToldOnceAndInOrder(t *testing.T) {
+func TestObserverIsCalledOnceInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &log{}
-		p := start(t, memstore.New(), &engine.Options{Observer: log})
+		log := &recorder{}
+		p := newFixture(t, memstore.New(), &engine.Options{Observer: log})
 		a := p.ask(confirmation())
 		for _, do := range []func() (askback.Ask, error){
 			func() (askback.Ask, error) { return p.ana.Claim(t.Context(), a.ID) },
@@ -131,13 +130,13 @@ func TestTheObserverIsToldOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// The reader read before the step and is done after it. If what it read was
-// remembered, a later Wait would sleep on an ask that is settled.
-func TestAReaderThatIsOvertakenLeavesNothingOld(t *testing.T) {
+// A reader reads an ask before a step and returns after it. If it cached what it
+// read, a later Wait would block on a settled ask.
+func TestSlowReaderCachesNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
-		a := start(t, kept, nil).ask(question())
-		p := start(t, kept, nil) // remembers nothing
+		a := newFixture(t, kept, nil).ask(question())
+		p := newFixture(t, kept, nil) // remembers nothing
 		held := make(chan struct{})
 		var later atomic.Bool
 		p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
@@ -169,12 +168,12 @@ func TestAReaderThatIsOvertakenLeavesNothingOld(t *testing.T) {
 	})
 }
 
-// The asker is still on its way back from the commit while a person found the
-// ask in the list, answered it, and the answer was forgotten by a small cache.
-func TestAnAskerThatIsOvertakenLeavesNothingOld(t *testing.T) {
+// A person answers an ask after its commit, before the call of Ask has returned. A
+// small cache has evicted the answer by then.
+func TestSlowAskCachesNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &log{}
-		p := start(t, memstore.New(), &engine.Options{CacheBytes: 4000, Observer: log})
+		log := &recorder{}
+		p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 4000, Observer: log})
 		held := make(chan struct{})
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			first, err := next(ctx, c)
@@ -219,10 +218,10 @@ func TestAnAskerThatIsOvertakenLeavesNothingOld(t *testing.T) {
 	})
 }
 
-func TestWaitOnAContextThatIsOverReturnsTheAsk(t *testing.T) {
+func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
-	a := start(t, kept, nil).ask(question())
-	p := start(t, kept, nil) // remembers nothing
+	a := newFixture(t, kept, nil).ask(question())
+	p := newFixture(t, kept, nil) // remembers nothing
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, err := p.agent.Wait(ctx, a.ID)
@@ -235,9 +234,9 @@ func TestWaitOnAContextThatIsOverReturnsTheAsk(t *testing.T) {
 	wantError(t, err, askback.ErrNotFound)
 }
 
-func TestThoseWhoWaitedShareNothing(t *testing.T) {
+func TestWaitersGetSeparateCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		a := p.ask(question())
 		one, two := p.wait(context.Background(), a.ID), p.wait(context.Background(), a.ID)
 		synctest.Wait()
@@ -255,10 +254,10 @@ func TestThoseWhoWaitedShareNothing(t *testing.T) {
 	})
 }
 
-// Steps of one ask happen one after another; who gives up holds nobody up.
-func TestWhoGivesUpInTheQueueHoldsNobodyUp(t *testing.T) {
+// Steps of one ask wait for each other; a cancelled one does not delay those behind.
+func TestCancelledStepDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := start(t, memstore.New(), nil)
+		p := newFixture(t, memstore.New(), nil)
 		a, other := p.ask(question()), p.ask(question())
 		held := make(chan struct{})
 		var at atomic.Int64
@@ -302,11 +301,10 @@ func TestWhoGivesUpInTheQueueHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// Readers and writers that are slow at random, and a cache that forgets. Run
-// with -race.
-func TestNobodyWhoWaitsMissesTheOutcome(t *testing.T) {
+// Readers and writers are delayed at random, and the cache is small. Run with -race.
+func TestEveryWaiterGetsOutcome(t *testing.T) {
 	const rounds, waiters = 300, 8
-	p := start(t, memstore.New(), &engine.Options{CacheBytes: 20_000})
+	p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 20_000})
 	linger := func() {
 		for range rand.N(20) {
 			runtime.Gosched()
