@@ -1,13 +1,14 @@
-// Package asktool is the ask tools as a model meets them: their names and
-// schemas, what their input means, and what a model is told in return. It is
-// for programs that host a model; it asks nobody by itself.
+// Package asktool defines the tools by which a model asks people. It has their
+// names and schemas, decodes their input and formats their results. It is for
+// programs that host a model, and sends no request itself.
 //
-// A host offers both tools with [Schema] and [Description]. When the model
-// calls one, [Questions] or [Confirmation] makes a request of the input, which
-// goes to an askback.Asker; when the ask is settled, [Result] is the result of
-// the call. Give the input to this package as the model wrote it, before any
-// schema validator: models make mistakes, and they are mended here, or
-// explained by a [Mistake], whose text is meant for the model (F15).
+// A host offers both tools with [Schema] and [Description]. When the model calls
+// one, [Questions] or [Confirmation] decodes the input to a request for an
+// askback.Asker. Once the ask is settled, [Result] returns the result of the call.
+//
+// Pass the input as the model wrote it, before any schema validator. Models make
+// mistakes: this package repairs them, or explains them to the model with a
+// [Mistake] (F15).
 package asktool
 
 import (
@@ -25,8 +26,9 @@ const (
 	ConfirmAction   = "confirm_action"
 )
 
-// Canonical returns the name of the tool that is meant by a name, and whether
-// one is: models also call the first one as other programs name theirs.
+// Canonical returns the name of the tool that a model calls by name. It reports
+// false if there is none. AskUserQuestion has further names, because models also
+// use those of other programs.
 func Canonical(name string) (string, bool) {
 	switch name {
 	case AskUserQuestion, "AskUserQuestion", "askUserQuestion", "ask_user":
@@ -37,9 +39,9 @@ func Canonical(name string) (string, bool) {
 	return "", false
 }
 
-// A Mistake is what was wrong with the input of a tool. Its text goes back to
-// the model as an error result: at most 400 characters, with the place, what
-// was expected, and an example that is accepted as it stands.
+// A Mistake is the error for invalid input of a tool. Its text is the error result
+// for the model. It has at most 400 characters: where the mistake is, what was
+// expected, and an example of valid input.
 type Mistake struct {
 	text string
 	err  error
@@ -55,9 +57,9 @@ func mistake(input []byte, err error, form decode.Form) error {
 	return &Mistake{decode.Correction(input, err, form), err}
 }
 
-// Questions reads the input of ask_user_question: one to four questions with
-// two to four options each, or none. The request is normal, and its Repairs
-// say what was mended. The error is a *[Mistake].
+// Questions decodes the input of ask_user_question: one to four questions with two
+// to four options each, or none. The request is normalized, and its Repairs list
+// what was repaired. The error is a *[Mistake].
 func Questions(input []byte) (askback.Request, error) {
 	r, err := decode.Questions(input)
 	if err != nil {
@@ -66,9 +68,9 @@ func Questions(input []byte) (askback.Request, error) {
 	return r, nil
 }
 
-// Confirmation reads the input of confirm_action: {action, details?, default?}.
-// Nothing in it is ever mended, and default decides nothing; see [Suggestion].
-// The request is normal. The error is a *[Mistake].
+// Confirmation decodes the input of confirm_action: {action, details?, default?}.
+// It repairs nothing and ignores default; see [Suggestion]. The request is
+// normalized. The error is a *[Mistake].
 func Confirmation(input []byte) (askback.Request, error) {
 	a, err := decode.Confirm(input)
 	if err != nil {
@@ -81,15 +83,15 @@ func Confirmation(input []byte) (askback.Request, error) {
 	return r, nil
 }
 
-// Suggestion says which answer a valid input of confirm_action suggests. A
-// terminal may highlight it; nobody may take it for an answer.
+// Suggestion reports whether a valid input of confirm_action suggests approval. A
+// terminal may highlight the suggestion. It is not an answer.
 func Suggestion(input []byte) (yes bool) {
 	a, err := decode.Confirm(input)
 	return err == nil && a.SuggestYes
 }
 
-// Action returns the request that asks whether something may be done, in the
-// words of whoever wants to do it. The same words always have the same digest.
+// Action returns the request for approval of an action, described by the agent.
+// Equal arguments always give the same digest.
 func Action(action, details string) askback.Request {
 	input := jsonOf(struct {
 		Action  string `json:"action"`
@@ -103,8 +105,8 @@ func Action(action, details string) askback.Request {
 	}}
 }
 
-// jsonOf writes a value that can be written, and leaves <, > and & as they are:
-// a model reads it.
+// jsonOf returns v as JSON, or nil if it cannot be encoded. It does not escape <, >
+// and &, because a model reads it.
 func jsonOf(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

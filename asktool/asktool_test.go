@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// The names that models use, and none that is only alike.
-func TestNames(t *testing.T) {
+// Only the listed names are names of the tools; similar ones are not.
+func TestCanonicalNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"ask_user_question": asktool.AskUserQuestion, "AskUserQuestion": asktool.AskUserQuestion,
 		"askUserQuestion": asktool.AskUserQuestion, "ask_user": asktool.AskUserQuestion,
@@ -29,8 +29,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// What a model sends is a normal request, with what was mended (F15).
-func TestQuestionsAreNormal(t *testing.T) {
+// A repaired call gives a normalized request that lists the repairs (F15).
+func TestQuestionsAreNormalized(t *testing.T) {
 	got, err := asktool.Questions([]byte(`{"questions": "[{\"question\": \"Which database?\", \"header\": \"Database engine\", \"choices\": [\"PostgreSQL\", \"SQLite\", \"Other\"]}]"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -52,9 +52,9 @@ func TestQuestionsAreNormal(t *testing.T) {
 	}
 }
 
-// A model that knows nothing but the text of its mistake can go on from there:
-// it sends the example, and that is asked (F15, W1–W15).
-func TestAMistakeTeaches(t *testing.T) {
+// The text of a mistake is enough for a model to correct its call: the example in it
+// is valid input (F15, W1–W15).
+func TestMistakeHasAnExampleThatIsAccepted(t *testing.T) {
 	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
 	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -74,7 +74,7 @@ func TestAMistakeTeaches(t *testing.T) {
 			continue
 		}
 		mistakes++
-		teaches(t, err, func(example []byte) error {
+		checkMistake(t, err, func(example []byte) error {
 			_, err := asktool.Questions(example)
 			return err
 		})
@@ -84,7 +84,8 @@ func TestAMistakeTeaches(t *testing.T) {
 	}
 }
 
-func teaches(t *testing.T, err error, send func([]byte) error) {
+// checkMistake checks that err is a short Mistake with an example that send accepts.
+func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	t.Helper()
 	m, ok := errors.AsType[*asktool.Mistake](err)
 	if !ok {
@@ -105,9 +106,9 @@ func teaches(t *testing.T, err error, send func([]byte) error) {
 	}
 }
 
-// The same words are the same arguments, whoever makes the request: a digest
-// binds an approval to them (F7).
-func TestAnActionIsItsWords(t *testing.T) {
+// Equal words give equal arguments however the input is written, since an approval
+// is bound to their digest (F7).
+func TestConfirmationEqualsAction(t *testing.T) {
 	for input, want := range map[string]askback.Request{
 		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),
 		`{"details": "", "action": "Delete <all> & more"}`:                           asktool.Action("Delete <all> & more", ""),
@@ -125,9 +126,9 @@ func TestAnActionIsItsWords(t *testing.T) {
 	}
 }
 
-// The command line writes its arguments by encoding/json, without details if
-// there are none; their digest is the same (F7).
-func TestAnActionHasOneDigest(t *testing.T) {
+// The command line encodes the arguments with encoding/json and omits empty details.
+// The digest is the same (F7).
+func TestActionDigestMatchesCommandLine(t *testing.T) {
 	const action = "Delete <all> & more"
 	for details, arguments := range map[string]map[string]string{
 		"":          {"action": action},
@@ -143,8 +144,8 @@ func TestAnActionHasOneDigest(t *testing.T) {
 	}
 }
 
-// Nothing of an action is mended, and every mistake has an example (T4).
-func TestAnActionIsNeverMended(t *testing.T) {
+// No mistake in an action is repaired, and each is answered with an example (T4).
+func TestConfirmationsAreNotRepaired(t *testing.T) {
 	for _, input := range []string{
 		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`, `{"action": " "}`,
 		`{"action": "Delete it", "details": {"why": "old"}}`, `{"action": "Delete it", "default": "maybe"}`, `{"action": "Delete it", "default": 1}`,
@@ -157,15 +158,15 @@ func TestAnActionIsNeverMended(t *testing.T) {
 			t.Errorf("%s was read as %+v", input, r)
 			continue
 		}
-		teaches(t, err, func(example []byte) error {
+		checkMistake(t, err, func(example []byte) error {
 			_, err := asktool.Confirmation(example)
 			return err
 		})
 	}
 }
 
-// A suggestion is a highlight, and none is no.
-func TestSuggestions(t *testing.T) {
+// Without a valid default there is no suggestion to approve.
+func TestSuggestionNeedsValidDefault(t *testing.T) {
 	for input, want := range map[string]bool{
 		`{"action": "x", "default": true}`: true, `{"action": "x", "default": "yes"}`: true, `{"action": "x", "default": "no"}`: false,
 		`{"action": "x", "default": false}`: false, `{"action": "x"}`: false, `{"action": "x", "default": null}`: false, `{"default": true}`: false,
@@ -176,9 +177,9 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// An id that a model gives a question, as its own ask tool requires, is noted and costs
-// no turn: the answer is found by the text of its question (F15).
-func TestAnIDOfTheModelsIsNoMistake(t *testing.T) {
+// Some models add an id to a question, as another ask tool requires. The call is
+// accepted with a repair: the answer is found by the text of its question (F15).
+func TestQuestionIDFromModelIsARepair(t *testing.T) {
 	got, err := asktool.Questions([]byte(`{"questions": [{"id": "db", "question": "Which database?", "options": ["PostgreSQL", "SQLite"]}]}`))
 	if err != nil {
 		t.Fatal(err)

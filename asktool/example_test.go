@@ -9,19 +9,19 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// people choose the last option: a stand-in for an engine's seat, or for the
-// client of a server.
-type people struct {
+// A lastOptionAsker answers each question with its last option. A program uses an
+// engine or the client of a server instead.
+type lastOptionAsker struct {
 	askback.Asker
 	ask askback.Ask
 }
 
-func (p *people) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
+func (p *lastOptionAsker) Ask(_ context.Context, r askback.Request) (askback.Ask, error) {
 	p.ask = askback.Ask{ID: "ask_1", Kind: askback.Questions, Questions: r.Questions, Status: askback.Pending}
 	return p.ask, nil
 }
 
-func (p *people) Wait(context.Context, string) (askback.Ask, error) {
+func (p *lastOptionAsker) Wait(context.Context, string) (askback.Ask, error) {
 	q := p.ask.Questions[0]
 	last := q.Options[len(q.Options)-1].Label
 	p.ask.Outcome = &askback.Outcome{
@@ -31,7 +31,7 @@ func (p *people) Wait(context.Context, string) (askback.Ask, error) {
 	return p.ask, nil
 }
 
-// call does what a host does when a model calls a tool.
+// call handles a tool call of a model as a host would.
 func call(ctx context.Context, asker askback.Asker, input []byte) (result string, isError bool) {
 	r, err := asktool.Questions(input)
 	if mistake, ok := errors.AsType[*asktool.Mistake](err); ok {
@@ -51,9 +51,9 @@ func call(ctx context.Context, asker askback.Asker, input []byte) (result string
 
 func Example() {
 	ctx := context.Background()
-	// Neither is what the model should send; the first can be mended.
-	fmt.Println(call(ctx, new(people), []byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
-	fmt.Println(call(ctx, new(people), []byte(`{"question": "Which database?", "options": ["SQLite"]}`)))
+	// Neither input is valid. The first one can be repaired.
+	fmt.Println(call(ctx, new(lastOptionAsker), []byte(`{"questions": "[{\"question\": \"Which database?\", \"options\": [\"PostgreSQL\", \"SQLite\"]}]"}`)))
+	fmt.Println(call(ctx, new(lastOptionAsker), []byte(`{"question": "Which database?", "options": ["SQLite"]}`)))
 	// Output:
 	// User has answered your questions: "Which database?" = "SQLite". false
 	// /options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). Example: {"questions": [{"question": "Which database?"}]} true

@@ -7,21 +7,20 @@ import (
 	"github.com/askback/askback"
 )
 
-// Result is what a model is told about an ask: a text it reads well, the same
-// as JSON, and whether the call failed (wire.md §5). Whatever a person wrote
-// stands in the text as a quoted string, so that it cannot pass for structure
-// or for somebody else's words (T30).
+// Result returns the tool result for an ask: a text, the same as JSON, and whether
+// the call failed (wire.md §5). What a person wrote is a quoted string in the text,
+// so that a model cannot take it for structure or for other words (T30).
 //
-// A denial is an answer. Where nobody answered the call failed, and the text
-// says that this is not consent; where a timer applied the defaults of the
-// asker it says so.
+// A denial is an answer, and no failure. Without an answer the call failed, and the
+// text states that this is not consent. If a timer applied the asker's defaults, the
+// text states that.
 func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	if !ask.Settled() {
-		return waiting(ask)
+		return pendingResult(ask)
 	}
 	isError = ask.Outcome.Status != askback.Answered
 	if ask.Kind == askback.Confirm {
-		text = confirmed(ask)
+		text = decisionText(ask)
 		structured = jsonOf(map[string]any{"confirmed": ask.Outcome.Approved(), "outcome": ask.Outcome})
 		return text, structured, isError
 	}
@@ -29,17 +28,17 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	structured = jsonOf(map[string]any{"answers": answers(ask), "outcome": ask.Outcome})
 	switch {
 	case isError:
-		text = unanswered(ask)
+		text = noAnswerText(ask)
 	case ask.Outcome.Defaulted:
-		text = "Nobody answered in time, so a timer applied the defaults you gave; no person chose them: " + listed(ask)
+		text = "Nobody answered in time, so a timer applied the defaults you gave; no person chose them: " + answerText(ask)
 	default:
-		text = "User has answered your questions: " + listed(ask)
+		text = "User has answered your questions: " + answerText(ask)
 	}
 	return text, structured, isError
 }
 
-// waiting is no result yet, and says how to tell.
-func waiting(ask askback.Ask) (string, []byte, bool) {
+// pendingResult returns the tool result for an ask without an outcome.
+func pendingResult(ask askback.Ask) (string, []byte, bool) {
 	structured := map[string]any{"status": ask.Status, "question_id": ask.ID}
 	text := "Still waiting: nobody has answered " + ask.ID + " yet. This is neither an answer nor consent."
 	if ask.PageURL != "" {
@@ -49,7 +48,8 @@ func waiting(ask askback.Ask) (string, []byte, bool) {
 	return text, jsonOf(structured), false
 }
 
-// answers are the answers by question, as labels or text.
+// answers returns the answers by the text of their question: a string, or a list if
+// the question allows several.
 func answers(ask askback.Ask) map[string]any {
 	out := map[string]any{}
 	for _, q := range ask.Questions {
@@ -73,13 +73,13 @@ func answerTo(ask askback.Ask, q askback.Question) askback.QuestionAnswer {
 	return askback.QuestionAnswer{}
 }
 
-// listed says every answer in a sentence of its own.
-func listed(ask askback.Ask) string {
-	said := make([]string, len(ask.Questions))
+// answerText returns one sentence for each question, and the remarks.
+func answerText(ask askback.Ask) string {
+	text := make([]string, len(ask.Questions))
 	for i, q := range ask.Questions {
-		said[i] = sentence(q, answerTo(ask, q))
+		text[i] = sentence(q, answerTo(ask, q))
 	}
-	return strings.Join(said, " ") + remarks(*ask.Outcome)
+	return strings.Join(text, " ") + remarks(*ask.Outcome)
 }
 
 func sentence(q askback.Question, a askback.QuestionAnswer) string {
@@ -88,58 +88,61 @@ func sentence(q askback.Question, a askback.QuestionAnswer) string {
 		values = append(values, quote(label))
 	}
 	if a.Other != "" {
-		values = append(values, quote(a.Other)+ownWords(q))
+		values = append(values, quote(a.Other)+freeTextMark(q))
 	}
 	if len(values) == 0 {
 		values = []string{"no answer"}
 	}
-	said := quote(q.Text) + " = " + strings.Join(values, ", ")
+	text := quote(q.Text) + " = " + strings.Join(values, ", ")
 	if a.Notes != "" {
-		said += " [notes: " + quote(a.Notes) + "]"
+		text += " [notes: " + quote(a.Notes) + "]"
 	}
-	return said + "."
+	return text + "."
 }
 
-// ownWords marks text among options; without options it is always text.
-func ownWords(q askback.Question) string {
+// freeTextMark returns the mark of an answer that is none of the options. If the
+// question has no options, it is "".
+func freeTextMark(q askback.Question) string {
 	if len(q.Options) == 0 {
 		return ""
 	}
 	return " [in their own words]"
 }
 
-// remarks are what was said beside the answers. The reason of a timer is none.
+// remarks returns the comment and the reason of a person. A timer's reason is left
+// out.
 func remarks(o askback.Outcome) string {
-	said := ""
+	text := ""
 	if o.By.Kind == askback.ByTimer {
-		return said
+		return text
 	}
 	if o.Comment != "" {
-		said += " Comment: " + quote(o.Comment) + "."
+		text += " Comment: " + quote(o.Comment) + "."
 	}
 	if o.Reason != "" {
-		said += " Reason: " + quote(o.Reason) + "."
+		text += " Reason: " + quote(o.Reason) + "."
 	}
-	return said
+	return text
 }
 
-// confirmed says what was decided about an action, and never more.
-func confirmed(ask askback.Ask) string {
+// decisionText returns what the outcome of a confirmation allows the model to do.
+func decisionText(ask askback.Ask) string {
 	o := ask.Outcome
 	switch {
 	case o.Status != askback.Answered:
-		return unanswered(ask)
+		return noAnswerText(ask)
 	case !o.Approved():
-		return "Denied by " + who(o.By) + ": do not do this." + remarks(*o)
+		return "Denied by " + actorText(o.By) + ": do not do this." + remarks(*o)
 	case len(o.Input) > 0:
-		return "Approved by " + who(o.By) + ", but with other arguments. Only these are approved, once: " +
+		return "Approved by " + actorText(o.By) + ", but with other arguments. Only these are approved, once: " +
 			string(jsonOf(o.Input)) + remarks(*o)
 	}
-	return "Approved by " + who(o.By) + ": do it once, with exactly these arguments." + remarks(*o)
+	return "Approved by " + actorText(o.By) + ": do it once, with exactly these arguments." + remarks(*o)
 }
 
-// who names a person or a standing approval. A name is quoted like all text.
-func who(by askback.By) string {
+// actorText returns a text for the actor of an outcome. A name is quoted like all
+// text of people.
+func actorText(by askback.By) string {
 	switch {
 	case by.Kind == askback.ByPolicy:
 		return "a standing approval, without a person looking"
@@ -149,27 +152,26 @@ func who(by askback.By) string {
 	return "a " + string(by.Kind)
 }
 
-// unanswered says in plain words why there is no answer.
-func unanswered(ask askback.Ask) string {
+// noAnswerText returns why there is no answer, and that this is not consent.
+func noAnswerText(ask askback.Ask) string {
 	const next = " Go on by your own judgement where that is safe, or ask differently."
-	said := ""
+	text := ""
 	switch ask.Outcome.Status {
 	case askback.Declined:
-		said = "The person declined to answer."
+		text = "The person declined to answer."
 	case askback.Cancelled:
-		said = "This was withdrawn before anybody answered."
+		text = "This was withdrawn before anybody answered."
 	default:
-		said = "Nobody answered in time."
+		text = "Nobody answered in time."
 	}
-	said += remarks(*ask.Outcome) + " This is not consent"
+	text += remarks(*ask.Outcome) + " This is not consent"
 	if ask.Kind == askback.Confirm {
-		return said + ": do not do this."
+		return text + ": do not do this."
 	}
-	return said + "." + next
+	return text + "." + next
 }
 
-// quote makes a string of JSON of a text: nothing in it ends it, and it is one
-// line.
+// quote returns s as a JSON string. It is one line, and no character of s can end it.
 func quote(s string) string {
 	b := jsonOf(s)
 	if b == nil {

@@ -4,11 +4,11 @@ import "encoding/json"
 
 // Schema returns the JSON Schema of the input of a tool, or nil.
 //
-// It has only what the function calling of OpenAI, Anthropic and Gemini takes
-// in common, and a test holds it to that: types, descriptions, properties,
-// items, required, bounds and defaults. It is for the model. Do not validate
-// input by it: Questions and Confirmation mend what is harmless, and explain a
-// broken limit better than a validator does.
+// It uses only keywords that OpenAI, Anthropic and Gemini all accept: types,
+// descriptions, properties, items, required, bounds and defaults.
+//
+// The schema is for the model. Do not validate input by it: [Questions] and
+// [Confirmation] repair harmless mistakes, and explain others to the model.
 func Schema(tool string) json.RawMessage {
 	switch tool {
 	case AskUserQuestion:
@@ -19,8 +19,8 @@ func Schema(tool string) json.RawMessage {
 	return nil
 }
 
-// Description returns what a model is told about a tool: what it does, when to
-// use it and when not (C4).
+// Description returns the description of a tool for the model: what it does, when
+// to use it and when not (C4).
 func Description(tool string) string {
 	switch tool {
 	case AskUserQuestion:

@@ -14,14 +14,14 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// dialect is what one provider takes as the schema of a tool. A keyword that it
-// does not know costs the whole request, with every other tool in it.
+// A dialect is the subset of JSON Schema that one provider accepts for a tool. A
+// provider rejects the whole request, with every tool in it, for one other keyword.
 type dialect struct {
 	name     string
 	tool     *regexp.Regexp // names of tools
-	text     int            // characters of a description; 0 is any
-	keywords []string       // of a schema; nil is any but those refused at the root
-	refused  []string       // at the root
+	text     int            // the most characters of a description; 0: no limit
+	keywords []string       // the allowed keywords; nil: all but refused ones
+	refused  []string       // the keywords that are rejected at the root
 }
 
 var dialects = []dialect{
@@ -53,7 +53,7 @@ var dialects = []dialect{
 	},
 }
 
-// lint says what this provider would refuse of a tool.
+// lint returns what this provider would reject in a tool.
 func (d dialect) lint(tool, description string, schema json.RawMessage) (bad []string) {
 	report := func(format string, a ...any) { bad = append(bad, d.name+": "+fmt.Sprintf(format, a...)) }
 	if !d.tool.MatchString(tool) {
@@ -75,13 +75,13 @@ func (d dialect) lint(tool, description string, schema json.RawMessage) (bad []s
 			report("%s at the root", keyword)
 		}
 	}
-	d.node("", root, report)
+	d.checkNode("", root, report)
 	return bad
 }
 
 var types = []string{"object", "array", "string", "boolean", "number", "integer"}
 
-func (d dialect) node(at string, schema map[string]any, report func(string, ...any)) {
+func (d dialect) checkNode(at string, schema map[string]any, report func(string, ...any)) {
 	for _, keyword := range slices.Sorted(maps.Keys(schema)) {
 		if d.keywords != nil && !slices.Contains(d.keywords, keyword) || strings.HasPrefix(keyword, "$") {
 			report("%s: the keyword %s", at, keyword)
@@ -107,15 +107,15 @@ func (d dialect) node(at string, schema map[string]any, report func(string, ...a
 		if p["description"] == nil {
 			report("%s/%s: a model is not told what it is", at, name)
 		}
-		d.node(at+"/"+name, p, report)
+		d.checkNode(at+"/"+name, p, report)
 	}
 	if hasItems {
-		d.node(at+"/0", items, report)
+		d.checkNode(at+"/0", items, report)
 	}
 }
 
-// Every provider takes both tools (W20, C4).
-func TestEveryProviderTakesTheSchemas(t *testing.T) {
+// The schemas of both tools use only what every provider accepts (W20, C4).
+func TestEveryProviderAcceptsTheSchemas(t *testing.T) {
 	for _, tool := range []string{asktool.AskUserQuestion, asktool.ConfirmAction} {
 		for _, d := range dialects {
 			for _, bad := range d.lint(tool, asktool.Description(tool), asktool.Schema(tool)) {
@@ -124,12 +124,12 @@ func TestEveryProviderTakesTheSchemas(t *testing.T) {
 		}
 	}
 	if asktool.Schema("AskUserQuestion") != nil || asktool.Description("") != "" {
-		t.Error("a tool that is not ours has a schema or a description")
+		t.Error("an unknown tool has a schema or a description")
 	}
 }
 
-// The lint finds what providers were seen to refuse (W20).
-func TestTheLintFindsWhatIsRefused(t *testing.T) {
+// The lint reports schemas that providers are known to reject (W20).
+func TestLintFindsWhatProvidersReject(t *testing.T) {
 	for schema, providers := range map[string]string{
 		`{"type": "object", "properties": {"a": {"type": "string", "description": "x"}}}`:                                            "",
 		`{"type": "object", "properties": {"a": {"type": "array", "description": "x"}}}`:                                             "OpenAI Anthropic Gemini",
@@ -154,8 +154,8 @@ func TestTheLintFindsWhatIsRefused(t *testing.T) {
 	}
 }
 
-// The published bounds are those that the decoder holds a call to (A1).
-func TestTheSchemaHasTheBoundsThatHold(t *testing.T) {
+// The bounds in the schema are those of the decoder (A1).
+func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 	at := func(tool string, path ...string) map[string]any {
 		var node map[string]any
 		if err := json.Unmarshal(asktool.Schema(tool), &node); err != nil {
@@ -196,15 +196,15 @@ func TestTheSchemaHasTheBoundsThatHold(t *testing.T) {
 	if required := at(asktool.AskUserQuestion, append(slices.Clone(questions), "items")...)["required"]; fmt.Sprint(required) != "[question]" {
 		t.Errorf("a question requires %v; options are left out for free text", required)
 	}
-	// The decoder judges all the same: it cuts a long header, and explains a fifth option.
+	// The decoder accepts a header that is too long for the schema, and truncates it.
 	if _, err := asktool.Questions([]byte(`{"questions": [{"question": "Which?", "header": "longer than twelve"}]}`)); err != nil {
 		t.Error(err)
 	}
 }
 
-// A model is told when to ask and when not (C4), and by the schema the fields
-// that are read.
-func TestDescriptionsTeach(t *testing.T) {
+// The description lists when to ask and when not (C4), and the decoder accepts every
+// field of the schema.
+func TestDescriptionsExplainWhenToAsk(t *testing.T) {
 	d := asktool.Description(asktool.AskUserQuestion)
 	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or said before"} {
 		if !strings.Contains(d, part) {
