@@ -30,11 +30,11 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
 	switch {
 	case err != nil && c.Strict:
-		return ended{exitBlock, "nobody could be asked about this: " + err.Error()}
+		return ended{exitBlock, "nobody could be asked about this: " + withoutRoute(err)}
 	case unwritten != nil && c.Strict:
 		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
-		say(in.err, err.Error())
+		say(in.err, withoutRoute(err))
 	}
 	return unwritten
 }
