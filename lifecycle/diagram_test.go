@@ -19,39 +19,39 @@ import (
 
 const diagram = "../docs/lifecycle.md"
 
-// happening is a sample of an event, in words.
-type happening struct {
+// A namedEvent is an event with its name in the table of docs/lifecycle.md.
+type namedEvent struct {
 	name  string
 	event lifecycle.Event
 }
 
-// statuses are the columns. "" is an ask that is not asked yet.
+// statuses are the columns of the table. "" is the state before the first event.
 var statuses = []askback.Status{"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}
 
-// openings are asks of every kind and every end of a deadline.
-func openings() []happening {
-	var out []happening
+// openingEvents returns the first events: asks of every kind with every OnTimeout.
+func openingEvents() []namedEvent {
+	var out []namedEvent
 	for _, onTimeout := range []askback.OnTimeout{askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline} {
 		a := askback.Ask{ID: "ask_1", Kind: askback.Questions, Quorum: 1, OnTimeout: onTimeout, Deadline: nine.Add(time.Hour)}
 		a.Questions = []askback.Question{{ID: "q1", Text: "Which?", Options: askback.Options("A", "B"), Default: []string{"A"}}}
-		out = append(out, happening{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
+		out = append(out, namedEvent{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
 		if onTimeout == askback.OnTimeoutDefault {
 			continue
 		}
 		a.Kind, a.Questions = askback.Confirm, nil
 		a.Confirmation = &askback.Confirmation{ToolName: "drop", Input: json.RawMessage(`{}`), Tier: "confirm", Digest: "sha256:00"}
-		out = append(out, happening{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
+		out = append(out, namedEvent{"`Asked`", lifecycle.Asked{Ask: a, Owner: "bot", At: nine}})
 	}
 	return out
 }
 
-// happenings are what may follow.
-func happenings() []happening {
+// laterEvents returns the events that can follow.
+func laterEvents() []namedEvent {
 	soon, late := nine.Add(time.Minute), nine.Add(2*time.Hour)
 	answered := func(by string, a askback.Answer) lifecycle.Event {
 		return lifecycle.Answered{By: by, Via: askback.ViaWeb, Answer: a, At: soon}
 	}
-	return []happening{
+	return []namedEvent{
 		{"`Answered`, with a label", answered("ana", askback.Choose("A"))},
 		{"`Answered`, with two labels for one", answered("ana", askback.Choose("A", "B"))},
 		{"`Answered`, approved", answered("ana", askback.Decide(askback.Approve, ""))},
@@ -75,19 +75,19 @@ func happenings() []happening {
 	}
 }
 
-// grant covers the openings.
+// grant returns a grant that covers the asks of openingEvents until it expires.
 func grant(until time.Time) askback.Grant {
 	return askback.Grant{ID: "grt_9", Owner: "bot", ToolName: "drop", Scope: askback.ScopeTool, By: "cem", ExpiresAt: until}
 }
 
-// A walk is what was seen of the machine.
+// A walk records the transitions that explore found.
 type walk struct {
-	rows  []string               // names, in order
-	cells map[[2]string][]string // name and status: what happens
-	edges []string               // from, to and why, for the diagram
+	rows  []string               // names of events, in order
+	cells map[[2]string][]string // the results, by name of the event and status
+	edges []string               // the lines of the diagram
 }
 
-// explore steps every state that can be reached within five events.
+// explore applies every event to every state within five events of the start.
 func explore() walk {
 	w := walk{cells: map[[2]string][]string{}}
 	level := []lifecycle.State{{}}
@@ -95,9 +95,9 @@ func explore() walk {
 		var next []lifecycle.State
 		seen := map[string]bool{}
 		for _, s := range level {
-			for _, h := range slices.Concat(openings(), happenings()) {
+			for _, h := range slices.Concat(openingEvents(), laterEvents()) {
 				after, history, err := lifecycle.Step(s, h.event)
-				w.note(h, s.Ask.Status, after.Ask.Status, history, err)
+				w.addCell(h, s.Ask.Status, after.Ask.Status, history, err)
 				fixed, _ := lifecycle.EncodeFixed(after)
 				moving, _ := lifecycle.Encode(after)
 				if key := string(fixed) + string(moving); len(history) > 0 && !seen[key] {
@@ -111,12 +111,12 @@ func explore() walk {
 	return w
 }
 
-func (w *walk) note(h happening, from, to askback.Status, history []lifecycle.Entry, err error) {
+func (w *walk) addCell(h namedEvent, from, to askback.Status, history []lifecycle.Entry, err error) {
 	if !slices.Contains(w.rows, h.name) {
 		w.rows = append(w.rows, h.name)
 	}
 	cell := [2]string{h.name, string(from)}
-	if what := outcome(from, to, history, err); !slices.Contains(w.cells[cell], what) {
+	if what := describeResult(from, to, history, err); !slices.Contains(w.cells[cell], what) {
 		w.cells[cell] = append(w.cells[cell], what)
 	}
 	if len(history) == 0 {
@@ -136,8 +136,8 @@ func node(s askback.Status) string {
 	return string(s)
 }
 
-// outcome says what became of one event.
-func outcome(from, to askback.Status, history []lifecycle.Entry, err error) string {
+// describeResult returns the text for the result of one event.
+func describeResult(from, to askback.Status, history []lifecycle.Entry, err error) string {
 	var invalid askback.Invalid
 	switch {
 	case errors.As(err, &invalid):
@@ -154,8 +154,8 @@ func outcome(from, to askback.Status, history []lifecycle.Entry, err error) stri
 	return "**" + string(to) + "**"
 }
 
-// page draws what was seen.
-func (w *walk) page() string {
+// markdown returns docs/lifecycle.md.
+func (w *walk) markdown() string {
 	var b strings.Builder
 	b.WriteString(`# How an ask lives
 
@@ -186,7 +186,7 @@ kind, the end of its deadline, who answered before. "–" is no change, no histo
 	return b.String()
 }
 
-// rank orders the lines of the diagram by where they begin.
+// rank orders the lines of the diagram by their first status.
 func rank(edge string) int {
 	from := strings.Fields(edge)[0]
 	return slices.IndexFunc(statuses, func(s askback.Status) bool { return node(s) == from })
@@ -194,7 +194,7 @@ func rank(edge string) int {
 
 func TestTheDiagramIsTheMachine(t *testing.T) {
 	w := explore()
-	got := w.page()
+	got := w.markdown()
 	if *update {
 		if err := os.WriteFile(diagram, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -210,9 +210,9 @@ func TestTheDiagramIsTheMachine(t *testing.T) {
 	}
 }
 
-// The walk reaches every status, and every event does something somewhere: a
-// page that left one out would still agree with itself.
-func TestTheWalkMeetsEveryStatusAndEvent(t *testing.T) {
+// The walk reaches every status, and every event changes the state somewhere. A walk
+// that missed one would still match its own page.
+func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 	w := explore()
 	for _, s := range statuses {
 		if len(w.cells[[2]string{w.rows[0], string(s)}]) == 0 {

@@ -12,9 +12,8 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// What happens to an ask in the laws. Names, words and times are few, so that
-// they meet: the same answer twice, two people at once, the very second of the
-// deadline.
+// The values of random events. There are few of each, so that random runs often have
+// repeated answers, two people at once, and events exactly at the deadline.
 var (
 	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
 	vias    = rapid.SampledFrom([]askback.Via{askback.ViaWeb, askback.ViaSlack, askback.ViaTerminal})
@@ -22,10 +21,10 @@ var (
 	digests = rapid.SampledFrom([]string{"sha256:00", "sha256:00", edited, "sha256:01"})
 )
 
-// edited is the digest that edited arguments get in the laws.
+// edited is the digest of edited arguments.
 const edited = "sha256:ed"
 
-// anyAsked opens an ask of any kind, in its normal form.
+// anyAsked generates the first event for a normalized ask of any kind.
 func anyAsked() *rapid.Generator[lifecycle.Asked] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Asked {
 		ev := lifecycle.Asked{At: nine, Owner: "deploy-bot", Request: texts.Draw(t, "request")}
@@ -81,7 +80,7 @@ func anyQuestion(i int, onTimeout askback.OnTimeout) *rapid.Generator[askback.Qu
 	})
 }
 
-// anyAnswer is right more often than not.
+// anyAnswer generates answers, most of them valid.
 func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 	return rapid.Custom(func(t *rapid.T) askback.Answer {
 		out := askback.Answer{Comment: texts.Draw(t, "comment")}
@@ -110,7 +109,7 @@ func anyAnswer(a askback.Ask) *rapid.Generator[askback.Answer] {
 
 var scopes = []askback.Scope{"", askback.ScopeTool, askback.ScopeInput, askback.ScopeSession}
 
-// anyGrant often covers the ask.
+// anyGrant generates grants, many of which cover the ask.
 func anyGrant(a askback.Ask, at time.Time) *rapid.Generator[askback.Grant] {
 	return rapid.Custom(func(t *rapid.T) askback.Grant {
 		g := askback.Grant{
@@ -130,7 +129,7 @@ func anyGrant(a askback.Ask, at time.Time) *rapid.Generator[askback.Grant] {
 	})
 }
 
-// anyTime is often about when something is due.
+// anyTime generates times near the deadline and the limits of claims.
 func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	at := []time.Time{
 		now, now.Add(time.Second), now.Add(29 * time.Second), now.Add(30 * time.Second), now.Add(time.Minute), now.Add(5 * time.Minute), now.Add(20 * time.Minute),
@@ -145,7 +144,7 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 	return rapid.SampledFrom(at)
 }
 
-// anyEvent is what may come next, sense or not.
+// anyEvent generates an event, whether it is valid in the present state or not.
 func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Event {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
@@ -174,31 +173,32 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
 	})
 }
 
-// A moment is one step of a life.
-type moment struct {
+// A transition is one step of a random run.
+type transition struct {
 	before, after lifecycle.State
 	event         lifecycle.Event
 	history       []lifecycle.Entry
 	err           error
 }
 
-// anyLife asks, and lets things happen. Mostly time goes on; an ending comes
-// early or late, so that both sides of it are long.
-func anyLife(t *rapid.T) []moment {
+// anyRun draws a random run: an ask and up to 30 events, mostly in order of time. No
+// answer comes before a random number of events, so that runs have many events before
+// and after the outcome.
+func anyRun(t *rapid.T) []transition {
 	asked := anyAsked().Draw(t, "asked")
 	var (
-		life []moment
+		run  []transition
 		s    lifecycle.State
 		now  = nine
-		wait = rapid.IntRange(0, 10).Draw(t, "moments before it may end")
+		wait = rapid.IntRange(0, 10).Draw(t, "events before it may end")
 	)
-	happen := func(ev lifecycle.Event) {
+	apply := func(ev lifecycle.Event) {
 		next, history, err := lifecycle.Step(s, ev)
-		life = append(life, moment{s, next, ev, history, err})
+		run = append(run, transition{s, next, ev, history, err})
 		s = next
 	}
-	happen(asked)
-	for i := range rapid.IntRange(1, 30).Draw(t, "moments") {
+	apply(asked)
+	for i := range rapid.IntRange(1, 30).Draw(t, "events") {
 		at := anyTime(asked.Ask, now).Draw(t, "at")
 		if at.After(now) && at.Sub(now) < 2*time.Hour && rapid.IntRange(0, 3).Draw(t, "time goes on") > 0 {
 			now = at
@@ -211,23 +211,23 @@ func anyLife(t *rapid.T) []moment {
 			}
 			ev = lifecycle.Claimed{By: "ana", At: at}
 		}
-		happen(ev)
+		apply(ev)
 	}
-	return life
+	return run
 }
 
-// eachMoment holds a law against every moment of many lives.
-func eachMoment(t *testing.T, law func(t *rapid.T, m moment)) {
+// forEachTransition checks an invariant for every transition of many random runs.
+func forEachTransition(t *testing.T, check func(t *rapid.T, m transition)) {
 	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
-		for _, m := range anyLife(t) {
-			law(t, m)
+		for _, m := range anyRun(t) {
+			check(t, m)
 		}
 	})
 }
 
-// copied shares nothing with s.
-func copied(s lifecycle.State) lifecycle.State {
+// cloneState returns a deep copy of s.
+func cloneState(s lifecycle.State) lifecycle.State {
 	s.Ask = s.Ask.Clone()
 	return s
 }

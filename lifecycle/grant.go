@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// grant is what approve_all makes of this ask: for who asked, for this tool, and
-// only as dangerous as what the person saw.
+// grant returns the grant that approve_all makes on this ask. It is for the owner and
+// the tool of the ask, and covers dangerous calls only if this one is dangerous.
 func grant(s State, ev Answered, r askback.GrantRequest) askback.Grant {
 	c := s.Ask.Confirmation
 	g := askback.Grant{
@@ -27,16 +27,16 @@ func grant(s State, ev Answered, r askback.GrantRequest) askback.Grant {
 	return g
 }
 
-// wish is what a person wanted granted, in one word.
-func wish(r *askback.GrantRequest) string {
+// grantKey returns a text that is equal for equal grant requests, or "" for nil.
+func grantKey(r *askback.GrantRequest) string {
 	if r == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
 }
 
-// covered approves by a grant, which never covers more than it says, whoever
-// found it.
+// covered approves the ask by a grant. It checks that the grant covers the ask and
+// does not rely on the caller.
 func covered(s State, ev Covered) (State, []Entry, error) {
 	g := ev.Grant
 	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, ev.At) {
@@ -49,6 +49,6 @@ func covered(s State, ev Covered) (State, []Entry, error) {
 	if err != nil || len(history) == 0 {
 		return s, nil, err
 	}
-	g.Input = nil // it is in the entry of the ask, and told once when the grant is made
+	g.Input = nil // the ask has it, and the history has it in grant_made
 	return next, append(history, Entry{Type: "grant_used", Grant: &g}), nil
 }

@@ -1,9 +1,10 @@
-// Package lifecycle decides how an ask lives, and does none of it.
+// Package lifecycle has the state machines of asks and sessions, as pure functions.
 //
-// [Step] is a function of its arguments alone: time, chance and identity come
-// in the event. An ask is pending until exactly one outcome ends it. The
-// outcome is final, the ask is not frozen: what comes late is still recorded.
-// The stories in testdata are the specification.
+// The result of [Step] depends only on its arguments: times, ids and digests are
+// part of the event. An ask is pending until exactly one outcome ends it. The
+// outcome is final, but later events are still recorded: late answers, the use of
+// an approval and the acknowledgement. The transcripts in testdata specify the
+// machines.
 package lifecycle
 
 import (
@@ -15,31 +16,31 @@ import (
 	"github.com/askback/askback"
 )
 
-// A State is all that is remembered of one ask.
+// A State is the state of one ask.
 type State struct {
-	Ask      askback.Ask // as people and agents see it now
+	Ask      askback.Ask // the ask as people and agents read it
 	Owner    string      // the name of the principal that asked
-	Request  string      // digest of the request, to know it again by its key
-	Refused  int         // answers that came late
-	Granted  string      // what approve_all granted, to know the same answer again
+	Request  string      // digest of the request, to compare a repeat with the same key
+	Refused  int         // number of late answers in the history
+	Granted  string      // the grant that approve_all requested, to compare a repeat
 	Consumed time.Time   // when the approval was spent; zero: not yet
 }
 
-// MaxRefused is how many late answers the history of one ask keeps.
+// MaxRefused is the number of late answers that the history of one ask keeps.
 const MaxRefused = 100
 
-// claimPause is how soon the same person's next claim is news.
+// claimPause is the least time between two claims of one person. Earlier ones change
+// nothing.
 const claimPause = 30 * time.Second
 
-// maxClaims bounds the people who are shown to be looking; the latest stay.
+// maxClaims is the number of claims that an ask keeps, the latest ones.
 const maxClaims = 20
 
-// An Event is something that happened to an ask: [Asked], [Covered],
-// [Answered], [Declined], [Cancelled], [Claimed], [Due], [Refused],
-// [Consumed] or [Received].
+// An Event is an input to the machine of an ask: [Asked], [Covered], [Answered],
+// [Declined], [Cancelled], [Claimed], [Due], [Refused], [Consumed] or [Received].
 type Event interface{ event() }
 
-// Asked opens an ask. Its questions or confirmation are normal already.
+// Asked opens an ask. Its questions or confirmation are normalized.
 type Asked struct {
 	Ask     askback.Ask
 	Owner   string
@@ -47,24 +48,24 @@ type Asked struct {
 	At      time.Time
 }
 
-// Covered says that a grant approves the ask, with the use of it counted.
+// Covered approves the ask by a grant. Grant already counts this use.
 type Covered struct {
 	Grant askback.Grant
 	At    time.Time
 }
 
-// Answered says that a person gave an answer.
+// Answered settles the ask with the answer of a person.
 type Answered struct {
 	By      string
 	Via     askback.Via
 	Answer  askback.Answer
-	Digest  string // of the arguments as edited, if they were
-	GrantID string // for the grant that approve_all makes
-	Token   string // by which it ends, should that be revoked
+	Digest  string // of the edited arguments, if there are any
+	GrantID string // the id of the grant that approve_all makes
+	Token   string // the id of the token on which that grant depends
 	At      time.Time
 }
 
-// Declined says that a person will not answer.
+// Declined settles the ask without an answer: a person declined.
 type Declined struct {
 	By     string
 	Via    askback.Via
@@ -72,7 +73,8 @@ type Declined struct {
 	At     time.Time
 }
 
-// Cancelled says that the agent withdrew the ask.
+// Cancelled settles the ask without an answer: the agent withdrew it, or its session
+// ended.
 type Cancelled struct {
 	By     askback.By
 	Via    askback.Via
@@ -80,16 +82,16 @@ type Cancelled struct {
 	At     time.Time
 }
 
-// Claimed says that a person is looking at the ask.
+// Claimed records that a person is reading the ask.
 type Claimed struct {
 	By string
 	At time.Time
 }
 
-// Due says what time it is; it matters when the deadline is past.
+// Due is the time of a clock. It ends the ask if [State.Due] is past.
 type Due struct{ At time.Time }
 
-// Refused says that an answer or a refusal to answer came too late.
+// Refused records an answer, or a refusal to answer, that came too late.
 type Refused struct {
 	By     string
 	Via    askback.Via
@@ -98,13 +100,13 @@ type Refused struct {
 	At     time.Time
 }
 
-// Consumed says that the action with this digest is about to run.
+// Consumed spends the approval: the action with this digest is about to run.
 type Consumed struct {
 	Digest string
 	At     time.Time
 }
 
-// Received says that the agent has the outcome.
+// Received records that the agent acknowledged the outcome.
 type Received struct{ At time.Time }
 
 func (Asked) event()     {}
@@ -118,12 +120,12 @@ func (Refused) event()   {}
 func (Consumed) event()  {}
 func (Received) event()  {}
 
-// Step returns the state after an event, and what the history says of it. An
-// event that changes nothing has no history, and a change always has some. On
-// error the state is the one before.
+// Step returns the state after an event, and its records for the history. An event
+// that changes the state has at least one record, any other event has none. With an
+// error, Step returns s.
 //
-// Errors: [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrPending], [askback.Invalid].
+// The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
+// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
 func Step(s State, ev Event) (State, []Entry, error) {
 	next, history, err := dispatch(s, ev)
 	if err != nil || len(history) == 0 {
@@ -134,7 +136,7 @@ func Step(s State, ev Event) (State, []Entry, error) {
 
 func dispatch(s State, ev Event) (State, []Entry, error) {
 	if a, ok := ev.(Asked); ok != (s.Ask.ID == "") {
-		return s, nil, fmt.Errorf("%T for ask %q: an ask is asked once, first of all", ev, s.Ask.ID)
+		return s, nil, fmt.Errorf("%T for ask %q: Asked must be the first event, and only the first", ev, s.Ask.ID)
 	} else if ok {
 		return asked(a)
 	}
@@ -161,9 +163,9 @@ func dispatch(s State, ev Event) (State, []Entry, error) {
 	return s, nil, fmt.Errorf("unknown event %T", ev)
 }
 
-// Due returns when the ask wants [Due]; zero is never. Claims hold the
-// deadline for [askback.ClaimHold] after the last one, and for
-// [askback.MaxClaimHold] past it at the most (F5).
+// Due returns the time at which [Due] ends the ask, or zero if it never does. Claims
+// hold the deadline until [askback.ClaimHold] after the last one, but at most
+// [askback.MaxClaimHold] past the deadline (F5).
 func (s State) Due() time.Time {
 	a := s.Ask
 	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
@@ -190,7 +192,7 @@ func asked(ev Asked) (State, []Entry, error) {
 
 func answered(s State, ev Answered) (State, []Entry, error) {
 	answer, err := ev.Answer.Normalize(s.Ask)
-	granted := wish(answer.Grant)
+	granted := grantKey(answer.Grant)
 	if s.Ask.Settled() && granted != s.Granted {
 		return s, nil, askback.ErrSettled
 	}
@@ -207,7 +209,7 @@ func answered(s State, ev Answered) (State, []Entry, error) {
 	return next, append(history, Entry{Type: "grant_made", Grant: &g}), nil
 }
 
-// approvedDigest is that of what may run after an answer.
+// approvedDigest returns the digest of the arguments that an answer approves, or "".
 func approvedDigest(s State, ev Answered, a askback.Answer) string {
 	switch {
 	case s.Ask.Kind != askback.Confirm, a.Decision != askback.Approve && a.Decision != askback.ApproveAll:
@@ -247,9 +249,9 @@ func due(s State, ev Due) (State, []Entry, error) {
 	return settle(s, nil, o)
 }
 
-// settle ends a pending ask. A settled one stays as it is: the same outcome by
-// the same hand is a repeat and no error; anything else came too late, whatever
-// else is wrong with it.
+// settle ends a pending ask with outcome o, unless the input is invalid. A settled
+// ask does not change: the same outcome by the same actor is a repeat and no error.
+// Any other one, also an invalid one, returns [askback.ErrSettled].
 func settle(s State, invalid error, o askback.Outcome) (State, []Entry, error) {
 	if won := s.Ask.Outcome; won != nil {
 		if invalid == nil && won.By == o.By && won.Same(&o) {
@@ -291,25 +293,26 @@ func refused(s State, ev Refused) (State, []Entry, error) {
 	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
 	if a := ev.Answer; length(a) <= maxRefused {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
-		e.Input = kept(a.Input)
+		e.Input = validJSON(a.Input)
 	}
 	return s, []Entry{e}, nil
 }
 
-// maxRefused is how many bytes of a late answer are kept. Nobody checked it
-// against the limits of an answer; of a longer one only who and why is kept.
+// maxRefused is the longest late answer in bytes that the history keeps. A late
+// answer is not checked against the limits of answers. Of a longer one, only the
+// actor and the reason are kept.
 const maxRefused = 1 << 16
 
-// kept is JSON as it can be written down; what is none is not.
-func kept(raw json.RawMessage) json.RawMessage {
+// validJSON returns raw, or nil if it is not valid JSON and could not be encoded.
+func validJSON(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(raw) {
 		return nil
 	}
 	return raw
 }
 
-// length is about what an answer takes as JSON: an entry that says nothing is
-// still written down with all its names.
+// length returns the approximate length of an answer as JSON. An empty entry counts
+// too, because its field names are written.
 func length(a askback.Answer) int {
 	const entry, value = 64, 4
 	n := len(a.Comment) + len(a.Decision) + len(a.Reason) + len(a.Input)
@@ -333,7 +336,7 @@ func consumed(s State, ev Consumed) (State, []Entry, error) {
 	}
 	s.Consumed = ev.At
 	if s.Ask.ReceivedAt.IsZero() {
-		s.Ask.ReceivedAt = ev.At // whoever spends an approval has it
+		s.Ask.ReceivedAt = ev.At // an agent that spends an approval has the outcome
 	}
 	return s, []Entry{{Type: "question_consumed", Digest: ev.Digest}}, nil
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// A SessionState is all that is remembered of one run that happens elsewhere.
-// Its status follows: an open ask makes it wait (wire.md §1).
+// A SessionState is the state of one session. Until it ends, an open ask makes its
+// status waiting (wire.md §1).
 type SessionState struct {
 	Session askback.Session
 }
 
-// A SessionEvent is something that happened to a session: [SessionStarted],
+// A SessionEvent is an input to the machine of a session: [SessionStarted],
 // [AskOpened], [AskClosed] or [Told].
 type SessionEvent interface{ sessionEvent() }
 
@@ -26,19 +26,19 @@ type SessionStarted struct {
 	At      time.Time
 }
 
-// AskOpened says that the run asked something.
+// AskOpened records that the session has a new ask.
 type AskOpened struct {
 	Ask askback.Ask
 	At  time.Time
 }
 
-// AskClosed says that an ask of the run was settled.
+// AskClosed records that an ask of the session was settled.
 type AskClosed struct {
 	Ask askback.Ask
 	At  time.Time
 }
 
-// Told says that somebody said something to the session.
+// Told is a command to the session, with its sender.
 type Told struct {
 	By   askback.By
 	Via  askback.Via
@@ -51,23 +51,23 @@ func (AskOpened) sessionEvent()      {}
 func (AskClosed) sessionEvent()      {}
 func (Told) sessionEvent()           {}
 
-// MaxSessionAsks is how many asks of one session may be open: they end together
-// with it, in one commit.
+// MaxSessionAsks is the number of asks of one session that may be open. It is bounded
+// because they end with the session, in one commit.
 const MaxSessionAsks = 200
 
-// A Withdrawal is what must happen to the open asks of a session in the same
-// change: they are cancelled.
+// A Withdrawal requires that the open asks of a session are cancelled in the same
+// commit.
 type Withdrawal struct {
 	By     askback.By
 	Via    askback.Via
 	Reason string
 }
 
-// StepSession returns the session after an event, what the history says of it,
-// and whether its open asks are cancelled with it. On error the state is the one
-// before.
+// StepSession returns the state after an event, its records for the history, and a
+// Withdrawal if the open asks end with it. With an error, it returns s.
 //
-// Errors: [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid].
+// The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for
+// an ask too many, an [askback.RetryError].
 func StepSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withdrawal, error) {
 	next, history, cancel, err := dispatchSession(s, ev)
 	if err != nil {
@@ -78,7 +78,7 @@ func StepSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withd
 
 func dispatchSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withdrawal, error) {
 	if started, ok := ev.(SessionStarted); ok != (s.Session.ID == "") {
-		return s, nil, nil, fmt.Errorf("%T for session %q: a session starts once, first of all", ev, s.Session.ID)
+		return s, nil, nil, fmt.Errorf("%T for session %q: SessionStarted must be the first event, and only the first", ev, s.Session.ID)
 	} else if ok {
 		return sessionStarted(started)
 	}
@@ -96,11 +96,11 @@ func dispatchSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *W
 func sessionStarted(ev SessionStarted) (SessionState, []Entry, *Withdrawal, error) {
 	s := SessionState{Session: ev.Session}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, ev.At, ev.At
-	return s, []Entry{s.told("session_started")}, nil, nil
+	return s, []Entry{s.snapshot("session_started")}, nil, nil
 }
 
-// askOpened counts an ask. Asking is going on: a run whose turn had ended is
-// running again. A run that its agent completed asks nothing more.
+// askOpened counts a new ask. It starts the next turn if the last one had ended. A
+// session that is over for good accepts no ask.
 func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.final():
@@ -118,8 +118,8 @@ func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal
 	return s, []Entry{{Type: "state_change", State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
 }
 
-// askClosed counts an ask as settled. One whose deadline was to fail the run
-// fails it, with what else it asked.
+// askClosed counts an ask as settled. If it expired with [askback.OnTimeoutFail], the
+// session fails, and its other asks are cancelled.
 func askClosed(s SessionState, ev AskClosed) (SessionState, []Entry, *Withdrawal, error) {
 	s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 	o := ev.Ask.Outcome
@@ -130,7 +130,7 @@ func askClosed(s SessionState, ev AskClosed) (SessionState, []Entry, *Withdrawal
 	}
 	s = s.settle(ev.At)
 	if s.Session.AsksPending > 0 || s.Session.Ended() {
-		return s, nil, nil, nil // it stands as it stood; the ask's own line says what happened
+		return s, nil, nil, nil // the status is the same, and the history of the ask has the event
 	}
 	return s, []Entry{{Type: "state_change", State: "llm_requesting"}}, nil, nil
 }
@@ -139,27 +139,27 @@ func told(s SessionState, ev Told) (SessionState, []Entry, *Withdrawal, error) {
 	if err := ev.Tell.Check(); err != nil {
 		return s, nil, nil, err
 	}
-	switch said := ev.Tell.(type) {
+	switch cmd := ev.Tell.(type) {
 	case askback.SendMessage:
-		return s.message(ev, said.Text)
+		return s.message(ev, cmd.Text)
 	case askback.Report:
-		return s.report(ev, said)
+		return s.report(ev, cmd)
 	case askback.EndTurn:
-		return s.endTurn(ev, said)
+		return s.endTurn(ev, cmd)
 	case askback.EndSession:
-		return s.cancel(ev, said)
+		return s.cancel(ev, cmd)
 	case askback.ResumeSession:
-		return s.resume(ev, said)
+		return s.resume(ev, cmd)
 	case askback.Complete:
-		return s.complete(ev, said)
+		return s.complete(ev, cmd)
 	case askback.SetTodos:
-		return s.todo(ev, said)
+		return s.todo(ev, cmd)
 	}
-	return s, nil, nil, fmt.Errorf("unknown tell %T", ev.Tell)
+	return s, nil, nil, fmt.Errorf("unknown command %T", ev.Tell)
 }
 
-// message keeps what a person says. Where the turn had ended it starts the next
-// one; an open ask it leaves alone.
+// message records a message of a person. It starts the next turn if the last one had
+// ended. Open asks stay open.
 func (s SessionState) message(ev Told, text string) (SessionState, []Entry, *Withdrawal, error) {
 	if s.final() {
 		return s, nil, nil, askback.ErrEnded
@@ -173,15 +173,15 @@ func (s SessionState) message(ev Told, text string) (SessionState, []Entry, *Wit
 	return s, history, nil, nil
 }
 
-func (s SessionState) report(ev Told, said askback.Report) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) report(ev Told, cmd askback.Report) (SessionState, []Entry, *Withdrawal, error) {
 	if s.final() {
 		return s, nil, nil, askback.ErrEnded
 	}
 	s.Session.UpdatedAt = ev.At
-	return s, []Entry{{Type: "message", Role: askback.RoleAssistant, Text: said.Text, Final: said.Final}}, nil, nil
+	return s, []Entry{{Type: "message", Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
 }
 
-func (s SessionState) endTurn(ev Told, said askback.EndTurn) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) endTurn(ev Told, cmd askback.EndTurn) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -189,10 +189,10 @@ func (s SessionState) endTurn(ev Told, said askback.EndTurn) (SessionState, []En
 		return s, nil, nil, nil
 	}
 	s = s.end(askback.SessionCompleted, "idle", ev.At)
-	return s, s.ending("session_completed", "idle"), withdraw(ev, said.Reason), nil
+	return s, s.ending("session_completed", "idle"), withdraw(ev, cmd.Reason), nil
 }
 
-func (s SessionState) cancel(ev Told, said askback.EndSession) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) cancel(ev Told, cmd askback.EndSession) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.Session.Status == askback.SessionCancelled:
 		return s, nil, nil, nil
@@ -200,11 +200,11 @@ func (s SessionState) cancel(ev Told, said askback.EndSession) (SessionState, []
 		return s, nil, nil, askback.ErrEnded
 	}
 	s = s.end(askback.SessionCancelled, "", ev.At)
-	s.Session.Error = said.Reason
-	return s, s.ending("session_cancelled", "cancelled"), withdraw(ev, said.Reason), nil
+	s.Session.Error = cmd.Reason
+	return s, s.ending("session_cancelled", "cancelled"), withdraw(ev, cmd.Reason), nil
 }
 
-func (s SessionState) resume(ev Told, said askback.ResumeSession) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) resume(ev Told, cmd askback.ResumeSession) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -215,23 +215,23 @@ func (s SessionState) resume(ev Told, said askback.ResumeSession) (SessionState,
 	s.Session.ResumedAt = ev.At
 	history := []Entry{{Type: "state_change", State: "llm_requesting"}}
 	switch {
-	case said.Message == "":
-	case ev.By.Kind == askback.ByAgent: // it never speaks as a person
-		history = append(history, Entry{Type: "message", Role: askback.RoleAssistant, Text: said.Message})
+	case cmd.Message == "":
+	case ev.By.Kind == askback.ByAgent: // an agent cannot write as a person
+		history = append(history, Entry{Type: "message", Role: askback.RoleAssistant, Text: cmd.Message})
 	default:
-		history = append(history, Entry{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: said.Message})
+		history = append(history, Entry{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
 	}
 	return s, history, nil, nil
 }
 
-// complete ends a run for good, with the result that its agent reports. The same
-// report again is no error, another one is: whoever read the result may rely on it.
-func (s SessionState) complete(ev Told, said askback.Complete) (SessionState, []Entry, *Withdrawal, error) {
+// complete ends a session for good, with the result that its agent reports. The same
+// report again changes nothing. Another one is an error, since the result is final.
+func (s SessionState) complete(ev Told, cmd askback.Complete) (SessionState, []Entry, *Withdrawal, error) {
 	status, event, word := askback.SessionCompleted, "session_completed", "completed"
-	if said.Status == askback.SessionFailed {
+	if cmd.Status == askback.SessionFailed {
 		status, event, word = askback.SessionFailed, "session_failed", "failed"
 	}
-	same := compact(s.Session.Result) == compact(said.Result) && s.Session.Error == said.Error
+	same := compact(s.Session.Result) == compact(cmd.Result) && s.Session.Error == cmd.Error
 	switch {
 	case s.Session.Status == status && same && s.Session.Phase == "":
 		return s, nil, nil, nil
@@ -239,11 +239,12 @@ func (s SessionState) complete(ev Told, said askback.Complete) (SessionState, []
 		return s, nil, nil, askback.ErrEnded
 	}
 	s = s.end(status, "", ev.At)
-	s.Session.Result, s.Session.Error = said.Result, said.Error
+	s.Session.Result, s.Session.Error = cmd.Result, cmd.Error
 	return s, s.ending(event, word), withdraw(ev, "the run "+word), nil
 }
 
-// compact is JSON without the white space between its tokens.
+// compact returns raw without white space between its tokens. What is not JSON is
+// returned unchanged.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -252,14 +253,14 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (s SessionState) todo(ev Told, said askback.SetTodos) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) todo(ev Told, cmd askback.SetTodos) (SessionState, []Entry, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
-	case slices.Equal(s.Session.Todos, said.Todos):
+	case slices.Equal(s.Session.Todos, cmd.Todos):
 		return s, nil, nil, nil
 	}
-	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(said.Todos), ev.At
+	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(cmd.Todos), ev.At
 	return s, []Entry{{Type: "todos_changed", Todos: s.Session.Todos}}, nil, nil
 }
 
@@ -267,12 +268,10 @@ func withdraw(ev Told, reason string) *Withdrawal {
 	return &Withdrawal{By: ev.By, Via: ev.Via, Reason: reason}
 }
 
-// final reports whether nothing more happens in a session, whatever is said: it
-// failed, it was cancelled, or its agent completed it. A turn that ended (phase
-// idle) is not final.
+// final reports whether the session is over for good; see [askback.Session.Final].
 func (s SessionState) final() bool { return s.Session.Final() }
 
-// wake makes a run whose turn had ended go on.
+// wake starts the next turn if the last one had ended.
 func (s SessionState) wake(at time.Time) SessionState {
 	if s.Session.Ended() {
 		s.Session.Status, s.Session.Phase, s.Session.CompletedAt = askback.SessionRunning, "", time.Time{}
@@ -282,7 +281,7 @@ func (s SessionState) wake(at time.Time) SessionState {
 	return s
 }
 
-// settle derives the status of a run that goes on.
+// settle sets the status of a session that has not ended, by its open asks.
 func (s SessionState) settle(at time.Time) SessionState {
 	s.Session.UpdatedAt = at
 	if s.Session.Ended() {
@@ -295,18 +294,19 @@ func (s SessionState) settle(at time.Time) SessionState {
 	return s
 }
 
-// end ends a run. Its open asks end in the same change.
+// end ends the session. The caller must cancel its open asks in the same commit.
 func (s SessionState) end(status askback.SessionStatus, phase string, at time.Time) SessionState {
 	s.Session.AsksPending = 0
 	s.Session.Status, s.Session.Phase, s.Session.CompletedAt, s.Session.UpdatedAt = status, phase, at, at
 	return s
 }
 
-func (s SessionState) told(event string) Entry {
-	was := s.Session
-	return Entry{Type: event, Session: &was}
+// snapshot returns a record for the history with the session as it is now.
+func (s SessionState) snapshot(event string) Entry {
+	session := s.Session
+	return Entry{Type: event, Session: &session}
 }
 
 func (s SessionState) ending(event, word string) []Entry {
-	return []Entry{s.told(event), {Type: "state_change", State: word}}
+	return []Entry{s.snapshot(event), {Type: "state_change", State: word}}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// SessionFormat is the number that stored sessions begin with.
+// SessionFormat is the version number in stored states of sessions.
 const SessionFormat = 1
 
-// What is stored of a session, apart from the wire's shape. Times are
-// milliseconds since 1970.
+// A session is stored in two parts like an ask: sessionFixed is written once,
+// sessionMoving with each step. Times are in milliseconds since 1970.
 type sessionFixed struct {
 	Format   int             `json:"v"`
 	ID       string          `json:"id"`
@@ -53,8 +53,8 @@ func EncodeSession(s SessionState) ([]byte, error) {
 	})
 }
 
-// DecodeSession reads what [EncodeSessionFixed] and [EncodeSession] wrote, in this
-// release or an older one.
+// DecodeSession returns the state that [EncodeSessionFixed] and [EncodeSession]
+// encoded, in this release or an older one.
 func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
 	var f sessionFixed
 	var m sessionMoving

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// Stories of sessions (wire.md §1), written like those of asks:
+// The transcripts of sessions (wire.md §1) have this syntax:
 //
 //	09:00 deploy-bot starts
 //	09:00 deploy-bot asks ask_1                   or: …, then fail
@@ -77,7 +77,7 @@ func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
 	who, did, _ := strings.Cut(rest, " ")
 	if id, how, ok := strings.Cut(rest, " is "); ok && strings.HasPrefix(id, "ask_") {
 		how, fails := strings.CutSuffix(how, ", then fail")
-		return closed(id, askback.Status(how), fails, at)
+		return closedAsk(id, askback.Status(how), fails, at)
 	}
 	by := askback.By{Kind: askback.ByPerson, Name: who}
 	if strings.HasSuffix(who, "-bot") {
@@ -118,7 +118,7 @@ func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
 	return nil
 }
 
-func closed(id string, status askback.Status, fails bool, at time.Time) lifecycle.SessionEvent {
+func closedAsk(id string, status askback.Status, fails bool, at time.Time) lifecycle.SessionEvent {
 	a := askback.Ask{ID: id, Status: status, OnTimeout: askback.OnTimeoutDecline, Outcome: &askback.Outcome{Status: status, At: at}}
 	if status == askback.Expired {
 		a.Outcome.By = askback.By{Kind: askback.ByTimer}
@@ -163,25 +163,25 @@ func describeSession(before, s lifecycle.SessionState, history []lifecycle.Entry
 	return b.String()
 }
 
-// anySessionLife lets things happen to a session, in an order of chance.
-func anySessionLife(t *rapid.T) []sessionMoment {
+// anySessionRun draws a random run of a session.
+func anySessionRun(t *rapid.T) []sessionTransition {
 	var s lifecycle.SessionState
-	var life []sessionMoment
-	happen := func(ev lifecycle.SessionEvent) {
+	var run []sessionTransition
+	apply := func(ev lifecycle.SessionEvent) {
 		next, history, cancel, err := lifecycle.StepSession(s, ev)
-		life = append(life, sessionMoment{s, next, ev, history, cancel, err})
+		run = append(run, sessionTransition{s, next, ev, history, cancel, err})
 		s = next
 	}
 	at := nine
-	happen(lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at})
-	for range rapid.IntRange(1, 25).Draw(t, "moments") {
+	apply(lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: "deploy-bot", Agent: "deployer"}, At: at})
+	for range rapid.IntRange(1, 25).Draw(t, "events") {
 		at = at.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(t, "after"))
-		happen(anySessionEvent(s, at).Draw(t, "event"))
+		apply(anySessionEvent(s, at).Draw(t, "event"))
 	}
-	return life
+	return run
 }
 
-type sessionMoment struct {
+type sessionTransition struct {
 	before, after lifecycle.SessionState
 	event         lifecycle.SessionEvent
 	history       []lifecycle.Entry
@@ -209,23 +209,24 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 			return lifecycle.AskOpened{Ask: askback.Ask{ID: "ask_1"}, At: at}
 		case n < 12 && s.Session.AsksPending > 0:
 			how := rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "how")
-			return closed("ask_1", how, rapid.IntRange(0, 3).Draw(t, "fails") == 0, at)
+			return closedAsk("ask_1", how, rapid.IntRange(0, 3).Draw(t, "fails") == 0, at)
 		}
 		return lifecycle.Told{By: by, Via: askback.ViaWeb, Tell: rapid.SampledFrom(tells).Draw(t, "tell"), At: at}
 	})
 }
 
-// Status follows from what is open, until it ends; final is final; a change has
-// history and history a change; what is stored is what was (wire.md §1).
-func TestSessionLaws(t *testing.T) {
+// Until a session ends, its status depends on its open asks. A final session does not
+// change. Each change has a record in the history, and the stored form has the whole
+// state (wire.md §1).
+func TestSessionInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		for _, m := range anySessionLife(t) {
+		for _, m := range anySessionRun(t) {
 			one := m.after.Session
 			changed := cmp.Diff(m.before, m.after) != ""
 			if m.err != nil && changed {
 				t.Fatalf("%+v was refused, and changed the session", m.event)
 			}
-			_, counted := m.event.(lifecycle.AskClosed) // the ask's own line says it
+			_, counted := m.event.(lifecycle.AskClosed) // the history of the ask has the event
 			if len(m.history) == 0 && changed && !counted {
 				t.Fatalf("%+v changed the session, without history", m.event)
 			}
@@ -241,14 +242,14 @@ func TestSessionLaws(t *testing.T) {
 			if m.cancel != nil && one.AsksPending != 0 {
 				t.Fatalf("%+v cancels all asks, and %d are open", m.event, one.AsksPending)
 			}
-			if diff := cmp.Diff(m.after, storedSession(t, m.after)); diff != "" {
+			if diff := cmp.Diff(m.after, roundTripSession(t, m.after)); diff != "" {
 				t.Fatalf("stored -, read +:\n%s", diff)
 			}
 		}
 	})
 }
 
-func storedSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState {
+func roundTripSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState {
 	t.Helper()
 	fixed, err := lifecycle.EncodeSessionFixed(s)
 	if err != nil {
@@ -265,13 +266,13 @@ func storedSession(t rapid.TB, s lifecycle.SessionState) lifecycle.SessionState 
 	return out
 }
 
-func TestASessionOfANewerReleaseIsRefused(t *testing.T) {
+func TestSessionOfNewerReleaseIsRejected(t *testing.T) {
 	for _, c := range [][2]string{
 		{`{"v":2,"id":"ses_1"}`, `{"v":1,"status":"running"}`}, {`{"v":1,"id":"ses_1"}`, `{"v":9,"status":[]}`},
 	} {
 		_, err := lifecycle.DecodeSession([]byte(c[0]), []byte(c[1]))
 		if err == nil || !strings.Contains(err.Error(), "newer release") {
-			t.Errorf("%s %s: got %v, want to be told of a newer release", c[0], c[1], err)
+			t.Errorf("%s %s: got %v, want an error that names a newer release", c[0], c[1], err)
 		}
 	}
 	for _, c := range [][2]string{{`{}`, `{}`}, {`[`, `{}`}, {`{"v":1,"id":"ses_1"}`, `{"v":1}`}} {

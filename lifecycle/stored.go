@@ -10,14 +10,14 @@ import (
 	"github.com/askback/askback"
 )
 
-// Format is the number that stored states begin with. A state of an older
-// format is lifted when it is read; one of a newer format is refused.
+// Format is the version number in stored states of asks. [Decode] converts older
+// formats and rejects newer ones.
 const Format = 1
 
-// An Entry is one line of an ask's history. What the ask itself says, such as
-// its questions and its outcome, is not said again: neither ever changes.
+// An Entry is one record of the history of an ask or a session. It does not repeat
+// what the ask itself has and never changes, such as its questions and its outcome.
 type Entry struct {
-	Type     string                   `json:"-"` // wire.md §4
+	Type     string                   `json:"-"` // the type of the event (wire.md §4)
 	By       string                   `json:"by,omitempty"`
 	Via      askback.Via              `json:"via,omitempty"`
 	Why      string                   `json:"why,omitempty"`
@@ -27,10 +27,10 @@ type Entry struct {
 	Input    json.RawMessage          `json:"input,omitempty"`
 	Reason   string                   `json:"reason,omitempty"`
 	Digest   string                   `json:"digest,omitempty"`
-	Grant    *askback.Grant           `json:"grant,omitempty"` // as it stood then
+	Grant    *askback.Grant           `json:"grant,omitempty"` // the grant at the time of the event
 
-	// Of a session.
-	Session *askback.Session `json:"session,omitempty"` // as it stood then
+	// The fields of sessions.
+	Session *askback.Session `json:"session,omitempty"` // the session after the event
 	State   string           `json:"state,omitempty"`
 	Ask     string           `json:"ask,omitempty"`
 	Role    askback.Role     `json:"role,omitempty"`
@@ -39,8 +39,8 @@ type Entry struct {
 	Todos   []askback.Todo   `json:"todos,omitempty"`
 }
 
-// What is stored has a shape of its own, apart from the wire's: fixed is
-// written once, moving with each step. Times are milliseconds since 1970.
+// An ask is stored in two parts. Their JSON is independent of the JSON on the wire:
+// fixed is written once, moving with each step. Times are in milliseconds since 1970.
 type fixed struct {
 	Format       int               `json:"v"`
 	ID           string            `json:"id"`
@@ -74,8 +74,8 @@ type moving struct {
 	Received int64          `json:"received,omitempty"`
 }
 
-// The stored twins of root types have the same fields in the same order, so
-// that one converts into the other; a field added there breaks the build here.
+// The stored types have the fields of the types of package askback in the same order,
+// so that one converts to the other. A field added there fails the build here.
 type storedQuestion struct {
 	ID          string           `json:"id"`
 	Text        string           `json:"text"`
@@ -107,7 +107,7 @@ type storedClaim struct {
 
 type storedAnswer struct {
 	ID       string   `json:"id"`
-	Question string   `json:"-"` // the question has it
+	Question string   `json:"-"` // not stored: restore copies it from the question
 	Selected []string `json:"selected,omitempty"`
 	Other    string   `json:"other,omitempty"`
 	Notes    string   `json:"notes,omitempty"`
@@ -118,7 +118,7 @@ type storedOutcome struct {
 	Comment   string           `json:"comment,omitempty"`
 	Decision  askback.Decision `json:"decision,omitempty"`
 	Input     json.RawMessage  `json:"input,omitempty"`
-	Digest    string           `json:"digest,omitempty"` // of Input; else the confirmation has it
+	Digest    string           `json:"digest,omitempty"` // of Input; without Input it is that of the confirmation
 	GrantID   string           `json:"grant,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
 	ByKind    askback.ByKind   `json:"by"`
@@ -147,7 +147,7 @@ func EncodeFixed(s State) ([]byte, error) {
 func Encode(s State) ([]byte, error) {
 	a := s.Ask
 	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
-	if !a.ReceivedAt.Equal(s.Consumed) { // whoever spends an approval has it
+	if !a.ReceivedAt.Equal(s.Consumed) { // otherwise restore sets it from consumed
 		m.Received = millis(a.ReceivedAt)
 	}
 	for _, c := range a.Claims {
@@ -168,14 +168,14 @@ func Encode(s State) ([]byte, error) {
 	return marshal(m)
 }
 
-// Decode reads what [EncodeFixed] and [Encode] wrote, in this release or an
-// older one.
+// Decode returns the state that [EncodeFixed] and [Encode] encoded, in this release
+// or an older one.
 func Decode(fixedPart, movingPart []byte) (State, error) {
 	var f fixed
 	var m moving
 	errFixed, errMoving := json.Unmarshal(fixedPart, &f), json.Unmarshal(movingPart, &m)
-	// Unmarshal reads on after a value of another type, so the format is known
-	// even where a newer one changed what stands beside it.
+	// Unmarshal continues after a value of the wrong type. So the format is known
+	// even if a newer release changed the type of another field.
 	if newest := max(f.Format, m.Format); newest > Format {
 		return State{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, Format)
 	}
@@ -194,7 +194,7 @@ func Decode(fixedPart, movingPart []byte) (State, error) {
 	}, nil
 }
 
-// whole says whether both parts have what every ask has, and belong together.
+// whole reports whether both parts have the required fields and match each other.
 func whole(f fixed, m moving) bool {
 	return f.Format > 0 && m.Format > 0 && f.ID != "" &&
 		(f.Kind == askback.Confirm) == (f.Confirmation != nil) &&
@@ -232,7 +232,7 @@ func restore(f fixed, m moving) askback.Ask {
 	return a
 }
 
-// marshal is json.Marshal that leaves <, > and & as they were written.
+// marshal is like json.Marshal but does not escape <, > and &.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// samples lists what earlier releases stored: testdata/states/vN/NAME.fixed.json
-// and NAME.moving.json, frozen at their release and read for ever. NAME.want.json
-// says what they mean; -update writes that one and never touches the others.
+// samples returns the paths of states that earlier releases stored. The files
+// testdata/states/vN/NAME.fixed.json and NAME.moving.json never change. NAME.want.json
+// has the decoded state, and -update rewrites only that.
 func samples(t testing.TB) []string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/states/v*/*.fixed.json")
@@ -44,14 +44,14 @@ func sample(t testing.TB, path string) (fixed, moving []byte) {
 	return read(".fixed.json"), read(".moving.json")
 }
 
-func TestStatesOfEveryReleaseAreRead(t *testing.T) {
+func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
 	for _, path := range samples(t) {
 		t.Run(filepath.ToSlash(path), func(t *testing.T) {
 			s, err := lifecycle.Decode(sample(t, path))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := meaning(t, s)
+			got := stateJSON(t, s)
 			if *update {
 				if err := os.WriteFile(path+".want.json", got, 0o644); err != nil {
 					t.Fatal(err)
@@ -69,8 +69,8 @@ func TestStatesOfEveryReleaseAreRead(t *testing.T) {
 	}
 }
 
-// meaning is all of a state, in the words of the wire.
-func meaning(t *testing.T, s lifecycle.State) []byte {
+// stateJSON returns the whole state as JSON.
+func stateJSON(t *testing.T, s lifecycle.State) []byte {
 	t.Helper()
 	raw, err := json.MarshalIndent(struct {
 		Ask      askback.Ask `json:"ask"`
@@ -120,9 +120,9 @@ const (
 	someMoving = `{"v":1,"status":"pending"}`
 )
 
-// A newer release may have changed anything but the number; the sentence names
+// A newer release may have changed every field but the format number. The error names
 // the ask and what to do.
-func TestANewerFormatIsRefusedWithASentence(t *testing.T) {
+func TestNewerFormatIsRejected(t *testing.T) {
 	const want = "ask ask_1 is stored in format 2, and this release reads up to 1: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
 		{strings.Replace(someFixed, `"v":1`, `"v":2`, 1), someMoving},
@@ -137,7 +137,7 @@ func TestANewerFormatIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestBrokenStatesAreErrors(t *testing.T) {
+func TestInvalidStatesAreRejected(t *testing.T) {
 	const confirm = `{"v":1,"id":"ask_1","kind":"confirmation"}`
 	for name, c := range map[string]struct{ fixed, moving string }{
 		"nothing":                     {"", ""},
@@ -167,16 +167,16 @@ func TestBrokenStatesAreErrors(t *testing.T) {
 	}
 }
 
-// Fields that a later release of the same format adds are passed over.
-func TestUnknownFieldsAreNoError(t *testing.T) {
+// Fields that a later release of the same format adds are ignored.
+func TestUnknownFieldsAreIgnored(t *testing.T) {
 	fixed := strings.Replace(someFixed, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
 	if s, err := lifecycle.Decode([]byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
 		t.Errorf("got %+v, %v, want ask_1", s, err)
 	}
 }
 
-// What a database gives back may be anything. Decode says so or makes a state
-// that can be stepped and stored.
+// A database may return any bytes. Decode returns an error, or a state that can be
+// stepped and stored.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(someFixed), []byte(someMoving))
 	f.Add([]byte(`{"v":1,"id":"a","kind":"confirmation"}`), []byte(`{"v":1,"status":"answered","outcome":{"decision":"approved","by":"person","at":1}}`))
@@ -201,7 +201,7 @@ func FuzzDecode(f *testing.F) {
 			lifecycle.Consumed{At: nine},
 		} {
 			next, _, _ := lifecycle.Step(s, ev)
-			again := stored(t, next)
+			again := roundTrip(t, next)
 			if got, want := again.Ask.Status, next.Ask.Status; got != want || again.Refused != next.Refused {
 				t.Errorf("after %T: got %s, %d refused, want %s, %d", ev, got, again.Refused, want, next.Refused)
 			}

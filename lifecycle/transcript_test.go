@@ -19,9 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecycle.md with what happens now")
 
-// A transcript is a story: lines that say what happened, ----, and what the
-// machine made of it. Stories are read by people first; keep them short. How
-// they are written:
+// A transcript has events, then ----, then the results of the machine. Transcripts
+// are the specification: keep them short and readable. Their syntax:
 //
 //	09:00 deploy-bot asks                          no deadline
 //	09:00 deploy-bot asks, until 10:00, then fail  or decline, default, wait
@@ -95,7 +94,7 @@ func runTranscript(t *testing.T, path string) {
 	}
 }
 
-// paragraphs are lines with the indented ones below them, without comments.
+// paragraphs returns each line with the indented lines below it, without comments.
 func paragraphs(said string) [][]string {
 	var out [][]string
 	for line := range strings.SplitSeq(said, "\n") {
@@ -112,7 +111,7 @@ func paragraphs(said string) [][]string {
 
 var morning = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// clock reads 09:05 or 09:05:30 of the one day that stories have.
+// clock parses a time such as 09:05 or 09:05:30. All transcripts have the same day.
 func clock(t *testing.T, s string) time.Time {
 	t.Helper()
 	for _, form := range []string{"15:04", "15:04:05"} {
@@ -131,7 +130,7 @@ func readTime(at time.Time) string {
 	return at.Format("15:04:05")
 }
 
-// parse reads one paragraph. "is kept 200 times" is many events, else it is one.
+// parse returns the events of one paragraph: one, or several for "is kept 200 times".
 func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")
@@ -140,10 +139,10 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 		return []lifecycle.Event{lifecycle.Due{At: at}}
 	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
-		return []lifecycle.Event{found(t, s, at, strings.TrimSuffix(what, ", is found"))}
+		return []lifecycle.Event{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
 	}
 	if who, what, ok := strings.Cut(strings.TrimPrefix(rest, "what "), " wanted is kept"); ok {
-		return kept(t, at, who, what)
+		return lateAnswers(t, at, who, what)
 	}
 	who, did, _ := strings.Cut(rest, " ")
 	did, said, _ := strings.Cut(did, ": ")
@@ -160,7 +159,7 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	case "answers":
 		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
 	case "approves":
-		ev := approved(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
+		ev := approval(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
 		ev.By, ev.Via, ev.At = who, via, at
 		return []lifecycle.Event{ev}
 	case "denies":
@@ -180,8 +179,8 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	return nil
 }
 
-// approved reads "", " with {…}", " everything" or " tool_and_input for 1h".
-func approved(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle.Answered {
+// approval parses "", " with {…}", " everything" or " tool_and_input for 1h".
+func approval(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle.Answered {
 	t.Helper()
 	if input, ok := strings.CutPrefix(rest, " with "); ok {
 		a := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(input)}
@@ -201,8 +200,8 @@ func approved(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle
 	return lifecycle.Answered{Answer: askback.Decide(askback.Approve, said)}
 }
 
-// found reads "ana for drop_table, until 10:00".
-func found(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Event {
+// coveredEvent parses "ana for drop_table, until 10:00".
+func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Event {
 	t.Helper()
 	who, what, _ := strings.Cut(what, " for ")
 	tool, until, ok := strings.Cut(what, ", until ")
@@ -215,7 +214,7 @@ func found(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle
 	}}
 }
 
-func kept(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
+func lateAnswers(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
 	often, said, _ := strings.Cut(what, ": ")
 	n := 1
 	if often != "" {
@@ -231,7 +230,7 @@ func kept(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
 	return events
 }
 
-// limit reads ", until 10:00, then fail".
+// limit parses ", until 10:00, then fail".
 func limit(t *testing.T, how string, a *askback.Ask) {
 	a.OnTimeout = askback.OnTimeoutWait
 	for part := range strings.SplitSeq(how, ", ") {
@@ -293,7 +292,8 @@ func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Event 
 	return lifecycle.Asked{Ask: a, Owner: who, At: at}
 }
 
-// digest of a story says what it stands for: the real one is made elsewhere.
+// digest returns a readable text in place of a digest, which the machine only
+// compares.
 func digest(t *testing.T, what string) string {
 	tool, input, _ := strings.Cut(what, " ")
 	var b bytes.Buffer
@@ -373,13 +373,13 @@ func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) s
 		fmt.Fprintf(&b, "  came late so far: %d\n", s.Refused)
 	}
 	for _, h := range history {
-		b.WriteString("  history: " + line(h) + "\n")
+		b.WriteString("  history: " + describeEntry(h) + "\n")
 	}
 	return b.String()
 }
 
-// line reads a line of history aloud.
-func line(h lifecycle.Entry) string {
+// describeEntry returns the text of a record of the history.
+func describeEntry(h lifecycle.Entry) string {
 	s := h.Type
 	for _, part := range []struct{ before, text string }{
 		{" by ", h.By},
