@@ -145,7 +145,7 @@ func (d *doctor) configuration() {
 	case err != nil:
 		d.fail(check, "give a file that is there with --config, or none", "%v", err)
 	case d.all.Config == "":
-		d.ok(check, "there is no settings file; everything is as it comes")
+		d.ok(check, "no settings file is given; the defaults apply")
 	default:
 		d.ok(check, "%s is valid", d.all.Config)
 	}
@@ -166,13 +166,13 @@ func (d *doctor) state() {
 	case err != nil:
 		d.fail(check, "let this user in", "%v", err)
 	case !info.IsDir():
-		d.fail(check, "move it away", "%s is no directory", dir)
+		d.fail(check, "move it away", "%s is not a directory", dir)
 	case !isOurs(info):
 		d.fail(check, "chown it to this user", "%s belongs to another user", dir)
 	case isShared(info):
 		d.fail(check, "chmod 700 "+dir, "%s is open to others (%#o)", dir, info.Mode().Perm())
 	default:
-		d.ok(check, "%s is this user's alone", dir)
+		d.ok(check, "only this user can read %s", dir)
 	}
 }
 
@@ -193,7 +193,7 @@ func (d *doctor) tokens() {
 		case err != nil:
 			d.fail(check, "let this user in", "%v", err)
 		case !info.Mode().IsRegular():
-			d.fail(check, "delete it, and a new one is made", "%s is no plain file", path)
+			d.fail(check, "delete it, and a new one is made", "%s is not a plain file", path)
 		case !isOurs(info):
 			d.fail(check, "delete it, and a new one is made", "%s belongs to another user", path)
 		case isShared(info):
@@ -204,6 +204,6 @@ func (d *doctor) tokens() {
 		there++
 	}
 	if len(d.findings) == before {
-		d.ok(check, "%d of 2 are there and are this user's alone; a missing one is made when it is needed", there)
+		d.ok(check, "%d of 2 are there, and only this user can read them; a missing one is made when it is needed", there)
 	}
 }

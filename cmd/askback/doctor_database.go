@@ -37,7 +37,7 @@ func (d *doctor) stored(ctx context.Context) {
 		return
 	}
 	if isShared(info) || !isOurs(info) {
-		d.fail(check, "chown it to this user, and chmod 600 "+d.database, "%s is not this user's alone", d.database)
+		d.fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
 		return
 	}
 	about, err := inspect(ctx, d.database, d.held)
@@ -90,9 +90,9 @@ func (d *doctor) disk(size int64) {
 	free, known := freeBytes(filepath.Dir(d.database))
 	switch {
 	case !known:
-		d.ok("disk", "how much room there is cannot be told on this system")
+		d.ok("disk", "free space cannot be measured on this system")
 	case free < max(tight, size/10):
-		d.warn("disk", "make room: a full disk refuses what is asked and answered", "%s free", inBytes(free))
+		d.warn("disk", "make room: with a full disk, nothing can be asked or answered", "%s free", inBytes(free))
 	default:
 		d.ok("disk", "%s free", inBytes(free))
 	}
@@ -110,7 +110,7 @@ func (d *doctor) clock(newest, now time.Time) {
 			"it is %s behind what was written last", behind.Round(time.Second))
 		return
 	}
-	d.ok("clock", "it is not behind what was written last")
+	d.ok("clock", "it is not behind the last time in the database")
 }
 
 // inspection is what a database says of itself.

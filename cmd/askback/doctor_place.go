@@ -27,7 +27,7 @@ func (d *doctor) holder(ctx context.Context) {
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		d.database = path
-		d.ok(check, "nobody holds the database")
+		d.ok(check, "no process holds the database")
 		return
 	}
 	place, err := local.At(path)
@@ -49,9 +49,9 @@ func (d *doctor) holder(ctx context.Context) {
 		d.holds(ctx)
 	case announced:
 		d.warn(check, "nothing needs to be done: the next command replaces what it left",
-			"nobody holds the database; process %d served it last, and was killed", d.server.PID)
+			"no process holds the database; process %d served it last, and was killed", d.server.PID)
 	default:
-		d.ok(check, "nobody holds the database")
+		d.ok(check, "no process holds the database")
 	}
 }
 
@@ -90,7 +90,7 @@ func (d *doctor) port() {
 	const check = "port"
 	listen := cmp.Or(d.file.Listen, defaultListen)
 	if d.answers && strings.TrimPrefix(d.server.URL, "http://") == listen {
-		d.ok(check, "%s is where our server listens", listen)
+		d.ok(check, "the server of this database listens on %s", listen)
 		return
 	}
 	ln, err := net.Listen("tcp", listen)
@@ -98,7 +98,7 @@ func (d *doctor) port() {
 	case err == nil && ln.Close() == nil:
 		d.ok(check, "%s is free", listen)
 	case d.answers:
-		d.warn(check, "see what it is before askback serve is started there", "%s is not ours: %v", listen, err)
+		d.warn(check, "see what it is before askback serve is started there", "another program listens on %s: %v", listen, err)
 	default:
 		d.fail(check, "end what listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
 	}
