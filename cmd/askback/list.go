@@ -38,7 +38,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 			return nil
 		}
 		if screen := terminal.Screen(io.out); screen != nil {
-			c.draw(io.out, page.Items, screen.Width(), time.Now())
+			c.draw(io.out, page, screen.Width(), time.Now())
 		} else {
 			for _, ask := range page.Items {
 				printLine(io.out, listed(ask, time.Now()))
@@ -89,8 +89,9 @@ func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmati
 const maxVerdict = 24
 
 // draw writes the list for a person: one row for each ask, no wider than the screen.
-func (c *listCommand) draw(w io.Writer, asks []askback.Ask, width int, now time.Time) {
-	printLine(w, c.title(len(asks)))
+func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.Time) {
+	asks := page.Items
+	printLine(w, c.title(page))
 	ids, ends, outcome := shortIDs(asks), make([]string, len(asks)), 0
 	if c.Status != string(askback.Pending) {
 		outcome = len("OUTCOME")
@@ -117,15 +118,20 @@ func (c *listCommand) draw(w io.Writer, asks []askback.Ask, width int, now time.
 	}
 }
 
-// title counts what is listed.
-func (c *listCommand) title(n int) string {
-	switch {
-	case c.Status == string(askback.Pending):
-		return view.Count(n, "open question")
-	case c.Status == string(askback.AnyStatus):
-		return view.Count(n, "ask")
+// title counts what is listed. Part of a list is not called the whole.
+func (c *listCommand) title(page askback.Page) string {
+	what := c.Status + " ask"
+	switch c.Status {
+	case string(askback.Pending):
+		what = "open question"
+	case string(askback.AnyStatus):
+		what = "ask"
 	}
-	return view.Count(n, c.Status+" ask")
+	title := view.Count(len(page.Items), what)
+	if c.Cursor != "" || page.NextCursor != "" {
+		title += " of a longer list"
+	}
+	return title
 }
 
 // padded fills text with spaces up to a width.

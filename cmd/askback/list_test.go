@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// The title of a list counts all asks only where the list is complete.
+func TestListTitleTellsPartFromWhole(t *testing.T) {
+	asks := make([]askback.Ask, 2)
+	for i := range asks {
+		asks[i] = askback.Ask{ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Status: askback.Pending}
+		asks[i].Questions = []askback.Question{{ID: "q1", Text: "Which?"}}
+	}
+	for _, test := range []struct {
+		status, cursor, next, want string
+	}{
+		{"pending", "", "", "2 open questions"},
+		{"pending", "", asks[1].ID, "2 open questions of a longer list"},
+		{"pending", asks[0].ID, "", "2 open questions of a longer list"},
+		{"answered", "", "", "2 answered asks"},
+		{"all", "", asks[1].ID, "2 asks of a longer list"},
+	} {
+		var out bytes.Buffer
+		c := listCommand{Status: test.status, Cursor: test.cursor}
+		c.draw(&out, askback.Page{Items: asks, NextCursor: test.next}, 80, time.Now())
+		if title, _, _ := strings.Cut(out.String(), "\n"); title != test.want {
+			t.Errorf("status %s, cursor %q, next %q: title is %q, want %q", test.status, test.cursor, test.next, title, test.want)
+		}
+	}
+}
