@@ -8,10 +8,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Commit keeps a change whole, or nothing of it and returns why.
-//
-// Deletions come first, then the records in their order: a key must be free
-// when the turn of its record comes.
+// Commit commits the whole change, or returns an error and keeps nothing of it.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	if _, err := c.Check(); err != nil {
 		return 0, err
@@ -29,7 +26,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	}
 	for _, r := range c.Put {
 		old := s.records[name{r.Kind, r.ID}]
-		s.replace(old, kept(r, old))
+		s.replace(old, storedForm(r, old))
 	}
 	for _, f := range c.Forget {
 		s.forget(f)
@@ -43,9 +40,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	return first, nil
 }
 
-// fits says whether every version is as expected and every key is free.
+// fits reports whether every version is the expected one and every key is free.
 func (s *Store) fits(c store.Change) bool {
-	holder := map[name]*store.Record{} // the keys that the change itself moves
+	holder := map[name]*store.Record{} // the keys that the change itself frees or takes
 	free := func(r *store.Record) {
 		if r != nil && r.Key != "" {
 			holder[name{r.Kind, r.Key}] = nil
@@ -87,8 +84,8 @@ func version(r *store.Record) int64 {
 	return r.Version
 }
 
-// kept is what is kept of a record that was put in the place of old.
-func kept(r store.Record, old *store.Record) *store.Record {
+// storedForm returns the form in which r is stored in place of old.
+func storedForm(r store.Record, old *store.Record) *store.Record {
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed
 	}
@@ -98,7 +95,7 @@ func kept(r store.Record, old *store.Record) *store.Record {
 	return &r
 }
 
-// replace takes old out of every order and puts r in; either may be nil.
+// replace removes old from every order and inserts r. Either may be nil.
 func (s *Store) replace(old, r *store.Record) {
 	if old != nil {
 		delete(s.records, name{old.Kind, old.ID})
@@ -120,7 +117,7 @@ func (s *Store) replace(old, r *store.Record) {
 	}
 }
 
-// orders returns those in which a record stands.
+// orders returns the orders that contain a record.
 func (s *Store) orders(r *store.Record) []*sorted {
 	orders := append(make([]*sorted, 0, 5), s.all)
 	if r.Open {
@@ -145,7 +142,7 @@ func (s *Store) append(e store.Event) (seq int64) {
 	return e.Seq
 }
 
-// newest is the StreamSeq of the newest event of a stream.
+// newest returns the StreamSeq of the newest event of a stream.
 func (s *Store) newest(stream string) int64 {
 	seqs := s.streams[stream]
 	if len(seqs) == 0 {
@@ -154,7 +151,8 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// forget leaves a hole, an event without a type, where an event was.
+// forget replaces deleted events by the zero Event, since the index of an event is its
+// number.
 func (s *Store) forget(f store.Lines) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {
@@ -175,22 +173,22 @@ func (s *Store) forget(f store.Lines) {
 }
 
 func clone(r store.Record) store.Record {
-	r.To, r.Fixed, r.State = own(r.To), own(r.Fixed), own(r.State)
+	r.To, r.Fixed, r.State = copyOf(r.To), copyOf(r.Fixed), copyOf(r.State)
 	return r
 }
 
 func cloneEvent(e store.Event) store.Event {
-	e.Data = own(e.Data)
+	e.Data = copyOf(e.Data)
 	return e
 }
 
-// own copies a slice; an empty one becomes nil, as a database returns it.
-func own[S ~[]E, E any](s S) S {
+// copyOf returns a copy of a slice, and nil for an empty one as a database does.
+func copyOf[S ~[]E, E any](s S) S {
 	if len(s) == 0 {
 		return nil
 	}
 	return slices.Clone(s)
 }
 
-// milliseconds makes a time what a database would return.
+// milliseconds returns t as a database would: in UTC with milliseconds.
 func milliseconds(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

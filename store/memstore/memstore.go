@@ -1,5 +1,5 @@
-// Package memstore keeps records in memory, for tests, for programs that need
-// no database, and as the model the other stores are compared with.
+// Package memstore is a store in memory: for tests, for programs that need no database,
+// and as the model for tests of other stores.
 package memstore
 
 import (
@@ -11,23 +11,21 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store keeps everything in memory until it is closed. It starts no
-// goroutine and never waits, so it works inside testing/synctest. It has no
-// queue and is never full.
+// A Store keeps records and history in memory. It starts no goroutine and never blocks,
+// so it works inside testing/synctest. It has no queue and is never full.
 type Store struct {
 	mu      sync.RWMutex
 	closed  bool
-	records map[name]*store.Record // what is pointed at is never changed
+	records map[name]*store.Record // the records are immutable
 	keys    map[name]*store.Record
-	events  []store.Event      // the event with Seq n stands at n-1
+	events  []store.Event      // the event with Seq n has index n-1
 	streams map[string][]int64 // the Seqs of each stream
 
-	// The orders in which records are asked for. List takes the narrowest and
-	// looks at each record in it.
+	// The orders of records. List reads the one with the fewest records to skip.
 	all, open, owned, streamed, due *sorted
 }
 
-// name is a kind with an id or a key.
+// A name identifies a record: its kind, and its id or key.
 type name struct{ kind, id string }
 
 var (
@@ -54,7 +52,7 @@ func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error)
 	return s.find(ctx, func() *store.Record { return s.records[name{kind, id}] })
 }
 
-// ReadKey returns the record of a kind that holds key, or store.ErrNotFound.
+// ReadKey returns the record of a kind that has this key, or store.ErrNotFound.
 func (s *Store) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
 	return s.find(ctx, func() *store.Record { return s.keys[name{kind, key}] })
 }
@@ -72,7 +70,8 @@ func (s *Store) find(ctx context.Context, get func() *store.Record) (store.Recor
 	return clone(*r), nil
 }
 
-// usable says why nothing can be done now. The caller holds the lock.
+// usable returns an error if the store is closed or ctx has ended. The caller holds the
+// lock.
 func (s *Store) usable(ctx context.Context) error {
 	if s.closed {
 		return store.ErrClosed
@@ -91,8 +90,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	from := &store.Record{Kind: q.Kind, ID: q.After, Stream: q.Stream, Owner: q.Owner}
 	records := order.after(from)
 	if q.Newest {
-		// Nothing sorts after every id, so the newest of a kind is found from
-		// the first record of what follows it.
+		// No id sorts after every other one. So the newest record of a kind is
+		// the one before the first record of the next kind.
 		records = order.before(from, q.After == "", same)
 	}
 	var list []store.Record
@@ -107,8 +106,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	return list, nil
 }
 
-// narrowest returns the shortest order that holds all that q selects, and
-// whether a record still belongs to the part of it that q asks for.
+// narrowest returns the shortest order with all records that q selects. The function
+// reports whether a record belongs to the section of that order that q needs.
 func (s *Store) narrowest(q store.Query) (*sorted, func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
@@ -148,7 +147,7 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	return list, nil
 }
 
-// Head returns the numbers of the newest event of a stream, or of all.
+// Head returns the numbers of the newest event of a stream, or of all if stream is "".
 func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -164,8 +163,8 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err erro
 	return seq, s.newest(stream), nil
 }
 
-// History returns events with a Seq greater than after, in order of Seq; of
-// one stream, or of all when stream is "".
+// History returns events with a Seq greater than after, in order of Seq, of one stream
+// or, if stream is "", of all.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -194,8 +193,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return list, nil
 }
 
-// Recent returns the newest events of a stream with a Seq less than before, or
-// the newest of all of them when before is 0; the newest comes first.
+// Recent returns the newest events of a stream with a Seq less than before, the newest
+// first. If before is 0, it begins with the newest of all.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -214,7 +213,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return list, nil
 }
 
-// Close refuses everything that comes after it with store.ErrClosed.
+// Close closes the store. Later calls return store.ErrClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// chunk is how many records stand in one slice: few enough that moving them
-// is quick, many enough that a million records make few slices.
+// chunk is the most records in one slice. With fewer, a million records need many
+// slices; with more, an insertion moves too many.
 const chunk = 512
 
-// sorted keeps records in an order, as slices of at most chunk records each,
-// none of them empty.
+// A sorted is a sorted list of records, in slices of at most chunk records. None of
+// them is empty.
 type sorted struct {
 	compare func(a, b *store.Record) int
 	chunks  [][]*store.Record
 }
 
-// place returns where the first record stands that is not before r.
-func (s *sorted) place(r *store.Record) (c, i int) {
+// search returns the position of the first record that is not before r.
+func (s *sorted) search(r *store.Record) (c, i int) {
 	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*store.Record, r *store.Record) int {
 		return s.compare(c[len(c)-1], r)
 	})
@@ -33,7 +33,7 @@ func (s *sorted) place(r *store.Record) (c, i int) {
 }
 
 func (s *sorted) insert(r *store.Record) {
-	c, i := s.place(r)
+	c, i := s.search(r)
 	if c == len(s.chunks) {
 		if c == 0 {
 			s.chunks = append(s.chunks, []*store.Record{r})
@@ -48,14 +48,14 @@ func (s *sorted) insert(r *store.Record) {
 	}
 	half := len(full) / 2
 	if i == len(full)-1 {
-		half = i // ids grow with time: a full slice that is left behind stays full
+		half = i // new ids sort last, so keep the full slice full
 	}
 	s.chunks[c] = slices.Clip(full[:half])
 	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(full[half:]))
 }
 
 func (s *sorted) remove(r *store.Record) {
-	c, i := s.place(r)
+	c, i := s.search(r)
 	if c == len(s.chunks) || s.compare(s.chunks[c][i], r) != 0 {
 		return
 	}
@@ -68,9 +68,9 @@ func (s *sorted) remove(r *store.Record) {
 // ascend yields every record in order.
 func (s *sorted) ascend() iter.Seq[*store.Record] { return s.walk(0, 0) }
 
-// after yields the records behind r, which need not be there itself.
+// after yields the records after r, which need not be in the list.
 func (s *sorted) after(r *store.Record) iter.Seq[*store.Record] {
-	c, i := s.place(r)
+	c, i := s.search(r)
 	if c < len(s.chunks) && s.compare(s.chunks[c][i], r) == 0 {
 		i++
 	}
@@ -89,10 +89,10 @@ func (s *sorted) walk(c, i int) iter.Seq[*store.Record] {
 	}
 }
 
-// before yields the records in front of r, the nearest first; with last, those
-// from the last one of the part that same describes and r begins.
+// before yields the records before r in reverse order. If last is set, it begins with
+// the last record of the section that starts at r and for which same reports true.
 func (s *sorted) before(r *store.Record, last bool, same func(*store.Record) bool) iter.Seq[*store.Record] {
-	c, i := s.place(r)
+	c, i := s.search(r)
 	if last {
 		c, i = s.end(c, i, same)
 	}
@@ -111,7 +111,7 @@ func (s *sorted) before(r *store.Record, last bool, same func(*store.Record) boo
 	}
 }
 
-// end returns the place behind the part that begins at c, i.
+// end returns the position after the section that begins at c, i.
 func (s *sorted) end(c, i int, same func(*store.Record) bool) (int, int) {
 	if c == len(s.chunks) {
 		return c, i
