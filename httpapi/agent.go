@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// maxRows is how many rows GET /agent/questions returns, about: it has no next page.
-// Open asks come oldest first, so the rest comes up as these are settled.
+// maxRows is about how many rows GET /agent/questions returns; it has no next page.
+// Open asks come oldest first, so the others appear as these are settled.
 const maxRows = 1000
 
-// agentQuestions serves GET /agent/questions: a row for each ask.
+// agentQuestions serves GET /agent/questions. It returns a row for each ask.
 func (c *call) agentQuestions() error {
 	status, err := dialect.QuestionStatus(c.r.URL.Query().Get("status"))
 	if err != nil {
@@ -31,15 +31,15 @@ func (c *call) agentQuestions() error {
 	return c.reply(http.StatusOK, rows)
 }
 
-// agentAnswer serves POST /agent/answer/{session_id}. Only the first answer counts;
-// a second one gets "already_answered" and no error.
+// agentAnswer serves POST /agent/answer/{session_id}. A second answer changes nothing
+// and gets "already_answered", not an error.
 func (c *call) agentAnswer() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
 	}
 	found, now, err := c.answerText(c.id())
 	var several dialect.Several
-	var approval unnamed
+	var approval unnamedApproval
 	switch {
 	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
 		return c.agentLate(found)
@@ -63,7 +63,7 @@ func (c *call) agentLate(a askback.Ask) error {
 	}
 	late, err := dialect.Late(a, s.Ended())
 	if err != nil {
-		return c.settled(a, err)
+		return c.replySettled(a, err)
 	}
 	return c.reply(http.StatusOK, late)
 }
@@ -74,7 +74,7 @@ func (c *call) agentSession() error {
 	if err != nil {
 		return err
 	}
-	last, err := c.result(s)
+	last, err := c.sessionResult(s)
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (c *call) agentSession() error {
 	return c.reply(http.StatusOK, row)
 }
 
-// result is what a run came to: what it said when it ended, else the last that
-// it said.
-func (c *call) result(s askback.Session) (string, error) {
+// sessionResult returns the result of a session as text, or its last message if it
+// has no result.
+func (c *call) sessionResult(s askback.Session) (string, error) {
 	if len(s.Result) > 0 {
 		var text string
 		if json.Unmarshal(s.Result, &text) == nil {
@@ -115,8 +115,8 @@ func (c *call) result(s askback.Session) (string, error) {
 	return last, err
 }
 
-// A lastSayer is a seat that finds what a run said last without reading all that it
-// said.
+// A lastSayer is a seat that returns the last message of a session without reading
+// all of them.
 type lastSayer interface {
 	LastSaid(ctx context.Context, session string) (string, error)
 }

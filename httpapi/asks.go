@@ -14,41 +14,42 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// maxWait is the longest time one request waits; a client asks again.
+// maxWait is the longest time one request waits. A client repeats the request.
 const maxWait = 60 * time.Second
 
-// show replies with an ask as this server's people find it.
-func (c *call) show(status int, a askback.Ask) error {
-	return c.reply(status, c.linked(a))
+// replyAsk replies with an ask and the address of its page.
+func (c *call) replyAsk(status int, a askback.Ask) error {
+	return c.reply(status, c.withPageURL(a))
 }
 
-// linked adds the address of the page of an ask: made when it is read, never
-// stored, because servers move.
-func (c *call) linked(a askback.Ask) askback.Ask {
+// withPageURL returns an ask with the address of its page. The address is never
+// stored, because the server may move.
+func (c *call) withPageURL(a askback.Ask) askback.Ask {
 	if c.h.options.PublicURL != "" {
 		a.PageURL = c.h.options.PublicURL + "/asks/" + a.ID
 	}
 	return a
 }
 
-// settled replies with an ask, or with the problem and the ask beside it.
-func (c *call) settled(a askback.Ask, err error) error {
+// replySettled replies with an ask, or with the problem for err. If the ask is
+// settled, the problem contains it.
+func (c *call) replySettled(a askback.Ask, err error) error {
 	if !errors.Is(err, askback.ErrSettled) {
 		if err != nil {
 			return err
 		}
-		return c.show(http.StatusOK, a)
+		return c.replyAsk(http.StatusOK, a)
 	}
-	a = c.linked(a)
-	p := describe(err)
+	a = c.withPageURL(a)
+	p := problemOf(err)
 	p.AskID, p.Outcome, p.Ask = a.ID, a.Outcome, &a
 	return p
 }
 
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// wait returns how long this request may wait.
-func (c *call) wait() (time.Duration, error) {
+// waitParam returns the value of the wait parameter, at most maxWait.
+func (c *call) waitParam() (time.Duration, error) {
 	s := c.r.URL.Query().Get("wait")
 	if s == "" {
 		return 0, nil
@@ -60,9 +61,9 @@ func (c *call) wait() (time.Duration, error) {
 	return min(d, maxWait), nil
 }
 
-// until waits for an ask, no longer than d, and not when this server stops.
-// Whoever waited in vain gets the ask as it is.
-func (c *call) until(id string, d time.Duration) (askback.Ask, error) {
+// waitFor waits until an ask is settled, for at most d and only until the server
+// stops. It returns the ask in its current state.
+func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
 	if d == 0 {
 		return c.seat.Get(c.r.Context(), id)
 	}
@@ -79,13 +80,13 @@ func (c *call) until(id string, d time.Duration) (askback.Ask, error) {
 }
 
 func (c *call) ask() error {
-	wait, err := c.wait()
+	wait, err := c.waitParam()
 	if err != nil {
 		return err
 	}
 	r, err := decode.Request(c.body)
 	if err != nil {
-		return c.corrected(err)
+		return c.explain(err)
 	}
 	if header := c.r.Header.Get("Idempotency-Key"); header != "" {
 		if r.Key != "" && r.Key != header {
@@ -95,32 +96,32 @@ func (c *call) ask() error {
 	}
 	a, err := c.seat.Ask(c.r.Context(), r)
 	if errors.Is(err, askback.ErrEnded) {
-		p := describe(err)
+		p := problemOf(err)
 		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " is over; begin another: name a new session_key"
 		return p
 	}
 	if err != nil {
-		return c.corrected(err)
+		return c.explain(err)
 	}
 	status := http.StatusCreated
 	if a.Repeated {
 		status = http.StatusOK
 	}
-	c.body, r = nil, askback.Request{} // nothing of it is held while it waits
+	c.body, r = nil, askback.Request{} // nothing of it is hookReply while it waits
 	if wait > 0 && !a.Settled() {
-		// It is asked, whatever comes of the waiting.
-		if waited, err := c.until(a.ID, wait); err == nil {
+		// The ask exists, so an error of waiting is not returned.
+		if waited, err := c.waitFor(a.ID, wait); err == nil {
 			a = waited
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
-	return c.show(status, a)
+	return c.replyAsk(status, a)
 }
 
-// corrected says what is wrong with an asking in the words that models learn
-// from: where, what was expected, and an example that would be taken (F15).
-func (c *call) corrected(err error) error {
-	p := describe(err)
+// explain returns the problem for an invalid request. Its detail is written for
+// models: where the mistake is, what is expected, and a valid example (F15).
+func (c *call) explain(err error) error {
+	p := problemOf(err)
 	if p.Type == typeInvalid || p.Type == typeSyntax {
 		p.Detail = decode.Correction(c.body, err, decode.Body)
 		return p
@@ -129,15 +130,15 @@ func (c *call) corrected(err error) error {
 }
 
 func (c *call) get() error {
-	wait, err := c.wait()
+	wait, err := c.waitParam()
 	if err != nil {
 		return err
 	}
-	a, err := c.until(c.id(), wait)
+	a, err := c.waitFor(c.id(), wait)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, a)
+	return c.replyAsk(http.StatusOK, a)
 }
 
 func (c *call) list() error {
@@ -159,12 +160,13 @@ func (c *call) list() error {
 		return err
 	}
 	for i, a := range page.Items {
-		page.Items[i] = c.linked(a)
+		page.Items[i] = c.withPageURL(a)
 	}
 	return c.reply(http.StatusOK, page)
 }
 
-// limit reads a limit; what is no number of things is as wrong as a wrong one.
+// limit parses a limit. It returns -1, which the checks of queries reject, if s is not
+// a positive number.
 func limit(s string) int {
 	if s == "" {
 		return 0
@@ -181,7 +183,7 @@ func (c *call) answer() error {
 	if err != nil {
 		return err
 	}
-	return c.settled(c.seat.Answer(c.r.Context(), c.id(), answer))
+	return c.replySettled(c.seat.Answer(c.r.Context(), c.id(), answer))
 }
 
 func (c *call) decline() error {
@@ -189,7 +191,7 @@ func (c *call) decline() error {
 	if err != nil {
 		return err
 	}
-	return c.settled(c.seat.Decline(c.r.Context(), c.id(), reason))
+	return c.replySettled(c.seat.Decline(c.r.Context(), c.id(), reason))
 }
 
 func (c *call) cancel() error {
@@ -197,14 +199,14 @@ func (c *call) cancel() error {
 	if err != nil {
 		return err
 	}
-	return c.settled(c.seat.Cancel(c.r.Context(), c.id(), reason))
+	return c.replySettled(c.seat.Cancel(c.r.Context(), c.id(), reason))
 }
 
 func (c *call) claim() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	return c.settled(c.seat.Claim(c.r.Context(), c.id()))
+	return c.replySettled(c.seat.Claim(c.r.Context(), c.id()))
 }
 
 func (c *call) consume() error {
@@ -216,7 +218,7 @@ func (c *call) consume() error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, a)
+	return c.replyAsk(http.StatusOK, a)
 }
 
 func (c *call) receive() error {
@@ -227,7 +229,7 @@ func (c *call) receive() error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, a)
+	return c.replyAsk(http.StatusOK, a)
 }
 
 func (c *call) draft() error {

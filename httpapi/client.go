@@ -18,24 +18,27 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Client is the seat that a token has at a server: it does the same as a seat
-// of the engine, and its errors are the same. A server that cannot be reached,
-// or breaks off, is [askback.ErrUnreachable]: whether something was done is not
-// known then. Calls are safe to repeat, but for some: CreateToken may leave a token
-// behind, Start without a key a session, a message may be said twice, and a
-// repeated Consume says that the approval is spent.
+// A Client is an [askback.Seat] at a server, for the principal of a token. Its
+// methods return the same results and errors as those of the engine. If the server
+// cannot be reached, or the connection breaks, the error is
+// [askback.ErrUnreachable]; the call may have taken effect.
+//
+// Calls are safe to repeat, except these: CreateToken makes another token, Start
+// without a key makes another session, Tell sends a message again, and Consume
+// returns [askback.ErrConsumed].
 type Client struct {
 	url   string
 	token string
 	http  *http.Client
-	pause time.Duration // how long at first it waits before a stream comes back
+	pause time.Duration // the first pause before a stream reconnects
 }
 
-// replyTime is how long a server may take to answer what it need not wait for.
+// replyTime is how long a server may take for a reply, in addition to the time that it
+// was asked to wait.
 const replyTime = 30 * time.Second
 
-// NewClient returns the client of the server at an address such as
-// "http://127.0.0.1:7575". A nil c is a client of its own.
+// NewClient returns a client of the server at an address such as
+// "http://127.0.0.1:7575". If c is nil, it makes an [http.Client].
 func NewClient(address, token string, c *http.Client) *Client {
 	if c == nil {
 		c = &http.Client{}
@@ -47,18 +50,18 @@ func NewClient(address, token string, c *http.Client) *Client {
 
 var _ askback.Seat = (*Client)(nil)
 
-// request is one call over the wire.
+// request is one HTTP request of a [Client].
 type request struct {
 	method string
 	path   string
 	query  url.Values
 	body   any // nil: none
 	key    string
-	wait   time.Duration // that the server may take beyond replyTime
+	wait   time.Duration // how long the server may take in addition to replyTime
 }
 
-// do makes a call, and reads what comes back into out. A problem becomes the
-// error it was made of, with the ask that came along.
+// do sends a request and decodes the reply into out. A problem is returned as the
+// error that it was made of, with the ask that it contains.
 func (c *Client) do(ctx context.Context, r request, out any) (status int, ask askback.Ask, err error) {
 	limited, cancel := context.WithTimeout(ctx, replyTime+r.wait)
 	defer cancel()
@@ -68,15 +71,15 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	}
 	res, err := c.http.Do(in)
 	if err != nil {
-		return 0, ask, unreachable(ctx, err)
+		return 0, ask, unreachableError(ctx, err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		return 0, ask, unreachable(ctx, err)
+		return 0, ask, unreachableError(ctx, err)
 	}
 	if res.StatusCode >= 300 {
-		ask, err = parseProblem(res, raw).read()
+		ask, err = parseProblem(res, raw).asError()
 		return res.StatusCode, ask, fmt.Errorf("%s %s: %w", r.method, r.path, err)
 	}
 	if out == nil {
@@ -88,7 +91,8 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	return res.StatusCode, ask, nil
 }
 
-// parse reads a value from JSON, directly where it can read itself.
+// parse decodes JSON into out. It calls UnmarshalJSON directly, because
+// json.Unmarshal would read the text once more.
 func parse(raw []byte, out any) error {
 	if m, ok := out.(json.Unmarshaler); ok {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
@@ -121,9 +125,9 @@ func (c *Client) request(ctx context.Context, r request) (*http.Request, error) 
 	return in, nil
 }
 
-// unreachable says that the server did not answer, unless it was the caller who
-// would not wait.
-func unreachable(ctx context.Context, err error) error {
+// unreachableError returns [askback.ErrUnreachable] with the reason, or the cause of
+// ctx if the caller ended the request.
+func unreachableError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -143,7 +147,7 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	return out, nil
 }
 
-func onAsk(id, what string) string {
+func askPath(id, what string) string {
 	path := base + "/asks/" + url.PathEscape(id)
 	if what != "" {
 		path += "/" + what
@@ -171,7 +175,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 // pollTime is how long one poll waits: less than proxies commonly do.
 const pollTime = 50 * time.Second
 
-// Wait implements [askback.Asker] by asking again and again.
+// Wait implements [askback.Asker]. It polls the server.
 func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	var last askback.Ask
 	for early := 0; ; {
@@ -184,7 +188,7 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		case err == nil && a.Settled():
 			return a, nil
 		case ctx.Err() != nil:
-			return c.lastSeen(ctx, id, last)
+			return c.lastState(ctx, id, last)
 		case err != nil:
 			return askback.Ask{}, err
 		}
@@ -192,22 +196,22 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 			early = 0
 			continue
 		}
-		// A proxy answers, or a server that is busy: neither waits as it was asked to.
-		if pause(ctx, early) != nil {
-			return c.lastSeen(ctx, id, last)
+		// A proxy or a busy server replied without waiting.
+		if backOff(ctx, early) != nil {
+			return c.lastState(ctx, id, last)
 		}
 	}
 }
 
 const (
-	// shortPoll is the time below which a poll did not wait.
+	// shortPoll is the duration below which a poll counts as one that did not wait.
 	shortPoll = time.Second
 	// pollPause is the longest pause after polls that did not wait.
 	pollPause = 2 * time.Second
 )
 
-// pause waits after the n-th poll in a row that did not wait.
-func pause(ctx context.Context, n int) error {
+// backOff waits after the n-th consecutive poll that did not wait.
+func backOff(ctx context.Context, n int) error {
 	t := time.NewTimer(min(pollPause, 50*time.Millisecond<<min(n-1, 6)))
 	defer t.Stop()
 	select {
@@ -218,7 +222,8 @@ func pause(ctx context.Context, n int) error {
 	}
 }
 
-// poll waits once, and ctx ends it early.
+// poll sends one request that waits for the ask, until the deadline of ctx if that is
+// earlier than pollTime.
 func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 	wait := pollTime
 	if end, ok := ctx.Deadline(); ok {
@@ -226,16 +231,16 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 	}
 	seconds := max(1, int(math.Ceil(wait.Seconds())))
 	query := url.Values{"wait": {strconv.Itoa(seconds)}}
-	return c.ask(ctx, request{method: "GET", path: onAsk(id, ""), query: query, wait: maxWait})
+	return c.ask(ctx, request{method: "GET", path: askPath(id, ""), query: query, wait: maxWait})
 }
 
-// lastLook is how long one that stops waiting looks a last time.
-const lastLook = 2 * time.Second
+// lastReadTime is how long the last read of an ask may take after the end of a wait.
+const lastReadTime = 2 * time.Second
 
-// lastSeen returns the ask to somebody who waits no longer: as it is now, if
-// that can be seen, else as it was.
-func (c *Client) lastSeen(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+// lastState returns the ask after the end of a wait: as it is now, or as it was in the
+// last poll if it cannot be read.
+func (c *Client) lastState(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
 	defer cancel()
 	now, err := c.Get(look, id)
 	switch {
@@ -254,22 +259,22 @@ func (c *Client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "cancel"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "cancel"), body: wireReason{reason}})
 }
 
 // Consume implements [askback.Asker].
 func (c *Client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "consume"), body: wireDigest{digest}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "consume"), body: wireDigest{digest}})
 }
 
 // Receive implements [askback.Asker].
 func (c *Client) Receive(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "receive")})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "receive")})
 }
 
 // Get implements [askback.Inbox].
 func (c *Client) Get(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "GET", path: onAsk(id, "")})
+	return c.ask(ctx, request{method: "GET", path: askPath(id, "")})
 }
 
 // List implements [askback.Inbox].
@@ -291,7 +296,7 @@ func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askba
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "answer"), body: wireAnswer(a)})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "answer"), body: wireAnswer(a)})
 }
 
 // Decline implements [askback.Inbox].
@@ -299,18 +304,18 @@ func (c *Client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "decline"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "decline"), body: wireReason{reason}})
 }
 
 // Claim implements [askback.Inbox].
 func (c *Client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: onAsk(id, "claim")})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "claim")})
 }
 
 // Draft implements [askback.Drafts].
 func (c *Client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	var draft json.RawMessage
-	_, _, err := c.do(ctx, request{method: "GET", path: onAsk(id, "draft")}, &draft)
+	_, _, err := c.do(ctx, request{method: "GET", path: askPath(id, "draft")}, &draft)
 	if string(draft) == "{}" {
 		draft = nil
 	}
@@ -322,7 +327,7 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	if err := askback.CheckDraft(draft); err != nil {
 		return err
 	}
-	_, _, err := c.do(ctx, request{method: "PUT", path: onAsk(id, "draft"), body: draft}, nil)
+	_, _, err := c.do(ctx, request{method: "PUT", path: askPath(id, "draft"), body: draft}, nil)
 	return err
 }
 

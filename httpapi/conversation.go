@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// respond serves POST /conversations/{id}/respond: answers by the texts of the
-// questions. A client that names a question by its text has read it.
+// respond serves POST /conversations/{id}/respond. The body names each question by its
+// text, which shows that the client has read it.
 func (c *call) respond() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -36,11 +36,11 @@ func (c *call) respond() error {
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
 	settled, err := c.seat.Answer(c.r.Context(), ask.ID, answer)
-	return badRequest(c.settled(settled, err))
+	return badRequest(c.replySettled(settled, err))
 }
 
-// responded finds the ask that a body answers. Where it answers none, what is
-// wrong with it is said of the oldest.
+// responded returns the ask that a body answers, and the answer. If it fits no ask, the
+// error is that for the oldest one.
 func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
 	var fit dialect.Several
 	var wrong error
@@ -62,36 +62,36 @@ func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.
 	return ask, answer, whichAsk(fit, fit.Error())
 }
 
-// badRequest makes a wrong answer the 400 that clients of /conversations expect.
+// badRequest gives an invalid answer status 400, which clients of /conversations
+// expect.
 func badRequest(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	p := describe(err)
+	p := problemOf(err)
 	p.Status = http.StatusBadRequest
 	return p
 }
 
-// whichAsk is the problem of an answer that could be for another ask than was
-// meant.
+// whichAsk returns the problem for an answer that may be meant for another ask.
 func whichAsk(ids []string, detail string) problem {
 	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
 }
 
-// openAsks returns what a session asks this principal, oldest first.
+// openAsks returns the open asks of a session that the principal may see, oldest first.
 func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, error) {
 	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
 }
 
-// maxOpen is how many open asks of one session are looked at.
+// maxOpen is how many open asks of a session are read.
 const maxOpen = 200
 
-// maxPages bounds what one list holds in memory: a page ends at 4 MB, or at 200 asks,
-// so this is enough for 1000 that are not large.
+// maxPages limits the memory of one list. A page ends at 4 MB or 200 asks, so this is
+// enough for 1000 asks of common size.
 const maxPages = 8
 
-// asksOf returns the asks of a query, page by page, until there are enough.
+// asksOf reads pages of a query until it has enough asks.
 func (c *call) asksOf(ctx context.Context, q askback.Query, enough int) (out []askback.Ask, err error) {
 	q.Limit = askback.MaxLimit
 	for range maxPages {

@@ -9,22 +9,22 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// params are what goes with a request beside its body.
+// params are the query parameters and headers of a request.
 type params = []openapi.Param
 
-// Whom a route is for. An admin may do what is for a responder or an operator;
-// a test holds this to package access.
+// The kinds of principals that a route is for. An admin may also use the routes for
+// responders and operators. A test compares them with package access.
 var (
-	forAgents  = []string{"agent"}
-	forPeople  = []string{"responder"}
-	forBoth    = []string{"agent", "responder"}
-	forScreens = []string{"responder", "operator"}
-	forAdmins  = []string{"admin"}
-	forAll     = []string{"agent", "responder", "operator"}
-	forKeepers = []string{"operator"}
+	forAgents    = []string{"agent"}
+	forPeople    = []string{"responder"}
+	forBoth      = []string{"agent", "responder"}
+	forScreens   = []string{"responder", "operator"}
+	forAdmins    = []string{"admin"}
+	forAll       = []string{"agent", "responder", "operator"}
+	forOperators = []string{"operator"}
 )
 
-// What several routes know.
+// Parameters of several routes.
 var (
 	queryWait   = openapi.Param{Name: "wait", Description: "Wait until it is settled, at most this long and at most 60s.", Example: "30s"}
 	queryCursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the page before."}
@@ -35,7 +35,7 @@ var (
 	headerKey   = openapi.Param{Name: "Idempotency-Key", Description: "The same key of the same token is the same ask, for as long as the ask is kept."}
 )
 
-// about is what the wire says of itself as a whole.
+// about is the general part of the OpenAPI document.
 var about = openapi.Info{
 	Title: "Askback", Base: base,
 	Description: "The place where agents ask people, and get an answer, however long it takes. " +
@@ -51,8 +51,8 @@ var about = openapi.Info{
 	},
 }
 
-// documented is the table of routes, for others.
-func documented() []openapi.Route {
+// routeDocs returns the documentation of all routes.
+func routeDocs() []openapi.Route {
 	out := make([]openapi.Route, len(routes))
 	for i, rt := range routes {
 		out[i] = rt.doc
@@ -61,15 +61,15 @@ func documented() []openapi.Route {
 	return out
 }
 
-// description is what a server says of itself, made once.
+// description is the OpenAPI document of a server, and the HTML page made of it.
 type description struct{ document, page []byte }
 
-// describeWire makes the document of this server, and its page. The page names
-// its neighbours without a path, so that it also works below a prefix.
+// describeWire returns the description of this server. The page has relative links, so
+// that it also works behind a path prefix.
 func describeWire(o Options) (description, error) {
 	info := about
 	info.Version, info.URL = cmp.Or(o.Version, "unreleased"), o.PublicURL
-	document, err := openapi.Document(info, documented())
+	document, err := openapi.Document(info, routeDocs())
 	if err != nil {
 		return description{}, err
 	}
@@ -78,19 +78,19 @@ func describeWire(o Options) (description, error) {
 }
 
 func (c *call) openapi() error {
-	d, err := c.h.described()
+	d, err := c.h.description()
 	if err != nil {
 		return err
 	}
 	return c.static(openapi.JSON, d.document)
 }
 
-// pagePolicy lets the page load its style sheet and nothing else: it runs no
-// script, and no other page shows it in a frame.
+// pagePolicy is the Content-Security-Policy of the page. It allows its style sheet,
+// and neither scripts nor frames.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (c *call) docs() error {
-	d, err := c.h.described()
+	d, err := c.h.description()
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (c *call) stylesheet() error {
 	return c.static("text/css; charset=utf-8", openapi.Stylesheet())
 }
 
-// static writes what is the same for everybody.
+// static replies with a body that is the same for all clients.
 func (c *call) static(kind string, body []byte) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // an error means a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", kind)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.WriteHeader(http.StatusOK)

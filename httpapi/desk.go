@@ -7,17 +7,17 @@ import (
 	"github.com/askback/askback"
 )
 
-// items is a list that has one page.
+// items is a list with a single page.
 type items[T any] struct {
 	Items      []T     `json:"items"`
 	NextCursor *string `json:"next_cursor"`
 }
 
-// whole is all there is: a list without anything is [], never null.
-func whole[T any](all []T) items[T] { return items[T]{Items: append([]T{}, all...)} }
+// itemsOf returns all as a list. An empty one is encoded as [], not as null.
+func itemsOf[T any](all []T) items[T] { return items[T]{Items: append([]T{}, all...)} }
 
-// some is a list as a seat gives it: nothing is nil.
-func some[T any](all []T) []T {
+// nilIfEmpty returns nil for an empty slice, as the seats of the engine do.
+func nilIfEmpty[T any](all []T) []T {
 	if len(all) == 0 {
 		return nil
 	}
@@ -29,18 +29,19 @@ func (c *call) people() error {
 	if err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, whole(people))
+	return c.reply(http.StatusOK, itemsOf(people))
 }
 
-// groups is empty: this release has none, and refuses asks that name one.
-func (c *call) groups() error { return c.reply(http.StatusOK, whole[string](nil)) }
+// groups replies with an empty list: this release has no groups and rejects asks that
+// name one.
+func (c *call) groups() error { return c.reply(http.StatusOK, itemsOf[string](nil)) }
 
 func (c *call) agents() error {
 	agents, err := c.seat.Agents(c.r.Context())
 	if err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, whole(agents))
+	return c.reply(http.StatusOK, itemsOf(agents))
 }
 
 func (c *call) stats() error {
@@ -48,7 +49,7 @@ func (c *call) stats() error {
 	if err != nil {
 		return err
 	}
-	s.Answers, s.Agents = whole(s.Answers).Items, whole(s.Agents).Items
+	s.Answers, s.Agents = itemsOf(s.Answers).Items, itemsOf(s.Agents).Items
 	return c.reply(http.StatusOK, s)
 }
 
@@ -56,20 +57,20 @@ func (c *call) stats() error {
 func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
 	var list items[askback.Person]
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/people"}, &list)
-	return some(list.Items), err
+	return nilIfEmpty(list.Items), err
 }
 
 // Agents implements [askback.Desk].
 func (c *Client) Agents(ctx context.Context) ([]askback.Asking, error) {
 	var list items[askback.Asking]
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/agents"}, &list)
-	return some(list.Items), err
+	return nilIfEmpty(list.Items), err
 }
 
 // Stats implements [askback.Desk].
 func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
 	var out askback.Stats
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/stats"}, &out)
-	out.Answers, out.Agents = some(out.Answers), some(out.Agents)
+	out.Answers, out.Agents = nilIfEmpty(out.Answers), nilIfEmpty(out.Agents)
 	return out, err
 }

@@ -8,28 +8,28 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// unanswered is what a client gets whose own words have none for how an ask
-// stands.
-type unanswered struct {
+// unansweredReply is the reply for an ask whose state has no form in the format of a
+// client.
+type unansweredReply struct {
 	Status     askback.Status `json:"status"`
 	QuestionID string         `json:"question_id"`
 	PageURL    string         `json:"page_url,omitempty"`
 	Message    string         `json:"message"`
 }
 
-// dialectAsk asks in the words of a client's own ask tool, and replies in them.
+// dialectAsk accepts the input of a client's own ask tool and replies with its result.
 func (c *call) dialectAsk() error {
 	client, ok := dialect.ClientNamed(c.r.PathValue("name"))
 	if !ok {
 		return askback.ErrNotFound
 	}
-	wait, err := c.wait()
+	wait, err := c.waitParam()
 	if err != nil {
 		return err
 	}
 	said, err := client.Ask(c.body)
 	if err != nil {
-		return mistaken(err)
+		return inputProblem(err)
 	}
 	r := said.Request
 	r.Key = c.r.Header.Get("Idempotency-Key")
@@ -38,14 +38,14 @@ func (c *call) dialectAsk() error {
 		return err
 	}
 	if wait > 0 && !a.Settled() {
-		// It is asked, whatever comes of the waiting.
-		if waited, err := c.until(a.ID, wait); err == nil {
+		// The ask exists, so an error of waiting is not returned.
+		if waited, err := c.waitFor(a.ID, wait); err == nil {
 			a = waited
 		}
 	}
 	result, err := said.Result(a)
 	if err == nil && a.Kind == askback.Confirm && a.Outcome.Approved() {
-		// Who is told to go on runs it: the approval is spent with the telling.
+		// The client runs the tool when it gets this reply, so the approval is consumed now.
 		if _, err := c.seat.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
 			return err
 		}
@@ -61,13 +61,13 @@ func (c *call) dialectAsk() error {
 	if !a.Settled() {
 		status = http.StatusAccepted
 	}
-	return c.reply(status, unanswered{none.Status, a.ID, c.linked(a).PageURL, none.Error()})
+	return c.reply(status, unansweredReply{none.Status, a.ID, c.withPageURL(a).PageURL, none.Error()})
 }
 
-// mistaken is the problem of an input that a client's tool would not take. Its
-// detail is meant for a model, in the client's own words.
-func mistaken(err error) error {
-	p := describe(err)
+// inputProblem returns the problem for an input that the tool of the client would
+// reject. Its detail is written for a model, in the format of that client.
+func inputProblem(err error) error {
+	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {
 		p = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid}
 	}

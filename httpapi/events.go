@@ -13,23 +13,22 @@ import (
 const eventStream = "text/event-stream"
 
 const (
-	// pulse is how often a stream shows that it lives: proxies close what is
-	// silent for a minute, and a token that was revoked is noticed by then.
-	pulse = 15 * time.Second
-	// firstPulse is when the head of a reply goes out where nothing happens. Not
-	// at once: a cursor that is none, or a session that is not there, is told
-	// with its status.
-	firstPulse = 500 * time.Millisecond
-	// frameTime is how long a frame may take to be read. Who reads slower is cut
-	// off, and comes back with a cursor.
+	// heartbeatTime is the time between two heartbeats of a stream. Proxies close a
+	// connection without traffic after a minute. A heartbeat also checks the token.
+	heartbeatTime = 15 * time.Second
+	// firstHeartbeat is when the header of a reply is sent if there is no event. It is
+	// delayed so that errors, as for a bad cursor, are sent with their status.
+	firstHeartbeat = 500 * time.Millisecond
+	// frameTime is how long a client may take to read a frame. A slower one is
+	// disconnected and reconnects with its cursor.
 	frameTime = 10 * time.Second
 )
 
-// comeBack tells a reader when to connect again, in milliseconds.
-const comeBack = "retry: 1000\n\n"
+// retryFrame contains the time in milliseconds after which a client reconnects.
+const retryFrame = "retry: 1000\n\n"
 
-// events streams what happens, in a session or in all (wire.md §4). It holds one
-// goroutine, a timer and no event.
+// events streams the events of one or all sessions (docs/wire.md §4). A stream holds
+// one goroutine and a timer, and no event.
 func (c *call) events() error {
 	leave, err := c.h.streams.join(c.who, c.h.options.MaxStreams)
 	if err != nil {
@@ -39,7 +38,7 @@ func (c *call) events() error {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	after := c.r.Header.Get("Last-Event-ID") // a browser that comes back has both, and this is newer
+	after := c.r.Header.Get("Last-Event-ID") // a browser that reconnects sends both, and the header is newer
 	if after == "" {
 		after = c.r.URL.Query().Get("after")
 	}
@@ -56,30 +55,30 @@ func (c *call) events() error {
 	return s.end(nil)
 }
 
-// sender is the reply of a stream. Its timer writes as well, so all that is
-// written goes through the lock.
+// sender writes the reply of a stream. Events and heartbeats are written on different
+// goroutines, under its lock.
 type sender struct {
 	call   *call
 	cancel context.CancelFunc // ends the stream
 
-	mu    sync.Mutex
-	timer *time.Timer
-	begun bool // the head of the reply is out
-	ended bool
-	why   error // why the reader may have no more
+	mu       sync.Mutex
+	timer    *time.Timer
+	headSent bool // the head of the reply is out
+	ended    bool
+	why      error // why the client may receive no more events
 }
 
 func (c *call) newSender(cancel context.CancelFunc) *sender {
 	s := &sender{call: c, cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.timer = time.AfterFunc(min(firstPulse, c.h.pulse), s.beat)
+	s.timer = time.AfterFunc(min(firstHeartbeat, c.h.heartbeatTime), s.heartbeat)
 	return s
 }
 
-// beat writes a comment that shows that the stream lives. It ends the stream if the
-// reader is not let in any more, or if that cannot be found out.
-func (s *sender) beat() {
+// heartbeat writes a comment frame. It ends the stream if the token is no longer
+// valid, or if that cannot be checked.
+func (s *sender) heartbeat() {
 	c := s.call
 	_, err := c.h.gate.Authenticate(c.r.Context(), c.secret)
 	s.mu.Lock()
@@ -91,14 +90,12 @@ func (s *sender) beat() {
 		s.cancel()
 		return
 	}
-	s.timer.Reset(c.h.pulse)
+	s.timer.Reset(c.h.heartbeatTime)
 }
 
-// send writes an event as one frame. The JSON is one line, and its cursor and
-// type are words of ours.
-//
-// Nothing is sent to a reader who is not let in any more, nor while that cannot be
-// found out: the reader comes back.
+// send writes an event as one frame. It returns false, and writes nothing, if the token
+// is no longer valid or that cannot be checked. The frame needs no escaping: JSON
+// is one line, and cursors and types have no line breaks.
 func (s *sender) send(ctx context.Context, ev askback.Event) bool {
 	data, err := ev.MarshalJSON()
 	if err != nil {
@@ -121,20 +118,20 @@ func (s *sender) send(ctx context.Context, ev askback.Event) bool {
 	return s.write(b.Bytes())
 }
 
-// write sends a frame, after the head of the reply. It is false where nobody
-// reads, or only the head was wanted.
+// write sends a frame, and the header of the reply before the first one. It returns
+// false if the client is gone or sent a HEAD request.
 func (s *sender) write(frame []byte) bool {
 	c := s.call
 	control := http.NewResponseController(c.w)
-	// A test's recorder has no deadline. Over HTTP/2 one that passes while
-	// nothing is written ends the stream, so it goes with its frame.
+	// The error is ignored because an httptest.ResponseRecorder has no deadlines. A
+	// deadline that passes between frames would end an HTTP/2 stream, so it is removed.
 	_ = control.SetWriteDeadline(time.Now().Add(c.h.frameTime))
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
-	if !s.begun {
-		s.begun = true
+	if !s.headSent {
+		s.headSent = true
 		head := c.w.Header()
 		head.Set("Content-Type", eventStream)
-		head.Set("X-Accel-Buffering", "no") // nginx would keep it until there is more
+		head.Set("X-Accel-Buffering", "no") // else nginx buffers frames
 		c.w.WriteHeader(http.StatusOK)
 	}
 	if c.r.Method == http.MethodHead {
@@ -144,16 +141,16 @@ func (s *sender) write(frame []byte) bool {
 	return err == nil && control.Flush() == nil
 }
 
-// end ends the reply. Before its head is out an error has a status; after, the
-// reader comes back and learns what is wrong then.
+// end ends the reply. It returns an error if the header was not sent yet. Else the
+// client reconnects and gets the error then.
 func (s *sender) end(err error) error {
 	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stopping := s.call.h.stopping.Err() != nil
 	switch {
-	case s.begun:
-		s.write([]byte(comeBack))
+	case s.headSent:
+		s.write([]byte(retryFrame))
 		return nil
 	case stopping:
 		return askback.ErrStopping
@@ -171,13 +168,14 @@ func (s *sender) stop() {
 	s.ended = true
 }
 
-// streams counts those of each principal.
+// streams counts the event streams of each principal.
 type streams struct {
 	mu   sync.Mutex
 	open map[askback.Principal]int
 }
 
-// join counts a stream in, or returns [askback.ErrTooMany]. A limit of 0 is none.
+// join counts one more stream of p, or returns [askback.ErrTooMany] if it has limit
+// streams; 0 is no limit. The caller calls leave at the end of the stream.
 func (s *streams) join(p askback.Principal, limit int) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

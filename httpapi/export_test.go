@@ -43,7 +43,7 @@ type Route struct {
 // Table returns the routes.
 func Table() []Route {
 	var out []Route
-	for i, doc := range documented() {
+	for i, doc := range routeDocs() {
 		rt := routes[i]
 		out = append(out, Route{rt.method, rt.path, rt.action, rt.or, rt.open, rt.limit > 0, rt.limit, doc})
 	}
@@ -74,7 +74,9 @@ func Sentinels() map[string]int {
 const TypePrefix = typePrefix
 
 // SetPulse makes the streams of a handler live faster.
-func (h *Handler) SetPulse(pulse, frameTime time.Duration) { h.pulse, h.frameTime = pulse, frameTime }
+func (h *Handler) SetPulse(pulse, frameTime time.Duration) {
+	h.heartbeatTime, h.frameTime = pulse, frameTime
+}
 
 // FillLarge takes all places where large events are read, until release is called.
 func (h *Handler) FillLarge() (release func()) {

@@ -1,9 +1,9 @@
-// Package httpapi is both ends of one wire: [Handler] serves asks over HTTP and
-// [Client] is a seat at a server.
+// Package httpapi implements both sides of the HTTP API: [Handler] serves it, and
+// [Client] is an [askback.Seat] that calls it.
 //
-// One table holds every route with its action. Bodies are read strictly and
-// whole before anything is done; what is refused changed nothing. The
-// Authorization header, or the browser's cookie, says who asks.
+// One table has every route with its action. A body is read completely and parsed
+// strictly before the action, so a rejected request changes nothing. Requests are
+// authenticated by the Authorization header or by the cookie of a browser.
 package httpapi
 
 import (
@@ -27,34 +27,33 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// A Gate lets principals in.
+// A Gate authenticates requests.
 type Gate interface {
-	// Authenticate returns whose secret this is, or [askback.ErrUnauthorized].
+	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the seat of a principal.
 	As(askback.Principal) askback.Seat
-	// May says whether a principal of this kind may ever do an action, or
-	// [askback.ErrForbidden]. The seat asks again, for the very ask.
+	// May returns [askback.ErrForbidden] if principals of this kind may never do an
+	// action. The seat also checks the permission for each ask.
 	May(askback.Principal, askback.Action) error
 }
 
-// Options are what a handler can be given; the zero value is good.
+// Options configure a [Handler]. The zero value is usable.
 type Options struct {
-	// PublicURL is where people reach this server, without a slash at the end.
-	// Links to pages begin with it; without it there are none.
+	// PublicURL is the URL at which people reach this server, without a slash at the
+	// end. Without it, replies have no links to pages.
 	PublicURL string
-	Version   string // of the program, as the description of the wire names it
+	Version   string // the version in the OpenAPI document
 	// Proof answers a nonce, so that a client knows this server before it
 	// shows a token (design: the local server). Nil: it proves nothing.
 	Proof func(nonce string) string
-	// Yield asks the holder of the local database to hand it over. Nil: this
-	// server does not yield.
+	// Yield makes this process release the local database to another. Nil: this server
+	// does not.
 	Yield func() error
-	// Ready returns what is to be known about this server, or why it takes no
-	// calls: an [askback.ErrDiskFull], or that it failed. Nil: it does.
+	// Ready returns the state of this server. The error is why it accepts no calls, such
+	// as [askback.ErrDiskFull]. Nil: the server is always ready.
 	Ready func(context.Context) (Readiness, error)
-	// MaxStreams bounds the event streams that one principal follows at a time;
-	// 0 is no bound.
+	// MaxStreams is how many event streams a principal may have open; 0 is no limit.
 	MaxStreams int
 	Log        *slog.Logger // nil: nothing is logged
 }
@@ -67,18 +66,18 @@ type Handler struct {
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
-	hooks   hook.Waiting  // the hooks that wait here
-	large   chan struct{} // has one entry for each large event that is read
-	// described is the wire as this server tells it, made when first asked for.
-	described func() (description, error)
-	// How often a stream shows that it lives, and how long a frame of it may take.
-	pulse, frameTime time.Duration
-	// stopping ends when Stop is called: then nothing waits any more.
+	hooks   hook.Waiting  // the hook calls in progress
+	large   chan struct{} // semaphore: one entry for each large event being parsed
+	// description returns the OpenAPI document; the first call makes it.
+	description func() (description, error)
+	// Copies of the constants, which tests change.
+	heartbeatTime, frameTime time.Duration
+	// stopping is cancelled by Stop.
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
-// NewHandler returns a handler. It starts nothing.
+// NewHandler returns a handler. It starts no goroutine.
 func NewHandler(g Gate, o *Options) *Handler {
 	if o == nil {
 		o = &Options{}
@@ -87,16 +86,16 @@ func NewHandler(g Gate, o *Options) *Handler {
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.pulse, h.frameTime = pulse, frameTime
+	h.heartbeatTime, h.frameTime = heartbeatTime, frameTime
 	h.large = make(chan struct{}, maxLarge)
 	h.stopping, h.stop = context.WithCancel(context.Background())
-	h.described = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
-	h.mount()
+	h.description = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
+	h.register()
 	return h
 }
 
-// Stop makes those who wait get their asks as they are, and refuses what comes
-// later with 503. What is under way goes on.
+// Stop ends all waiting requests, which reply with the current state of their asks.
+// Later requests get status 503. Other requests in progress continue.
 func (h *Handler) Stop() { h.stop() }
 
 // ServeHTTP implements [http.Handler].
@@ -106,7 +105,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// A call is one request on its way through a route.
+// A call is the state of one request.
 type call struct {
 	h    *Handler
 	w    http.ResponseWriter
@@ -115,39 +114,39 @@ type call struct {
 	seat askback.Seat
 	body []byte
 
-	secret string // that it was let in with
+	secret string // the credential of the request
 }
 
-// guard is what every request passes before its route: who is it, may it come
-// from there, is the body whole.
-func (h *Handler) guard(rt route) http.Handler {
+// wrap returns a handler for a route. It authenticates the request and reads its body,
+// then calls the function of the route, and writes its error as a problem.
+func (h *Handler) wrap(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{h: h, w: w, r: r}
-		err := c.admit(rt)
+		err := c.prepare(rt)
 		if err == nil {
 			err = rt.serve(c)
 		}
 		if err == nil {
 			return
 		}
-		p := describe(err)
+		p := problemOf(err)
 		if r.Context().Err() != nil {
-			// Most likely nobody is there any more. But a handler that says nothing
-			// says 200, and a body that came too slowly ends the context too.
+			// The client is probably gone. A problem is written anyway: a body that came
+			// too slowly ends the context too, and no reply would mean status 200.
 			h.log.Debug("a client left", "method", rt.method, "path", rt.path)
 			if p.Status == http.StatusInternalServerError {
-				p = describe(askback.ErrBusy)
+				p = problemOf(askback.ErrBusy)
 			}
 		}
 		if p.Status == http.StatusInternalServerError {
 			h.log.Error("a request failed", "method", rt.method, "path", rt.path, "error", err)
 		}
-		h.refuse(w, p)
+		h.writeProblem(w, p)
 	})
 }
 
-func (c *call) admit(rt route) error {
-	if err := c.known(rt.doc.Query); err != nil || rt.open {
+func (c *call) prepare(rt route) error {
+	if err := c.checkQuery(rt.doc.Query); err != nil || rt.open {
 		return err
 	}
 	if c.h.stopping.Err() != nil {
@@ -157,16 +156,16 @@ func (c *call) admit(rt route) error {
 	if err := c.h.cross.Check(c.r); err != nil {
 		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin may not do that"}
 	}
-	secret, browser := shown(c.r)
+	secret, browser := credential(c.r)
 	who, err := c.h.gate.Authenticate(c.r.Context(), secret)
 	if err != nil {
 		return err
 	}
-	if err := c.may(who, rt); err != nil {
+	if err := c.authorize(who, rt); err != nil {
 		return err
 	}
-	// A cookie goes to every port of its host, so somebody else there may have
-	// seen it. It opens what pages need and nothing else, and only as a cookie.
+	// Browsers send a cookie to every port of its host, so another program may have
+	// read it. It is accepted only as a cookie, and only for what pages need.
 	if !browser && who.Via == askback.ViaWeb {
 		return askback.ErrUnauthorized
 	}
@@ -175,16 +174,16 @@ func (c *call) admit(rt route) error {
 	}
 	c.who, c.secret = who, secret
 	c.seat = c.h.gate.As(who)
-	if err := c.read(rt.limit); err != nil || c.r.ContentLength == 0 {
+	if err := c.readBody(rt.limit); err != nil || c.r.ContentLength == 0 {
 		return err
 	}
-	// The body may have taken its time, and the token may be revoked by now.
+	// The token may have been revoked while the body was read.
 	_, err = c.h.gate.Authenticate(c.r.Context(), secret)
 	return err
 }
 
-// may says whether a principal may ever do what a route is for.
-func (c *call) may(who askback.Principal, rt route) error {
+// authorize returns [askback.ErrForbidden] if a principal may never use a route.
+func (c *call) authorize(who askback.Principal, rt route) error {
 	err := c.h.gate.May(who, rt.action)
 	if err != nil && rt.or != "" {
 		err = c.h.gate.May(who, rt.or)
@@ -192,9 +191,9 @@ func (c *call) may(who askback.Principal, rt route) error {
 	return err
 }
 
-// shown returns what a request shows: a bearer token, or the cookie of a
-// browser that logged in.
-func shown(r *http.Request) (secret string, browser bool) {
+// credential returns the secret of a request: a bearer token, or else the cookie of a
+// browser.
+func credential(r *http.Request) (secret string, browser bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(token), false
@@ -202,9 +201,9 @@ func shown(r *http.Request) (secret string, browser bool) {
 	return login.Secret(r), true
 }
 
-// known refuses query keys that mean nothing here: a misspelt filter must not
+// checkQuery rejects unknown and repeated query keys. A misspelt filter must not
 // select everything.
-func (c *call) known(keys []openapi.Param) error {
+func (c *call) checkQuery(keys []openapi.Param) error {
 	var bad askback.Invalid
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -212,7 +211,7 @@ func (c *call) known(keys []openapi.Param) error {
 	}
 	for key, values := range query {
 		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + names(keys)})
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + paramNames(keys)})
 		} else if len(values) > 1 {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key stands twice", Fix: "send it once"})
 		}
@@ -223,7 +222,7 @@ func (c *call) known(keys []openapi.Param) error {
 	return nil
 }
 
-func names(keys []openapi.Param) string {
+func paramNames(keys []openapi.Param) string {
 	var out []string
 	for _, p := range keys {
 		out = append(out, p.Name)
@@ -231,8 +230,8 @@ func names(keys []openapi.Param) string {
 	return strings.Join(out, ", ")
 }
 
-// read takes the whole body. An empty one needs no type.
-func (c *call) read(limit int64) error {
+// readBody reads the whole body. An empty one needs no Content-Type.
+func (c *call) readBody(limit int64) error {
 	if c.r.ContentLength == 0 {
 		return nil
 	}
@@ -256,13 +255,13 @@ func (c *call) read(limit int64) error {
 	return nil
 }
 
-// writeTime is how long a reply may take to be read. Who reads slower than that
-// would hold it in memory.
+// writeTime is how long a client may take to read a reply, which stays in memory until
+// then.
 const writeTime = 30 * time.Second
 
-// reply writes a value.
+// reply writes a value as JSON.
 func (c *call) reply(status int, v any) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // a test's recorder has none
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // an error means a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
 	if err := encode(c.w, v); err != nil {
@@ -282,8 +281,8 @@ func (c *call) text(said string) error {
 	return nil
 }
 
-// encode writes a value as JSON. What can write itself does so directly:
-// json.Encoder would read all of it once more.
+// encode writes a value as JSON. It calls MarshalJSON directly, because json.Encoder
+// would read the result once more.
 func encode(w io.Writer, v any) error {
 	if m, ok := v.(json.Marshaler); ok {
 		raw, err := m.MarshalJSON()

@@ -12,11 +12,11 @@ import (
 	"github.com/askback/askback/internal/hook"
 )
 
-// claudeHook answers a hook of Claude Code, for as long as it keeps the
-// connection. What goes wrong has a status that is no decision there: an
-// approval and nothing else becomes an allow.
+// claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
+// connection. An error has a status that Claude Code takes for no decision: only an
+// approval becomes an allow.
 func (c *call) claudeHook() error {
-	patience, err := c.patience()
+	patience, err := c.deferParam()
 	if err != nil {
 		return err
 	}
@@ -36,27 +36,28 @@ func (c *call) claudeHook() error {
 		defer late()
 		ctx = limited
 	}
-	open := c.keepOpen(cancel)
-	reply, err := c.h.hooks.Run(ctx, c.who.Name, visit{c.seat, c}, ev)
+	open := c.newHookReply(cancel)
+	reply, err := c.h.hooks.Run(ctx, c.who.Name, hookSeat{c.seat, c}, ev)
 	if errors.Is(err, hook.ErrUnaskable) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
-	arrived, err := open.end(reply.Output, errors.Join(err, c.broken(reply.Output)))
+	arrived, err := open.end(reply.Output, errors.Join(err, c.hookError(reply.Output)))
 	if arrived {
 		reply.Delivered(ctx)
 	}
 	return err
 }
 
-// Of events above largeEvent bytes, maxLarge are read at a time. Others wait for
-// largeTime, and then come again.
+// At most maxLarge events of more than largeEvent bytes are parsed at a time. Others
+// wait for up to largeTime and then get [askback.ErrBusy].
 const (
 	largeEvent = 1 << 20
 	maxLarge   = 2
 	largeTime  = 5 * time.Second
 )
 
-// event reads the body. Nothing of it is held afterwards, while people think.
+// event parses the body and releases it, so that its memory is not held while the call
+// waits for an answer.
 func (c *call) event() (hook.Event, error) {
 	if len(c.body) > largeEvent {
 		late := time.NewTimer(largeTime)
@@ -81,9 +82,9 @@ func (c *call) event() (hook.Event, error) {
 	return ev, nil
 }
 
-// patience is how long a call waits that can be deferred; 0 is for as long as
-// the connection lives.
-func (c *call) patience() (time.Duration, error) {
+// deferParam returns how long a call waits before it defers the decision to Claude
+// Code; 0 is as long as the connection is open.
+func (c *call) deferParam() (time.Duration, error) {
 	s := c.r.URL.Query().Get("defer")
 	if s == "" {
 		return hook.Patience, nil
@@ -95,18 +96,18 @@ func (c *call) patience() (time.Duration, error) {
 	return d, nil
 }
 
-// unreadable is the problem of a body that is no event.
+// unreadable returns the problem for a body that is not an event.
 func unreadable(err error) error {
-	if p := describe(err); p.Status != http.StatusInternalServerError {
+	if p := problemOf(err); p.Status != http.StatusInternalServerError {
 		return p
 	}
 	return problem{Status: http.StatusBadRequest, Type: "body", Detail: err.Error()}
 }
 
-// broken says why nothing may be told, or that nothing could be found out.
-// Where that goes out as a failure, whoever wants a failing hook to block its
-// tool can have that.
-func (c *call) broken(out []byte) error {
+// hookError returns an error if the token is no longer valid, if that cannot be checked,
+// or if the server stops before there is a decision. Claude Code can be configured to
+// block the tool on a failed hook.
+func (c *call) hookError(out []byte) error {
 	if _, err := c.h.gate.Authenticate(context.WithoutCancel(c.r.Context()), c.secret); err != nil {
 		return err
 	}
@@ -117,21 +118,21 @@ func (c *call) broken(out []byte) error {
 	return nil
 }
 
-// visit is the seat of whoever called a hook. What is asked there is asked, even if
-// they are gone meanwhile: only what is known to have been asked can be withdrawn.
-type visit struct {
+// hookSeat is the seat of the caller of a hook. Its Ask is not cancelled when the caller
+// disconnects: an ask whose id is unknown could not be cancelled.
+type hookSeat struct {
 	askback.Seat
 	call *call
 }
 
 // Ask implements [hook.Seat].
-func (v visit) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+func (v hookSeat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	return v.Seat.Ask(context.WithoutCancel(ctx), r)
 }
 
-// Wait does not tell an outcome to a token that was revoked meanwhile, so that
-// no approval is spent by it.
-func (v visit) Wait(ctx context.Context, id string) (askback.Ask, error) {
+// Wait returns an error if the token was revoked during the wait, so that no approval is
+// consumed for it.
+func (v hookSeat) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := v.Seat.Wait(ctx, id)
 	if err == nil {
 		_, err = v.call.h.gate.Authenticate(ctx, v.call.secret)
@@ -139,30 +140,30 @@ func (v visit) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a, err
 }
 
-// held is a reply that is kept open while people think. Proxies close what is
-// silent for a minute, so each pulse sends white space, which JSON may have
-// before it begins.
-type held struct {
+// hookReply is a reply that is kept open until there is a decision. Proxies close a
+// connection without traffic after a minute, so each heartbeat sends white space,
+// which is allowed before JSON.
+type hookReply struct {
 	call   *call
 	cancel context.CancelFunc // ends the waiting
 
-	mu    sync.Mutex
-	timer *time.Timer
-	begun bool // the head of the reply is out
-	ended bool
+	mu       sync.Mutex
+	timer    *time.Timer
+	headSent bool // the head of the reply is out
+	ended    bool
 }
 
-func (c *call) keepOpen(cancel context.CancelFunc) *held {
-	h := &held{call: c, cancel: cancel}
+func (c *call) newHookReply(cancel context.CancelFunc) *hookReply {
+	h := &hookReply{call: c, cancel: cancel}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.timer = time.AfterFunc(c.h.pulse, h.beat)
+	h.timer = time.AfterFunc(c.h.heartbeatTime, h.heartbeat)
 	return h
 }
 
-// beat ends the waiting if the reader has left or is not let in any more, or if that
-// cannot be found out.
-func (h *held) beat() {
+// heartbeat cancels the wait if the client is gone, if its token is no longer valid, or
+// if that cannot be checked.
+func (h *hookReply) heartbeat() {
 	c := h.call
 	_, err := c.h.gate.Authenticate(c.r.Context(), c.secret)
 	h.mu.Lock()
@@ -174,19 +175,19 @@ func (h *held) beat() {
 		h.cancel()
 		return
 	}
-	h.timer.Reset(c.h.pulse)
+	h.timer.Reset(c.h.heartbeatTime)
 }
 
-func (h *held) write(b []byte) bool {
+func (h *hookReply) write(b []byte) bool {
 	c := h.call
 	control := http.NewResponseController(c.w)
 	_ = control.SetWriteDeadline(time.Now().Add(c.h.frameTime))
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
-	if !h.begun {
-		h.begun = true
+	if !h.headSent {
+		h.headSent = true
 		c.w.Header().Set("Content-Type", "application/json")
 		if !h.ended {
-			c.w.Header().Set("X-Accel-Buffering", "no") // nginx would keep it until there is more
+			c.w.Header().Set("X-Accel-Buffering", "no") // else nginx buffers it
 		}
 		c.w.WriteHeader(http.StatusOK)
 	}
@@ -194,27 +195,27 @@ func (h *held) write(b []byte) bool {
 	return err == nil && control.Flush() == nil
 }
 
-// end replies with a decision, or with none, and says whether a decision arrived,
-// as far as can be seen. Once the head is out an error has no status any more: then
-// the reply breaks off, which is no decision either.
-func (h *held) end(out []byte, err error) (arrived bool, _ error) {
+// end replies with a decision, or without one if out is nil. arrived reports whether a
+// decision was written completely. If the header was sent before an error, end aborts
+// the reply: Claude Code takes that for no decision.
+func (h *hookReply) end(out []byte, err error) (arrived bool, _ error) {
 	h.timer.Stop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
 	switch {
-	case err != nil && h.begun:
+	case err != nil && h.headSent:
 		h.call.h.log.Debug("a hook breaks off", "error", err)
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		return false, err
-	case out == nil && h.begun:
+	case out == nil && h.headSent:
 		h.write([]byte("{}\n"))
 		return false, nil
 	case out == nil:
 		h.call.w.WriteHeader(http.StatusNoContent)
 		return false, nil
-	case !h.begun:
+	case !h.headSent:
 		h.call.w.Header().Set("Content-Length", strconv.Itoa(len(out)+1))
 	}
 	if !h.write(append(out, '\n')) || h.call.r.Context().Err() != nil {

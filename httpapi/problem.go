@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// A problem is an error on the wire (RFC 9457). Its type is a word
-// of the table below, which docs/problems.md explains.
+// A problem is an error on the wire (RFC 9457). Its type is a word of the table
+// sentinels, which docs/problems.md explains.
 type problem struct {
 	Type   string            `json:"type"`
 	Title  string            `json:"title"`
@@ -23,12 +23,12 @@ type problem struct {
 	Detail string            `json:"detail,omitempty"`
 	Errors []askback.Problem `json:"errors,omitempty"`
 	AskID  string            `json:"ask_id,omitempty"`
-	// QuestionIDs are the asks of which one must be named.
+	// QuestionIDs are the asks from which the client must choose.
 	QuestionIDs []string         `json:"question_ids,omitempty"`
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
 	Ask         *askback.Ask     `json:"ask,omitempty"`
 
-	after time.Duration // of 429 and 503: when the request may be repeated
+	after time.Duration // Retry-After of status 429 and 503
 }
 
 const (
@@ -37,8 +37,8 @@ const (
 	typeSyntax  = "not-json"
 )
 
-// sentinels is the one table between errors and problems, read in both
-// directions: errors.Is holds on either side of the wire.
+// sentinels maps errors to problems and back, so that errors.Is gives the same result
+// for a [Client] as for the engine.
 var sentinels = []struct {
 	err    error
 	status int
@@ -65,9 +65,9 @@ var sentinels = []struct {
 	{askback.ErrDamaged, http.StatusInternalServerError, "damaged"},
 }
 
-// describe makes a problem of an error; of one that is none of ours it says
-// nothing but that it happened.
-func describe(err error) problem {
+// problemOf returns the problem for an error. The problem for an unknown error has no
+// details, because they may be secret.
+func problemOf(err error) problem {
 	var (
 		invalid askback.Invalid
 		syntax  *canon.SyntaxError
@@ -100,11 +100,11 @@ func describe(err error) problem {
 	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "something went wrong here; it is in the log"}
 }
 
-// Error lets a handler return a problem of its own.
+// Error implements error, so that a handler can return a problem.
 func (p problem) Error() string { return p.Detail }
 
-// refuse writes a problem.
-func (h *Handler) refuse(w http.ResponseWriter, p problem) {
+// writeProblem replies with a problem.
+func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	p.Title = http.StatusText(p.Status)
 	if p.Type == "" {
 		p.Type = "http"
@@ -121,9 +121,9 @@ func (h *Handler) refuse(w http.ResponseWriter, p problem) {
 	_ = encode(w, p)
 }
 
-// read makes an error of a problem that came over the wire. The ask that came
-// with it stands beside it.
-func (p problem) read() (askback.Ask, error) {
+// asError returns the error that a received problem was made of, and the ask that the
+// problem contains.
+func (p problem) asError() (askback.Ask, error) {
 	var ask askback.Ask
 	if p.Ask != nil {
 		ask = *p.Ask
@@ -144,16 +144,16 @@ func (p problem) read() (askback.Ask, error) {
 	}
 	switch p.Status {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		// Not ours: a proxy that did not reach the server, or did not wait.
+		// The reply is from a proxy that did not reach the server, or timed out.
 		return ask, fmt.Errorf("%w: %s", askback.ErrUnreachable, p.Detail)
 	}
 	return ask, p
 }
 
-// maxAfter is how many seconds a client believes at the most that it has to wait.
+// maxAfter is the largest Retry-After, in seconds, that a client accepts.
 const maxAfter = 3600
 
-// parseProblem reads a problem, or makes one of whatever else was answered.
+// parseProblem decodes a problem. For any other body it makes one from the status.
 func parseProblem(res *http.Response, body []byte) problem {
 	status := res.StatusCode
 	var p problem

@@ -8,33 +8,31 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// A route is one thing that can be done over the wire (wire.md §3). There is no
-// other way in: what stands in no route does not exist.
+// A route is an endpoint of the API (docs/wire.md §3). The table routes has all of them.
 type route struct {
 	method string
-	path   string         // as ServeMux reads it
-	action askback.Action // what the seat is asked to do; "" only where open
-	or     askback.Action // what another kind of principal is there for
+	path   string         // a pattern of http.ServeMux
+	action askback.Action // the action to authorize; "" only if open is set
+	or     askback.Action // an alternative action, for another kind of principal
 	open   bool           // needs no token
-	limit  int64          // bytes of body at the most; 0: no body
+	limit  int64          // maximum size of the body in bytes; 0: no body
 	serve  func(*call) error
-	// doc is what others are told of it. Its query keys are the ones that the
-	// route knows; method and path are those of the row.
+	// doc is the documentation of the route. Requests may have only its query keys. Its
+	// method and path are empty here.
 	doc openapi.Route
 }
 
-// base is the path all routes stand below, but for those at the root.
+// base is the path prefix of all routes except those at the root.
 const base = "/api/v1"
 
-// maxBody is the limit of wire.md §1.
+// maxBody is the size limit of bodies (docs/wire.md §1), in bytes.
 const maxBody = 2 << 20
 
-// routes is the whole table, in the order of the page.
+// routes has all routes, in the order of the documentation page.
 var routes = slices.Concat(askRoutes, sessionRoutes, deskRoutes, tokenRoutes, serverRoutes, dialectRoutes)
 
-// absent are the paths where a program may look for something that is not there, and
-// what it is told.
-var absent = map[string]string{
+// notFoundDetails has the details of the problem for unknown paths, by prefix.
+var notFoundDetails = map[string]string{
 	"/api/":           "there is nothing at this path",
 	"/conversations/": "there is nothing at this path",
 	"/agent/":         "there is nothing at this path",
@@ -42,11 +40,12 @@ var absent = map[string]string{
 	"/metrics":        "this release has no metrics; GET " + base + "/stats has figures",
 }
 
-// mount puts every route on a mux, and answers in our words where there is none.
-func (h *Handler) mount() {
+// register registers all routes, and handlers that write a problem for unknown paths
+// and methods.
+func (h *Handler) register() {
 	allowed := map[string]string{}
 	for _, rt := range routes {
-		h.mux.Handle(rt.method+" "+rt.path, h.guard(rt))
+		h.mux.Handle(rt.method+" "+rt.path, h.wrap(rt))
 		if allowed[rt.path] != "" {
 			allowed[rt.path] += ", "
 		}
@@ -55,12 +54,12 @@ func (h *Handler) mount() {
 	for path, methods := range allowed {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Allow", methods)
-			h.refuse(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "this path takes " + methods})
+			h.writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "this path takes " + methods})
 		})
 	}
-	for path, detail := range absent {
+	for path, detail := range notFoundDetails {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			h.refuse(w, problem{Status: http.StatusNotFound, Type: "not-found", Detail: detail})
+			h.writeProblem(w, problem{Status: http.StatusNotFound, Type: "not-found", Detail: detail})
 		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// askRoutes are where an agent asks and a person answers.
+// askRoutes are the routes for asks and answers.
 var askRoutes = []route{
 	{
 		method: "POST", path: base + "/asks", action: askback.ActAsk, limit: maxBody, serve: (*call).ask,

@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// deskRoutes are standing approvals, people and numbers.
+// deskRoutes are the routes for standing approvals, people and statistics.
 var deskRoutes = []route{
 	{
 		method: "GET", path: base + "/grants", action: askback.ActGrants, serve: (*call).grants,
@@ -56,13 +56,13 @@ var deskRoutes = []route{
 	},
 }
 
-// tokenRoutes say who may come in.
+// tokenRoutes are the routes for tokens and log-in links.
 var tokenRoutes = []route{
 	{
 		method: "GET", path: base + "/tokens", action: askback.ActTokenList, serve: (*call).tokens,
 		doc: openapi.Route{
 			Tag: "tokens", Summary: "List tokens.",
-			Who: forKeepers, Out: "TokenPage",
+			Who: forOperators, Out: "TokenPage",
 		},
 	},
 	{
@@ -96,7 +96,7 @@ var tokenRoutes = []route{
 	},
 }
 
-// serverRoutes are about the server itself.
+// serverRoutes are the routes for the state of the server.
 var serverRoutes = []route{
 	{
 		method: "GET", path: "/healthz", open: true, serve: (*call).healthz,

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// dialectRoutes are the same asks in the words of other programs (wire.md §3).
+// dialectRoutes are the routes in the formats of other programs (docs/wire.md §3).
 var dialectRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).sessionAnswer,

@@ -5,7 +5,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// sessionRoutes are about the runs of agents.
+// sessionRoutes are the routes for sessions.
 var sessionRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions", action: askback.ActStart, limit: maxBody, serve: (*call).startSession,
@@ -43,7 +43,7 @@ var sessionRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: base + "/sessions/{id}/messages", action: askback.ActMessage, or: askback.ActReport, limit: maxBody, serve: (*call).say,
+		method: "POST", path: base + "/sessions/{id}/messages", action: askback.ActMessage, or: askback.ActReport, limit: maxBody, serve: (*call).postMessage,
 		doc: openapi.Route{
 			Tag: "sessions", Summary: "Say something.",
 			Detail: "It answers no ask.",

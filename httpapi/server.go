@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// createdToken is a token with its secret, which is shown this once.
+// createdToken is a new token with its secret, which is never returned again.
 type createdToken struct {
 	Token  askback.Token `json:"token"`
 	Secret string        `json:"secret"`
@@ -67,7 +67,7 @@ func (c *call) login() error {
 	return c.reply(http.StatusCreated, link)
 }
 
-// yield hands the local database over, if this server does that.
+// yield makes this process release its local database, if it can.
 func (c *call) yield() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
@@ -87,14 +87,14 @@ type health struct {
 	Readiness
 }
 
-// A Readiness is what is to be known about a server that takes calls.
+// A Readiness has the warnings of a server that accepts calls.
 type Readiness struct {
-	Settings string   `json:"settings,omitempty"` // what is wrong with the settings file
-	Damaged  []string `json:"damaged,omitempty"`  // what was found damaged in the database
+	Settings string   `json:"settings,omitempty"` // the error in the settings file
+	Damaged  []string `json:"damaged,omitempty"`  // the records that were found damaged
 }
 
-// healthz says that this process lives, and proves which one it is. A nonce
-// has a length, so that nobody makes a signature of something else.
+// healthz replies with status 200, and with a proof of which process this is. The length
+// of a nonce is limited, so that a proof is not a signature of arbitrary text.
 func (c *call) healthz() error {
 	out := health{Status: "ok"}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {

@@ -11,23 +11,23 @@ import (
 	"github.com/askback/askback/internal/dialect"
 )
 
-// unnamed is the error for an approval that does not say of what: the id of the
-// confirmation it would have approved.
-type unnamed string
+// unnamedApproval is the error for an approval without the id of its confirmation. Its
+// value is the id of the confirmation that would have been approved.
+type unnamedApproval string
 
-// Error says how to approve it.
-func (u unnamed) Error() string {
+// Error returns how to approve the confirmation.
+func (u unnamedApproval) Error() string {
 	return fmt.Sprintf("a confirmation is approved by its own id only: send \"question_id\": %q", string(u))
 }
 
-// answerText settles an ask of a session by one text (wire.md §3). It
-// returns the ask as it was found, and as it stands where it came with an error.
+// answerText answers an ask of a session by a text (docs/wire.md §3). It returns the ask
+// before and after the answer.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	t, err := dialect.ReadTextAnswer(c.body)
 	if err != nil {
 		return found, now, err
 	}
-	if found, err = c.meant(session, t); err != nil {
+	if found, err = c.findAsk(session, t); err != nil {
 		return found, now, err
 	}
 	answer, err := dialect.Text(found, t.Answer)
@@ -37,15 +37,15 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	case err != nil:
 		return found, found, err
 	case t.QuestionID == "" && found.Kind == askback.Confirm && answer.Decision != askback.Deny:
-		return found, found, unnamed(found.ID) // it may be meant for one that was settled meanwhile
+		return found, found, unnamedApproval(found.ID) // it may be meant for another one, just settled
 	}
 	now, err = c.seat.Answer(c.r.Context(), found.ID, answer)
 	return found, now, err
 }
 
-// meant is the ask that a text answer is for: the one it names, or the only one
-// that is open (D2).
-func (c *call) meant(session string, t dialect.TextAnswer) (askback.Ask, error) {
+// findAsk returns the ask that a text answers: the one that it names, or else the only
+// open one (D2).
+func (c *call) findAsk(session string, t dialect.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {
 		open, err := c.openAsks(c.r.Context(), session)
 		if err != nil {
@@ -60,11 +60,11 @@ func (c *call) meant(session string, t dialect.TextAnswer) (askback.Ask, error) 
 	return a, err
 }
 
-// sessionAnswer serves POST /sessions/{id}/answer, refusals in its own form included.
+// sessionAnswer serves POST /sessions/{id}/answer. Its errors have a format of their own.
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
 	var several dialect.Several
-	var approval unnamed
+	var approval unnamedApproval
 	switch {
 	case err == nil:
 		return c.reply(http.StatusOK, dialect.Submitted())
@@ -78,7 +78,8 @@ func (c *call) sessionAnswer() error {
 	return err
 }
 
-// pendingQuestion serves GET /sessions/{id}/pending-question: the oldest open ask.
+// pendingQuestion serves GET /sessions/{id}/pending-question. It returns the oldest open
+// ask.
 func (c *call) pendingQuestion() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -90,8 +91,8 @@ func (c *call) pendingQuestion() error {
 	return c.reply(http.StatusOK, dialect.Pending(open))
 }
 
-// resumeContext tells an agent whose turn ended what was settled since (wire.md
-// §6).
+// resumeContext replies with the asks of a session that were settled since the last
+// resume, as text for the agent (docs/wire.md §6).
 func (c *call) resumeContext() error {
 	s, err := c.seat.Session(c.r.Context(), c.id())
 	if err != nil {
@@ -111,6 +112,5 @@ func (c *call) resumeContext() error {
 	return c.text(dialect.ResumeContext(s, asks) + "\n")
 }
 
-// maxSettled is how many asks of one session a resume context looks at, the
-// newest ones.
+// maxSettled is how many asks of a session are read for a resume context, newest first.
 const maxSettled = 1000

@@ -19,8 +19,8 @@ type wireSession struct {
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 }
 
-// wireMessage always says as whom it speaks: a seat is not to say something in
-// another role than the one its principal meant.
+// wireMessage is the body that posts a message. Its role is always sent, so that the
+// server does not choose another one than the caller meant.
 type wireMessage struct {
 	Role  askback.Role `json:"role"`
 	Text  string       `json:"text"`
@@ -41,9 +41,9 @@ type wireTodos struct {
 	Todos []askback.Todo `json:"todos"`
 }
 
-// wireTell is what is sent for something said to a session, and where to.
-func wireTell(id string, t askback.Tell) (request, error) {
-	at := func(what string) string { return base + onSession(id, what) }
+// tellRequest returns the request for an input to a session.
+func tellRequest(id string, t askback.Tell) (request, error) {
+	at := func(what string) string { return base + sessionPath(id, what) }
 	switch t := t.(type) {
 	case askback.SendMessage:
 		return request{method: "POST", path: at("messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
@@ -63,7 +63,7 @@ func wireTell(id string, t askback.Tell) (request, error) {
 	return request{}, fmt.Errorf("tell %s: this client does not know %T", id, t)
 }
 
-func onSession(id, what string) string {
+func sessionPath(id, what string) string {
 	path := "/sessions/" + url.PathEscape(id)
 	if what != "" {
 		path += "/" + what
@@ -86,7 +86,7 @@ func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 // Session implements [askback.Sessions].
 func (c *Client) Session(ctx context.Context, id string) (askback.Session, error) {
 	var out askback.Session
-	_, _, err := c.do(ctx, request{method: "GET", path: base + onSession(id, "")}, &out)
+	_, _, err := c.do(ctx, request{method: "GET", path: base + sessionPath(id, "")}, &out)
 	return out, err
 }
 
@@ -107,7 +107,7 @@ func (c *Client) Tell(ctx context.Context, id string, t askback.Tell) (askback.S
 		return askback.Session{}, err
 	}
 	var out askback.Session
-	r, err := wireTell(id, t)
+	r, err := tellRequest(id, t)
 	if err == nil {
 		_, _, err = c.do(ctx, r, &out)
 	}
@@ -120,12 +120,12 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return page, err
 	}
-	_, _, err := c.do(ctx, request{method: "GET", path: base + onSession(id, "messages"), query: filter(limit, "cursor", cursor)}, &page)
+	_, _, err := c.do(ctx, request{method: "GET", path: base + sessionPath(id, "messages"), query: filter(limit, "cursor", cursor)}, &page)
 	return page, err
 }
 
-// filter is the query of a list: a limit, and pairs of which the empty ones are
-// left out.
+// filter returns the query of a list: the limit, and those pairs of key and value that
+// have a value.
 func filter(limit int, pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

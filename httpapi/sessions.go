@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// startSession announces a run that happens elsewhere.
+// startSession creates a session for a run outside the server.
 func (c *call) startSession() error {
 	r, err := decode.SessionRequest(c.body)
 	if err != nil {
@@ -54,44 +54,46 @@ func (c *call) messages() error {
 	return c.reply(http.StatusOK, page)
 }
 
-// say is a person speaking to a run, or the run speaking to people.
-func (c *call) say() error {
+// postMessage adds a message to a session: from an agent as the assistant, from a person
+// as the user.
+func (c *call) postMessage() error {
 	role := askback.RoleUser
 	if c.who.Kind == askback.Agent {
 		role = askback.RoleAssistant
 	}
 	t, err := decode.Message(c.body, role)
-	return c.tell(http.StatusAccepted, t, err)
+	return c.applyTell(http.StatusAccepted, t, err)
 }
 
 func (c *call) endSession() error {
 	reason, err := decode.Reason(c.body)
-	return c.tell(http.StatusOK, askback.EndSession{Reason: reason}, err)
+	return c.applyTell(http.StatusOK, askback.EndSession{Reason: reason}, err)
 }
 
-// endTurn serves POST /conversations/{id}/cancel: a message starts the next turn.
+// endTurn serves POST /conversations/{id}/cancel. The next message starts a new turn.
 func (c *call) endTurn() error {
 	reason, err := decode.Reason(c.body)
-	return c.tell(http.StatusOK, askback.EndTurn{Reason: reason}, err)
+	return c.applyTell(http.StatusOK, askback.EndTurn{Reason: reason}, err)
 }
 
 func (c *call) resume() error {
 	t, err := decode.Resume(c.body)
-	return c.tell(http.StatusOK, t, err)
+	return c.applyTell(http.StatusOK, t, err)
 }
 
 func (c *call) complete() error {
 	t, err := decode.Complete(c.body)
-	return c.tell(http.StatusOK, t, err)
+	return c.applyTell(http.StatusOK, t, err)
 }
 
 func (c *call) setTodos() error {
 	t, err := decode.Todos(c.body)
-	return c.tell(http.StatusOK, t, err)
+	return c.applyTell(http.StatusOK, t, err)
 }
 
-// tell says what was read to the session, unless it could not be read.
-func (c *call) tell(status int, t askback.Tell, err error) error {
+// applyTell sends a decoded input to the session and replies with the session. It
+// returns err if that is not nil.
+func (c *call) applyTell(status int, t askback.Tell, err error) error {
 	if err != nil {
 		return err
 	}

@@ -16,22 +16,21 @@ import (
 	"github.com/askback/askback"
 )
 
-// Events implements [askback.Feed]. When the connection is lost it comes back
-// with the last cursor, until ctx ends or the server says that there is nothing
-// to come back to.
+// Events implements [askback.Feed]. It reconnects with the last cursor when the
+// connection is lost, until ctx ends or the server returns an error that is permanent.
 func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
-		s := stream{client: c, session: sessionID, at: after}
+		s := stream{client: c, session: sessionID, cursor: after}
 		for {
-			more, err := s.follow(ctx, yield)
+			more, err := s.readConnection(ctx, yield)
 			if !more {
 				return
 			}
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
 			}
-			if ctx.Err() == nil && !final(err) {
-				err = s.rest(ctx, err)
+			if ctx.Err() == nil && !isFinal(err) {
+				err = s.backOff(ctx, err)
 			}
 			if err != nil {
 				yield(askback.Event{}, fmt.Errorf("events: %w", err))
@@ -41,20 +40,20 @@ func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cur
 	}
 }
 
-// final says whether coming back would be in vain.
-func final(err error) bool {
+// isFinal reports whether reconnecting would return the same error.
+func isFinal(err error) bool {
 	var invalid askback.Invalid
 	return errors.Is(err, askback.ErrUnauthorized) || errors.Is(err, askback.ErrForbidden) ||
 		errors.Is(err, askback.ErrNotFound) || errors.As(err, &invalid)
 }
 
-// stream is one reader of events across its connections.
+// stream reads events over successive connections.
 type stream struct {
-	client  *Client
-	session string
-	at      askback.Cursor
-	retry   time.Duration // what the server said last
-	failed  int           // how often in a row nothing came
+	client   *Client
+	session  string
+	cursor   askback.Cursor
+	retry    time.Duration // the last retry time that the server sent
+	failures int           // consecutive connections that received nothing
 }
 
 // The pauses between two connections.
@@ -63,12 +62,11 @@ const (
 	lastPause  = 15 * time.Second
 )
 
-// rest waits before it comes back: longer each time that it was in vain, and
-// never as long as the others; and not before the time that the server gave when it
-// refused.
-func (s *stream) rest(ctx context.Context, why error) error {
-	longest := max(s.client.pause, s.retry) << min(s.failed, 6)
-	s.failed++
+// backOff waits before the next connection: exponentially longer after each failure,
+// with jitter, and at least the Retry-After time of the server.
+func (s *stream) backOff(ctx context.Context, why error) error {
+	longest := max(s.client.pause, s.retry) << min(s.failures, 6)
+	s.failures++
 	pause := rand.N(min(longest, lastPause)) + time.Millisecond
 	if refused, ok := errors.AsType[*askback.RetryError](why); ok {
 		pause += refused.After
@@ -83,16 +81,16 @@ func (s *stream) rest(ctx context.Context, why error) error {
 	}
 }
 
-// silence is how long a server may say nothing; it says something every
-// [pulse].
-const silence = 3 * pulse
+// silenceTime is how long a connection may have no traffic. The server sends a
+// heartbeat every heartbeatTime.
+const silenceTime = 3 * heartbeatTime
 
-// follow reads one connection to its end. more is false when whoever reads has
-// had enough.
-func (s *stream) follow(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
+// readConnection opens a connection and yields its events to the end. more is false if
+// yield returned false.
+func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	dead := time.AfterFunc(silence, cancel)
+	dead := time.AfterFunc(silenceTime, cancel)
 	defer dead.Stop()
 	res, err := s.open(ctx)
 	if err != nil {
@@ -101,14 +99,14 @@ func (s *stream) follow(ctx context.Context, yield func(askback.Event, error) bo
 	defer res.Body.Close()
 	in := bufio.NewReader(res.Body)
 	for {
-		frame, err := readFrame(in, func() { dead.Reset(silence) })
+		frame, err := readFrame(in, func() { dead.Reset(silenceTime) })
 		if err != nil {
 			return true, err
 		}
 		if frame.retry > 0 {
 			s.retry = frame.retry
 		} else {
-			s.failed = 0 // it lives
+			s.failures = 0
 		}
 		if len(frame.data) == 0 {
 			continue
@@ -118,32 +116,32 @@ func (s *stream) follow(ctx context.Context, yield func(askback.Event, error) bo
 			return true, fmt.Errorf("read an event: %w: %v", askback.ErrUnreachable, err)
 		}
 		ev.Cursor = askback.Cursor(frame.id)
-		s.at = ev.Cursor
+		s.cursor = ev.Cursor
 		if !yield(ev, nil) {
 			return false, nil
 		}
 	}
 }
 
-// open asks for the stream, and returns a reply that is one.
+// open sends the request for the stream and returns its response, with status 200.
 func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	path := base + "/events"
 	if s.session != "" {
-		path = base + onSession(s.session, "events")
+		path = base + sessionPath(s.session, "events")
 	}
 	in, err := s.client.request(ctx, request{method: "GET", path: path})
 	if err != nil {
 		return nil, err
 	}
 	in.Header.Set("Accept", eventStream)
-	if s.at != "" {
-		in.Header.Set("Last-Event-ID", string(s.at))
+	if s.cursor != "" {
+		in.Header.Set("Last-Event-ID", string(s.cursor))
 	}
 	endless := *s.client.http
 	endless.Timeout = 0
 	res, err := endless.Do(in)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, unreachableError(ctx, err)
 	}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
@@ -151,30 +149,30 @@ func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, unreachable(ctx, err)
+		return nil, unreachableError(ctx, err)
 	}
-	_, err = parseProblem(res, raw).read()
+	_, err = parseProblem(res, raw).asError()
 	return nil, err
 }
 
-// frame is one block of an event stream; a comment and a retry are frames
-// without data.
+// frame is one block of an event stream. Comments and retry times are frames without
+// data.
 type frame struct {
 	id    string
 	data  []byte
 	retry time.Duration
 }
 
-// readFrame reads up to the next empty line. What breaks off before it never
-// was. heard is told of each line.
-func readFrame(in *bufio.Reader, heard func()) (frame, error) {
+// readFrame reads a frame up to its empty line, and calls onLine for each line. An
+// incomplete frame is an error.
+func readFrame(in *bufio.Reader, onLine func()) (frame, error) {
 	var out frame
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			return frame{}, err
 		}
-		heard()
+		onLine()
 		line = bytes.TrimRight(line, "\r\n")
 		if len(line) == 0 {
 			return out, nil
@@ -184,7 +182,7 @@ func readFrame(in *bufio.Reader, heard func()) (frame, error) {
 	}
 }
 
-// set takes a field; of those it does not know a stream may have more.
+// set sets a field of the frame. Unknown fields are ignored.
 func (f *frame) set(name string, value []byte) {
 	switch name {
 	case "id":

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// What the client sends, in the words of wire.md §2. The handler reads it with
-// package decode; a test holds the two together.
+// wireAsk is the body that a client sends to ask (docs/wire.md §2). The handler parses it
+// with package decode; a test shows that the two agree.
 type wireAsk struct {
 	Questions    []wireQuestion    `json:"questions,omitempty"`
 	Confirmation *wireConfirm      `json:"confirmation,omitempty"`
@@ -47,7 +47,7 @@ type wireConfirm struct {
 	Context      string          `json:"context,omitempty"`
 }
 
-// wireRequest is a normal request as it is sent. Its key goes into a header.
+// wireRequest returns the body for a normalized request. The key is sent in a header.
 func wireRequest(r askback.Request) wireAsk {
 	out := wireAsk{
 		SessionID: r.SessionID, SessionKey: r.SessionKey, Agent: r.Agent, Title: r.Title, Context: r.Context,
@@ -68,8 +68,8 @@ func wireRequest(r askback.Request) wireAsk {
 	return out
 }
 
-// wireDuration writes whole seconds, rounded up: nobody is given less time than
-// was asked for.
+// wireDuration formats d in seconds, rounded up so that no caller gets less time than it
+// requested.
 func wireDuration(d time.Duration) string {
 	if d == 0 {
 		return ""
