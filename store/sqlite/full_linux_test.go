@@ -153,6 +153,46 @@ func TestFullDiskIsNotTheEnd(t *testing.T) {
 	}
 }
 
+// A disk on which a database can just be opened, and nothing more be kept, is full from
+// the start: Health says so before the first change is refused.
+func TestDiskIsFullFromTheStart(t *testing.T) {
+	dir, ok := onSmallDisk(t)
+	if !ok {
+		return
+	}
+	path := filepath.Join(dir, "askback.db")
+	s, err := sqlite.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	gap := filepath.Join(dir, "gap")
+	if err := os.WriteFile(gap, make([]byte, 96<<10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free := fill(t, dir)
+	if err := os.Remove(gap); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = sqlite.Open(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	if h := s.Health(); !errors.Is(h.DiskFull, store.ErrDiskFull) || h.Failed != nil {
+		t.Errorf("Health with 96 kB of room: got %+v, want it full", h)
+	}
+	free()
+	for end := time.Now().Add(time.Minute); s.Health().DiskFull != nil; <-time.After(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("Health with room again: got %v, want it well", s.Health().DiskFull)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // On a full disk a change that conflicts half-way, in a batch with others, is a conflict or
 // finds no room: its caller gets no other error.
 func TestConflictOnFullDiskHasAName(t *testing.T) {

@@ -74,8 +74,8 @@ func Open(path string, opts *Options) (*Store, error) {
 		return nil, fmt.Errorf("open database %s: %w: %v", path, store.ErrDiskFull, err)
 	case err != nil:
 		return nil, fmt.Errorf("open database %s: %w", path, err)
-	case full:
-		_ = s.writer.fail("open", errNoRoom) // it is noted
+	case full || !hasRoom(path):
+		_ = s.writer.fail("open", errNoRoom) // Health returns it from now on
 	default:
 		makeReserve(path)
 	}

@@ -250,8 +250,8 @@ func (w *writer) fail(doing string, err error) error {
 	return err
 }
 
-// errNoRoom is what a database is opened with where the disk is full.
-var errNoRoom = errors.New("there was no room to open the database")
+// errNoRoom is the reason when a database is opened on a full disk.
+var errNoRoom = errors.New("there was hardly any room left when the database was opened")
 
 // isFull reports whether there was no room for a change.
 func isFull(err error) bool {
