@@ -12,18 +12,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// columns of records, in the order of the parameters of every statement that
-// writes one; ?3 is the version the record was read with.
+// columns are the columns of records, in the order of the parameters of every statement
+// that writes one. Parameter ?3 is the version with which the record was read.
 const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold, sum, fixed_sum`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 
-	// SQLite writes an index again when a column of it is set, be it to the
-	// same value. So an update first supposes that nothing indexed has changed,
-	// which costs another look-up when it has and saves three to six pages
-	// when not; then that only open, due and untold have, as an answer does.
+	// SQLite rewrites an index if a column of it is set, even to the same value.
+	// So three updates are tried in turn: one that expects no indexed column to
+	// change, one that sets open, due and untold, and one that sets all. The
+	// first saves three to six pages and costs a look-up if it does not match.
 	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and untold = ?16`
@@ -42,25 +42,25 @@ const (
 		where stream = ?1 order by seq desc`
 	selectSeq = `select coalesce(max(seq), 0) from history`
 
-	// The newest line of all stays, and that of a stream that goes on: numbers
-	// are counted on from there.
+	// The newest event of all stays, and the newest of a stream that continues:
+	// the next numbers follow from them.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
-	// subject is in no index: each run reads all lines of the stream, so it deletes those of
-	// many subjects.
+	// No index has the subject, so each run reads every event of the stream. It
+	// therefore deletes the events of all subjects at once.
 	deleteLines = `delete from history indexed by history_stream where stream = ?1
 		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
 )
 
-// writes are the statements of the writer, prepared once.
+// writes has the prepared statements of the writer.
 type writes struct {
 	begin, commit, rollback  *sql.Stmt
 	savepoint, undo, release *sql.Stmt
 
 	insert, drop, event, head, seq *sql.Stmt
 	forgetStream, forgetLines      *sql.Stmt
-	update                         [3]*sql.Stmt // from few columns to all
+	update                         [3]*sql.Stmt // updateSame, updateState, updateAll
 
 	all []*sql.Stmt
 }
@@ -97,8 +97,9 @@ func (s *writes) prepare(conn *sql.Conn) error {
 	return nil
 }
 
-// close must come before the connection's: database/sql does not close what
-// was prepared on a single connection, and SQLite then keeps the file open.
+// close closes the statements. It must be called before the connection is closed:
+// database/sql does not close the statements of a single connection, and SQLite would
+// keep the file open.
 func (s *writes) close() error {
 	var errs []error
 	for _, stmt := range s.all {
@@ -112,8 +113,9 @@ func run(s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// one runs a statement that must change one row, or it is a conflict.
-func one(s *sql.Stmt, args ...any) error {
+// changeOne runs a statement that must change one row. If it changes none, or a key is
+// taken, the error is store.ErrConflict.
+func changeOne(s *sql.Stmt, args ...any) error {
 	done, err := s.ExecContext(context.Background(), args...)
 	if isTaken(err) {
 		return store.ErrConflict
@@ -128,18 +130,18 @@ func one(s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// isTaken says that an id or a key belongs to another record. SQLite looks at
-// every index before it writes a row, so nothing was written.
+// isTaken reports whether an id or a key belongs to another record. SQLite checks every
+// index before it writes a row, so nothing was written.
 func isTaken(err error) bool {
 	e := (*driver.Error)(nil)
 	return errors.As(err, &e) && e.Code() == codes.SQLITE_CONSTRAINT_UNIQUE
 }
 
-// apply writes a change into the open transaction. written says whether
-// something of it was written before an error.
+// apply writes a change into the open transaction. It reports whether a part of the
+// change was written, also if it returns an error.
 func (w *writer) apply(r *request) (written bool, err error) {
 	for _, d := range r.drop {
-		if err := one(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
+		if err := changeOne(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
 			return written, err
 		}
 		written = true
@@ -170,14 +172,14 @@ func (w *writer) apply(r *request) (written bool, err error) {
 
 func (w *writer) put(r *row) error {
 	if r.isNew {
-		return one(w.stmt.insert, r.args[:]...)
+		return changeOne(w.stmt.insert, r.args[:]...)
 	}
 	tries := w.stmt.update[:]
 	if !r.open {
-		tries = tries[1:] // it has most likely just been closed
+		tries = tries[1:] // the change probably closes the record, so updateSame would not match
 	}
 	for _, update := range tries {
-		if err := one(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
+		if err := changeOne(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}

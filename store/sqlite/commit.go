@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A request is a change on its way to the writer, encoded by its caller so
-// that the writer only binds and steps.
+// A request is a change in the queue of the writer. Its caller has encoded it, so that
+// the writer has less work.
 type request struct {
 	drop   []store.Ref
 	forget []lines
@@ -17,14 +17,13 @@ type request struct {
 	events []store.Event
 	size   int
 
-	owner atomic.Int32 // who decides about it
-	first int64        // set by the writer before done
+	owner atomic.Int32 // waiting, taken or givenUp
+	first int64        // set by the writer before it closes done
 	err   error
 	done  chan struct{}
 }
 
-// A request passes from its caller to the writer or is given up by its caller,
-// and only one of the two can happen.
+// A request is either taken by the writer or given up by its caller, never both.
 const (
 	waiting int32 = iota
 	taken
@@ -34,19 +33,17 @@ const (
 func (r *request) take() bool   { return r.owner.CompareAndSwap(waiting, taken) }
 func (r *request) giveUp() bool { return r.owner.CompareAndSwap(waiting, givenUp) }
 
-// Commit keeps a change whole and on the disk, or nothing of it and returns
-// why. An error without a sentinel of package store also means that nothing
-// was kept.
+// Commit commits the whole change to the disk, or returns an error. Unless the error
+// matches store.ErrUnknown, nothing of the change was kept.
 //
-// Deletions come first, then the records in their order: a key must be free
-// when the turn of its record comes. A change whose ctx ends before the writer
-// has taken it is not written; after that it is waited for.
+// If ctx ends before the writer has taken the change, it is not written. After that,
+// Commit waits for the result.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	size, err := c.Check()
 	if err != nil {
 		return 0, err
 	}
-	forget, err := grouped(c.Forget)
+	forget, err := groupByStream(c.Forget)
 	if err != nil {
 		return 0, err
 	}
@@ -68,14 +65,15 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	return r.first, r.err
 }
 
-// lines are those of one stream that a change deletes.
+// lines selects the events of one stream that a change deletes.
 type lines struct {
 	stream   string
-	subjects []byte // a JSON array; nil is all of the stream
+	subjects []byte // a JSON array; nil: the whole stream
 }
 
-// grouped returns what a change deletes, with all subjects of a stream together.
-func grouped(forget []store.Lines) (all []lines, err error) {
+// groupByStream returns the events that a change deletes, with all subjects of a stream
+// in one entry.
+func groupByStream(forget []store.Lines) (all []lines, err error) {
 	subjects := map[string][]string{}
 	for _, f := range forget {
 		if f.Subject == "" {
@@ -94,7 +92,8 @@ func grouped(forget []store.Lines) (all []lines, err error) {
 	return all, nil
 }
 
-// submit puts a request into the queue, or says at once that it cannot.
+// submit adds a request to the queue. If the queue is full it returns store.ErrFull and
+// does not wait.
 func (s *Store) submit(ctx context.Context, r *request) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxDamages is how many damaged rows are remembered, and named by [Verify].
+// maxDamages is the number of damaged rows that a store remembers, and that [Verify]
+// names.
 const maxDamages = 100
 
-// damages are the rows that were found to be damaged since the database was opened.
+// damages has the damaged rows that were read since the database was opened.
 type damages struct {
 	log *slog.Logger
 
@@ -22,8 +23,8 @@ type damages struct {
 	known []store.DamagedError
 }
 
-// note remembers a damaged row, and logs it once.
-func (d *damages) note(row store.DamagedError) {
+// add records a damaged row, and logs it the first time.
+func (d *damages) add(row store.DamagedError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.known) == maxDamages || slices.Contains(d.known, row) {
@@ -42,16 +43,15 @@ func (d *damages) names() (names []string) {
 	return names
 }
 
-// A Verification is what [Verify] found.
+// A Verification is the result of [Verify].
 type Verification struct {
-	Rows    int64    // records and lines of history
-	Without int64    // of these, written before there were checksums
-	Damaged int64    // of these, read otherwise than they were written
-	Names   []string // the first that are damaged, as in "ask ask_01…" or "line 17 of ses_01…"
+	Rows    int64    // number of records and events
+	Without int64    // rows without a checksum, written by older versions
+	Damaged int64    // rows that do not match their checksum
+	Names   []string // the first damaged rows, such as "ask ask_01…" or "line 17 of ses_01…"
 }
 
-// Verify reads all records and all history of a database with this schema, and compares
-// them with their checksums.
+// Verify compares all records and all events of a database with their checksums.
 func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 	err = v.each(ctx, db, "select "+columns+" from records not indexed", func(rows *sql.Rows) (bool, error) {
 		c, err := scanCells(rows)

@@ -33,6 +33,6 @@ func (s *Store) Waiting() int { return len(s.queue) }
 
 // Deletions is how many statements delete the history that a change forgets.
 func Deletions(c store.Change) (int, error) {
-	all, err := grouped(c.Forget)
+	all, err := groupByStream(c.Forget)
 	return len(all), err
 }

@@ -1,21 +1,21 @@
 package sqlite
 
-// A Health is how a store is, as far as it knows.
+// A Health is the condition of a store.
 type Health struct {
-	// Failed is why nothing is read or kept any more, until the database is opened
-	// again. It is a store.ErrFailed, or nil.
+	// Failed is nil, or matches store.ErrFailed. Then the store neither reads nor
+	// commits until it is opened again.
 	Failed error
-	// DiskFull is why nothing can be kept now. It is a store.ErrDiskFull, or nil.
+	// DiskFull is nil, or matches store.ErrDiskFull. Then the store cannot commit.
 	DiskFull error
-	// Damaged names the rows that were read and left out since the database was
-	// opened, the first of them.
+	// Damaged names the first damaged rows that were read since the database was
+	// opened.
 	Damaged []string
 }
 
-// Health returns how the store is. After the disk was full it looks for room, at most
-// once a second.
+// Health returns the condition of the store. If the disk was full, it checks for room,
+// at most once a second.
 func (s *Store) Health() Health {
-	s.writer.lookForRoom()
+	s.writer.checkRoom()
 	h := Health{Failed: s.writer.failure(), Damaged: s.damaged.names()}
 	if full := s.writer.full.Load(); full != nil {
 		h.DiskFull = *full
@@ -23,6 +23,6 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// Failed is closed when the store takes nothing more until it is opened again;
-// [Store.Health] has the reason.
+// Failed returns a channel that is closed once the store has failed. [Store.Health] has
+// the reason.
 func (s *Store) Failed() <-chan struct{} { return s.writer.ended }

@@ -28,7 +28,7 @@ const (
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
-// statements are those of the readers, prepared once.
+// statements has the prepared statements of the readers.
 type statements struct{ id, key, due, history, stream, recent, headAll, head *sql.Stmt }
 
 func (s *statements) prepare(db *sql.DB) (err error) {
@@ -53,7 +53,7 @@ func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error)
 	return r, err
 }
 
-// ReadKey returns the record of a kind that holds key, or store.ErrNotFound.
+// ReadKey returns the record of a kind that has this key, or store.ErrNotFound.
 func (s *Store) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
 	return s.find(ctx, s.stmt.key, kind, key)
 }
@@ -71,7 +71,8 @@ func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (st
 	return found.list[0], nil
 }
 
-// readError prefers the caller's own reason to the driver's word for it.
+// readError returns the error of ctx if it has ended, since the driver has its own error
+// for that. Otherwise it adds context to err.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -85,8 +86,8 @@ func readError(ctx context.Context, err error) error {
 	return nil
 }
 
-// errPage is returned when a page of the file cannot be read as one, so that it is not
-// known what was on it.
+// errPage is the error for a page of the file that SQLite cannot read. The records on it
+// are unknown.
 var errPage = store.DamagedError{Kind: "page", ID: "a page of the file"}
 
 func isCorrupt(err error) bool {
@@ -94,18 +95,18 @@ func isCorrupt(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_CORRUPT
 }
 
-// List returns the records that q selects, without those that are damaged.
+// List returns the records that q selects, except damaged ones.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
 	found, err := collect(ctx, s, atMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
 	return found.list, err
 }
 
-// Due returns at most n records whose Due is set and not after before, in
-// order of Due, then ID, then Kind, without those that are damaged.
+// Due returns at most n records whose Due is set and not after before, in order of Due,
+// then ID, then Kind. Damaged records are left out.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	n = atMost(n)
-	for limit := n; ; limit += n { // where several are due at once, SQLite sorts no more than these
+	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
 		found, err := collect(ctx, s, n, scanRecord, func() (*sql.Rows, error) {
 			return s.stmt.due.QueryContext(ctx, before.UnixMilli(), limit)
 		})
@@ -115,11 +116,11 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	}
 }
 
-// noLimit is for statements whose rows are read until there are enough.
+// noLimit is the limit of statements whose rows are read until there are enough.
 const noLimit = -1
 
-// History returns events with a Seq greater than after, in order of Seq; of
-// one stream, or of all when stream is "". Lines that are damaged are left out.
+// History returns events with a Seq greater than after, in order of Seq, of one stream
+// or, if stream is "", of all. Damaged events are left out.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
@@ -130,8 +131,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return found.list, err
 }
 
-// Recent returns the newest events of a stream with a Seq less than before, or
-// the newest of all of them when before is 0; the newest comes first.
+// Recent returns the newest events of a stream with a Seq less than before, the newest
+// first. If before is 0, it begins with the newest of all.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	if before == 0 {
 		before = math.MaxInt64
@@ -142,7 +143,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return found.list, err
 }
 
-// Head returns the numbers of the newest event of a stream, or of all.
+// Head returns the numbers of the newest event of a stream, or of all if stream is "".
 func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -160,8 +161,8 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err erro
 	return seq, n, readError(ctx, err)
 }
 
-// head returns the numbers of the first of rows, which are lines of one stream, the
-// newest first. Where that is damaged they follow from one that is not.
+// head returns the numbers of the first row. The rows are the events of one stream, the
+// newest first. If the first is damaged, its numbers follow from one that is not.
 func head(rows *sql.Rows) (seq, n int64, err error) {
 	defer rows.Close()
 	for behind := int64(0); rows.Next(); behind++ {
@@ -170,20 +171,20 @@ func head(rows *sql.Rows) (seq, n int64, err error) {
 			return max(seq, e.Seq), e.StreamSeq + behind, nil
 		}
 		if behind == 0 {
-			seq, n = e.Seq, e.StreamSeq // the best there is, if none is whole
+			seq, n = e.Seq, e.StreamSeq // used if every event is damaged
 		}
 	}
 	return seq, n, rows.Err()
 }
 
-// found is what a query gave.
+// A found is the result of a query.
 type found[T any] struct {
 	list    []T // nil if there is none
 	damaged []store.DamagedError
 }
 
-// collect reads rows of a query until it has n of them. It leaves out those that are
-// damaged, and notes them.
+// collect reads up to n rows of a query. It leaves out damaged rows and records them in
+// s.damaged.
 func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out found[T], err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -192,7 +193,7 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 	defer leave()
 	defer func() {
 		if errors.Is(err, errPage) {
-			s.damaged.note(errPage)
+			s.damaged.add(errPage)
 		}
 	}()
 	rows, err := query()
@@ -205,7 +206,7 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 		var damaged store.DamagedError
 		switch {
 		case errors.As(err, &damaged) && ctx.Err() == nil:
-			s.damaged.note(damaged)
+			s.damaged.add(damaged)
 			out.damaged = append(out.damaged, damaged)
 		case err != nil:
 			return found[T]{}, readError(ctx, err)
@@ -219,8 +220,8 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 	return out, nil
 }
 
-// listSQL is one statement for each set of filters, over the index that holds
-// least. It names the index: without statistics SQLite would guess.
+// listSQL returns the statement for the filters of a query. It names the index with the
+// fewest rows, because SQLite has no statistics to choose one.
 func listSQL(q store.Query) (text string, args []any) {
 	var where []string
 	is := func(term string, arg any) {

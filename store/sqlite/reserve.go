@@ -11,29 +11,29 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// A reserve is a file beside the database that takes room. SQLite needs some to open a
-// database, though nothing is written to it: where the disk is full, the reserve is
-// deleted for that. It is made again when there is room.
+// The reserve is a file next to the database that only takes up room. SQLite needs some
+// room to open a database even if it writes nothing. If the disk is full, the reserve is
+// deleted to make that room. It is created again later.
 
-// reserveSize is enough for the index of a write-ahead log of 64 MB, and for what the
-// process that opens the database writes beside it.
+// reserveSize is the size of the reserve in bytes. It is enough for the index of a
+// write-ahead log of 64 MB and for the small files of the process.
 const reserveSize = 128 << 10
 
 func reserve(path string) string { return path + "-reserve" }
 
-// makeReserve makes the reserve if it is not there. That there is no room for it now
-// is no error.
+// makeReserve creates the reserve if it does not exist. If there is no room, it does
+// nothing.
 func makeReserve(path string) {
 	name := reserve(path)
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return
 	}
 	if err := takeRoom(name); err != nil {
-		_ = os.Remove(name) // half of one is of no use
+		_ = os.Remove(name) // a part of it would be useless
 	}
 }
 
-// takeRoom writes a file of the size of a reserve.
+// takeRoom writes a file of reserveSize bytes.
 func takeRoom(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -43,12 +43,11 @@ func takeRoom(name string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// lookPause is the time between two looks for room on a full disk.
+// lookPause is the least time between two checks for room on a full disk.
 const lookPause = time.Second
 
-// lookForRoom finds out whether there is room again on a disk that was full: as much as
-// the reserve takes.
-func (w *writer) lookForRoom() {
+// checkRoom resets w.full if the disk has room for a reserve again.
+func (w *writer) checkRoom() {
 	full := w.full.Load()
 	last, now := w.looked.Load(), time.Now().UnixNano()
 	if full == nil || now-last < int64(lookPause) || !w.looked.CompareAndSwap(last, now) {
@@ -66,8 +65,8 @@ func (w *writer) lookForRoom() {
 // useReserve deletes the reserve, and reports whether there was one.
 func useReserve(path string) bool { return os.Remove(reserve(path)) == nil }
 
-// FreeReserve gives up the room that is reserved for opening the database, and reports
-// whether there was any: for a process that needs a little more to serve it.
+// FreeReserve deletes the reserve, and reports whether there was one. A process calls it
+// if it needs some room on a full disk to start serving.
 func (s *Store) FreeReserve() bool { return useReserve(s.writer.path) }
 
 // isNoRoom reports whether a database could not be opened because the disk is full.

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A row is a record as the parameters of the statements that write it.
+// A row has the parameters of the statements that write a record.
 type row struct {
 	args  [18]any
 	isNew bool
@@ -18,7 +18,7 @@ type row struct {
 
 func encode(r *store.Record) row {
 	c := cellsOf(r)
-	var fixedSum any // keeps the one that is there
+	var fixedSum any // nil leaves the stored one
 	if r.Fixed != nil {
 		fixedSum = c.fixedSumOf()
 	}
@@ -32,7 +32,7 @@ func encode(r *store.Record) row {
 	}
 }
 
-// cellsOf returns the columns of a record as they are kept.
+// cellsOf returns the columns of a record as they are stored.
 func cellsOf(r *store.Record) cells {
 	return cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
@@ -62,8 +62,8 @@ func dueOrNull(due sql.NullInt64) any {
 	return due.Int64
 }
 
-// scanCells reads columns, in their order, from a row that is there. A row that cannot
-// be read so was damaged.
+// scanCells reads the columns of the current row. If they do not have their types or do
+// not match the checksums, the error is a store.DamagedError.
 func scanCells(rows *sql.Rows) (c cells, err error) {
 	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
 		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.untold, &c.sum, &c.fixedSum)
@@ -92,11 +92,11 @@ func scanRecord(rows *sql.Rows) (store.Record, error) {
 	return r, nil
 }
 
-// kindLine is the kind of a line of history in a [store.DamagedError]; its id is its
-// number and its stream.
+// kindLine is the kind of an event in a [store.DamagedError]. Its id is the number and
+// the stream.
 const kindLine = "line"
 
-// scanEvent reads a line of history from a row that is there.
+// scanEvent reads an event from the current row.
 func scanEvent(rows *sql.Rows) (store.Event, error) {
 	e, _, err := scanLine(rows)
 	return e, err
@@ -115,9 +115,8 @@ func scanLine(rows *sql.Rows) (e store.Event, summed bool, err error) {
 
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// Names stand each on a line of its own, with a line break before the first
-// and after the last, so that one of them is found with instr and nothing is
-// found that runs over two. A line break in a name is written \n.
+// The column names has one name per line, with a line break before the first and after
+// the last. So instr finds whole names only. A line break in a name is escaped as \n.
 var (
 	escapeName   = strings.NewReplacer("\\", `\\`, "\n", `\n`)
 	unescapeName = strings.NewReplacer(`\\`, "\\", `\n`, "\n")
@@ -147,5 +146,5 @@ func splitNames(s string) []string {
 	return names
 }
 
-// nameLine is what instr looks for.
+// nameLine returns the text by which instr finds a name.
 func nameLine(name string) string { return "\n" + escapeName.Replace(name) + "\n" }

@@ -1,7 +1,8 @@
-// Package sqlite keeps records in one SQLite file.
+// Package sqlite is a store in one SQLite file.
 //
-// One goroutine writes: it commits the changes of all waiting callers together
-// and answers them when they are on the disk. Readers stand beside it.
+// One goroutine writes. It commits the changes of all waiting callers in one
+// transaction, and each Commit returns once it is on the disk. Reads use other
+// connections and do not wait for it.
 package sqlite
 
 import (
@@ -17,22 +18,21 @@ import (
 )
 
 const (
-	// queueLength is how many changes may wait for the writer: four batches,
-	// some tens of milliseconds. Who comes later is told so at once.
+	// queueLength is the number of changes that may wait for the writer: four
+	// batches, or some tens of milliseconds. Further ones return ErrFull.
 	queueLength = 1024
-	// readers is how many connections read at the same time. More than the
-	// cores gain nothing.
+	// readers is the number of connections that read at the same time. More
+	// than there are cores would gain nothing.
 	readers = 4
 )
 
-// Options are what may be said about a store beside where it is. The zero
-// value is good.
+// Options are the options of a store. The zero value is valid.
 type Options struct {
 	Log *slog.Logger // nil logs nothing
 }
 
-// A Store is one database file. One process has it open at a time; who sees to
-// that is not the store (internal/local does).
+// A Store is one database file. Only one process may have it open at a time. The store
+// does not enforce that; package internal/local does.
 type Store struct {
 	log    *slog.Logger
 	writer *writer
@@ -42,7 +42,7 @@ type Store struct {
 
 	damaged damages
 
-	mu     sync.RWMutex // held by whoever needs the store open
+	mu     sync.RWMutex // read-locked by calls that need the store open
 	closed bool
 	queue  chan *request
 
@@ -55,10 +55,10 @@ var (
 	_ store.Queue = (*Store)(nil)
 )
 
-// Open opens the database at path, makes it if there is none, and brings its
-// schema up to date. It refuses other programs' databases and those that a
-// newer version of Askback has written. The work does not grow with the data. A
-// database can also be opened where the disk is full, and then be read.
+// Open opens the database at path, creates it if there is none, and migrates its
+// schema. It rejects the databases of other programs and of newer versions of Askback.
+// The work does not grow with the data. If the disk is full, the database can be
+// opened and read.
 func Open(path string, opts *Options) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	if opts != nil && opts.Log != nil {
@@ -87,7 +87,7 @@ func Open(path string, opts *Options) (*Store, error) {
 }
 
 func open(path string, log *slog.Logger) (_ *Store, err error) {
-	if err := claim(path); err != nil {
+	if err := claimFile(path); err != nil {
 		return nil, err
 	}
 	write, err := connect(path, false)
@@ -113,11 +113,12 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 
 func closeOn(err *error, db *sql.DB) {
 	if *err != nil {
-		_ = db.Close() // the first error is the one to tell
+		_ = db.Close() // the caller returns the first error
 	}
 }
 
-// enter lets a caller in who needs the store open; leave is called at the end.
+// enter returns an error if the store is not usable. Otherwise the store stays open
+// until the caller calls leave.
 func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -134,9 +135,8 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	return s.mu.RUnlock, nil
 }
 
-// Close writes the changes that wait, refuses those that come later with
-// store.ErrClosed, lets reads end, moves everything into the one file and
-// closes it.
+// Close commits the changes in the queue, waits for reads, moves the write-ahead log
+// into the database file and closes it. Later calls return store.ErrClosed.
 func (s *Store) Close() error {
 	s.once.Do(func() { s.closeErr = s.close() })
 	return s.closeErr
@@ -155,15 +155,15 @@ func (s *Store) close() error {
 	return nil
 }
 
-// Stats are what a store has done since it was opened.
+// Stats counts the work of a store since it was opened.
 type Stats struct {
-	Batches int64 // taken from the queue
-	Commits int64 // transactions made durable
-	Changes int64 // changes kept by them
-	Reruns  int64 // transactions that were begun again because of one change
+	Batches int64 // batches taken from the queue
+	Commits int64 // transactions committed
+	Changes int64 // changes committed in them
+	Reruns  int64 // transactions repeated because one change failed
 }
 
-// Stats returns what the store has done since it was opened.
+// Stats returns the counts since the store was opened.
 func (s *Store) Stats() Stats {
 	c := &s.writer.count
 	return Stats{Batches: c.batches.Load(), Commits: c.commits.Load(), Changes: c.changes.Load(), Reruns: c.reruns.Load()}

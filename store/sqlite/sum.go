@@ -10,11 +10,11 @@ import (
 )
 
 // A checksum is the CRC-32C of the columns of a row, each with its length before it. It
-// finds what a disk or another program changed; it is no signature, and a program that
-// wants to can write a matching one.
+// detects changes by a disk or another program. It is not a signature: a program can
+// write a matching one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cells are the columns of a record as they are stored.
+// cells has the columns of a record as they are stored.
 type cells struct {
 	kind, id, stream, owner, agent, status string
 	key, names                             sql.NullString
@@ -23,13 +23,13 @@ type cells struct {
 	open, untold                           bool
 	state, fixed                           []byte
 
-	sum, fixedSum sql.NullInt64 // not valid: written before there were any
+	sum, fixedSum sql.NullInt64 // not valid in rows of older versions
 }
 
-// buffers holds what sums are reckoned in: a row is summed with each read.
+// buffers has the buffers for checksums, since every read computes one.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
-// sumOf is the checksum of all columns but fixed.
+// sumOf returns the checksum of all columns except fixed.
 func (c *cells) sumOf() int64 {
 	held := buffers.Get().(*[]byte)
 	b := (*held)[:0]
@@ -50,7 +50,7 @@ func (c *cells) sumOf() int64 {
 	return int64(sum)
 }
 
-// fixedSumOf is the checksum of the column fixed, and of whose it is.
+// fixedSumOf returns the checksum of the columns fixed, kind and id.
 func (c *cells) fixedSumOf() int64 {
 	held := buffers.Get().(*[]byte)
 	b := appendText(appendText((*held)[:0], c.kind), c.id)
@@ -60,7 +60,7 @@ func (c *cells) fixedSumOf() int64 {
 	return int64(sum)
 }
 
-// whole reports whether a row reads as it was written, as far as that is known.
+// whole reports whether a row matches the checksums that it has.
 func (c *cells) whole() bool {
 	return (!c.sum.Valid || c.sum.Int64 == c.sumOf()) && (!c.fixedSum.Valid || c.fixedSum.Int64 == c.fixedSumOf())
 }
@@ -68,7 +68,7 @@ func (c *cells) whole() bool {
 // summed reports whether a row has its checksums.
 func (c *cells) summed() bool { return c.sum.Valid && c.fixedSum.Valid }
 
-// sumEvent is the checksum of a line of history; at is in milliseconds.
+// sumEvent returns the checksum of an event. The time at is in milliseconds since 1970.
 func sumEvent(e *store.Event, seq, n, at int64) int64 {
 	held := buffers.Get().(*[]byte)
 	b := (*held)[:0]

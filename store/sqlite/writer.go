@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// A batch ends at so many changes or bytes: enough to share one fsync
-	// well, few enough that its first caller does not wait for its last.
+	// The most changes and bytes of a batch: enough to share one fsync, and few
+	// enough that the first caller does not wait long for the last.
 	batchLength = 256
 	batchBytes  = 4 << 20
 )
 
-// errSpoiled says that something of a change was written before it failed,
-// so the transaction cannot go on without a savepoint.
+// errSpoiled is returned if a part of a change was written before it failed. The
+// transaction must then be repeated with savepoints.
 var errSpoiled = errors.New("a change of the batch failed half-way")
 
-// A writer owns the one connection that writes. Nothing but run uses it.
+// A writer owns the connection that writes. Only the goroutine of run uses it.
 type writer struct {
 	log    *slog.Logger
 	path   string
@@ -36,16 +36,16 @@ type writer struct {
 	count  counters
 	broken atomic.Pointer[error]
 	ended  chan struct{}         // closed when broken is set
-	full   atomic.Pointer[error] // changes find no room
-	looked atomic.Int64          // when that was looked at last, in nanoseconds
+	full   atomic.Pointer[error] // set while the disk is full
+	looked atomic.Int64          // time of the last check for room, in nanoseconds
 
-	seq   int64            // of the newest event, or unknown
+	seq   int64            // number of the newest event, or unknown
 	heads map[string]int64 // StreamSeq of the newest event of some streams
 }
 
 const unknown = -1
 
-// headsKept bounds the memory for streams: about 1 MB.
+// headsKept is the number of entries in writer.heads, about 1 MB.
 const headsKept = 8192
 
 func newWriter(path string, db *sql.DB, log *slog.Logger) (*writer, error) {
@@ -56,19 +56,19 @@ func newWriter(path string, db *sql.DB, log *slog.Logger) (*writer, error) {
 	w := &writer{log: log, path: path, db: db, conn: conn, ended: make(chan struct{})}
 	w.forget()
 	if err := w.stmt.prepare(conn); err != nil {
-		_ = conn.Close() // the first error is the one to tell
+		_ = conn.Close() // the caller returns the first error
 		return nil, err
 	}
 	return w, nil
 }
 
-// forget drops the numbers that a rollback may have made wrong.
+// forget discards the cached numbers, which are wrong after a rollback.
 func (w *writer) forget() {
 	w.seq = unknown
 	w.heads = map[string]int64{}
 }
 
-// run writes what comes until the queue is closed and empty.
+// run writes requests until the queue is closed and empty.
 func (w *writer) run(queue <-chan *request) {
 	for r := range queue {
 		batch := gather(r, queue)
@@ -82,9 +82,9 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// gather takes all that wait, as far as a batch may go. Before it goes without more
-// it steps aside once: on a busy machine callers whose change is nearly ready then go
-// with this batch. A transaction costs far more than what is in it.
+// gather returns a batch of waiting requests, beginning with r. When the queue is empty
+// it yields once (runtime.Gosched), so that callers about to enqueue join this batch. A
+// transaction costs far more than the changes in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
 	waited := false
 	for size := 0; ; {
@@ -111,21 +111,20 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 	}
 }
 
-// write keeps a batch in one transaction. A change that conflicts with its
-// first statement has written nothing and is simply left out. One that fails
-// later spoils the transaction, which is then begun again with a savepoint
-// around each change, so that only the one that fails is lost.
+// write commits a batch in one transaction. A change whose first statement conflicts has
+// written nothing and is left out. If a change fails later, the transaction is repeated
+// with a savepoint around each change, so that only that change is lost.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
-		err = w.transaction(batch, w.plainly)
+		err = w.transaction(batch, w.applyPlain)
 	}
 	if errors.Is(err, errSpoiled) {
 		w.count.reruns.Add(1)
-		err = w.transaction(batch, w.apart)
+		err = w.transaction(batch, w.applyInSavepoint)
 	}
 	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
-		w.each(batch)
+		w.writeEach(batch)
 		return
 	}
 	if err != nil {
@@ -135,17 +134,16 @@ func (w *writer) write(batch []*request) {
 	}
 }
 
-// each writes the changes of a batch for which there is no room, each as a batch of its
-// own: a small one may still find room where a large one does not. After a failed disk the
-// rest is refused.
-func (w *writer) each(batch []*request) {
+// writeEach writes each change of a batch in its own transaction. It is for a batch that
+// did not fit on a full disk: a small change may still fit.
+func (w *writer) writeEach(batch []*request) {
 	for _, r := range batch {
 		w.write([]*request{r})
 	}
 }
 
-// transaction keeps all of a batch that each can keep, and leaves in a request
-// what became of it. An error is the end of every change in the batch.
+// transaction writes the requests of a batch with each, commits, and sets the result in
+// each request. An error that it returns is the result of every change in the batch.
 func (w *writer) transaction(batch []*request, each func(*request) error) (err error) {
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
@@ -163,21 +161,21 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
-		if isFull(err) { // SQLite writes the mark of the commit last, so it is not there
+		if isFull(err) { // SQLite writes the commit frame last, so it was not written
 			return w.fail("commit", err)
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
 	}
 	if kept > 0 {
-		w.lookForRoom() // a small change may find room where others do not
+		w.checkRoom() // a small change may fit although the disk is still full
 		w.count.commits.Add(1)
 		w.count.changes.Add(kept)
 	}
 	return nil
 }
 
-// plainly writes a change without a savepoint.
-func (w *writer) plainly(r *request) error {
+// applyPlain writes a change without a savepoint.
+func (w *writer) applyPlain(r *request) error {
 	written, err := w.apply(r)
 	switch {
 	case err == nil:
@@ -191,14 +189,14 @@ func (w *writer) plainly(r *request) error {
 	return errSpoiled
 }
 
-// apart writes a change inside a savepoint.
-func (w *writer) apart(r *request) error {
+// applyInSavepoint writes a change inside a savepoint.
+func (w *writer) applyInSavepoint(r *request) error {
 	if err := run(w.stmt.savepoint); err != nil {
 		return w.fail("write", err)
 	}
 	_, err := w.apply(r)
 	if err == nil {
-		return w.mark(run(w.stmt.release))
+		return w.failOn(run(w.stmt.release))
 	}
 	if isDisk(err) || isFull(err) {
 		return w.fail("write", err)
@@ -209,10 +207,10 @@ func (w *writer) apart(r *request) error {
 	}
 	r.first, r.err = 0, err
 	w.forget()
-	return w.mark(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
+	return w.failOn(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
 }
 
-func (w *writer) mark(err error) error {
+func (w *writer) failOn(err error) error {
 	if err != nil {
 		return w.fail("savepoint", err)
 	}
@@ -221,16 +219,14 @@ func (w *writer) mark(err error) error {
 
 func (w *writer) rollback() {
 	w.forget()
-	// SQLite has already rolled back by itself after the worst errors, and
-	// then there is nothing left to do here.
+	// After some errors SQLite has already rolled back, and this fails.
 	_ = run(w.stmt.rollback)
 }
 
-// fail returns an error for all callers of a batch. After a failed disk the
-// store takes nothing more, not even reads: the kernel may forget a page whose
-// fsync failed, and what is in the file then differs from what a restart
-// finds. A full disk or a lock held by another process is no such failure: then
-// the whole transaction was taken back.
+// fail returns the error for all callers of a batch. After a disk error the store fails
+// for good, also for reads: the kernel may discard a page whose fsync failed, and then
+// reads and a restart find different data. A full disk and a lock of another process are
+// no such failure, because the whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
 	case isFull(err):
@@ -250,30 +246,30 @@ func (w *writer) fail(doing string, err error) error {
 	return err
 }
 
-// errNoRoom is the reason when a database is opened on a full disk.
+// errNoRoom is passed to fail if the database was opened on a full disk.
 var errNoRoom = errors.New("there was hardly any room left when the database was opened")
 
-// isFull reports whether there was no room for a change.
+// isFull reports whether the disk had no room for a change.
 func isFull(err error) bool {
 	e := (*driver.Error)(nil)
 	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
 }
 
-// isDisk says whether what is in the file can no longer be relied on.
+// isDisk reports whether err means that the content of the file is not reliable.
 func isDisk(err error) bool {
 	e := (*driver.Error)(nil)
 	if !errors.As(err, &e) {
 		return false
 	}
-	switch e.Code() & 0xff { // the rest says more about the same
+	switch e.Code() & 0xff { // the low byte is the primary code
 	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
 		return true
 	}
 	return false
 }
 
-// close moves what is in the write-ahead log into the database and closes it.
-// A broken one is left as it is, for the recovery at the next start.
+// close moves the write-ahead log into the database and closes it. After a failure it
+// leaves the log, and the next start recovers from it.
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
@@ -285,7 +281,7 @@ func (w *writer) close() error {
 	return errors.Join(err, w.stmt.close(), w.conn.Close(), w.db.Close())
 }
 
-// failure is why the store takes nothing more, or nil.
+// failure returns why the store has failed, or nil.
 func (w *writer) failure() error {
 	if err := w.broken.Load(); err != nil {
 		return *err
