@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,23 @@ func TestListTitleTellsPartFromWhole(t *testing.T) {
 		c.draw(&out, askback.Page{Items: asks, NextCursor: test.next}, 80, time.Now())
 		if title, _, _ := strings.Cut(out.String(), "\n"); title != test.want {
 			t.Errorf("status %s, cursor %q, next %q: title is %q, want %q", test.status, test.cursor, test.next, title, test.want)
+		}
+	}
+}
+
+// Two calls of one tool are told apart in a list by their arguments.
+func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
+	asks := make([]askback.Ask, 2)
+	for i, input := range []string{`{"path": "a.txt"}`, `{"path": "b.txt"}`} {
+		asks[i] = askback.Ask{ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Kind: askback.Confirm, Status: askback.Pending, Agent: "bot"}
+		asks[i].Confirmation = &askback.Confirmation{ToolName: "remove", Input: json.RawMessage(input)}
+	}
+	var out bytes.Buffer
+	c := listCommand{Status: "pending"}
+	c.draw(&out, askback.Page{Items: asks}, 80, time.Now())
+	for _, want := range []string{"Run remove? { \"path\": \"a.txt\" }", "Run remove? { \"path\": \"b.txt\" }"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the list lacks %q:\n%s", want, out.String())
 		}
 	}
 }
