@@ -12,9 +12,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// BenchmarkCommit measures an ask (a record of 700 and 300 bytes, an event of
-// 120) and its answer (the 300 bytes again, closed, and an event), each as a
-// change of its own, by callers who wait for the disk.
+// BenchmarkCommit measures two changes by callers that wait for the disk. An ask has a
+// record of 700 and 300 bytes and an event of 120; its answer rewrites the 300 bytes.
 func BenchmarkCommit(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("ask/callers=%d", callers), func(b *testing.B) {
@@ -26,13 +25,13 @@ func BenchmarkCommit(b *testing.B) {
 			s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
 			asks(b, s, 256)
 			b.ResetTimer()
-			each(b, callers, func(n int) error { return answer(b, s, n) })
+			runParallel(b, callers, func(n int) error { return answer(b, s, n) })
 		})
 	}
 }
 
 func asks(b *testing.B, s *sqlite.Store, callers int) {
-	each(b, callers, func(n int) error {
+	runParallel(b, callers, func(n int) error {
 		r := record(n)
 		_, err := s.Commit(b.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "asked")}})
 		return err
@@ -47,8 +46,8 @@ func answer(b *testing.B, s *sqlite.Store, n int) error {
 	return err
 }
 
-// each runs b.N times, by so many callers at once.
-func each(b *testing.B, callers int, run func(n int) error) {
+// runParallel calls run b.N times, from several goroutines at once.
+func runParallel(b *testing.B, callers int, run func(n int) error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range callers {

@@ -15,10 +15,10 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// When the disk fails at the commit nobody is told that his change was kept,
-// and the store takes nothing more: after a failed write or fsync what is read
-// may differ from what the next start finds. (F2)
-func TestFailedDiskIsNotTrusted(t *testing.T) {
+// If the disk fails during a commit, no change of the batch is reported as kept, and the
+// store fails for good. After a failed write or fsync, reads may return other data than
+// the next start finds (F2).
+func TestStoreFailsAfterDiskError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -59,8 +59,8 @@ func TestFailedDiskIsNotTrusted(t *testing.T) {
 	}
 }
 
-// limitFiles lets no file of this process grow beyond size, so that a write
-// fails as it does on a broken disk.
+// limitFiles limits the size of the files of this process, so that a write fails as on a
+// broken disk.
 func limitFiles(t *testing.T, size int64) (restore func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

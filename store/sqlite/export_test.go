@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Connections returns both pools, so that a test can look at each connection.
+// Connections returns the pools of the writer and the readers.
 func Connections(path string) (write, read *sql.DB, err error) {
 	if write, err = connect(path, false); err != nil {
 		return nil, nil, err
@@ -15,23 +15,23 @@ func Connections(path string) (write, read *sql.DB, err error) {
 	return write, read, err
 }
 
-// Readers is how many connections read.
+// Readers is the number of connections that read.
 const Readers = readers
 
-// Writes are the statements of the writer that look for rows, and Reads those
-// of the readers beside List.
+// The statements that search for rows: those of the writer, and those of the readers
+// except List.
 var (
 	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
-// ListSQL is the statement of a List.
+// ListSQL returns the statement of a List.
 func ListSQL(q store.Query) (string, []any) { return listSQL(q) }
 
-// Waiting is how many changes are in the queue.
+// Waiting returns the number of changes in the queue.
 func (s *Store) Waiting() int { return len(s.queue) }
 
-// Deletions is how many statements delete the history that a change forgets.
+// Deletions returns the number of statements that delete the history in c.Forget.
 func Deletions(c store.Change) (int, error) {
 	all, err := groupByStream(c.Forget)
 	return len(all), err

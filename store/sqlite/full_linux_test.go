@@ -15,14 +15,14 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// smallDisk is set in a process that may mount a file system of its own.
+// smallDisk is the environment variable of a process that may mount a file system.
 const smallDisk = "ASKBACK_TEST_SMALL_DISK"
 
-// noDisk is the reason for which tests on a small disk are skipped, in that process too.
+// noDisk begins the reason why tests on a small disk are skipped.
 const noDisk = "a full disk, because no file system can be mounted here"
 
-// onSmallDisk runs a test again in a process that may mount a small file system, and
-// returns its folder there; ok is false here, when that process has ended.
+// onSmallDisk runs the test again in a process that may mount a small file system. In
+// that process it returns the folder and true. In this one it waits and returns false.
 func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	t.Helper()
 	if os.Getenv(smallDisk) == "" {
@@ -49,11 +49,11 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("%s: %v", noDisk, err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // it goes with the process, too
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // otherwise it ends with the process
 	return dir, true
 }
 
-// fill leaves no room on a disk, until free is called.
+// fill fills the disk. The function free makes room again.
 func fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler")
@@ -66,7 +66,7 @@ func fill(t *testing.T, dir string) (free func()) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("fill the disk: %v", err)
 	}
-	_ = f.Close() // it is full
+	_ = f.Close() // the disk is full
 	return func() {
 		if err := os.Remove(f.Name()); err != nil {
 			t.Fatal(err)
@@ -74,9 +74,9 @@ func fill(t *testing.T, dir string) (free func()) {
 	}
 }
 
-// A change that finds no room is not kept, for certain, and the store says so; what is
-// there can be read, and changes are kept again as soon as there is room.
-func TestFullDiskIsNotTheEnd(t *testing.T) {
+// On a full disk, a change is rejected with ErrDiskFull and not kept. Reads continue, and
+// changes are accepted again once there is room.
+func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return
@@ -130,7 +130,7 @@ func TestFullDiskIsNotTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// It can be opened on a full disk.
+	// The database can be opened on a full disk.
 	free = fill(t, dir)
 	if s, err = sqlite.Open(path, nil); err != nil {
 		t.Fatalf("Open on a full disk: %v", err)
@@ -193,9 +193,9 @@ func TestDiskIsFullFromTheStart(t *testing.T) {
 	}
 }
 
-// On a full disk a change that conflicts half-way, in a batch with others, is a conflict or
-// finds no room: its caller gets no other error.
-func TestConflictOnFullDiskHasAName(t *testing.T) {
+// On a full disk, a change that conflicts after its first statement returns ErrConflict
+// or ErrDiskFull, also in a batch with others.
+func TestConflictOnFullDiskIsErrConflictOrErrDiskFull(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return

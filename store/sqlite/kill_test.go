@@ -15,12 +15,12 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// childEnv holds the path of a database when this binary is to write to it
-// until it is killed.
+// childEnv is the environment variable with the path of the database to which the child
+// process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// child makes records and answers them for ever, and prints the id of each
-// after Commit has returned.
+// child creates and answers records without end. It prints the id of each after Commit
+// returned.
 func child(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -49,12 +49,12 @@ func commit(s *sqlite.Store, r store.Record, what string) {
 		fmt.Println("commit:", err)
 		os.Exit(1)
 	}
-	// One write, so that a line is whole or not there.
+	// One write, so that no line is printed in part.
 	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", r.ID, what))
 }
 
-// What was acknowledged before a kill -9 is there, once, and the numbers have
-// no gap. (F2)
+// After kill -9, every acknowledged change is there once, and the numbers of events have
+// no gap (F2).
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	status := map[string]string{}
@@ -71,8 +71,8 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// untilKilled runs a child, kills it after so many lines and returns all it
-// has printed.
+// untilKilled runs a child, kills it after the given number of lines, and returns what it
+// printed.
 func untilKilled(t *testing.T, path string, lines int) (printed []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -123,7 +123,7 @@ func verify(t *testing.T, path string, status map[string]string) {
 		if err != nil {
 			t.Fatalf("acknowledged as %s: %s: %v", what, id, err)
 		}
-		// Killed before it could print, it may have gone further.
+		// The child may have committed more than it printed.
 		answered := happened[id+" answered"]
 		if happened[id+" asked"] != 1 || answered > 1 || what == "answered" && answered != 1 || r.Version != int64(1+answered) {
 			t.Errorf("%s, acknowledged as %s: got version %d, asked %d and answered %d times",

@@ -9,12 +9,12 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// Nothing that is asked for walks a whole table, and only a list sorts, and
-// that only what is due at the same millisecond.
+// No statement scans a whole table. None sorts, except that Due sorts records that are
+// due in the same millisecond.
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	yes, no := true, false
 	plans, index := map[string]string{}, map[string]string{}
 	explain := func(text string, args ...any) {
@@ -68,9 +68,9 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 			plan = strings.TrimSuffix(plan, last)
 		}
 		if strings.HasPrefix(text, "select coalesce(max(seq), 0)") {
-			continue // the end of a table, which SQLite calls a search
+			continue // max(seq) reads only the end of the table
 		}
-		plan = strings.ReplaceAll(plan, "SCAN json_each", "") // of a parameter
+		plan = strings.ReplaceAll(plan, "SCAN json_each", "") // it scans a parameter, not a table
 		if strings.Contains(text, "stream = ?") && strings.Contains(text, "from history") {
 			index[text] = "history_stream"
 		}
@@ -81,7 +81,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 	}
 }
 
-// repeats is how many parameters of a statement are named more than once.
+// repeats returns how many parameters of a statement are used more than once.
 func repeats(text string) int {
 	n, seen := 0, map[string]bool{}
 	for _, part := range strings.Split(text, "?")[1:] {
@@ -94,9 +94,9 @@ func repeats(text string) int {
 	return n
 }
 
-// What one change deletes of a long stream is found on one way through it, however many
-// records it is about: the writer does nothing else meanwhile.
-func TestLinesOfOneStreamAreDeletedTogether(t *testing.T) {
+// A change reads a stream once to delete the events of any number of records, because the
+// writer does nothing else meanwhile.
+func TestEventsOfOneStreamAreDeletedTogether(t *testing.T) {
 	var c store.Change
 	for i := range 64 {
 		c.Forget = append(c.Forget, store.Lines{Stream: "ses_1", Subject: record(i).ID}, store.Lines{Stream: "ses_2", Subject: record(i).ID})

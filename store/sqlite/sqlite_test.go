@@ -61,12 +61,12 @@ func subject(t *testing.T) storetest.Subject {
 	}
 }
 
-// copyAside copies what a killed process would leave behind. Nothing may be
-// written meanwhile.
+// copyAside copies the files that a killed process would leave. No change may be written
+// meanwhile.
 func copyAside(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "askback.db")
-	for _, end := range []string{"", "-wal"} { // -shm is made again
+	for _, end := range []string{"", "-wal"} { // SQLite creates -shm again
 		b, err := os.ReadFile(path + end)
 		if err != nil {
 			t.Fatal(err)
@@ -78,10 +78,10 @@ func copyAside(t *testing.T, path string) string {
 	return to
 }
 
-// lock holds the database as another program could, so that the writer waits.
+// lock locks the database like another program, so that the writer waits.
 func lock(t *testing.T, path string) (release func()) {
 	t.Helper()
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	if _, err := db.Exec("begin immediate"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func lock(t *testing.T, path string) (release func()) {
 	}
 }
 
-// plainly opens a file as any other program would, with one connection.
-func plainly(t *testing.T, path string) *sql.DB {
+// openPlain opens a file like any other program, with one connection.
+func openPlain(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -113,12 +113,12 @@ func execute(t *testing.T, db *sql.DB, text string) {
 
 func TestSQLite(t *testing.T) { storetest.Run(t, subject) }
 
-func TestSQLiteDoesAsMemory(t *testing.T) {
+func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
 	storetest.Walk(t, memory, subject)
 }
 
-// A setting made on one connection of a pool misses the others. (F2)
+// The settings hold on every connection of both pools, not only on the first (F2).
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
@@ -137,7 +137,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 		if got := pool.db.Stats().MaxOpenConnections; got != pool.size {
 			t.Errorf("%s: got %d connections, want %d", pool.name, got, pool.size)
 		}
-		for n := range pool.size { // each held, so that the next is another
+		for n := range pool.size { // hold each one, so that the pool opens another
 			conn, err := pool.db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -162,7 +162,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 
 func TestOtherFilesAreLeftAlone(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "photos.db")
-	execute(t, plainly(t, foreign), "create table photos (id integer)")
+	execute(t, openPlain(t, foreign), "create table photos (id integer)")
 	text := filepath.Join(t.TempDir(), "letter.txt")
 	if err := os.WriteFile(text, []byte("Dear Ann"), 0o644); err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 func TestNewerSchemaIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path).Close()
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
 	_, err := sqlite.Open(path, nil)
 	if err == nil || !strings.Contains(err.Error(), "version 99 and this program knows 4") || !strings.Contains(err.Error(), "install that version") {
@@ -201,7 +201,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	openAt(t, path)
 }
 
-// Awkward paths are paths, and only the owner reads what is in them.
+// Only the owner may read the files, also at paths with special characters.
 func TestFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a?b#c%20d é.db")
@@ -239,8 +239,8 @@ func event(r store.Record, what string) store.Event {
 	return store.Event{Stream: r.Stream, Subject: r.ID, Type: what, At: r.Updated, Data: bytes.Repeat([]byte("d"), 120)}
 }
 
-// queue commits n changes at once while the database is locked, and returns
-// when the first is with the writer and all others wait.
+// queue commits n changes at once while the database is locked. It returns once the
+// writer has the first one and the others are in the queue.
 func queue(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change) (results chan error) {
 	t.Helper()
 	results = make(chan error, n)
@@ -266,8 +266,8 @@ func queue(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change
 	return results
 }
 
-// Those who wait together share a commit, and each is counted.
-func TestWaitingChangesShareACommit(t *testing.T) {
+// Changes that wait together are committed in one transaction.
+func TestWaitingChangesShareOneTransaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
 	release := lock(t, path)
@@ -284,9 +284,9 @@ func TestWaitingChangesShareACommit(t *testing.T) {
 	}
 }
 
-// A change that fails in a way nobody foresaw is lost alone, with an error
-// that says so; the others of its batch are kept.
-func TestChangeThatFailsInTheDatabaseIsLostAlone(t *testing.T) {
+// If a change fails with an unexpected error, only that change is lost. The others of its
+// batch are kept.
+func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	var log bytes.Buffer
 	s, err := sqlite.Open(path, &sqlite.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -294,7 +294,7 @@ func TestChangeThatFailsInTheDatabaseIsLostAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	execute(t, db, `create trigger poison before insert on history when new.type = 'poison' begin select raise(abort, 'poisoned'); end`)
 	release := lock(t, path)
 	results := queue(t, s, 90, func(n int) store.Change {
@@ -331,9 +331,8 @@ func TestChangeThatFailsInTheDatabaseIsLostAlone(t *testing.T) {
 	}
 }
 
-// A caller who goes away while his change is being written is told what
-// became of it.
-func TestWritingThatHasBegunIsWaitedFor(t *testing.T) {
+// If the context ends while the change is being written, Commit still returns the result.
+func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
 	release := lock(t, path)
@@ -364,12 +363,12 @@ func TestWritingThatHasBegunIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Another program that has the file open keeps SQLite from tidying up by
-// itself when the last of us goes.
-func TestCloseMovesEverythingIntoTheFile(t *testing.T) {
+// Close moves the write-ahead log into the database even if another program has the file
+// open, which keeps SQLite from doing so.
+func TestCloseMovesLogIntoTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	var n int
 	if err := db.QueryRow("select count(*) from records").Scan(&n); err != nil {
 		t.Fatal(err)

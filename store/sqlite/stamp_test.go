@@ -9,10 +9,10 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A process that is killed while it makes the database leaves a file that the
-// next one can open, and the one after that (F2). The journal says that the
-// file was empty before: SQLite takes back what was written since.
-func TestAKillWhileTheFileIsMade(t *testing.T) {
+// A process that is killed while it creates the database leaves a file that later
+// processes can open (F2). Its journal records an empty file, so SQLite rolls back the
+// application id.
+func TestKillDuringCreationLeavesUsableFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	open := func() {
 		t.Helper()
@@ -29,13 +29,13 @@ func TestAKillWhileTheFileIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first page as it is stamped: the old journal mode, no tables yet.
+	// The first page with the application id: rollback journal mode, no tables yet.
 	page := whole[:4096]
 	page[18], page[19] = 1, 1
 	binary.BigEndian.PutUint32(page[28:], 1)
 	journal := make([]byte, 512) // sqlite.org/fileformat.html §3
 	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
-	binary.BigEndian.PutUint32(journal[16:], 0) // pages before
+	binary.BigEndian.PutUint32(journal[16:], 0) // number of pages before the transaction
 	binary.BigEndian.PutUint32(journal[20:], 512)
 	binary.BigEndian.PutUint32(journal[24:], 4096)
 	for name, content := range map[string][]byte{path: page, path + "-journal": journal} {

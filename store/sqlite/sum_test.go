@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// filled writes three records, the second with all columns, each with two lines of
-// history in one stream, and closes the database.
+// filled creates a database with three records, each with two events in one stream. The
+// second record has all columns.
 func filled(t *testing.T, path string) (second store.Record) {
 	t.Helper()
 	s, err := sqlite.Open(path, nil)
@@ -48,10 +48,10 @@ func filled(t *testing.T, path string) (second store.Record) {
 	return second
 }
 
-// changed runs a statement on a closed database, as another program would.
-func changed(t *testing.T, path, text string) {
+// executeOnFile runs a statement on a closed database, like another program.
+func executeOnFile(t *testing.T, path, text string) {
 	t.Helper()
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	execute(t, db, "pragma ignore_check_constraints = on")
 	execute(t, db, text)
 	if err := db.Close(); err != nil {
@@ -59,8 +59,8 @@ func changed(t *testing.T, path, text string) {
 	}
 }
 
-// Whatever column of a record is changed behind the store, the record is never returned
-// as if it were true: reading it is an error with its id, lists go on without it.
+// If another program changes a column of a record, Read returns a DamagedError with its
+// id, and lists leave it out.
 func TestChangedRecordIsNotReturned(t *testing.T) {
 	for _, column := range []string{
 		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7", "owner = 'eve'", "agent = 'eve'",
@@ -71,7 +71,7 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
 			want := filled(t, path)
-			changed(t, path, "update records set "+column+" where id = '"+want.ID+"'")
+			executeOnFile(t, path, "update records set "+column+" where id = '"+want.ID+"'")
 			var log bytes.Buffer
 			s := openLogged(t, path, &log)
 			var damaged store.DamagedError
@@ -103,16 +103,16 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 	}
 }
 
-// A line of history that was changed is left out, whatever column it was, and the
-// numbers go on as if it were there.
-func TestChangedLineOfHistoryIsLeftOut(t *testing.T) {
+// If another program changes a column of an event, the event is left out, and later
+// numbers do not change.
+func TestChangedEventIsLeftOut(t *testing.T) {
 	for _, column := range []string{
 		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`, "data = null", "sum = 1",
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
 			filled(t, path)
-			changed(t, path, "update history set "+column+" where seq in (4, 6)")
+			executeOnFile(t, path, "update history set "+column+" where seq in (4, 6)")
 			s := openAt(t, path)
 			for stream, want := range map[string][]int64{"": {1, 2, 3, 5}, "ses_1": {1, 2, 3, 5}} {
 				lines, err := s.History(t.Context(), stream, 0, 4)
@@ -142,8 +142,8 @@ func TestChangedLineOfHistoryIsLeftOut(t *testing.T) {
 	}
 }
 
-// One flipped bit in any byte of a record, wherever it lies in the file, never makes the
-// store return another record than was written.
+// After one bit of a record is flipped in the file, the store returns the record as it was
+// written or an error.
 func TestFlippedBitIsNotReturned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	want := filled(t, path)
@@ -164,7 +164,7 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 		}
 		s, err := sqlite.Open(path, nil)
 		if err != nil {
-			continue // that is told as well
+			continue // an error is right too
 		}
 		for n := range 3 {
 			r, err := s.Read(t.Context(), "ask", record(n+1).ID)
@@ -185,15 +185,15 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 	}
 }
 
-// A database from before there were checksums is read as ever, its rows get theirs when
-// they are written, and what has none is counted.
-func TestRowsFromBeforeAreReadWithoutChecksums(t *testing.T) {
+// The rows of a database without checksums can be read. They get checksums when they are
+// written, and Verify counts those without.
+func TestRowsWithoutChecksumsAreRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	dump, err := os.ReadFile("testdata/schema3.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	execute(t, db, string(dump))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestRowsFromBeforeAreReadWithoutChecksums(t *testing.T) {
 	if before.Without != before.Rows || before.Damaged != 0 || after.Rows != before.Rows+1 || after.Without != before.Without {
 		t.Errorf("got %+v and then %+v, want all without, and then all but the new line", before, after)
 	}
-	changed(t, path, "update records set status = 'expired' where kind = 'ask'")
+	executeOnFile(t, path, "update records set status = 'expired' where kind = 'ask'")
 	if got, err := s.Read(t.Context(), "ask", r.ID); !errors.Is(err, store.DamagedError{Kind: "ask", ID: r.ID}) {
 		t.Errorf("Read of what was written since and changed: got %+v, %v, want a DamagedError", got, err)
 	}
@@ -239,7 +239,7 @@ func openLogged(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
 
 func verified(t *testing.T, path string) sqlite.Verification {
 	t.Helper()
-	v, err := sqlite.Verify(t.Context(), plainly(t, path))
+	v, err := sqlite.Verify(t.Context(), openPlain(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The views for people who read the database, over asks as they are
-// stored (E2). The samples are those that lifecycle promises to read for ever.
+// The views for people show stored asks (E2). The asks are the samples of package
+// lifecycle, in every stored format.
 func TestViewsShowWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
@@ -46,7 +46,7 @@ func TestViewsShowWhatIsStored(t *testing.T) {
 	if _, err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	db := plainly(t, path)
+	db := openPlain(t, path)
 	for _, c := range []struct{ query, want string }{
 		{`select id, question, answer from agent_questions order by id`, `
 ask_answered | Which database should we use? | SQLite
@@ -71,7 +71,7 @@ ses_1 | 1 | ask_answered | question_pending | 2026-01-02T09:00:00.000Z`},
 	}
 }
 
-// table is what a query gives, a row a line.
+// table returns the result of a query, with one line for each row.
 func table(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	rows, err := db.Query(query)
