@@ -44,14 +44,14 @@ func keys(t *testing.T, sub Subject) {
 	a.Key = ""
 	keep(t, s, put(a))
 	holds(t, s, "ask", "other", "")
-	holds(t, s, "ask", "", "") // no key is not a key
+	holds(t, s, "ask", "", "") // the empty key finds no record
 	keep(t, s, put(keyed("ask", "ask_2", "k"), keyed("ask", "ask_3", "other")))
 	holds(t, s, "ask", "k", "ask_2")
-	keep(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // many without
+	keep(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
 }
 
-// A key asked for again is a conflict and leads to the record that holds it:
-// asking twice with one key makes one ask.
+// takenKeys checks that a key that is taken is a conflict, and still finds its record. So
+// two requests with one key create one ask.
 func takenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
@@ -65,7 +65,7 @@ func takenKeys(t *testing.T, sub Subject) {
 	conflict(t, s, put(keyed("ask", "ask_4", "new"), keyed("ask", "ask_5", "new")))
 	holds(t, s, "ask", "new", "")
 	holds(t, s, "ask", "k", "ask_1")
-	keep(t, s, put(kept(a))) // its own key is no conflict
+	keep(t, s, put(kept(a))) // a record may keep its own key
 	holds(t, s, "ask", "k", "ask_1")
 }
 
@@ -76,18 +76,18 @@ func keysMove(t *testing.T, sub Subject) {
 	a, b = kept(a), kept(b)
 
 	a.Key, b.Key = "", "k"
-	conflict(t, s, put(b, a)) // still taken when its turn comes
+	conflict(t, s, put(b, a)) // a still has the key when b is written
 	holds(t, s, "ask", "k", "ask_1")
 	keep(t, s, put(a, b))
 	holds(t, s, "ask", "k", "ask_2")
 
-	// Deletions come first, wherever they are written.
+	// Deletions come before the records of Put.
 	c := keyed("ask", "ask_3", "k")
 	keep(t, s, store.Change{Put: []store.Record{c}, Delete: []store.Ref{ref(kept(b))}})
 	holds(t, s, "ask", "k", "ask_3")
 	missing(t, s, "ask", "ask_2")
 
-	// Two cannot change places at one stroke.
+	// Two records cannot swap their keys in one change.
 	d := keyed("ask", "ask_4", "l")
 	keep(t, s, put(d))
 	c, d = kept(c), kept(d)
@@ -97,8 +97,8 @@ func keysMove(t *testing.T, sub Subject) {
 	holds(t, s, "ask", "l", "ask_4")
 }
 
-// Several questions, their session and the history are one change. (E8,
-// F2)
+// wholeOrNothing checks that a change of several records and events is committed as a
+// whole or not at all (E8, F2).
 func wholeOrNothing(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -111,7 +111,7 @@ func wholeOrNothing(t *testing.T, sub Subject) {
 	gapless(t, history(t, s, ""))
 	before := list(t, s, store.Query{Kind: "ask"})
 
-	// One stale version, at each place in turn, and nothing is kept.
+	// One stale version at any position of the change keeps all of it out.
 	for stale := range 8 {
 		next := store.Change{Events: []store.Event{event("ses_1", "answered"), event("ses_9", "never")}}
 		for n, r := range before[:8] {
@@ -135,12 +135,12 @@ func wholeOrNothing(t *testing.T, sub Subject) {
 	gapless(t, history(t, s, ""))
 }
 
-// impossible are changes that no store can keep, whatever is in it.
+// impossible returns changes that every store rejects.
 func impossible() map[string]store.Change {
 	one := func(change func(*store.Record)) store.Change {
 		r := record("ask", "ask_bad")
 		change(&r)
-		// The good record before it shall not be kept either.
+		// The valid record before it must not be kept either.
 		return store.Change{Put: []store.Record{record("ask", "ask_beside"), r}, Events: []store.Event{event("ses_bad", "asked")}}
 	}
 	huge := make([]byte, 16<<20)

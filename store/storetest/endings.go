@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// reads are the errors of everything that reads.
+// reads calls each method that reads, and returns the errors.
 func reads(ctx context.Context, s Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Read"] = s.Read(ctx, "ask", "ask_1")
@@ -52,27 +52,27 @@ func closingWhileBusy(t *testing.T, sub Subject) {
 			}()
 		}
 	}
-	var told []outcome
+	var outcomes []outcome
 	for range many + 1 {
 		if o := <-results; o.id != "" {
-			told = append(told, o)
+			outcomes = append(outcomes, o)
 		}
 	}
-	for _, o := range told {
+	for _, o := range outcomes {
 		if o.err != nil && !errors.Is(o.err, store.ErrClosed) {
 			t.Errorf("Commit: got %v, want nil or ErrClosed", o.err)
 		}
 	}
 	if sub.Reopen != nil {
-		honest(t, sub.Reopen(t, true), told, store.ErrClosed)
+		checkAcknowledged(t, sub.Reopen(t, true), outcomes, store.ErrClosed)
 	}
 }
 
 func reopening(t *testing.T, sub Subject) { outlives(t, sub, true) }
 func killing(t *testing.T, sub Subject)   { outlives(t, sub, false) }
 
-// outlives: what was acknowledged is there after a restart, and the numbers go
-// on where they stood. (F2)
+// outlives checks that acknowledged changes are there after a restart, and that the
+// numbers of events continue (F2).
 func outlives(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("nothing outlives the process")

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Many write at once; the numbers have no gap and each change's events stand
-// together. (F2)
+// numbering checks that with concurrent commits the numbers have no gap, and the events
+// of each change have consecutive numbers (F2).
 func numbering(t *testing.T, sub Subject) {
 	s := sub.Store
 	type done struct {
@@ -100,7 +100,7 @@ func paging(t *testing.T, sub Subject) {
 	same(t, "the newest of a stream that is not", recent("ses_7", 0, 5), []int64{})
 }
 
-// What is cleaned away is gone, and no number is given again. (E9)
+// cleaning checks that deleted events are gone, and that no number is used again (E9).
 func cleaning(t *testing.T, sub Subject) {
 	s := sub.Store
 	head := func(what, stream string, seq, n int64) {
@@ -156,7 +156,7 @@ func cleaning(t *testing.T, sub Subject) {
 	}
 }
 
-// More streams than any store would keep in memory.
+// manyStreams uses more streams than a store caches.
 func manyStreams(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -168,7 +168,7 @@ func manyStreams(t *testing.T, sub Subject) {
 	gapless(t, history(t, s, ""))
 }
 
-// Who follows the history never sees a number before a smaller one is there.
+// tailing checks that a reader never reads a number before all smaller ones are visible.
 func tailing(t *testing.T, sub Subject) {
 	s := sub.Store
 	const writers, each = 6, 25
@@ -200,7 +200,7 @@ func tailing(t *testing.T, sub Subject) {
 	wg.Wait()
 }
 
-// parallel runs n at the same time and waits for them.
+// parallel calls run in n goroutines and waits for them.
 func parallel(n int, run func(worker int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// wanted is what List must return, by looking at every record.
+// wanted returns what List must return for q, by checking every record.
 func wanted(all []store.Record, q store.Query) []store.Record {
 	var out []store.Record
 	for _, r := range all {
@@ -32,7 +32,7 @@ func wanted(all []store.Record, q store.Query) []store.Record {
 	return out
 }
 
-// queries are all filters and orders that make sense together, and some more.
+// queries returns queries with all useful combinations of filters and orders.
 func queries(kinds, statuses, streams, owners, agents, names []string, afters []string) []store.Query {
 	yes, no := true, false
 	qs := []store.Query{{}}
@@ -84,7 +84,7 @@ func listing(t *testing.T, sub Subject) {
 		same(t, fmt.Sprintf("List %+v", q), list(t, s, q), wanted(all, q))
 	}
 
-	// Page after page gives all of it once, in order.
+	// All pages together have each record once, in order.
 	for _, newest := range []bool{false, true} {
 		q := store.Query{Kind: "ask", Newest: newest}
 		want := ids(wanted(all, q))
@@ -100,7 +100,8 @@ func listing(t *testing.T, sub Subject) {
 	}
 }
 
-// A name is found as itself: not as a part of another, and not across two.
+// addressed checks that For matches whole names only, not a part of one and not a text
+// across two.
 func addressed(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -145,10 +146,10 @@ func bounds(t *testing.T, sub Subject) {
 	}
 }
 
-// Thousands come and go in no order, and every list still has what is there.
+// manyRecords checks lists after thousands of insertions and deletions in mixed order.
 func manyRecords(t *testing.T, sub Subject) {
 	s := sub.Store
-	const many = 3001 // a prime, so that steps of 1009 meet each once
+	const many = 3001 // a prime, so that steps of 1009 reach each number once
 	var c, gone store.Change
 	there := []string{}
 	for n := range many {
@@ -188,7 +189,7 @@ func manyRecords(t *testing.T, sub Subject) {
 	same(t, "due", ids(due), there[:store.MaxList])
 }
 
-// A deadline comes in its turn, and a record never due never. (F5)
+// dueOrder checks that due records come in order, and others not at all (F5).
 func dueOrder(t *testing.T, sub Subject) {
 	s := sub.Store
 	at := func(kind, id string, ms int) store.Record {
@@ -198,7 +199,7 @@ func dueOrder(t *testing.T, sub Subject) {
 	}
 	never := record("ask", "ask_never")
 	closed := at("ask", "ask_8", 3)
-	closed.Open = false // a token expires without ever being open
+	closed.Open = false // a token expires although it is not open
 	keep(t, s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
 		closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))
 	due := func(before time.Time, n int) []string {
@@ -223,7 +224,7 @@ func dueOrder(t *testing.T, sub Subject) {
 	same(t, "a moment after the fifth", due(noon.Add(5*ms+1), 0), want[:6])
 	same(t, "at most four", due(noon.Add(time.Hour), 4), want[:4])
 
-	// Stepping moves it; the next is first.
+	// A record with a later Due is no longer the first.
 	r := get(t, s, "ask", "ask_9")
 	r.Due = noon.Add(9 * ms)
 	keep(t, s, put(r))

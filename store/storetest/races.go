@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contest lets n commit to one record at once and returns who won.
+// contest commits n changes of one record at once, and returns the worker that won.
 func contest(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
 	t.Helper()
 	var wins, losses atomic.Int32
@@ -32,13 +32,13 @@ func contest(t *testing.T, s Store, n int, change func(worker int) store.Change)
 	return winner
 }
 
-// answer is the change of one of many who answer r.
+// answer returns the change by which a worker answers r.
 func answer(r store.Record, worker int) store.Change {
 	r.Open, r.Status, r.State, r.Fixed = false, "answered", fmt.Append(nil, worker), nil
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// The first answer counts. (E10)
+// twoCommitters checks that one of two concurrent answers is kept (E10).
 func twoCommitters(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -50,13 +50,13 @@ func twoCommitters(t *testing.T, sub Subject) {
 	}
 	same(t, "one event for each ask", len(history(t, s, "")), 20)
 
-	// The same for two who want to be the first to make it.
+	// The same for two that create the record.
 	contest(t, s, 2, func(int) store.Change { return put(record("ask", "ask_new")) })
 	contest(t, s, 2, func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
 }
 
-// Of a hundred answers one counts and 99 are told; nothing of them is in the
-// record or the history. Who tries again gets his turn. (E10, F6)
+// hundredCommitters checks that one of a hundred concurrent answers is kept. The other 99
+// return ErrConflict and leave nothing in the record or the history (E10, F6).
 func hundredCommitters(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")
@@ -91,7 +91,8 @@ func hundredCommitters(t *testing.T, sub Subject) {
 	gapless(t, events)
 }
 
-// A change that loses by its second record leaves nothing of its first.
+// contestedSecond checks that a change with a conflict in its second record leaves nothing
+// of its first.
 func contestedSecond(t *testing.T, sub Subject) {
 	s := sub.Store
 	session := record("session", "ses_1")
@@ -120,7 +121,7 @@ func poison(t *testing.T, sub Subject) {
 	}
 	var release func()
 	if sub.Stall != nil {
-		release = sub.Stall(t) // so that they come into one batch
+		release = sub.Stall(t) // so that all are in one batch
 	}
 	results := make(chan error)
 	for n := range 60 {
@@ -154,7 +155,7 @@ func poison(t *testing.T, sub Subject) {
 	gapless(t, events)
 }
 
-// outcome is what a caller was told about the record he wanted to make.
+// An outcome is the result of a Commit that creates the record id.
 type outcome struct {
 	id  string
 	err error
@@ -168,11 +169,11 @@ func start(ctx context.Context, s Store, id string, results chan<- outcome) {
 	}()
 }
 
-// honest fails unless exactly what was acknowledged is there, once.
-func honest(t *testing.T, s Store, told []outcome, refusals ...error) {
+// checkAcknowledged fails unless the store has exactly the acknowledged records, once each.
+func checkAcknowledged(t *testing.T, s Store, outcomes []outcome, refusals ...error) {
 	t.Helper()
 	acknowledged := 0
-	for _, o := range told {
+	for _, o := range outcomes {
 		if o.err == nil {
 			acknowledged++
 			get(t, s, "ask", o.id)
@@ -192,7 +193,8 @@ func honest(t *testing.T, s Store, told []outcome, refusals ...error) {
 	gapless(t, events)
 }
 
-// A full queue says so at once and keeps nothing; what was taken is kept.
+// fullQueue checks that a full queue rejects a change at once, and that the changes in the
+// queue are kept.
 func fullQueue(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("there is no queue")
@@ -200,7 +202,7 @@ func fullQueue(t *testing.T, sub Subject) {
 	s := sub.Store
 	release := sub.Stall(t)
 	results := make(chan outcome)
-	var told []outcome
+	var outcomes []outcome
 	started := 0
 	for full := false; !full; {
 		if started == 20_000 {
@@ -211,7 +213,7 @@ func fullQueue(t *testing.T, sub Subject) {
 		started++
 		select {
 		case o := <-results:
-			told = append(told, o)
+			outcomes = append(outcomes, o)
 			full = errors.Is(o.err, store.ErrFull)
 			if !full {
 				t.Errorf("told while nothing could be written: %v", o.err)
@@ -221,13 +223,13 @@ func fullQueue(t *testing.T, sub Subject) {
 		}
 	}
 	release()
-	for len(told) < started {
-		told = append(told, <-results)
+	for len(outcomes) < started {
+		outcomes = append(outcomes, <-results)
 	}
-	honest(t, s, told, store.ErrFull)
+	checkAcknowledged(t, s, outcomes, store.ErrFull)
 }
 
-// Callers go away at any moment: an error of ctx means that nothing was kept.
+// cancelled checks that after an error of ctx nothing was kept, whenever ctx ended.
 func cancelled(t *testing.T, sub Subject) {
 	s := sub.Store
 	results := make(chan outcome, 300)
@@ -241,14 +243,14 @@ func cancelled(t *testing.T, sub Subject) {
 			cancel()
 		}()
 	}
-	var told []outcome
+	var outcomes []outcome
 	for range 300 {
-		told = append(told, <-results)
+		outcomes = append(outcomes, <-results)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Commit(gone, put(record("ask", "ask_gone")))
-	honest(t, s, append(told, outcome{"ask_gone", err}), context.Canceled)
+	checkAcknowledged(t, s, append(outcomes, outcome{"ask_gone", err}), context.Canceled)
 	if err == nil {
 		t.Error("Commit for a caller who had gone: got nil, want context.Canceled")
 	}
@@ -259,7 +261,7 @@ func cancelled(t *testing.T, sub Subject) {
 	}
 }
 
-// While nothing can be written, a change that waits is given up at once.
+// givenUp checks that a waiting change is given up at once when its ctx ends.
 func givenUp(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("there is no queue")
@@ -267,27 +269,27 @@ func givenUp(t *testing.T, sub Subject) {
 	s := sub.Store
 	release := sub.Stall(t)
 	results := make(chan outcome)
-	var told []outcome
+	var outcomes []outcome
 	started := 0
-	// The writer may have taken some before it was stalled; those are waited
-	// for. One that it has not taken returns.
-	for ; len(told) == 0 && started < 1000; started++ {
+	// The writer may have taken some changes before it was stalled, and their
+	// Commit waits. The others return.
+	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		start(ctx, s, id(started), results)
 		runtime.Gosched()
 		cancel()
 		select {
 		case o := <-results:
-			told = append(told, o)
+			outcomes = append(outcomes, o)
 		default:
 		}
 	}
 	release()
-	for len(told) < started {
-		told = append(told, <-results)
+	for len(outcomes) < started {
+		outcomes = append(outcomes, <-results)
 	}
-	if !errors.Is(told[0].err, context.Canceled) {
-		t.Errorf("told while nothing could be written: got %v, want context.Canceled", told[0].err)
+	if !errors.Is(outcomes[0].err, context.Canceled) {
+		t.Errorf("told while nothing could be written: got %v, want context.Canceled", outcomes[0].err)
 	}
-	honest(t, s, told, context.Canceled)
+	checkAcknowledged(t, s, outcomes, context.Canceled)
 }

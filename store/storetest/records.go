@@ -22,7 +22,7 @@ func everyField(t *testing.T, sub Subject) {
 	same(t, "a full record", get(t, s, "ask", "ask_1"), kept(full))
 	same(t, "a bare record", get(t, s, "ask", "ask_2"), kept(bare))
 
-	// Times are milliseconds in UTC, whatever was given.
+	// The store returns times in UTC with milliseconds.
 	zone := time.FixedZone("", 5*3600)
 	when := time.Date(1969, 7, 20, 20, 17, 40, 123_456_789, time.UTC)
 	odd := store.Record{
@@ -113,17 +113,17 @@ func copies(t *testing.T, sub Subject) {
 func versions(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")
-	conflict(t, s, put(store.Record{Kind: "ask", ID: "ask_1", Version: 1})) // not there yet
+	conflict(t, s, put(store.Record{Kind: "ask", ID: "ask_1", Version: 1})) // the record does not exist yet
 	keep(t, s, put(r))
-	conflict(t, s, put(r)) // there already
+	conflict(t, s, put(r)) // the record exists already
 	for v := int64(1); v < 5; v++ {
 		r.Version = v + 1
-		conflict(t, s, put(r)) // not that far
+		conflict(t, s, put(r)) // a version that is still to come
 		r.Version = v
 		r.State = []byte{byte(v)}
 		keep(t, s, put(r))
 		same(t, "the next version", get(t, s, "ask", "ask_1"), kept(r))
-		conflict(t, s, put(r)) // a second answer is too late (E10)
+		conflict(t, s, put(r)) // an old version: a second answer is too late (E10)
 	}
 }
 
@@ -169,8 +169,7 @@ func columnsChange(t *testing.T, sub Subject) {
 	}
 }
 
-// found fails unless a record is found in every way in which it should be, and
-// once in each.
+// found fails unless every read that must return the record returns it, once.
 func found(t *testing.T, s Store, r store.Record) {
 	t.Helper()
 	if r.Key != "" {
@@ -197,7 +196,7 @@ func deleting(t *testing.T, sub Subject) {
 	r := record("ask", "ask_1")
 	r.Key, r.Stream, r.Owner, r.Due = "k", "ses_1", "agent-1", noon
 	conflict(t, s, store.Change{Delete: []store.Ref{ref(kept(r))}})
-	conflict(t, s, store.Change{Delete: []store.Ref{ref(r)}}) // version 0: nothing to delete
+	conflict(t, s, store.Change{Delete: []store.Ref{ref(r)}}) // version 0 does not exist
 	keep(t, s, put(r))
 	conflict(t, s, store.Change{Delete: []store.Ref{ref(r)}})
 	conflict(t, s, store.Change{Delete: []store.Ref{ref(kept(kept(r)))}})
@@ -214,7 +213,7 @@ func deleting(t *testing.T, sub Subject) {
 		t.Fatalf("Due of a deleted record: got %v and %v, want none", ids(due), err)
 	}
 	conflict(t, s, put(kept(r)))
-	keep(t, s, put(r)) // a new one begins at 1
+	keep(t, s, put(r)) // a record that is created again begins with version 1
 	found(t, s, kept(r))
 	same(t, "what happened stays", len(history(t, s, "ses_1")), 1)
 }

@@ -1,7 +1,7 @@
-// Package storetest is what every store must do.
+// Package storetest tests implementations of store.Store.
 //
-// Run holds one store to its contract; Walk does the same random things to two
-// stores and compares everything they say.
+// Run tests one store against the contract of package store. Walk applies the same
+// random operations to two stores and compares all results.
 package storetest
 
 import (
@@ -17,76 +17,75 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store is what the suite needs of its subject.
+// A Store is a store under test.
 type Store interface {
 	store.Store
 	store.Queue
 }
 
-// A Subject is a fresh, empty store and what can be done to it from outside.
-// Whoever opens it sees to its end with t.Cleanup.
+// A Subject is a new, empty store under test. The function that opens it closes it with
+// t.Cleanup.
 type Subject struct {
 	Store Store
 
-	// Reopen opens what the store has kept so far as a new process would:
-	// after Close when closed is true, otherwise as a killed process leaves
-	// it. The suite uses the old store no more. Nil if nothing outlives the
-	// process.
+	// Reopen opens the data of the store as a new process would: after Close if
+	// closed is true, otherwise as a killed process leaves it. The suite does
+	// not use the old store again. It is nil if the data ends with the process.
 	Reopen func(t *testing.T, closed bool) Store
 
-	// Stall lets nothing be committed until release is called. The suite calls
-	// release soon. Nil if there is no queue in which a change could wait.
+	// Stall blocks all commits until release is called, which the suite does
+	// soon. It is nil if the store has no queue.
 	Stall func(t *testing.T) (release func())
 }
 
-// Run holds a store to the contract of package store. open is called once for
-// each subtest.
+// Run tests a store against the contract of package store. It calls open once for each
+// subtest.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, Subject)
 	}{
-		{"every field comes back", everyField},
-		{"odd strings come back", oddStrings},
-		{"large bytes come back", largeBytes},
-		{"what is handed over is copied", copies},
-		{"a version is compared", versions},
-		{"fixed stays unless given", fixedStays},
+		{"every field is stored", everyField},
+		{"odd strings are stored", oddStrings},
+		{"large values are stored", largeBytes},
+		{"slices are copied", copies},
+		{"versions are compared", versions},
+		{"nil Fixed leaves the stored one", fixedStays},
 		{"any column may change", columnsChange},
 		{"a key finds its record", keys},
-		{"a key is taken once", takenKeys},
+		{"a taken key is a conflict", takenKeys},
 		{"keys move within a change", keysMove},
 		{"a deleted record is gone", deleting},
-		{"a change is kept whole or not at all", wholeOrNothing},
-		{"an impossible change is refused", refusals},
-		{"a list has what was asked for", listing},
-		{"a list is for a name", addressed},
+		{"a change is kept as a whole or not at all", wholeOrNothing},
+		{"invalid changes are rejected", refusals},
+		{"a list has what its query selects", listing},
+		{"a list by name matches whole names", addressed},
 		{"a list is bounded", bounds},
 		{"many records keep their order", manyRecords},
 		{"due records come in order", dueOrder},
 		{"history is numbered", numbering},
 		{"history is read in pages", paging},
-		{"history is cleaned away", cleaning},
+		{"history can be deleted", cleaning},
 		{"history has many streams", manyStreams},
-		{"numbers follow the commits", tailing},
-		{"one of two wins", twoCommitters},
-		{"one of a hundred wins", hundredCommitters},
-		{"a loser leaves nothing behind", contestedSecond},
-		{"a poisoned change harms nobody else", poison},
-		{"a full queue is refused at once", fullQueue},
+		{"numbers become visible in order", tailing},
+		{"one of two concurrent changes is kept", twoCommitters},
+		{"one of a hundred concurrent changes is kept", hundredCommitters},
+		{"a conflict leaves nothing behind", contestedSecond},
+		{"a failing change does not affect others", poison},
+		{"a full queue rejects at once", fullQueue},
 		{"a cancelled change is kept or not", cancelled},
 		{"a waiting change can be given up", givenUp},
-		{"a closed store refuses", closedRefuses},
-		{"closing keeps what was taken", closingWhileBusy},
-		{"what was kept is there after a restart", reopening},
-		{"what was kept is there after a kill", killing},
+		{"a closed store returns ErrClosed", closedRefuses},
+		{"Close keeps the changes in the queue", closingWhileBusy},
+		{"changes survive a restart", reopening},
+		{"changes survive a kill", killing},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
 }
 
-// noon is when things happen in this suite.
+// noon is the base of the times in this suite.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func record(kind, id string) store.Record {
@@ -152,7 +151,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// difference is cmp.Diff, which is slow, for what is not plainly equal.
+// difference returns cmp.Diff of values that are not equal, because cmp.Diff is slow.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -168,13 +167,14 @@ func ids(records []store.Record) []string {
 	return names
 }
 
-// kept is how a record reads after it was put as r.
+// kept returns the record that the store must return after r was committed.
 func kept(r store.Record) store.Record {
 	r.Version++
 	return r
 }
 
-// everything pages through the whole history, or that of one stream.
+// everything returns all events of one stream or, if stream is "", of all. It reads them
+// in pages.
 func everything(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
 	var all []store.Event
 	for {
@@ -196,8 +196,8 @@ func history(t *testing.T, s Store, stream string) []store.Event {
 	return all
 }
 
-// gapless fails unless the events are all there are and numbered 1, 2, 3 …
-// over all and within each stream. (F2)
+// gapless fails unless the events are numbered 1, 2, 3 … without a gap, over all and
+// within each stream (F2).
 func gapless(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}

@@ -11,16 +11,16 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Walk does the same random things to two fresh stores, compares every answer
-// and now and then the whole content. The model is the one that is trusted.
+// Walk applies the same random operations to two new stores. It compares every result,
+// and sometimes the whole content. The model is the store that is known to be correct.
 func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 	t.Helper()
 	pair := [2]Subject{model(t), subject(t)}
 	stores := [2]Store{pair[0].Store, pair[1].Store}
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		// One pair for all walks, because opening a file is slow: each walk
-		// begins without records and with streams of its own.
+		// All walks share one pair, because opening a file is slow. Each begins
+		// without records and uses other streams.
 		round++
 		w := &walk{T: rt, t: t, stores: stores, round: round}
 		w.begin()
@@ -65,7 +65,7 @@ func pick(rt *rapid.T, what string, from []string) string {
 	return rapid.SampledFrom(from).Draw(rt, what)
 }
 
-// begin takes what the last walk left behind out of each store.
+// begin deletes the records of the last walk from both stores.
 func (w *walk) begin() {
 	for _, s := range w.stores {
 		for _, kind := range walkKinds {
@@ -90,7 +90,7 @@ func (w *walk) at(rt *rapid.T, what string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
 }
 
-// version is most often the one that is there.
+// version returns the stored version of a record, or rarely the one before or after it.
 func (w *walk) version(rt *rapid.T, kind, id string) int64 {
 	r, err := w.stores[0].Read(w.t.Context(), kind, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -135,24 +135,24 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 	return c
 }
 
-// saying is what a store said, in a form that can be compared.
-type saying struct {
+// A result is the comparable result of a call.
+type result struct {
 	Value any
 	Err   string
 }
 
-// both fails unless both stores say the same.
+// both fails unless the call has the same result on both stores.
 func (w *walk) both(what string, ask func(Store) (any, error)) {
 	w.Helper()
-	var said [2]saying
+	var results [2]result
 	for i, s := range w.stores {
 		v, err := ask(s)
-		said[i].Value = v
+		results[i].Value = v
 		if err != nil {
-			said[i].Err = err.Error()
+			results[i].Err = err.Error()
 		}
 	}
-	if diff := difference(said[0], said[1]); diff != "" {
+	if diff := difference(results[0], results[1]); diff != "" {
 		w.Fatalf("%s: model - subject +\n%s", what, diff)
 	}
 }
