@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// misdescribed says where what others are told of a route is not what the row
-// does: whom it lets in by the table of access, and whether it has a body.
-func misdescribed(rt httpapi.Route) error {
+// checkRouteDoc returns an error if the documentation of a route differs from the route:
+// in the kinds of principals that it accepts, or in whether it has a body.
+func checkRouteDoc(rt httpapi.Route) error {
 	var may, told []askback.Kind
 	for _, kind := range askback.Kinds {
 		if !rt.Open && (access.Ever(kind, rt.Action) || rt.Or != "" && access.Ever(kind, rt.Or)) {
@@ -40,16 +40,16 @@ func misdescribed(rt httpapi.Route) error {
 	return nil
 }
 
-// What is told of a route is what it does (E10).
-func TestEveryRouteIsDescribedAsItIs(t *testing.T) {
+// The documentation of each route matches its behaviour (E10).
+func TestRouteDocsMatchRoutes(t *testing.T) {
 	for _, rt := range httpapi.Table() {
-		if err := misdescribed(rt); err != nil {
+		if err := checkRouteDoc(rt); err != nil {
 			t.Errorf("%s %s: %v", rt.Method, rt.Path, err)
 		}
 	}
 }
 
-func TestAWrongDescriptionIsFound(t *testing.T) {
+func TestWrongRouteDocIsFound(t *testing.T) {
 	all := httpapi.Table()
 	at := slices.IndexFunc(all, func(rt httpapi.Route) bool { return strings.HasSuffix(rt.Path, "/answer") })
 	for name, change := range map[string]func(*httpapi.Route){
@@ -62,16 +62,16 @@ func TestAWrongDescriptionIsFound(t *testing.T) {
 	} {
 		bad := all[at]
 		change(&bad)
-		if misdescribed(bad) == nil {
+		if checkRouteDoc(bad) == nil {
 			t.Errorf("a route described %s passes", name)
 		}
 	}
 }
 
-// The document that a server gives is OpenAPI 3.1 for a reader that is not ours,
-// holds every route, and says where the server is (no token needed).
-func TestTheDocumentOfAServer(t *testing.T) {
-	w := newWire(t, &httpapi.Options{PublicURL: "https://ask.example.com", Version: "1.2.3"})
+// A parser of another project accepts the served document as OpenAPI 3.1. The document
+// has every route and the URL of the server, and needs no token.
+func TestServedDocumentIsValidOpenAPI(t *testing.T) {
+	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com", Version: "1.2.3"})
 	got := w.send("GET", "/api/openapi.json", "", "")
 	doc, err := openapi3.NewLoader().LoadFromData([]byte(got.body))
 	if err != nil {
@@ -104,10 +104,9 @@ func TestTheDocumentOfAServer(t *testing.T) {
 	}
 }
 
-// The page and what it loads come from this server, and the browser is told to
-// load nothing else (F4).
-func TestThePageOfTheWire(t *testing.T) {
-	w := newWire(t, nil)
+// The page loads only from this server, and its policy forbids anything else (F4).
+func TestDocsPageLoadsOnlyFromServer(t *testing.T) {
+	w := newFixture(t, nil)
 	page := w.send("GET", "/api/docs", "", "")
 	for _, rt := range httpapi.Table() {
 		if line := "<code>" + rt.Path + "</code></h3>"; !strings.Contains(page.body, line) {

@@ -13,10 +13,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// Clients of the dialects send what their documentation shows, and get what it
-// shows (A4, B4, E2). Each begins with one open question of the agent write-poem;
-// once its session is read, the run has ended.
-func TestDialectsKeepTheirExamples(t *testing.T) {
+// The examples in the documentation of other systems work as shown there (A4, B4, E2).
+// Each begins with one open question of the agent write-poem. Reading its session
+// ends the run.
+func TestDialectExamplesWork(t *testing.T) {
 	file, err := txtar.ParseFile("testdata/dialect_examples.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func TestDialectsKeepTheirExamples(t *testing.T) {
 }
 
 func sendExample(t *testing.T, f txtar.File, want string) {
-	w := newWire(t, nil)
-	s := w.start("poem")
+	w := newFixture(t, nil)
+	s := w.startSession("poem")
 	ask := w.ask(`{"question": "What style would you prefer? (free verse, rhyming, sonnet, haiku)", "agent": "write-poem",
 		"session_id": "` + s.ID + `", "context": {"original_topic": "love"}}`)
 	words := strings.Fields(f.Name)
@@ -52,13 +52,13 @@ func sendExample(t *testing.T, f txtar.File, want string) {
 	if want == "" {
 		return
 	}
-	for _, missing := range uncovered("", parsed(t, ids.Replace(want)), parsed(t, got.body)) {
+	for _, missing := range missingMembers("", parsed(t, ids.Replace(want)), parsed(t, got.body)) {
 		t.Errorf("%s\nin %s", missing, got.body)
 	}
 }
 
-// finish is a run to its end, with the label and the result of the example.
-func (w *wire) finish(ask askback.Ask) askback.Session {
+// finish ends a session with the label and the result of the example.
+func (w *fixture) finish(ask askback.Ask) askback.Session {
 	w.t.Helper()
 	ctx := context.Background()
 	s, err := w.engine.As(bot).Start(ctx, askback.SessionRequest{Key: "whole", Agent: "write-poem"})
@@ -87,13 +87,14 @@ func parsed(t *testing.T, text string) any {
 	return v
 }
 
-// uncovered says what of want is not in got. Where want has a time, any is good.
-func uncovered(at string, want, got any) (missing []string) {
+// missingMembers returns the members of want that are not in got. A time in want matches
+// any time.
+func missingMembers(at string, want, got any) (missing []string) {
 	switch want := want.(type) {
 	case map[string]any:
 		have, _ := got.(map[string]any)
 		for name, v := range want {
-			missing = append(missing, uncovered(at+"/"+name, v, have[name])...)
+			missing = append(missing, missingMembers(at+"/"+name, v, have[name])...)
 		}
 		return missing
 	case []any:
@@ -102,7 +103,7 @@ func uncovered(at string, want, got any) (missing []string) {
 			return []string{at + " has another length"}
 		}
 		for i, v := range want {
-			missing = append(missing, uncovered(at, v, have[i])...)
+			missing = append(missing, missingMembers(at, v, have[i])...)
 		}
 		return missing
 	case string:

@@ -75,7 +75,7 @@ var cast = map[string]askback.Principal{
 
 // stage is a server with a clock, and the ids that were seen.
 type stage struct {
-	*wire
+	*fixture
 	now atomic.Int64
 	ids [][2]string // as it is, as it is written
 }
@@ -90,8 +90,8 @@ func newStage(t *testing.T) *stage {
 		Settings: engine.Settings{People: []askback.Person{{Name: "cem", TimeZone: "Europe/Berlin"}}, AsksPerMinute: 6},
 	})
 	h := httpapi.NewHandler(e, &httpapi.Options{PublicURL: "https://ask.example.com"})
-	s.wire = &wire{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
-	s.server, s.client = httptest.NewServer(witnessed(t, h)), &http.Client{}
+	s.fixture = &fixture{t: t, store: db, engine: e, handler: h, tokens: map[askback.Principal]string{}}
+	s.server, s.client = httptest.NewServer(checkTraffic(t, h)), &http.Client{}
 	t.Cleanup(func() {
 		h.Stop()
 		s.client.CloseIdleConnections()
@@ -196,7 +196,7 @@ func (s *stage) written(r reply) string {
 }
 
 // Every route speaks in a dialogue in which it does what it is for.
-func TestEveryRouteHasADialogue(t *testing.T) {
+func TestEveryRouteHasDialogue(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -46,9 +46,9 @@ func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// A program that computes the digest of an ask as it reads it, by the formula of the
-// documents, gets ours: with and without a server, a label, and edited arguments.
-func TestDigestsFollowFromTheDocumentedFormula(t *testing.T) {
+// The documented formula gives the digest that the server returns: with and without a
+// server, a label, and edited arguments.
+func TestDigestsMatchDocumentedFormula(t *testing.T) {
 	type digests struct {
 		ID           string `json:"id"`
 		Confirmation struct {
@@ -59,7 +59,7 @@ func TestDigestsFollowFromTheDocumentedFormula(t *testing.T) {
 			Digest string          `json:"digest"`
 		} `json:"outcome"`
 	}
-	w := newWire(t, nil)
+	w := newFixture(t, nil)
 	read := func(body string) (d digests) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(body), &d); err != nil {

@@ -17,26 +17,26 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// doubtful is a gate that cannot find out whose secret this is while it is told so,
-// after it let some in.
-type doubtful struct {
+// doubtfulGate is a gate whose Authenticate fails with an error of the store after it
+// accepted letIn requests.
+type doubtfulGate struct {
 	*engine.Engine
-	letIn atomic.Int64 // how many are still let in; negative: all
+	letIn atomic.Int64 // how many more requests it accepts; negative: all
 }
 
-func (g *doubtful) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+func (g *doubtfulGate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	if n := g.letIn.Load(); n == 0 || n > 0 && g.letIn.Add(-1) < 0 {
 		return askback.Principal{}, askback.ErrBusy
 	}
 	return g.Engine.Authenticate(ctx, secret)
 }
 
-func newDoubtful(t *testing.T) (*wire, *doubtful) {
+func newDoubtfulGate(t *testing.T) (*fixture, *doubtfulGate) {
 	t.Helper()
-	g := &doubtful{Engine: engine.New(memstore.New(), nil)}
+	g := &doubtfulGate{Engine: engine.New(memstore.New(), nil)}
 	g.letIn.Store(-1)
-	w := &wire{t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
-	w.server = httptest.NewServer(witnessed(t, w.handler))
+	w := &fixture{t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	t.Cleanup(func() {
 		w.handler.Stop()
 		w.client.CloseIdleConnections()
@@ -45,21 +45,21 @@ func newDoubtful(t *testing.T) (*wire, *doubtful) {
 	return w, g
 }
 
-// While it cannot be found out whether a reader is still let in, a stream ends with a
-// time to come back, and no event goes out.
-func TestStreamEndsWhenItsReaderIsInDoubt(t *testing.T) {
+// A stream ends with a retry time, and sends no event, if the token of its reader cannot
+// be checked.
+func TestStreamEndsWhenTokenCannotBeChecked(t *testing.T) {
 	for name, c := range map[string]struct {
 		pulse time.Duration
 		event bool
 	}{"at an event": {time.Hour, true}, "at a heartbeat": {10 * time.Millisecond, false}} {
-		w, g := newDoubtful(t)
-		w.handler.SetPulse(c.pulse, time.Minute)
-		run := w.start("run")
-		in, conn := w.stream(minute(t), "/api/v1/sessions/"+run.ID+"/events", ana)
+		w, g := newDoubtfulGate(t)
+		w.handler.SetHeartbeat(c.pulse, time.Minute)
+		run := w.startSession("run")
+		in, conn := w.stream(limitedContext(t), "/api/v1/sessions/"+run.ID+"/events", ana)
 		until(t, in, "event: snapshot", 1)
 		g.letIn.Store(0)
 		if c.event {
-			w.speak(run.ID, "secret plans")
+			w.postMessage(run.ID, "secret plans")
 		}
 		rest, err := io.ReadAll(in)
 		if err != nil || !strings.Contains(string(rest), "retry: ") || strings.Contains(string(rest), "secret plans") {
@@ -69,11 +69,12 @@ func TestStreamEndsWhenItsReaderIsInDoubt(t *testing.T) {
 	}
 }
 
-// Before its head is out, a stream that ends so has a status that says why.
-func TestStreamInDoubtHasStatusBeforeItsHead(t *testing.T) {
-	w, g := newDoubtful(t)
-	w.handler.SetPulse(10*time.Millisecond, time.Minute)
-	run := w.start("run")
+// If the token cannot be checked before the header was sent, the reply has an error
+// status.
+func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
+	w, g := newDoubtfulGate(t)
+	w.handler.SetHeartbeat(10*time.Millisecond, time.Minute)
+	run := w.startSession("run")
 	cursor := ""
 	for ev, err := range w.engine.As(ana).Events(t.Context(), run.ID, "") {
 		if err != nil {
@@ -83,8 +84,8 @@ func TestStreamInDoubtHasStatusBeforeItsHead(t *testing.T) {
 		break
 	}
 	secret := w.token(ana)
-	g.letIn.Store(1) // at the door, and not again
-	r, err := http.NewRequestWithContext(minute(t), "GET", w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
+	g.letIn.Store(1) // for the request, but not for its first event
+	r, err := http.NewRequestWithContext(limitedContext(t), "GET", w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +100,12 @@ func TestStreamInDoubtHasStatusBeforeItsHead(t *testing.T) {
 	}
 }
 
-// A hook gets no decision while it cannot be found out whether it is still let in.
-func TestHookInDoubtGetsNoDecision(t *testing.T) {
+// A hook gets no decision if its token cannot be checked.
+func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 	for name, pulse := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
-		w, g := newDoubtful(t)
-		w.handler.SetPulse(pulse, time.Minute)
-		conn := w.connected("", runsBash)
+		w, g := newDoubtfulGate(t)
+		w.handler.SetHeartbeat(pulse, time.Minute)
+		conn := w.dialHook("", runsBash)
 		w.open(1, askback.Pending)
 		g.letIn.Store(0)
 		if pulse == time.Hour {

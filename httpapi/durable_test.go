@@ -14,16 +14,16 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A commit of the writer lies between every request that asks or answers and
-// its reply (F2). prove/disk sees the same in system calls.
-func TestEachReplyHasItsCommit(t *testing.T) {
+// The reply to a request that asks or answers is sent after its commit (F2). Package
+// prove/disk checks the same by system calls.
+func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "askback.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	e := engine.New(db, nil)
-	server := httptest.NewServer(witnessed(t, httpapi.NewHandler(e, nil)))
+	server := httptest.NewServer(checkTraffic(t, httpapi.NewHandler(e, nil)))
 	defer server.Close()
 	ctx := context.Background()
 	client := func(kind askback.Kind, name string) *httpapi.Client {
@@ -57,10 +57,10 @@ func TestEachReplyHasItsCommit(t *testing.T) {
 	}
 }
 
-// Somebody who waits a short time gets the answer as soon as it is there, and
-// somebody who gives up gets the ask as it is.
-func TestShortWaits(t *testing.T) {
-	w := newWire(t, nil)
+// A request with a short wait returns the answer at once when it is there, and the open
+// ask at the end of its time.
+func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
+	w := newFixture(t, nil)
 	agent, person := w.As(bot), w.As(ana)
 	ask := w.ask(databases)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -91,8 +91,8 @@ func TestShortWaits(t *testing.T) {
 	}
 }
 
-// A proxy's own error is no refusal: the server may be there in a moment.
-func TestAProxysErrorIsUnreachable(t *testing.T) {
+// An error that a proxy returns is ErrUnreachable, so that the call is retried.
+func TestProxyErrorIsUnreachable(t *testing.T) {
 	for _, status := range []int{502, 503, 504} {
 		proxy := httptest.NewServer(statusHandler(status))
 		_, err := httpapi.NewClient(proxy.URL, "x", proxy.Client()).Get(context.Background(), "ask_x")
@@ -103,9 +103,9 @@ func TestAProxysErrorIsUnreachable(t *testing.T) {
 	}
 }
 
-// A token that is revoked while its holder waits hears nothing any more.
-func TestARevokedWaiterHearsNothing(t *testing.T) {
-	w := newWire(t, nil)
+// A waiting request does not return the answer if its token was revoked.
+func TestRevokedTokenGetsNoAnswer(t *testing.T) {
+	w := newFixture(t, nil)
 	ctx := context.Background()
 	made, secret, err := w.engine.As(root).CreateToken(ctx, askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})
 	if err != nil {
@@ -127,10 +127,10 @@ func TestARevokedWaiterHearsNothing(t *testing.T) {
 	}
 }
 
-// A browser's secret is no bearer token, and its cookie makes no tokens: a
-// cookie goes to every port of its host.
-func TestABrowsersSecretOpensOnlyPages(t *testing.T) {
-	w := newWire(t, nil)
+// The secret of a browser is not accepted as a bearer token, and its cookie cannot create
+// tokens: browsers send a cookie to every port of its host.
+func TestBrowserCookieIsOnlyForPages(t *testing.T) {
+	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaWeb})
 	const create = `{"kind": "admin", "name": "thief"}`
 	before := w.contents()

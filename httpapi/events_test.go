@@ -20,15 +20,16 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// minute bounds a test, so that a stream that never ends is a failure.
-func minute(t *testing.T) context.Context {
+// limitedContext returns a context that ends after a minute, so that a stream that never
+// ends fails the test.
+func limitedContext(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// start announces a session of bot.
-func (w *wire) start(key string) askback.Session {
+// startSession creates a session of bot.
+func (w *fixture) startSession(key string) askback.Session {
 	w.t.Helper()
 	s, err := w.engine.As(bot).Start(context.Background(), askback.SessionRequest{Key: key})
 	if err != nil {
@@ -37,15 +38,15 @@ func (w *wire) start(key string) askback.Session {
 	return s
 }
 
-func (w *wire) speak(session, text string) {
+func (w *fixture) postMessage(session, text string) {
 	w.t.Helper()
 	if _, err := w.engine.As(ana).Tell(context.Background(), session, askback.SendMessage{Text: text}); err != nil {
 		w.t.Error(err)
 	}
 }
 
-// stream opens a stream as a browser would, and returns its lines.
-func (w *wire) stream(ctx context.Context, path string, who askback.Principal) (*bufio.Reader, io.Closer) {
+// stream opens a stream without a Client and returns its body.
+func (w *fixture) stream(ctx context.Context, path string, who askback.Principal) (*bufio.Reader, io.Closer) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, "GET", w.server.URL+path, nil)
 	if err != nil {
@@ -62,7 +63,7 @@ func (w *wire) stream(ctx context.Context, path string, who askback.Principal) (
 	return bufio.NewReader(res.Body), res.Body
 }
 
-// until reads lines until n of them begin so.
+// until reads lines until n of them have a prefix.
 func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	t.Helper()
 	var all strings.Builder
@@ -79,11 +80,11 @@ func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	return all.String()
 }
 
-// cutting breaks each reply off somewhere.
-type cutting struct{ http.RoundTripper }
+// cuttingTransport truncates each reply at a random place.
+type cuttingTransport struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
-func (c cutting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c cuttingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := c.RoundTripper.RoundTrip(r)
 	if err == nil {
 		whole := res.Body
@@ -95,13 +96,13 @@ func (c cutting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// A connection that breaks anywhere, again and again, while others write: each
-// event comes once, and in order within its session (F11).
+// While connections break at random, each event is received once, in the order of its
+// session (F11).
 func TestEventsSurviveBrokenConnections(t *testing.T) {
-	w := newWire(t, nil)
-	ctx := minute(t)
+	w := newFixture(t, nil)
+	ctx := limitedContext(t)
 	const sessions, each = 3, 40
-	c := httpapi.NewClient(w.server.URL, w.token(ana), &http.Client{Transport: cutting{w.client.Transport}})
+	c := httpapi.NewClient(w.server.URL, w.token(ana), &http.Client{Transport: cuttingTransport{w.client.Transport}})
 	c.SetPause(time.Millisecond)
 	var writers sync.WaitGroup
 	defer writers.Wait()
@@ -117,10 +118,10 @@ func TestEventsSurviveBrokenConnections(t *testing.T) {
 			}
 			began = true
 			for i := range sessions {
-				s := w.start(fmt.Sprint("run-", i))
+				s := w.startSession(fmt.Sprint("run-", i))
 				writers.Go(func() {
 					for n := range each {
-						w.speak(s.ID, fmt.Sprint(n))
+						w.postMessage(s.ID, fmt.Sprint(n))
 					}
 				})
 			}
@@ -140,27 +141,26 @@ func TestEventsSurviveBrokenConnections(t *testing.T) {
 	}
 }
 
-// A stream shows that it lives, over either version of HTTP: what a frame may
-// take does not end a stream that has nothing to say.
-func TestSilentStreamsShowThatTheyLive(t *testing.T) {
+// An idle stream sends heartbeats over HTTP/1.1 and HTTP/2. The write deadline of a frame
+// does not end it.
+func TestIdleStreamsSendHeartbeats(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
-			w := newWire(t, nil)
-			w.handler.SetPulse(50*time.Millisecond, 10*time.Second)
+			w := newFixture(t, nil)
+			w.handler.SetHeartbeat(50*time.Millisecond, 10*time.Second)
 			if version == 2 {
 				w.overHTTP2()
-				w.handler.SetPulse(50*time.Millisecond, 20*time.Millisecond)
+				w.handler.SetHeartbeat(50*time.Millisecond, 20*time.Millisecond)
 			}
-			in, body := w.stream(minute(t), "/api/v1/events", ana)
+			in, body := w.stream(limitedContext(t), "/api/v1/events", ana)
 			defer body.Close()
 			until(t, in, ":", 4)
 		})
 	}
 }
 
-// overHTTP2 serves the same over TLS instead, and returns how many connections
-// there were.
-func (w *wire) overHTTP2() *atomic.Int64 {
+// overHTTP2 replaces the server by one with TLS, and returns its number of connections.
+func (w *fixture) overHTTP2() *atomic.Int64 {
 	var connections atomic.Int64
 	w.server.Close()
 	w.server = httptest.NewUnstartedServer(w.handler)
@@ -180,18 +180,18 @@ func (w *wire) overHTTP2() *atomic.Int64 {
 	return &connections
 }
 
-// Many streams share one connection of HTTP/2, and each gets its own events.
-func TestManyStreamsOnOneConnection(t *testing.T) {
-	w := newWire(t, nil)
+// Many streams over one HTTP/2 connection each receive their own events.
+func TestManyStreamsShareOneConnection(t *testing.T) {
+	w := newFixture(t, nil)
 	connections := w.overHTTP2()
-	ctx := minute(t)
+	ctx := limitedContext(t)
 	seat := w.As(ana)
-	if _, err := seat.People(ctx); err != nil { // the connection stands
+	if _, err := seat.People(ctx); err != nil { // open the connection
 		t.Fatal(err)
 	}
 	var readers sync.WaitGroup
 	for i := range 40 {
-		s := w.start(fmt.Sprint("run-", i))
+		s := w.startSession(fmt.Sprint("run-", i))
 		readers.Go(func() {
 			for ev, err := range seat.Events(ctx, s.ID, "") {
 				if err != nil || ev.SessionID != s.ID {
@@ -201,7 +201,7 @@ func TestManyStreamsOnOneConnection(t *testing.T) {
 				if ev.Type == "message" {
 					return
 				}
-				w.speak(s.ID, "hello")
+				w.postMessage(s.ID, "hello")
 			}
 		})
 	}
@@ -211,16 +211,16 @@ func TestManyStreamsOnOneConnection(t *testing.T) {
 	}
 }
 
-// Who does not read is cut off, and costs nothing further (F11).
-func TestASlowReaderIsCutOff(t *testing.T) {
-	w := newWire(t, nil)
-	w.handler.SetPulse(time.Minute, 50*time.Millisecond)
+// A client that does not read is disconnected (F11).
+func TestSlowReaderIsDisconnected(t *testing.T) {
+	w := newFixture(t, nil)
+	w.handler.SetHeartbeat(time.Minute, 50*time.Millisecond)
 	over := make(chan struct{})
 	w.server.Config.Handler = http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		defer close(over)
 		w.handler.ServeHTTP(out, r)
 	})
-	s := w.start("run")
+	s := w.startSession("run")
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -231,26 +231,26 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	in := bufio.NewReader(conn)
 	until(t, in, "data:", 1)
 	large := strings.Repeat("x", askback.MaxMessage)
-	for range 80 { // more than all buffers on the way hold
-		w.speak(s.ID, large)
+	for range 80 { // more than fits into all buffers
+		w.postMessage(s.ID, large)
 	}
 	select {
 	case <-over:
-	case <-minute(t).Done():
+	case <-limitedContext(t).Done():
 		t.Fatal("the stream waits for its reader")
 	}
 }
 
-// A token that is revoked ends its streams, and its client learns why (F4).
-func TestARevokedTokenEndsItsStreams(t *testing.T) {
-	w := newWire(t, nil)
-	w.handler.SetPulse(10*time.Millisecond, 10*time.Second)
+// The streams of a revoked token end, and the client returns ErrUnauthorized (F4).
+func TestRevokedTokenEndsItsStreams(t *testing.T) {
+	w := newFixture(t, nil)
+	w.handler.SetHeartbeat(10*time.Millisecond, 10*time.Second)
 	made, secret, err := w.engine.As(root).CreateToken(context.Background(), askback.TokenRequest{Kind: askback.Responder, Name: "cem"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := httpapi.NewClient(w.server.URL, secret, w.client)
-	for ev, err := range c.Events(minute(t), "", "") {
+	for ev, err := range c.Events(limitedContext(t), "", "") {
 		if err != nil {
 			if !errors.Is(err, askback.ErrUnauthorized) {
 				t.Errorf("got %v, want %v", err, askback.ErrUnauthorized)
@@ -266,10 +266,10 @@ func TestARevokedTokenEndsItsStreams(t *testing.T) {
 	t.Error("the stream ended without an error")
 }
 
-// A server that stops says when to come back.
-func TestStopEndsStreams(t *testing.T) {
-	w := newWire(t, nil)
-	in, body := w.stream(minute(t), "/api/v1/events", ana)
+// A server that stops ends its streams with a retry time.
+func TestStopEndsStreamsWithRetry(t *testing.T) {
+	w := newFixture(t, nil)
+	in, body := w.stream(limitedContext(t), "/api/v1/events", ana)
 	defer body.Close()
 	until(t, in, "data:", 1)
 	w.handler.Stop()
@@ -279,10 +279,10 @@ func TestStopEndsStreams(t *testing.T) {
 	}
 }
 
-// One principal has only so many streams; when one ends there is room again.
-func TestStreamsAreBounded(t *testing.T) {
-	w := newWire(t, &httpapi.Options{MaxStreams: 1})
-	ctx := minute(t)
+// The streams of a principal are limited. When one ends, another can be opened.
+func TestStreamsPerPrincipalAreLimited(t *testing.T) {
+	w := newFixture(t, &httpapi.Options{MaxStreams: 1})
+	ctx := limitedContext(t)
 	in, body := w.stream(ctx, "/api/v1/events", ana)
 	until(t, in, "data:", 1)
 	got := w.send("GET", "/api/v1/events", w.token(ana), "")
@@ -293,7 +293,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("somebody else's: got %d %s, want 200", got.status, got.body)
 	}
 	body.Close()
-	for ev, err := range w.As(ana).Events(ctx, "", "") { // comes back until there is room
+	for ev, err := range w.As(ana).Events(ctx, "", "") { // reconnects until another stream has ended
 		if err != nil || ev.Type != "snapshot" {
 			t.Errorf("after the first ended: got %s, %v", ev.Type, err)
 		}
@@ -301,11 +301,11 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// A reader that has had enough ends its stream, and its context ends it too, with
-// one error at the end.
-func TestAReaderLeaves(t *testing.T) {
-	w := newWire(t, nil)
-	ctx, cancel := context.WithCancel(minute(t))
+// A stream ends when its reader stops the iteration, and with one error when its context
+// ends.
+func TestStreamEndsWithItsReader(t *testing.T) {
+	w := newFixture(t, nil)
+	ctx, cancel := context.WithCancel(limitedContext(t))
 	defer cancel()
 	var got []error
 	for _, err := range w.As(ana).Events(ctx, "", "") {
@@ -317,9 +317,8 @@ func TestAReaderLeaves(t *testing.T) {
 	}
 }
 
-// What broke off in the middle of a frame never was, and what a stream may have
-// more of is passed over.
-func TestFramesAreReadAsTheyAreWritten(t *testing.T) {
+// An incomplete frame and unknown fields are ignored.
+func TestIncompleteFramesAreIgnored(t *testing.T) {
 	const one = `{"seq":1,"session_id":"s","type":"message","at":"2026-01-02T09:00:00.000Z","data":{"text":"a"}}`
 	bodies := []string{
 		": hello\nretry: 1\n\nid: c1\r\nevent: message\r\ndata: " + one + "\r\n\r\nid: c2\ndata: " + one[:20],
@@ -337,7 +336,7 @@ func TestFramesAreReadAsTheyAreWritten(t *testing.T) {
 	c := httpapi.NewClient(server.URL, "t", &http.Client{Transport: &http.Transport{DisableKeepAlives: true}})
 	c.SetPause(time.Millisecond)
 	var cursors []string
-	for ev, err := range c.Events(minute(t), "s", "c0") {
+	for ev, err := range c.Events(limitedContext(t), "s", "c0") {
 		if err != nil {
 			t.Fatal(err)
 		}

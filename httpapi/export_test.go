@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// WireRequest is what the client sends.
+// WireRequest returns the body that the client sends.
 var WireRequest = wireRequest
 
 // Routes returns the paths of the table by method.
@@ -70,15 +70,15 @@ func Sentinels() map[string]int {
 	return out
 }
 
-// TypePrefix is before the word of each problem.
+// TypePrefix begins the type of each problem.
 const TypePrefix = typePrefix
 
-// SetPulse makes the streams of a handler live faster.
-func (h *Handler) SetPulse(pulse, frameTime time.Duration) {
+// SetHeartbeat sets the time between heartbeats and the write timeout of frames.
+func (h *Handler) SetHeartbeat(pulse, frameTime time.Duration) {
 	h.heartbeatTime, h.frameTime = pulse, frameTime
 }
 
-// FillLarge takes all places where large events are read, until release is called.
+// FillLarge blocks the parsing of large events until release is called.
 func (h *Handler) FillLarge() (release func()) {
 	for range maxLarge {
 		h.large <- struct{}{}
@@ -90,10 +90,10 @@ func (h *Handler) FillLarge() (release func()) {
 	}
 }
 
-// SetPause makes a client come back sooner.
+// SetPause sets the first pause before a stream reconnects.
 func (c *Client) SetPause(d time.Duration) { c.pause = d }
 
-// Document is what a server says of its wire.
+// Document returns the OpenAPI document of a server.
 func Document() ([]byte, error) {
 	d, err := describeWire(Options{})
 	return d.document, err

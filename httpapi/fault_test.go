@@ -14,38 +14,38 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// faulty is a store that fails as it is told to.
-type faulty struct {
+// failingStore is a store that returns the errors that a test sets.
+type failingStore struct {
 	*memstore.Store
 	commit, read error // nil: none
 }
 
-func (f *faulty) Commit(ctx context.Context, c store.Change) (int64, error) {
+func (f *failingStore) Commit(ctx context.Context, c store.Change) (int64, error) {
 	if f.commit != nil {
 		return 0, f.commit
 	}
 	return f.Store.Commit(ctx, c)
 }
 
-func (f *faulty) Read(ctx context.Context, kind, id string) (store.Record, error) {
+func (f *failingStore) Read(ctx context.Context, kind, id string) (store.Record, error) {
 	if f.read != nil {
 		return store.Record{}, f.read
 	}
 	return f.Store.Read(ctx, kind, id)
 }
 
-func (f *faulty) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
+func (f *failingStore) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
 	if f.read != nil {
 		return store.Record{}, f.read
 	}
 	return f.Store.ReadKey(ctx, kind, key)
 }
 
-// A full disk, an unknown outcome and a damaged record are problems of their own, and
-// errors.Is holds for them at the client as it does here.
-func TestFaultsOfTheStoreHaveTheirOwnProblems(t *testing.T) {
-	kept := &faulty{Store: memstore.New()}
-	w := newWireOn(t, engine.New(kept, &engine.Options{CacheBytes: 1}), kept.Store, nil)
+// A full disk, an unknown outcome and a damaged record each have a problem, which the
+// client turns into the same error.
+func TestStoreErrorsHaveProblems(t *testing.T) {
+	kept := &failingStore{Store: memstore.New()}
+	w := newFixtureOn(t, engine.New(kept, &engine.Options{CacheBytes: 1}), kept.Store, nil)
 	agent := w.As(bot)
 	a, err := agent.Ask(t.Context(), question("Go on?"))
 	if err != nil {
@@ -80,11 +80,11 @@ func TestFaultsOfTheStoreHaveTheirOwnProblems(t *testing.T) {
 	}
 }
 
-// /readyz tells why a server takes no calls, and what is to be known of one that does.
-func TestReadyzTellsHowTheServerIs(t *testing.T) {
+// GET /readyz returns why a server accepts no calls, or the warnings of one that does.
+func TestReadyzReturnsStateOfServer(t *testing.T) {
 	var ready httpapi.Readiness
 	var fault error
-	w := newWire(t, &httpapi.Options{Ready: func(context.Context) (httpapi.Readiness, error) { return ready, fault }})
+	w := newFixture(t, &httpapi.Options{Ready: func(context.Context) (httpapi.Readiness, error) { return ready, fault }})
 	for _, c := range []struct {
 		ready  httpapi.Readiness
 		fault  error

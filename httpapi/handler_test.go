@@ -20,15 +20,15 @@ import (
 func isUnreachable(err error) bool { return errors.Is(err, askback.ErrUnreachable) }
 func isStopping(err error) bool    { return errors.Is(err, askback.ErrStopping) }
 
-// reply is what came back, read whole.
+// reply is a response with its whole body.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send makes a request as curl would: no client of ours, no help.
-func (w *wire) send(method, path, secret, body string, header ...string) reply {
+// send sends a request without a Client, as curl would.
+func (w *fixture) send(method, path, secret, body string, header ...string) reply {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.server.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -55,7 +55,7 @@ func (w *wire) send(method, path, secret, body string, header ...string) reply {
 	return reply{res.StatusCode, res.Header, string(raw)}
 }
 
-// readReply reads a reply whole; of a stream, which has no end, the first frame.
+// readReply reads a whole body, or the first frame of a stream.
 func readReply(res *http.Response) ([]byte, error) {
 	if res.Header.Get("Content-Type") != "text/event-stream" {
 		return io.ReadAll(res.Body)
@@ -80,7 +80,7 @@ var (
 
 const databases = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "descriptions": ["a server", null]}`
 
-func (w *wire) ask(body string) askback.Ask {
+func (w *fixture) ask(body string) askback.Ask {
 	w.t.Helper()
 	got := w.send("POST", "/api/v1/asks", w.token(bot), body)
 	var ask askback.Ask
@@ -90,10 +90,10 @@ func (w *wire) ask(body string) askback.Ask {
 	return ask
 }
 
-// Asking, waiting and answering by hand, with the statuses of wire.md §3 (C1,
-// C2, D2, E10, F6).
+// Asking, waiting and answering without a Client, with the statuses of docs/wire.md §3
+// (C1, C2, D2, E10, F6).
 func TestAskAndAnswerByHand(t *testing.T) {
-	w := newWire(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
+	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
 	ask := w.ask(databases)
 	if want := "https://ask.example.com/asks/" + ask.ID; ask.PageURL != want {
 		t.Errorf("page_url: got %q, want %q", ask.PageURL, want)
@@ -126,9 +126,9 @@ func TestAskAndAnswerByHand(t *testing.T) {
 	}
 }
 
-// The key is in the body or in the header, and the same either way.
-func TestIdempotencyKey(t *testing.T) {
-	w := newWire(t, nil)
+// The key is sent in the body or in the header, with the same effect.
+func TestIdempotencyKeyInHeaderOrBody(t *testing.T) {
+	w := newFixture(t, nil)
 	first := w.send("POST", "/api/v1/asks", w.token(bot), databases, "Idempotency-Key", "k1")
 	again := w.send("POST", "/api/v1/asks", w.token(bot), strings.Replace(databases, "{", `{"key": "k1", `, 1))
 	other := w.send("POST", "/api/v1/asks", w.token(bot), `{"question": "Else?"}`, "Idempotency-Key", "k1")
@@ -144,10 +144,10 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// What is not JSON as wire.md means it is refused before anything is done, and
-// says where (F15).
-func TestHostileBodies(t *testing.T) {
-	w := newWire(t, nil)
+// A body that is not strict JSON (docs/wire.md §1) is rejected with the place of the
+// error, and changes nothing (F15).
+func TestMalformedBodiesAreRejected(t *testing.T) {
+	w := newFixture(t, nil)
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
 	for name, c := range map[string]struct {
 		body, kind string
@@ -183,10 +183,9 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// A query key that means nothing is refused: a misspelt filter must not select
-// everything.
-func TestUnknownQueryKeys(t *testing.T) {
-	w := newWire(t, nil)
+// Unknown query keys are rejected: a misspelt filter must not select everything.
+func TestUnknownQueryKeysAreRejected(t *testing.T) {
+	w := newFixture(t, nil)
 	for _, path := range []string{"/api/v1/asks?stauts=all", "/api/v1/asks?status=all&status=pending", "/api/v1/asks?limit=0", "/api/v1/asks?limit=x", "/api/v1/asks?status=done", "/api/v1/asks/x?wait=soon"} {
 		if got := w.send("GET", path, w.token(ana), ""); got.status != 422 {
 			t.Errorf("%s: got %d %s, want 422", path, got.status, got.body)
@@ -194,10 +193,10 @@ func TestUnknownQueryKeys(t *testing.T) {
 	}
 }
 
-// No token, a wrong one, a revoked one and one in the wrong place open nothing,
-// and a revocation holds at once (F4).
-func TestTokensOpenAndClose(t *testing.T) {
-	w := newWire(t, nil)
+// Requests without a token, or with a wrong, revoked or misplaced one, are rejected. A
+// revocation takes effect at once (F4).
+func TestOnlyValidTokensAreAccepted(t *testing.T) {
+	w := newFixture(t, nil)
 	ctx := context.Background()
 	made, secret, err := w.engine.As(root).CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "cem"})
 	if err != nil {
@@ -226,10 +225,9 @@ func TestTokensOpenAndClose(t *testing.T) {
 	}
 }
 
-// Tokens are an admin's affair over the wire too, and their secrets are shown
-// once.
-func TestTokensOverTheWire(t *testing.T) {
-	w := newWire(t, nil)
+// Only an admin can create, list and revoke tokens. A secret is returned once.
+func TestTokensOverHTTP(t *testing.T) {
+	w := newFixture(t, nil)
 	ctx := context.Background()
 	admin := w.As(askback.Principal{Kind: askback.Admin, Name: "eve"})
 	made, secret, err := admin.CreateToken(ctx, askback.TokenRequest{Kind: askback.Agent, Name: "new-bot", ExpiresIn: 90 * 60e9})
@@ -268,7 +266,7 @@ func TestTokensOverTheWire(t *testing.T) {
 
 // A browser's cookie works, and a page of another origin cannot use it.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
-	w := newWire(t, nil)
+	w := newFixture(t, nil)
 	ask := w.ask(databases)
 	path := "/api/v1/asks/" + ask.ID + "/answer"
 	cookie := "askback=" + w.token(ana)
@@ -286,9 +284,9 @@ func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 	}
 }
 
-// Paths and methods that are not there say so in our words.
-func TestNoSuchPath(t *testing.T) {
-	w := newWire(t, nil)
+// Unknown paths and methods return a problem.
+func TestUnknownPathReturnsProblem(t *testing.T) {
+	w := newFixture(t, nil)
 	if got := w.send("GET", "/api/v1/nothing", w.token(ana), ""); got.status != 404 || !strings.Contains(got.body, "urn:askback:problem") {
 		t.Errorf("got %d %s", got.status, got.body)
 	}
@@ -298,7 +296,7 @@ func TestNoSuchPath(t *testing.T) {
 	}
 }
 
-// docs/problems.md knows every problem, with its status.
+// docs/problems.md has every problem, with its status.
 func TestProblemsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/problems.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/hook"
 )
 
-// cut is a connection that breaks with the decision.
+// cut is a response whose connection breaks when the decision is written.
 type cut struct {
 	*httptest.ResponseRecorder
 	broken bool
@@ -25,14 +25,14 @@ func (c *cut) Write(p []byte) (int, error) {
 	return c.ResponseRecorder.Write(p)
 }
 
-// A decision has its receipt once it arrived, as far as can be seen: whether or not
-// the reply had begun before (B7, F9).
-func TestADecisionHasItsReceiptOnceItArrived(t *testing.T) {
+// A decision is acknowledged if its reply was written completely, whether or not the
+// header was sent before (B7, F9).
+func TestDecisionIsAcknowledgedWhenDelivered(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		for _, begun := range []bool{false, true} {
-			w := newWire(t, nil)
+			w := newFixture(t, nil)
 			if begun {
-				w.handler.SetPulse(time.Millisecond, time.Minute)
+				w.handler.SetHeartbeat(time.Millisecond, time.Minute)
 			}
 			r := httptest.NewRequest(http.MethodPost, hook.Path, strings.NewReader(asksDB))
 			r.Header.Set("Authorization", "Bearer "+w.token(bot))
@@ -46,7 +46,7 @@ func TestADecisionHasItsReceiptOnceItArrived(t *testing.T) {
 			if begun {
 				<-time.After(20 * time.Millisecond)
 			}
-			id := w.answers(`/answer {"answer": "SQLite"}`).ID
+			id := w.answerOpenAsk(`/answer {"answer": "SQLite"}`).ID
 			<-done
 			if strings.Contains(reply.Body.String(), "SQLite") == broken {
 				t.Errorf("broken %t, begun %t: got %s", broken, begun, reply.Body)

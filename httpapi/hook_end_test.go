@@ -19,8 +19,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// connected sends an event on a connection of its own.
-func (w *wire) connected(query, event string, header ...string) net.Conn {
+// dialHook sends an event on a new connection.
+func (w *fixture) dialHook(query, event string, header ...string) net.Conn {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", w.server.Listener.Addr().String())
 	if err != nil {
@@ -39,10 +39,10 @@ func (w *wire) connected(query, event string, header ...string) net.Conn {
 	return conn
 }
 
-// Claude Code closes the connection when its own dialog was quicker, or the run
-// ended: then nobody hears an answer, and the card goes. A call that can be
-// deferred is waited for by the resumed session (F9).
-func TestAHookThatIsClosedWithdraws(t *testing.T) {
+// Claude Code closes the connection when its own dialog was answered or the run ended.
+// The ask is then cancelled, unless the call can be deferred: then the resumed session
+// waits for it (F9).
+func TestClosedHookCancelsItsAsk(t *testing.T) {
 	for name, c := range map[string]struct {
 		event  string
 		header []string
@@ -52,12 +52,12 @@ func TestAHookThatIsClosedWithdraws(t *testing.T) {
 		"a question":                  {asksDB, nil, askback.Cancelled},
 		"a form":                      {asksForm, nil, askback.Cancelled},
 		"a large event":               {strings.Replace(runsBash, `"make"`, `"`+strings.Repeat("make ", 50_000)+`"`, 1), nil, askback.Cancelled},
-		"a permission in claude -p":   {runsBash, nobodySits, askback.Cancelled},
-		"a call that can be deferred": {before(asksDB), nobodySits, askback.Pending},
+		"a permission in claude -p":   {runsBash, withoutTerminal, askback.Cancelled},
+		"a call that can be deferred": {before(asksDB), withoutTerminal, askback.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, nil)
-			conn := w.connected("?defer=0s", c.event, c.header...)
+			w := newFixture(t, nil)
+			conn := w.dialHook("?defer=0s", c.event, c.header...)
 			ask := w.open(1, askback.Pending)[0]
 			if err := conn.Close(); err != nil {
 				t.Fatal(err)
@@ -72,9 +72,9 @@ func TestAHookThatIsClosedWithdraws(t *testing.T) {
 	}
 }
 
-// The same over HTTP/2, where a stream is closed and the connection is not.
-func TestAHookThatIsClosedOverHTTP2Withdraws(t *testing.T) {
-	w := newWire(t, nil)
+// The same over HTTP/2, which closes a stream and not the connection.
+func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
+	w := newFixture(t, nil)
 	w.overHTTP2()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "POST", w.server.URL+hook.Path, strings.NewReader(runsBash))
@@ -100,12 +100,11 @@ func TestAHookThatIsClosedOverHTTP2Withdraws(t *testing.T) {
 	w.open(1, askback.Cancelled)
 }
 
-// A server that stops ends the waiting without a decision. It is a failure, so
-// that who wants one to block the tool can have that. Nobody hears an answer any
-// more: the card goes, but for a call that was put off (F2, F9).
-func TestAServerThatStopsDecidesNothing(t *testing.T) {
-	w := newWire(t, nil)
-	sits, away := w.hooked(bot, "", runsBash), w.hooked(bot, "?defer=0s", before(asksDB), nobodySits...)
+// A server that stops ends a waiting hook without a decision, with an error status. The
+// ask is cancelled, except for a deferred call (F2, F9).
+func TestStopEndsHookWithoutDecision(t *testing.T) {
+	w := newFixture(t, nil)
+	sits, away := w.sendHook(bot, "", runsBash), w.sendHook(bot, "?defer=0s", before(asksDB), withoutTerminal...)
 	w.open(2, askback.Pending)
 	w.handler.Stop()
 	wantReply(t, <-sits, 503, "stopping")
@@ -119,15 +118,15 @@ func TestAServerThatStopsDecidesNothing(t *testing.T) {
 	wantReply(t, w.send("POST", hook.Path, w.token(bot), runsBash), 503, "stopping")
 }
 
-// A server that was killed leaves the card there. The first event that says that
-// the session went on retires it, and a new hook for the same call asks anew.
-func TestACardOfAKilledServerIsRetired(t *testing.T) {
+// A killed server leaves an open ask. The first event that shows that the session
+// continued cancels it, and a new hook for the same call asks again.
+func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,
 		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, hook.PermissionRequest, hook.PostToolUse, 1),
 	} {
 		db := memstore.New()
-		first := served(t, db, map[askback.Principal]string{})
+		first := newFixtureOnStore(t, db, map[askback.Principal]string{})
 		seat := first.engine.As(bot)
 		ev, err := hook.Read([]byte(runsBash), "")
 		if err != nil {
@@ -137,26 +136,26 @@ func TestACardOfAKilledServerIsRetired(t *testing.T) {
 		if _, err := seat.Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
 			t.Fatal(err)
 		}
-		second := served(t, db, first.tokens)
+		second := newFixtureOnStore(t, db, first.tokens)
 		second.open(1, askback.Pending)
 		wantReply(t, second.send("POST", hook.Path, second.token(bot), in("s2", event)), 204)
 		second.open(1, askback.Pending)
 		wantReply(t, second.send("POST", hook.Path, second.token(bot), event), 204)
 		second.open(1, askback.Cancelled)
-		again := second.hooked(bot, "", runsBash)
-		second.answers(`/answer {"decision": "denied"}`)
+		again := second.sendHook(bot, "", runsBash)
+		second.answerOpenAsk(`/answer {"decision": "denied"}`)
 		wantReply(t, <-again, 200, "deny")
 	}
 }
 
-// A token that is revoked hears no answer and spends no approval (F4).
-func TestARevokedHookHearsNothing(t *testing.T) {
-	w := newWire(t, nil)
-	revoke := w.revocable()
-	conn := w.connected("", runsBash, "Connection", "close")
+// A revoked token gets no answer and consumes no approval (F4).
+func TestRevokedHookGetsNoDecision(t *testing.T) {
+	w := newFixture(t, nil)
+	revoke := w.revocableToken()
+	conn := w.dialHook("", runsBash, "Connection", "close")
 	ask := w.open(1, askback.Pending)[0]
 	revoke()
-	w.answers(`/answer {"decision": "approved"}`)
+	w.answerOpenAsk(`/answer {"decision": "approved"}`)
 	raw, err := io.ReadAll(conn)
 	if err != nil || !strings.HasPrefix(string(raw), "HTTP/1.1 401 ") || strings.Contains(string(raw), "allow") {
 		t.Errorf("got %s, %v; want 401", raw, err)
@@ -166,13 +165,13 @@ func TestARevokedHookHearsNothing(t *testing.T) {
 	}
 }
 
-// Its card goes with the next pulse, whether or not the reply had begun.
-func TestARevokedHookIsWithdrawn(t *testing.T) {
+// The ask of a revoked token is cancelled at the next heartbeat.
+func TestRevokedHookCancelsItsAsk(t *testing.T) {
 	for _, begun := range []bool{false, true} {
-		w := newWire(t, nil)
-		w.handler.SetPulse(100*time.Millisecond, time.Minute)
-		revoke := w.revocable()
-		conn := w.connected("", runsBash, "Connection", "close")
+		w := newFixture(t, nil)
+		w.handler.SetHeartbeat(100*time.Millisecond, time.Minute)
+		revoke := w.revocableToken()
+		conn := w.dialHook("", runsBash, "Connection", "close")
 		w.open(1, askback.Pending)
 		if begun {
 			if _, err := conn.Read(make([]byte, 1)); err != nil {
@@ -187,8 +186,8 @@ func TestARevokedHookIsWithdrawn(t *testing.T) {
 	}
 }
 
-// revocable gives bot a token that can be revoked.
-func (w *wire) revocable() (revoke func()) {
+// revocableToken gives bot a token that revoke revokes.
+func (w *fixture) revocableToken() (revoke func()) {
 	w.t.Helper()
 	made, secret, err := w.engine.As(root).CreateToken(w.t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})
 	if err != nil {
@@ -202,21 +201,21 @@ func (w *wire) revocable() (revoke func()) {
 	}
 }
 
-// A reply that is long in coming shows that it lives, and is the same decision.
-// Where it had begun, no decision is {}, and a failure breaks it off.
-func TestAHookThatWaitsShowsThatItLives(t *testing.T) {
+// A waiting reply sends heartbeats before the decision. After the first one, {} means no
+// decision, and an error aborts the reply.
+func TestWaitingHookSendsHeartbeats(t *testing.T) {
 	for name, c := range map[string]struct {
-		end  func(w *wire)
-		want string // "" breaks off
+		end  func(w *fixture)
+		want string // "": aborted
 	}{
-		"answered": {func(w *wire) { w.answers(`/answer {"decision": "approved"}`) }, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`},
-		"declined": {func(w *wire) { w.answers(`/decline {}`) }, `{}`},
-		"stopped":  {func(w *wire) { w.handler.Stop() }, ""},
+		"answered": {func(w *fixture) { w.answerOpenAsk(`/answer {"decision": "approved"}`) }, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`},
+		"declined": {func(w *fixture) { w.answerOpenAsk(`/decline {}`) }, `{}`},
+		"stopped":  {func(w *fixture) { w.handler.Stop() }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, nil)
-			w.handler.SetPulse(time.Millisecond, time.Minute)
-			conn := w.connected("", runsBash)
+			w := newFixture(t, nil)
+			w.handler.SetHeartbeat(time.Millisecond, time.Minute)
+			conn := w.dialHook("", runsBash)
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -235,41 +234,41 @@ func TestAHookThatWaitsShowsThatItLives(t *testing.T) {
 	}
 }
 
-// The time that a server gives a request to arrive is not that for an answer.
-func TestAHookOutlivesTheTimeToRead(t *testing.T) {
+// The read timeout of the server does not end a waiting hook.
+func TestHookOutlivesReadTimeout(t *testing.T) {
 	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(proto, func(t *testing.T) {
 			t.Parallel()
-			w := newWire(t, nil)
+			w := newFixture(t, nil)
 			w.server.Close()
-			w.server = httptest.NewUnstartedServer(witnessed(t, w.handler))
+			w.server = httptest.NewUnstartedServer(checkTraffic(t, w.handler))
 			w.server.EnableHTTP2 = proto == "HTTP/2.0"
 			w.server.Config.ReadTimeout = 2 * time.Second // a busy machine takes its time to send
 			w.server.StartTLS()
 			w.client = w.server.Client()
-			got := w.hooked(bot, "", runsBash)
+			got := w.sendHook(bot, "", runsBash)
 			w.open(1, askback.Pending)
 			<-time.After(w.server.Config.ReadTimeout + 100*time.Millisecond)
-			w.answers(`/answer {"decision": "approved"}`)
+			w.answerOpenAsk(`/answer {"decision": "approved"}`)
 			wantReply(t, <-got, 200, "allow")
 		})
 	}
 }
 
-// Too many that wait are told so, and leave no card that nobody waits for.
-func TestTooManyHooksWait(t *testing.T) {
+// A hook over the limit gets an error and leaves no open ask.
+func TestWaitingHooksAreLimited(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{MaxWaiters: 1})
-	w := &wire{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
-	w.server = httptest.NewServer(witnessed(t, w.handler))
+	w := &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	defer w.server.Close()
 	defer w.client.CloseIdleConnections()
-	first := w.hooked(bot, "", runsBash)
+	first := w.sendHook(bot, "", runsBash)
 	ask := w.open(1, askback.Pending)[0]
 	wantReply(t, w.send("POST", hook.Path, w.token(bot), asksDB), 429, "too-many")
 	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
 		t.Errorf("open is %s, want %s", got.ID, ask.ID)
 	}
 	w.open(1, askback.Cancelled)
-	w.answers(`/answer {"decision": "approved"}`)
+	w.answerOpenAsk(`/answer {"decision": "approved"}`)
 	wantReply(t, <-first, 200, "allow")
 }

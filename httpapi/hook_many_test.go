@@ -16,15 +16,14 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// unwired is a handler without a network: in a bubble all that can happen has
-// happened before the next step.
-func unwired(t *testing.T) *wire {
+// newFixtureWithoutNetwork returns a fixture without a server, for synctest bubbles.
+func newFixtureWithoutNetwork(t *testing.T) *fixture {
 	e := engine.New(memstore.New(), nil)
-	return &wire{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}}
+	return &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}}
 }
 
-// posted sends an event, on a connection that can be closed.
-func (w *wire) posted(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
+// postHook calls the handler with an event. closed ends the request.
+func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	r := httptest.NewRequest(http.MethodPost, hook.Path, strings.NewReader(event)).WithContext(ctx)
@@ -40,13 +39,13 @@ func (w *wire) posted(event string) (closed func(), got <-chan *httptest.Respons
 	return cancel, out
 }
 
-// Two identical calls share a card. The connection that is closed does not take it
-// from the other, which is answered; the last one does (F9).
-func TestAClosedHookLeavesTheCardToTheOther(t *testing.T) {
+// Two identical calls share an ask. It is cancelled when the last of them is closed, not
+// before (F9).
+func TestClosedHookKeepsAskOfIdenticalCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := unwired(t)
-		first, _ := w.posted(runsBash)
-		_, answered := w.posted(runsBash)
+		w := newFixtureWithoutNetwork(t)
+		first, _ := w.postHook(runsBash)
+		_, answered := w.postHook(runsBash)
 		ask := w.open(1, askback.Pending)[0]
 		first()
 		synctest.Wait()
@@ -59,8 +58,8 @@ func TestAClosedHookLeavesTheCardToTheOther(t *testing.T) {
 		if got := <-answered; got.Code != http.StatusOK || !strings.Contains(got.Body.String(), `"allow"`) {
 			t.Errorf("got %d %s, want it allowed", got.Code, got.Body)
 		}
-		third, _ := w.posted(runsBash)
-		fourth, _ := w.posted(runsBash)
+		third, _ := w.postHook(runsBash)
+		fourth, _ := w.postHook(runsBash)
 		third()
 		fourth()
 		synctest.Wait()
@@ -68,40 +67,40 @@ func TestAClosedHookLeavesTheCardToTheOther(t *testing.T) {
 	})
 }
 
-// Only a few large events are read at a time. Others wait a moment, and then come
-// again; small ones do not wait for them (T5).
-func TestFewLargeEventsAreReadAtATime(t *testing.T) {
+// Only a few large events are parsed at a time. Others get an error after a short wait;
+// small ones do not wait (T5).
+func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := unwired(t)
+		w := newFixtureWithoutNetwork(t)
 		small := `{"session_id":"s1","hook_event_name":"Stop"}`
 		large := strings.Replace(small, `{`, `{"tool_response":"`+strings.Repeat("A", 2<<20)+`",`, 1)
 		release := w.handler.FillLarge()
-		_, refused := w.posted(large)
-		_, at := w.posted(small)
+		_, refused := w.postHook(large)
+		_, at := w.postHook(small)
 		if got := <-at; got.Code != http.StatusNoContent {
 			t.Errorf("a small one: got %d %s", got.Code, got.Body)
 		}
 		if got := <-refused; got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
 			t.Errorf("a large one: got %d %s, want 503 and when to come again", got.Code, got.Body)
 		}
-		_, late := w.posted(large)
+		_, late := w.postHook(large)
 		<-time.After(time.Second)
 		release()
 		if got := <-late; got.Code != http.StatusNoContent {
 			t.Errorf("a large one that waited: got %d %s", got.Code, got.Body)
 		}
-		_, free := w.posted(large)
+		_, free := w.postHook(large)
 		if got := <-free; got.Code != http.StatusNoContent {
 			t.Errorf("a large one afterwards: got %d %s", got.Code, got.Body)
 		}
 	})
 }
 
-// A card of a gate where somebody sits is retired once its session went on: of a
-// killed server it would stay for ever (F9).
-func TestAGateOfAKilledServerIsRetired(t *testing.T) {
+// An ask that a killed server left is cancelled when its session continues, also with a
+// person at the terminal (F9).
+func TestGateOfKilledServerIsCancelled(t *testing.T) {
 	for _, name := range []string{hook.Stop, hook.UserPromptSubmit, hook.SessionEnd} {
-		w := newWire(t, nil)
+		w := newFixture(t, nil)
 		ev, err := hook.Read([]byte(before(runsBash)), "")
 		if err != nil {
 			t.Fatal(err)

@@ -25,20 +25,20 @@ const (
 	asksForm = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which ticket?","mode":"form","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`
 )
 
-// before is the same event of a tool that was not started yet.
+// before returns the event with the hook that runs before the tool.
 func before(event string) string {
 	return strings.Replace(event, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1)
 }
 
-// in is the same event of another session.
+// in returns the event with the id of another session.
 func in(session, event string) string { return strings.Replace(event, `"s1"`, `"`+session+`"`, 1) }
 
-// nobodySits is the header that Claude Code sends from claude -p.
-var nobodySits = []string{hook.EntrypointHeader, "sdk-cli"}
+// withoutTerminal is the header that Claude Code sends from claude -p.
+var withoutTerminal = []string{hook.EntrypointHeader, "sdk-cli"}
 
 // hooked sends an event as Claude Code does, and returns where the reply comes. Where it
 // cannot be sent, that fails the test, and an empty reply comes.
-func (w *wire) hooked(who askback.Principal, query, event string, header ...string) <-chan reply {
+func (w *fixture) sendHook(who askback.Principal, query, event string, header ...string) <-chan reply {
 	w.t.Helper()
 	out, secret := make(chan reply, 1), w.token(who)
 	go func() {
@@ -52,7 +52,7 @@ func (w *wire) hooked(who askback.Principal, query, event string, header ...stri
 const look = 5 * time.Millisecond
 
 // open waits until this many asks have a status, and returns them, oldest first.
-func (w *wire) open(n int, status askback.Status) []askback.Ask {
+func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 	w.t.Helper()
 	late := time.After(time.Minute)
 	for {
@@ -73,7 +73,7 @@ func (w *wire) open(n int, status askback.Status) []askback.Ask {
 }
 
 // answers answers the one open ask.
-func (w *wire) answers(body string) askback.Ask {
+func (w *fixture) answerOpenAsk(body string) askback.Ask {
 	w.t.Helper()
 	ask := w.open(1, askback.Pending)[0]
 	if got := w.send("POST", "/api/v1/asks/"+ask.ID+body[:strings.Index(body, " ")], w.token(ana), body[strings.Index(body, " "):]); got.status != 200 {
@@ -97,9 +97,9 @@ func wantReply(t *testing.T, got reply, status int, parts ...string) {
 	}
 }
 
-// What a person says is the decision, in Claude Code's words, and what nobody
-// says is none: an empty body, which it takes for {} (F7, F9).
-func TestAHookIsAnsweredOverHTTP(t *testing.T) {
+// The answer of a person becomes a decision in the format of Claude Code. Without one the
+// body is empty, which Claude Code takes for {} (F7, F9).
+func TestHookIsAnsweredOverHTTP(t *testing.T) {
 	for name, c := range map[string]struct {
 		event, answer string
 		header        []string
@@ -108,8 +108,8 @@ func TestAHookIsAnsweredOverHTTP(t *testing.T) {
 	}{
 		"a question":         {asksDB, `/answer {"answer": "SQLite"}`, nil, 200, []string{`"hookEventName":"PermissionRequest"`, `"behavior":"allow"`, `"answers":{"Which DB?":"SQLite"}`, `"header":"DB"`}},
 		"an own answer":      {asksDB, `/answer {"answer": "<none> & \"all\""}`, nil, 200, []string{`"answers":{"Which DB?":"<none> & \"all\""}`}},
-		"headless":           {before(asksDB), `/answer {"answer": "SQLite"}`, nobodySits, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
-		"headless, declined": {before(asksDB), `/decline {}`, nobodySits, 200, []string{`"permissionDecision":"deny"`}},
+		"headless":           {before(asksDB), `/answer {"answer": "SQLite"}`, withoutTerminal, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
+		"headless, declined": {before(asksDB), `/decline {}`, withoutTerminal, 200, []string{`"permissionDecision":"deny"`}},
 		"approved":           {runsBash, `/answer {"decision": "approved"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
 		"approved, always":   {runsBash, `/answer {"decision": "approve_all"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
 		"edited":             {runsBash, `/answer {"decision": "approved", "input": {"command": "make test"}}`, nil, 200, []string{`"behavior":"allow","updatedInput":{"command":"make test"}`}},
@@ -122,9 +122,9 @@ func TestAHookIsAnsweredOverHTTP(t *testing.T) {
 		"a form, in words":   {asksForm, `/answer {"answer": "the one of yesterday"}`, nil, 204, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, nil)
-			got := w.hooked(bot, "", c.event, c.header...)
-			ask := w.answers(c.answer)
+			w := newFixture(t, nil)
+			got := w.sendHook(bot, "", c.event, c.header...)
+			ask := w.answerOpenAsk(c.answer)
 			wantReply(t, <-got, c.status, c.want...)
 			if a, err := w.engine.As(bot).Get(t.Context(), ask.ID); err != nil || a.Agent != "claude-code" {
 				t.Errorf("got an ask of %q, %v", a.Agent, err)
@@ -133,11 +133,11 @@ func TestAHookIsAnsweredOverHTTP(t *testing.T) {
 	}
 }
 
-// An approval is spent with the telling, once (D1).
-func TestAnApprovalByHookIsSpent(t *testing.T) {
-	w := newWire(t, nil)
-	got := w.hooked(bot, "", runsBash)
-	ask := w.answers(`/answer {"decision": "approved"}`)
+// An approval is consumed when the reply is sent, and only once (D1).
+func TestApprovalByHookIsConsumed(t *testing.T) {
+	w := newFixture(t, nil)
+	got := w.sendHook(bot, "", runsBash)
+	ask := w.answerOpenAsk(`/answer {"decision": "approved"}`)
 	wantReply(t, <-got, 200, "allow")
 	again := w.send("POST", "/api/v1/asks/"+ask.ID+"/consume", w.token(bot), `{"digest": "`+ask.Confirmation.Digest+`"}`)
 	if again.status != 409 {
@@ -145,10 +145,10 @@ func TestAnApprovalByHookIsSpent(t *testing.T) {
 	}
 }
 
-// Events that ask nothing are answered at once: those without a meaning, and a
-// question where the terminal's own picker would be kept off the screen.
-func TestEventsThatAskNothing(t *testing.T) {
-	w := newWire(t, nil)
+// Events that ask nothing get a reply at once. A question in a terminal is one of them,
+// because Claude Code shows its own dialog there.
+func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
+	w := newFixture(t, nil)
 	w.token(bot)
 	kept := w.contents()
 	for name, c := range map[string]struct {
@@ -172,9 +172,9 @@ func TestEventsThatAskNothing(t *testing.T) {
 	}
 }
 
-// What is wrong with the request is a failure and no decision (T5).
-func TestAHookThatIsWrong(t *testing.T) {
-	w := newWire(t, nil)
+// An invalid request gets an error status, which is no decision (T5).
+func TestInvalidHookGetsNoDecision(t *testing.T) {
+	w := newFixture(t, nil)
 	for name, c := range map[string]struct {
 		query, event string
 		status       int
@@ -199,14 +199,14 @@ func TestAHookThatIsWrong(t *testing.T) {
 	w.open(0, askback.AnyStatus)
 }
 
-// The same event of another token is another ask, and no event of it retires
-// what is not its own (E10, F4).
-func TestAHookOfAnotherAgent(t *testing.T) {
-	w := newWire(t, nil)
+// The same event with another token makes another ask. Its events do not cancel the asks
+// of other tokens (E10, F4).
+func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
+	w := newFixture(t, nil)
 	other := cast["other"]
-	mine := w.hooked(bot, "", runsBash)
+	mine := w.sendHook(bot, "", runsBash)
 	ask := w.open(1, askback.Pending)[0]
-	theirs := w.hooked(other, "", runsBash)
+	theirs := w.sendHook(other, "", runsBash)
 	asks := w.open(2, askback.Pending)
 	second := asks[1-slices.IndexFunc(asks, func(a askback.Ask) bool { return a.ID == ask.ID })]
 	if got := w.send("POST", "/api/v1/asks/"+second.ID+"/answer", w.token(ana), `{"decision": "approved"}`); got.status != 200 {
@@ -227,15 +227,15 @@ func TestAHookOfAnotherAgent(t *testing.T) {
 	}
 }
 
-// Twenty sessions ask the same at once, and each gets its own answer (D2).
-func TestTwentyHooksAtOnceNeverMix(t *testing.T) {
+// Twenty concurrent sessions ask the same and each gets its own answer (D2).
+func TestConcurrentHooksGetTheirOwnAnswers(t *testing.T) {
 	const sessions = 20
-	w := newWire(t, nil)
+	w := newFixture(t, nil)
 	w.client.CloseIdleConnections()
 	replies := map[string]<-chan reply{}
 	for n := range sessions {
 		session := fmt.Sprintf("session %d", n)
-		replies[session] = w.hooked(bot, "", in(session, asksDB))
+		replies[session] = w.sendHook(bot, "", in(session, asksDB))
 	}
 	var group sync.WaitGroup
 	for _, ask := range w.open(sessions, askback.Pending) {
@@ -258,11 +258,11 @@ func TestTwentyHooksAtOnceNeverMix(t *testing.T) {
 }
 
 // served is a server on a store that outlives it.
-func served(t *testing.T, db engine.Store, tokens map[askback.Principal]string) *wire {
+func newFixtureOnStore(t *testing.T, db engine.Store, tokens map[askback.Principal]string) *fixture {
 	t.Helper()
 	e := engine.New(db, nil)
-	w := &wire{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: tokens}
-	w.server = httptest.NewServer(witnessed(t, w.handler))
+	w := &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: tokens}
+	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	w.client = w.server.Client()
 	t.Cleanup(func() {
 		w.handler.Stop()
@@ -271,9 +271,9 @@ func served(t *testing.T, db engine.Store, tokens map[askback.Principal]string) 
 	return w
 }
 
-// A call that was put off is found again by the same call, also after the server
-// was another one meanwhile; the answer is given when nobody waits (B7, F2, F9).
-func TestADeferredHookIsAnsweredAfterARestart(t *testing.T) {
+// A deferred call finds its ask again, also after a restart of the server and if it was
+// answered while no call waited (B7, F2, F9).
+func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	tokens := map[askback.Principal]string{}
 	var id string
@@ -282,22 +282,22 @@ func TestADeferredHookIsAnsweredAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := served(t, db, tokens)
+		w := newFixtureOnStore(t, db, tokens)
 		switch round {
 		case "ask":
-			got := w.send("POST", hook.Path+"?defer=1s", w.token(bot), before(asksDB), nobodySits...)
+			got := w.send("POST", hook.Path+"?defer=1s", w.token(bot), before(asksDB), withoutTerminal...)
 			wantReply(t, got, 200, `"permissionDecision":"defer"`)
 			id = w.open(1, askback.Pending)[0].ID
 			wantReply(t, w.send("POST", hook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
 		case "answer":
-			if got := w.answers(`/answer {"answer": "SQLite"}`); got.ID != id {
+			if got := w.answerOpenAsk(`/answer {"answer": "SQLite"}`); got.ID != id {
 				t.Errorf("answered %s, want %s", got.ID, id)
 			}
 		case "hear":
 			resumed := strings.Replace(strings.Replace(before(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
-			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), resumed, nobodySits...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
+			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
 			another := strings.Replace(resumed, "toolu_1", "toolu_2", 1)
-			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), another, nobodySits...), 200, `"permissionDecision":"defer"`)
+			wantReply(t, w.send("POST", hook.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200, `"permissionDecision":"defer"`)
 		}
 		w.handler.Stop()
 		w.server.Close()

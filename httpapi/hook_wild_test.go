@@ -13,10 +13,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// What a model really sends as the arguments of AskUserQuestion is asked by the
-// hook as POST /asks would ask it, or not at all: then Claude Code's own dialog
-// has it. It is never another ask (F15, W1-W15).
-func TestAHookAsksWhatTheModelMeant(t *testing.T) {
+// Malformed arguments of AskUserQuestion make the same ask by a hook as by POST /asks, or
+// none: then Claude Code shows its own dialog (F15, W1-W15).
+func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls, %v", len(paths), err)
@@ -30,7 +29,7 @@ func TestAHookAsksWhatTheModelMeant(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		input := strings.TrimSuffix(string(file.Files[0].Data), "\n")
 		t.Run(name, func(t *testing.T) {
-			w := newWire(t, nil)
+			w := newFixture(t, nil)
 			w.server.Config.Handler = w.handler // what is mended is not as the document says
 			got, ok := w.askedByHook(input)
 			if !ok {
@@ -59,12 +58,12 @@ var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended"
 
 // askedByHook puts an input into an event and returns what is asked then, once
 // its answer came back. What is not asked has no decision.
-func (w *wire) askedByHook(input string) (askback.Ask, bool) {
+func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 	w.t.Helper()
 	w.token(bot)
 	kept := w.contents()
 	event := `{"session_id":"s1","cwd":"/srv","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":` + input + `}`
-	got := w.hooked(bot, "", event)
+	got := w.sendHook(bot, "", event)
 	late := time.After(time.Minute)
 	for {
 		page, err := w.engine.As(ana).List(w.t.Context(), askback.Query{})
@@ -90,7 +89,7 @@ func (w *wire) askedByHook(input string) (askback.Ask, bool) {
 }
 
 // answerAll answers every question in own words.
-func (w *wire) answerAll(ask askback.Ask) {
+func (w *fixture) answerAll(ask askback.Ask) {
 	w.t.Helper()
 	var answer askback.Answer
 	for _, q := range ask.Questions {

@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contents is all that the store keeps, as text.
-func (w *wire) contents() string {
+// contents returns all records and history of the store as text.
+func (w *fixture) contents() string {
 	w.t.Helper()
 	var b strings.Builder
 	ctx := context.Background()
@@ -41,7 +41,7 @@ func (w *wire) contents() string {
 }
 
 // everybody is a credential of each kind, and none.
-func (w *wire) everybody() map[string]string {
+func (w *fixture) allCredentials() map[string]string {
 	out := map[string]string{"nobody": ""}
 	for _, kind := range askback.Kinds {
 		out[string(kind)] = w.token(askback.Principal{Kind: kind, Name: "eve"})
@@ -50,11 +50,11 @@ func (w *wire) everybody() map[string]string {
 	return out
 }
 
-// GET, HEAD and OPTIONS change nothing, whoever sends them and as what (F4).
-func TestReadingChangesNothing(t *testing.T) {
+// GET, HEAD and OPTIONS change nothing, with any credential (F4).
+func TestSafeMethodsChangeNothing(t *testing.T) {
 	s := newScene(t)
-	w := s.wire
-	who := w.everybody()
+	w := s.fixture
+	who := w.allCredentials()
 	before := w.contents()
 	for _, path := range httpapi.Paths() {
 		path = s.path(path)
@@ -71,9 +71,9 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// An agent's token does not answer, whatever it sends and wherever (F4, E10).
-func TestAnAgentCannotAnswerOverTheWire(t *testing.T) {
-	w := newWire(t, nil)
+// The token of an agent cannot answer by any route (F4, E10).
+func TestAgentCannotAnswerOverHTTP(t *testing.T) {
+	w := newFixture(t, nil)
 	ask := w.ask(databases)
 	token := w.token(bot)
 	before := w.contents()
@@ -92,9 +92,9 @@ func TestAnAgentCannotAnswerOverTheWire(t *testing.T) {
 	}
 }
 
-// Every route needs a token, but for those said to be open.
-func TestEveryRouteNeedsAToken(t *testing.T) {
-	w := newWire(t, nil)
+// Every route needs a token, except those with open set.
+func TestEveryRouteNeedsToken(t *testing.T) {
+	w := newFixture(t, nil)
 	for method, paths := range httpapi.Routes() {
 		for _, path := range paths {
 			got := w.send(method, strings.ReplaceAll(path, "{id}", "x"), "", "")
@@ -108,7 +108,7 @@ func TestEveryRouteNeedsAToken(t *testing.T) {
 
 // raw sends bytes on a connection of its own, closes it, and returns what came
 // back until then.
-func (w *wire) raw(request string, whole bool) string {
+func (w *fixture) raw(request string, whole bool) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
 	if err != nil {
@@ -126,10 +126,10 @@ func (w *wire) raw(request string, whole bool) string {
 	return string(reply)
 }
 
-// A connection that breaks after any byte of an answer leaves one outcome, and
-// the answer can be said again (D2, E10, F2).
-func TestACutAfterEveryByte(t *testing.T) {
-	w := newWire(t, nil)
+// After a connection broke at any byte of an answer there is one outcome, and the answer
+// can be sent again (D2, E10, F2).
+func TestAnswerCutAfterAnyByteLeavesOneOutcome(t *testing.T) {
+	w := newFixture(t, nil)
 	answer := func(id string) string {
 		const body = `{"answer": "SQLite"}`
 		return fmt.Sprintf("POST /api/v1/asks/%s/answer HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
@@ -146,8 +146,8 @@ func TestACutAfterEveryByte(t *testing.T) {
 	}
 }
 
-// settledOnce checks that the history of an ask has one asking and one end.
-func (w *wire) settledOnce(ask askback.Ask) {
+// settledOnce checks that the history of an ask has one question and one outcome.
+func (w *fixture) settledOnce(ask askback.Ask) {
 	w.t.Helper()
 	events, err := w.store.History(context.Background(), ask.SessionID, 0, 10)
 	if err != nil || len(events) != 2 || events[0].Type != "question_pending" || events[1].Type != "question_answered" {
@@ -155,10 +155,9 @@ func (w *wire) settledOnce(ask askback.Ask) {
 	}
 }
 
-// An asking that breaks off after any byte and is made again with its key is
-// one ask.
-func TestACutAskIsOneAsk(t *testing.T) {
-	w := newWire(t, nil)
+// A request that broke off at any byte and is repeated with its key makes one ask.
+func TestRepeatedCutAskIsOneAsk(t *testing.T) {
+	w := newFixture(t, nil)
 	request := func(key string) string {
 		return fmt.Sprintf("POST /api/v1/asks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 			key, w.token(bot), len(databases), databases)
@@ -190,8 +189,8 @@ func TestACutAskIsOneAsk(t *testing.T) {
 	}
 }
 
-// No route without an action.
-func TestEveryRouteHasAnAction(t *testing.T) {
+// Every route that needs a token has an action.
+func TestEveryRouteHasAction(t *testing.T) {
 	for _, route := range httpapi.Actionless() {
 		t.Errorf("%s has no action", route)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wrapping gives seats that are wrapped, as those are whose acts are recorded.
+// wrapping is a gate whose seats are wrapped, as a recording gate does.
 type wrapping struct{ *engine.Engine }
 
 func (g wrapping) As(p askback.Principal) askback.Seat { return wrapped{g.Engine.As(p)} }
@@ -20,14 +20,14 @@ type wrapped struct{ askback.Seat }
 
 func (w wrapped) Unwrap() askback.Seat { return w.Seat }
 
-// What a run said last is its result in the words of the agent dialect, however much it
-// said before.
-func TestAgentSessionHasTheLastMessage(t *testing.T) {
+// GET /agent/session returns the last message of a session as its result, after any
+// number of messages.
+func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
-	w := newWire(t, nil)
+	w := newFixture(t, nil)
 	w.engine = e
-	w.server.Config.Handler = witnessed(t, httpapi.NewHandler(wrapping{e}, nil))
-	run := w.start("run")
+	w.server.Config.Handler = checkTraffic(t, httpapi.NewHandler(wrapping{e}, nil))
+	run := w.startSession("run")
 	for i := range 250 {
 		text := "still at it"
 		if i == 249 {

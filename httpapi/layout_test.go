@@ -15,14 +15,14 @@ const columns = 110
 // laid writes JSON for people: on one line where it fits, else a member a line.
 // Of an object it shows the named members only, and says that there are more;
 // "outcome.by" names a member of a member. Nobody named is all.
-func laid(raw json.RawMessage, show []string, indent string, used int) string {
+func formatJSON(raw json.RawMessage, show []string, indent string, used int) string {
 	one := inLine(raw, show)
 	if len(indent)+used+utf8.RuneCountInString(one) <= columns {
 		return one
 	}
 	deeper := indent + "  "
 	begin, parts, end := taken(raw, show, func(name string, v json.RawMessage, show []string) string {
-		return name + laid(v, show, deeper, len(name)+1)
+		return name + formatJSON(v, show, deeper, len(name)+1)
 	})
 	if len(parts) == 0 {
 		return one
@@ -103,7 +103,7 @@ func members(raw json.RawMessage) (out []jsonMember) {
 }
 
 // A page shows what is of interest, in its order, and says that there is more.
-func TestRepliesAreLaidOut(t *testing.T) {
+func TestRepliesAreFormatted(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {
 		raw, want string
@@ -115,7 +115,7 @@ func TestRepliesAreLaidOut(t *testing.T) {
 		{`[]`, `[]`, nil},
 		{`{"a":"` + long + `","b":{}}`, "{\n  \"a\": \"" + long + "\",\n  \"b\": {}\n}", nil},
 	} {
-		if got := laid(json.RawMessage(c.raw), c.show, "", 0); got != c.want {
+		if got := formatJSON(json.RawMessage(c.raw), c.show, "", 0); got != c.want {
 			t.Errorf("%s with %v: got\n%s\nwant\n%s", c.raw, c.show, got, c.want)
 		}
 	}

@@ -26,7 +26,7 @@ var mark = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end
 
 // docs/api.md shows what was really sent and replied: the exchanges of the tour,
 // the fields of the schemas and the table of routes stand in it as they are.
-func TestTheManualOfTheWireIsWoven(t *testing.T) {
+func TestAPIDocsAreGenerated(t *testing.T) {
 	raw, err := os.ReadFile(manual)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func requestShown(said string) string {
 	out := []string{words[0] + " " + words[1], "Authorization: Bearer $" + strings.ToUpper(words[3])}
 	out = append(out, lines[1:]...)
 	if body = strings.TrimSpace(body); body != "" {
-		out = append(out, "Content-Type: application/json", "", laid(json.RawMessage(body), nil, "", 0))
+		out = append(out, "Content-Type: application/json", "", formatJSON(json.RawMessage(body), nil, "", 0))
 	}
 	return strings.Join(out, "\n") + "\n"
 }
@@ -121,7 +121,7 @@ func replyShown(t *testing.T, said string, show []string) string {
 	}
 	body = strings.TrimSpace(body)
 	if strings.Contains(head, "json") {
-		body = laid(json.RawMessage(body), show, "", 0)
+		body = formatJSON(json.RawMessage(body), show, "", 0)
 	}
 	out = append(out, "")
 	for line := range strings.SplitSeq(body, "\n") {
@@ -192,7 +192,7 @@ func fieldsTable(t *testing.T, name string) string {
 }
 
 // The events that docs/api.md tells of are ones that a stream may have.
-func TestTheManualKnowsNoOtherEvents(t *testing.T) {
+func TestAPIDocsListOnlyKnownEvents(t *testing.T) {
 	raw, err := os.ReadFile(manual)
 	if err != nil {
 		t.Fatal(err)

@@ -11,17 +11,17 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// scene is one of each thing that a route can name.
+// scene has one object of each kind that a route can name.
 type scene struct {
-	*wire
+	*fixture
 	sessionID, askID, grantID, tokenID string
 }
 
-// newScene puts an ask to ana alone, in a session of bot.
+// newScene creates an ask addressed to ana in a session of bot.
 func newScene(t *testing.T) *scene {
-	w := newWire(t, nil)
+	w := newFixture(t, nil)
 	ctx := context.Background()
-	s := &scene{wire: w, sessionID: w.start("run").ID}
+	s := &scene{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range cast {
 		w.token(p)
 	}
@@ -40,7 +40,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// path is that of a route, about the thing it is for.
+// path returns the path of a route, with the id of its object.
 func (s *scene) path(route string) string {
 	id := s.sessionID
 	switch {
@@ -54,7 +54,7 @@ func (s *scene) path(route string) string {
 	return strings.NewReplacer("{id}", id, "{name}", "flat").Replace(route)
 }
 
-// body is what a route takes.
+// body returns a valid body for a route.
 func (s *scene) body(rt httpapi.Route) string {
 	if !rt.Body {
 		return ""
@@ -88,8 +88,8 @@ func (s *scene) body(rt httpapi.Route) string {
 	return ""
 }
 
-// relation is how somebody stands to what a route is about. Sessions and grants
-// are the affair of all people; of the ask, only ana's.
+// relation returns the relation of a principal to the object of a route. Sessions and
+// grants are visible to all people, the ask only to ana.
 func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == askback.ActAnswer
 	switch {
@@ -101,11 +101,11 @@ func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 	return askback.Addressed
 }
 
-// about says whether a route names something that somebody may have no right to.
+// about reports whether a route names an object.
 func about(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
 
-// want says what the table of access makes of a request: a status, or 0 where
-// the request itself decides.
+// want returns the status that follows from the table of package access, or 0 if it
+// depends on the request.
 func want(who string, p askback.Principal, rt httpapi.Route) int {
 	may := func(action askback.Action) bool { return action != "" && access.Ever(p.Kind, action) }
 	action := rt.Action
@@ -127,10 +127,10 @@ func want(who string, p askback.Principal, rt httpapi.Route) int {
 	return http.StatusNotFound
 }
 
-// Every route, by everybody, while it waits and when all is settled: the status
-// follows from the table of access, and who is let in is not told otherwise. What
-// is refused leaves the store as it was (E10, F4).
-func TestEveryRouteByEverybody(t *testing.T) {
+// Each route is called with each kind of token, before and after the ask is settled. The
+// status follows from the table of package access, and a rejected request changes
+// nothing (E10, F4).
+func TestEveryRouteWithEveryKindOfToken(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		t.Run(rt.Method+strings.ReplaceAll(rt.Path, "/", " "), func(t *testing.T) {
 			for who := range cast {
@@ -166,9 +166,9 @@ func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 	}
 }
 
-// No route with a body takes one that is broken, of another kind, of another
-// type or too large; and none of them changes anything (F15).
-func TestHostileBodiesOnEveryRoute(t *testing.T) {
+// Each route with a body rejects one that is malformed, too large, or of another type,
+// and changes nothing (F15).
+func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if !rt.Body {
 			continue
@@ -208,7 +208,7 @@ func TestHostileBodiesOnEveryRoute(t *testing.T) {
 	}
 }
 
-// insider is somebody whom a route lets in.
+// insider returns a credential that a route accepts.
 func insider(rt httpapi.Route) string {
 	for _, who := range []string{"ana", "bot", "eve"} {
 		if want(who, cast[who], rt) == 0 {
@@ -218,8 +218,8 @@ func insider(rt httpapi.Route) string {
 	return "nobody"
 }
 
-// A body where there is none to be is refused.
-func TestRoutesWithoutABodyTakeNone(t *testing.T) {
+// Routes without a body reject a request that has one.
+func TestRoutesWithoutBodyRejectOne(t *testing.T) {
 	s := newScene(t)
 	for _, rt := range httpapi.Table() {
 		if rt.Body || rt.Open {

@@ -32,9 +32,8 @@ func (a *at) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// Where something in between answers at once, a client that waits asks again at a
-// pace of its own.
-func TestWaitKeepsItsPaceWhenPollsDoNotWait(t *testing.T) {
+// If a proxy replies at once, Wait pauses between its polls.
+func TestWaitBacksOffWhenPollsDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)
 		secret, err := e.NewSecret()

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// A client that is refused a stream comes back no sooner than the server says.
-func TestAStreamComesBackWhenTheServerSays(t *testing.T) {
+// A client whose stream was rejected reconnects no sooner than Retry-After.
+func TestStreamReconnectsAfterRetryAfter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var mu sync.Mutex

@@ -19,9 +19,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wire is an engine behind a handler behind clients: each principal gets a
-// token and a client of its own.
-type wire struct {
+// fixture is a server with an engine and a handler. Each principal gets a token and a
+// [httpapi.Client].
+type fixture struct {
 	t       *testing.T
 	store   *memstore.Store
 	engine  *engine.Engine
@@ -34,8 +34,8 @@ type wire struct {
 	letIn  chan struct{} // closed once the watched secret was let in
 }
 
-// watchful tells when a secret is let in for the first time.
-type watchful struct {
+// watchedGate closes a channel when it accepts a secret for the first time.
+type watchedGate struct {
 	*engine.Engine
 	secret string
 	once   sync.Once
@@ -43,7 +43,7 @@ type watchful struct {
 }
 
 // Authenticate implements [httpapi.Gate].
-func (g *watchful) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+func (g *watchedGate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	who, err := g.Engine.Authenticate(ctx, secret)
 	if err == nil && secret == g.secret {
 		g.once.Do(func() { close(g.letIn) })
@@ -51,28 +51,28 @@ func (g *watchful) Authenticate(ctx context.Context, secret string) (askback.Pri
 	return who, err
 }
 
-// watch makes letIn close when a secret is let in.
-func (w *wire) watch(secret string) {
+// watch sets the secret; letIn is closed when it is accepted.
+func (w *fixture) watch(secret string) {
 	w.letIn = make(chan struct{})
-	w.server.Config.Handler = witnessed(w.t, httpapi.NewHandler(&watchful{Engine: w.engine, secret: secret, letIn: w.letIn}, nil))
+	w.server.Config.Handler = checkTraffic(w.t, httpapi.NewHandler(&watchedGate{Engine: w.engine, secret: secret, letIn: w.letIn}, nil))
 }
 
-// root is whoever makes the tokens of a test.
+// root is the admin that creates the tokens of a test.
 var root = askback.Principal{Kind: askback.Admin, Name: "root", Via: askback.ViaTerminal}
 
-func newWire(t *testing.T, o *httpapi.Options) *wire {
+func newFixture(t *testing.T, o *httpapi.Options) *fixture {
 	t.Helper()
 	if o == nil {
 		o = &httpapi.Options{}
 	}
 	db := memstore.New()
-	return newWireOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200}), db, o)
+	return newFixtureOn(t, engine.New(db, &engine.Options{MaxOpen: 1000, MaxWaiters: 200}), db, o)
 }
 
-func newWireOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *wire {
+func newFixtureOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Options) *fixture {
 	t.Helper()
-	w := &wire{t: t, store: db, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
-	w.server = httptest.NewServer(witnessed(t, w.handler))
+	w := &fixture{t: t, store: db, engine: e, handler: httpapi.NewHandler(e, o), tokens: map[askback.Principal]string{}}
+	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	t.Cleanup(func() {
 		w.handler.Stop()
@@ -82,8 +82,8 @@ func newWireOn(t *testing.T, e *engine.Engine, db *memstore.Store, o *httpapi.Op
 	return w
 }
 
-// token returns the secret of a principal, made when first asked for.
-func (w *wire) token(p askback.Principal) string {
+// token returns the secret of a principal. The first call creates the token.
+func (w *fixture) token(p askback.Principal) string {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,20 +105,20 @@ func (w *wire) token(p askback.Principal) string {
 }
 
 // As implements [askbacktest.Subject].
-func (w *wire) As(p askback.Principal) askback.Seat {
+func (w *fixture) As(p askback.Principal) askback.Seat {
 	return httpapi.NewClient(w.server.URL, w.token(p), w.client)
 }
 
-// What seats promise holds over the wire, errors.Is and the outcome beside
-// ErrSettled included (B3, D2, D3, E10, F4, F6).
-func TestSeatsOverTheWire(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject { return newWire(t, nil) })
+// A Client behaves as a seat of the engine does, including errors.Is and the ask that is
+// returned with ErrSettled (B3, D2, D3, E10, F4, F6).
+func TestSeatsOverHTTP(t *testing.T) {
+	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject { return newFixture(t, nil) })
 }
 
-// A server that is not there, breaks off, or answers something else is out of
-// reach, and errors.Is says so.
-func TestWhatIsNotThereIsOutOfReach(t *testing.T) {
-	w := newWire(t, nil)
+// A server that cannot be reached, breaks the connection, or replies with something else
+// is ErrUnreachable.
+func TestMissingServerIsUnreachable(t *testing.T) {
+	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
@@ -135,9 +135,9 @@ func TestWhatIsNotThereIsOutOfReach(t *testing.T) {
 	}
 }
 
-// Stop lets those who wait go with their ask as it is, and refuses the rest.
-func TestStopLetsWaitersGo(t *testing.T) {
-	w := newWire(t, nil)
+// Stop ends waiting requests with the open ask, and rejects later ones.
+func TestStopEndsWaitingCalls(t *testing.T) {
+	w := newFixture(t, nil)
 	agent := w.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -14,9 +14,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// No route waits for ever for a body that comes too slowly, and none of what came
-// changes anything (T25).
-func TestASlowBodyChangesNothingOnAnyRoute(t *testing.T) {
+// Each route limits the time for a body, and an incomplete body changes nothing (T25).
+func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 	s := newScene(t)
 	slow := httptest.NewUnstartedServer(s.handler)
 	slow.Config.ReadTimeout = 50 * time.Millisecond
@@ -46,8 +45,8 @@ func TestASlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 	}
 }
 
-// sendHalf promises a body and sends half of it. It returns the status of the
-// reply, or 0 where the connection was closed without one.
+// sendHalf sends half of the announced body. It returns the status of the reply, or 0 if
+// the connection was closed without one.
 func sendHalf(t *testing.T, address, method, path, secret string) int {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -72,9 +71,9 @@ func sendHalf(t *testing.T, address, method, path, secret string) int {
 	return reply.StatusCode
 }
 
-// A token that is revoked while the body of a request comes does nothing, on any
-// route (T11).
-func TestARevocationHoldsAlsoForWhatIsUnderWay(t *testing.T) {
+// A request changes nothing if its token is revoked while the body is sent, on any route
+// (T11).
+func TestRevocationStopsRequestsInProgress(t *testing.T) {
 	tried := 0
 	for _, rt := range httpapi.Table() {
 		if !rt.Body {
@@ -118,7 +117,7 @@ func TestARevocationHoldsAlsoForWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// meanwhile is a body during which something happens, once.
+// meanwhile is a body that calls during when it is read.
 type meanwhile struct {
 	*strings.Reader
 	during func()

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// What the client sends is what the handler reads: all of a request arrives.
-func TestARequestSurvivesTheWire(t *testing.T) {
+// The handler parses all fields of a request that the client sends.
+func TestClientSendsWholeRequest(t *testing.T) {
 	for name, want := range map[string]askback.Request{
 		"questions": {
 			Questions: []askback.Question{
@@ -62,9 +62,9 @@ func TestARequestSurvivesTheWire(t *testing.T) {
 	}
 }
 
-// Drafts are each person's own, and gone when the ask is settled.
-func TestDraftsOverTheWire(t *testing.T) {
-	w := newWire(t, nil)
+// Each person has their own draft, until the ask is settled.
+func TestDraftsOverHTTP(t *testing.T) {
+	w := newFixture(t, nil)
 	ctx := context.Background()
 	ask := w.ask(databases)
 	one, other := w.As(ana), w.As(askback.Principal{Kind: askback.Responder, Name: "ben"})
@@ -97,9 +97,9 @@ func TestDraftsOverTheWire(t *testing.T) {
 	}
 }
 
-// Who floods is told so, and a repeated ask still finds its ask.
-func TestAFloodIsRefused(t *testing.T) {
-	w := newWire(t, nil)
+// An agent with too many open asks gets an error, but can still repeat an ask.
+func TestTooManyAsksAreRejected(t *testing.T) {
+	w := newFixture(t, nil)
 	ctx := context.Background()
 	agent := w.engine.As(bot)
 	for range 1000 {

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// promise is the document of the wire, as much of it as a witness needs.
+// promise is the part of the OpenAPI document that traffic is checked against.
 type promise struct {
 	mux   *http.ServeMux // finds the operation of a request
 	Paths map[string]map[string]struct {
@@ -29,7 +29,7 @@ type promise struct {
 	} `json:"components"`
 }
 
-// content is what a body or a reply may be, by its media type.
+// content has the schemas of a body or a reply, by media type.
 type content struct {
 	Ref     string `json:"$ref"`
 	Content map[string]struct {
@@ -40,7 +40,7 @@ type content struct {
 	} `json:"content"`
 }
 
-// promised reads the document once: it is the same for all tests.
+// promised parses the document. All tests share the result.
 var promised = sync.OnceValues(func() (*promise, error) {
 	raw, err := httpapi.Document()
 	if err != nil {
@@ -58,12 +58,12 @@ var promised = sync.OnceValues(func() (*promise, error) {
 	return p, nil
 })
 
-// schemaOf is the name that a reference ends with.
+// schemaOf returns the name at the end of a reference.
 func schemaOf(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
 // witnessed is a handler whose traffic is held to the document: a status, a
 // field or an event that is not declared there fails the test.
-func witnessed(t testing.TB, h http.Handler) http.Handler {
+func checkTraffic(t testing.TB, h http.Handler) http.Handler {
 	p, err := promised()
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func (r *recorded) Write(raw []byte) (int, error) {
 	return r.ResponseWriter.Write(raw)
 }
 
-// holds says whether an exchange is what the document promises.
+// holds returns an error if an exchange differs from the document.
 func (p *promise) holds(r *http.Request, body []byte, out *recorded) error {
 	kind, _, _ := mime.ParseMediaType(out.Header().Get("Content-Type"))
 	_, pattern := p.mux.Handler(&http.Request{Method: r.Method, URL: r.URL, Host: r.Host})
@@ -160,7 +160,7 @@ func (c content) holds(kind string, head bool, body []byte) error {
 	return nil
 }
 
-// eventsHold holds the data of each whole frame to a schema.
+// eventsHold checks the data of each complete frame against a schema.
 func eventsHold(schema string, stream []byte) error {
 	for line := range bytes.Lines(stream) {
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
@@ -174,9 +174,9 @@ func eventsHold(schema string, stream []byte) error {
 	return nil
 }
 
-// What a witness is there for: each of these is seen, and what is promised is not
-// complained about.
-func TestWhatTheDocumentDoesNotPromiseIsSeen(t *testing.T) {
+// The check of traffic finds each deviation from the document, and accepts what is in
+// it.
+func TestUndocumentedReplyIsFound(t *testing.T) {
 	p, err := promised()
 	if err != nil {
 		t.Fatal(err)
