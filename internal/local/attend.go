@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// attending is the folder with a file for each ask that a hook of this machine
-// waits for. It has the name of the database in front if that is not askback.db.
+// attending returns the folder with a file for each ask that a hook on this machine waits
+// for. The name of the database is in front if it is not askback.db.
 func (p Place) attending() string {
 	dir, name := filepath.Split(p.Database)
 	if name == "askback.db" {
@@ -17,9 +17,9 @@ func (p Place) attending() string {
 	return filepath.Join(dir, name+".attending")
 }
 
-// Attend notes that this process waits for an ask, until done is called or the
-// process ends, however it ends: the note is a lock on a file. Several processes
-// can wait for one ask.
+// Attend records that this process waits for an ask, until done is called or the process
+// ends in any way. The record is a shared lock on a file, so several processes can wait
+// for one ask.
 func (p Place) Attend(id string) (done func(), err error) {
 	if filepath.Base(id) != id {
 		return nil, fmt.Errorf("%q is no id", id)
@@ -37,28 +37,29 @@ func (p Place) Attend(id string) (done func(), err error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		if isAt(f, path) {
-			return func() { p.leave(f, path) }, nil
+			return func() { p.release(f, path) }, nil
 		}
-		_ = f.Close() // another process removed it meanwhile
+		_ = f.Close() // another process removed the file before it was locked
 	}
 }
 
-// leave removes the file, unless another process waits too.
-func (p Place) leave(f *os.File, path string) {
+// release removes the file, unless another process waits for the same ask.
+func (p Place) release(f *os.File, path string) {
 	if flock(f) == nil {
 		_ = os.Remove(path)
 	}
 	_ = f.Close()
 }
 
-// Attended reports whether a process waits for an ask, or did and left its note.
+// Attended reports whether a process waits for an ask, or ended without removing its
+// record.
 func (p Place) Attended(id string) bool {
 	_, err := os.Stat(filepath.Join(p.attending(), id))
 	return err == nil
 }
 
-// Abandoned calls do for each ask that only processes that are gone waited for.
-// What do returns no error for is not named again.
+// Abandoned calls do for each ask whose waiting processes have all ended without removing
+// their record. If do returns nil, the record is removed.
 func (p Place) Abandoned(do func(id string) error) error {
 	entries, err := os.ReadDir(p.attending())
 	if errors.Is(err, os.ErrNotExist) {
@@ -83,7 +84,7 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	defer f.Close()
 	switch err := flock(f); {
 	case errors.Is(err, ErrHeld):
-		return nil // a process waits
+		return nil // a process still waits
 	case err != nil:
 		return err
 	case !isAt(f, path):
@@ -97,10 +98,10 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 
 // isAt reports whether a file is still the one with this path.
 func isAt(f *os.File, path string) bool {
-	mine, err := f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return false
 	}
 	there, err := os.Stat(path)
-	return err == nil && os.SameFile(mine, there)
+	return err == nil && os.SameFile(info, there)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/local"
 )
 
-// abandoned returns the asks that only processes that are gone waited for.
+// abandoned returns the asks for which Abandoned calls its function.
 func abandoned(t *testing.T, p local.Place, err error) (ids []string) {
 	t.Helper()
 	if got := p.Abandoned(func(id string) error { ids = append(ids, id); return err }); !errors.Is(got, err) {
@@ -19,8 +19,8 @@ func abandoned(t *testing.T, p local.Place, err error) (ids []string) {
 	return ids
 }
 
-// A note is there for as long as any process waits.
-func TestAskIsAttendedUntilTheLastLeaves(t *testing.T) {
+// The record of an ask exists as long as any process waits for it.
+func TestAskIsAttendedUntilLastProcessEnds(t *testing.T) {
 	p := local.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	if got := abandoned(t, p, nil); got != nil {
 		t.Errorf("got %v before any", got)
@@ -47,8 +47,8 @@ func TestAskIsAttendedUntilTheLastLeaves(t *testing.T) {
 	}
 }
 
-// What a process left that is gone is named until it was dealt with.
-func TestAbandonedAskIsNamedUntilDealtWith(t *testing.T) {
+// Abandoned returns an ask again until its function succeeds.
+func TestAbandonedAskIsReturnedUntilHandled(t *testing.T) {
 	p := local.Place{Database: filepath.Join(t.TempDir(), "other.db")}
 	done, err := p.Attend("ask_1")
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// flock refuses: here Askback is a client of a server elsewhere.
+// flock returns an error: on this system Askback is only a client of other servers.
 func flock(*os.File) error {
 	return errors.New("this system cannot hold a database; use a server elsewhere")
 }
 
-// share refuses too.
+// share returns the same error as flock.
 func share(f *os.File) error { return flock(f) }

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// share waits for a lock that several processes can have at a time, none of which
-// has [flock].
+// share waits for a shared lock on f.
 func share(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH)
@@ -24,6 +23,7 @@ func share(f *os.File) error {
 	}
 }
 
+// flock takes an exclusive lock on f, or returns [ErrHeld].
 func flock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -40,7 +40,7 @@ func hold(t *testing.T, p local.Place) *local.Lock {
 	return lock
 }
 
-// server serves the healthz of a holder, and keeps what else is asked.
+// server returns a server that proves its identity at /healthz.
 func server(t *testing.T, secret string) (local.Server, *httptest.Server) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func server(t *testing.T, secret string) (local.Server, *httptest.Server) {
 	return local.Server{Instance: secret, URL: s.URL, PID: os.Getpid(), Kind: local.KindAsk, Secret: secret}, s
 }
 
-func TestOneProcessHoldsTheLock(t *testing.T) {
+func TestOneProcessHoldsLock(t *testing.T) {
 	p := place(t)
 	first := hold(t, p)
 	if _, err := local.Hold(p.Database); !errors.Is(err, local.ErrHeld) {
@@ -65,7 +65,7 @@ func TestOneProcessHoldsTheLock(t *testing.T) {
 	}
 }
 
-func TestJoinTakesAFreeLock(t *testing.T) {
+func TestJoinTakesFreeLock(t *testing.T) {
 	p := place(t)
 	lock, _, err := p.Join(t.Context())
 	if err != nil || lock == nil {
@@ -74,7 +74,7 @@ func TestJoinTakesAFreeLock(t *testing.T) {
 	lock.Release()
 }
 
-func TestJoinFindsWhoProvesItself(t *testing.T) {
+func TestJoinFindsServerWithProof(t *testing.T) {
 	p := place(t)
 	hold(t, p)
 	want, _ := server(t, "secret")
@@ -96,21 +96,21 @@ func TestJoinFindsWhoProvesItself(t *testing.T) {
 	}
 }
 
-// A port that says nothing must not keep the lock from being taken meanwhile.
-func TestSilentPortDoesNotHoldUpTheLock(t *testing.T) {
+// Join takes a lock that is released while a port does not reply.
+func TestSilentPortDoesNotDelayLock(t *testing.T) {
 	// It would take two seconds each time; on a busy machine it does now and then.
-	took := joinsPastASilentPort(t)
+	took := joinWithSilentPort(t)
 	for tries := 1; took > time.Second; tries++ {
 		if tries == 5 {
 			t.Fatalf("it took %v after the lock was free: it waited for the port", took)
 		}
-		took = joinsPastASilentPort(t)
+		took = joinWithSilentPort(t)
 	}
 }
 
-// joinsPastASilentPort takes a lock that becomes free while a port does not
-// reply, and returns how long that took.
-func joinsPastASilentPort(t *testing.T) (took time.Duration) {
+// joinWithSilentPort takes a lock that is released while a port does not reply, and
+// returns how long that took.
+func joinWithSilentPort(t *testing.T) (took time.Duration) {
 	t.Helper()
 	p := place(t)
 	lock := hold(t, p)
@@ -146,7 +146,7 @@ func joinsPastASilentPort(t *testing.T) (took time.Duration) {
 	return took
 }
 
-func TestJoinEndsWithItsCaller(t *testing.T) {
+func TestJoinEndsWithContext(t *testing.T) {
 	p := place(t)
 	hold(t, p)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -160,9 +160,8 @@ func TestJoinEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// Whoever does not know the secret, or answers more than the one question, is a
-// stranger.
-func TestStrangersAreKnown(t *testing.T) {
+// A server that does not know the secret, or sends more than the reply, is rejected.
+func TestServerWithoutProofIsRejected(t *testing.T) {
 	for name, reply := range map[string]string{
 		"wrong proof":      "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"proof\":\"yes\"}",
 		"no proof":         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
@@ -202,9 +201,9 @@ func TestStrangersAreKnown(t *testing.T) {
 	}
 }
 
-// The proof belongs to a connection, not to an address: a thief who takes the
-// port after the proof gets nothing.
-func TestProofIsBoundToTheConnection(t *testing.T) {
+// The proof is for one connection, not for an address: a program that takes over the port
+// after the proof gets no request.
+func TestProofIsBoundToConnection(t *testing.T) {
 	s, real := server(t, "secret")
 	client := s.Client()
 	ask := func() error {
@@ -251,7 +250,7 @@ func TestProofIsBoundToTheConnection(t *testing.T) {
 	}
 }
 
-func TestClientGoesNowhereElse(t *testing.T) {
+func TestClientConnectsOnlyToServer(t *testing.T) {
 	s, _ := server(t, "secret")
 	client := s.Client()
 	defer client.CloseIdleConnections()
@@ -263,8 +262,8 @@ func TestClientGoesNowhereElse(t *testing.T) {
 	res.Body.Close()
 }
 
-// A database has one lock, by whatever name it is called.
-func TestLinksLeadToOnePlace(t *testing.T) {
+// A database has one lock under all its names.
+func TestLinksResolveToOnePlace(t *testing.T) {
 	dir := t.TempDir()
 	want, err := local.At(filepath.Join(dir, "real", "askback.db"))
 	if err != nil {
@@ -289,7 +288,7 @@ func TestLinksLeadToOnePlace(t *testing.T) {
 	}
 }
 
-func TestTwoDatabasesShareAFolder(t *testing.T) {
+func TestTwoDatabasesShareFolder(t *testing.T) {
 	p := place(t)
 	q := local.Place{Database: filepath.Join(filepath.Dir(p.Database), "other.db")}
 	hold(t, p)
@@ -306,8 +305,8 @@ func TestTwoDatabasesShareAFolder(t *testing.T) {
 	}
 }
 
-// Two processes that both miss a token make one, not two.
-func TestOneCreatesAFile(t *testing.T) {
+// Of two processes that create the same file, one succeeds.
+func TestCreateFileSucceedsOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "user.token")
 	var group sync.WaitGroup
 	made := make(chan string, 20)

@@ -1,5 +1,5 @@
-// Package local is the agreement between the commands of one machine: which of
-// them holds the database.
+// Package local decides which process on a machine opens the database, and lets the
+// others find the server of that process and verify it.
 package local
 
 import (
@@ -8,15 +8,15 @@ import (
 	"os"
 )
 
-// ErrHeld says that another process holds the database.
+// ErrHeld is returned if another process holds the lock of a database.
 var ErrHeld = errors.New("another askback holds the database")
 
-// A Lock is held on a database for as long as a process has it open.
+// A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct{ file *os.File }
 
-// Hold takes the lock of a database, or returns [ErrHeld]. The file stands
-// beside the database and is never deleted: a lock on a deleted file would keep
-// nobody out. The system frees it when the process ends, however it ends.
+// Hold takes the lock of a database, or returns [ErrHeld]. The lock file is never
+// deleted: a process could lock the deleted file and another a new one. The system
+// releases the lock when the process ends in any way.
 func Hold(database string) (*Lock, error) {
 	f, err := os.OpenFile(database+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

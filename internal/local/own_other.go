@@ -4,7 +4,7 @@ package local
 
 import "os"
 
-// readOwn reads a file; here nothing is held, so there is none of ours.
+// readOwn reads a file. It checks no owner: on this system no process can hold a database.
 func readOwn(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/local"
 )
 
-// A server.json that others could have written names no server (T28).
-func TestAServerThatOthersCouldNameIsNone(t *testing.T) {
+// A server.json that another user could have written is not trusted (T28).
+func TestWritableServerFileIsNotTrusted(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"as it should be":  func(string) error { return nil },
 		"others may read":  func(path string) error { return os.Chmod(path, 0o644) },

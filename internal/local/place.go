@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// A Place is a database file, and what stands beside it: the lock of whoever
-// holds it, and server.json of whoever serves it.
+// A Place is a database file together with its lock file and its server.json.
 type Place struct{ Database string }
 
-// At returns the place of a database file, and makes the folder it stands in.
-// Links are followed: a database has one lock, by whatever name it is called.
+// At returns the place of a database file and creates its folder. It resolves links, so
+// that a database has one lock under all its names.
 func At(database string) (Place, error) {
 	path, err := filepath.Abs(database)
 	if err != nil {
@@ -30,14 +29,14 @@ func At(database string) (Place, error) {
 	}
 	path = filepath.Join(dir, name)
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
-		return Place{path}, nil // it will be made
+		return Place{path}, nil // the database does not exist yet
 	}
 	path, err = filepath.EvalSymlinks(path)
 	return Place{path}, err
 }
 
-// A Server is who serves a place, as server.json says. Only its owner can read
-// it, so whoever knows Secret was told by the holder.
+// A Server is the content of server.json: the process that serves a place. Only its user
+// can read the file, so knowledge of Secret proves that a server is this process.
 type Server struct {
 	Instance string `json:"instance"`
 	URL      string `json:"url"`   // where it listens
@@ -49,23 +48,23 @@ type Server struct {
 	Secret   string `json:"secret"`
 }
 
-// What a holder can be.
+// Kinds of servers.
 const (
 	KindServe = "serve"
 	KindAsk   = "ask"
 )
 
-// ErrNobody says that the database is held, and nobody who holds it answers.
+// ErrNobody is returned if the database is locked and no server for it replies.
 var ErrNobody = errors.New("another askback holds the database and does not answer")
 
-// joinTime is how long a command looks for whoever holds the database.
+// joinTime is how long a command searches for the server of a locked database.
 const joinTime = 5 * time.Second
 
-// lookPause is the time between two looks.
-const lookPause = 20 * time.Millisecond
+// searchPause is the time between two attempts of a search.
+const searchPause = 20 * time.Millisecond
 
-// server is server.json beside askback.db, and has the name of the database in
-// front where that has another, so that two of them can share a directory.
+// server returns the path of server.json. The name of the database is in front if it is
+// not askback.db, so that two databases can be in one folder.
 func (p Place) server() string {
 	dir, name := filepath.Split(p.Database)
 	if name == "askback.db" {
@@ -74,7 +73,7 @@ func (p Place) server() string {
 	return filepath.Join(dir, name+".server.json")
 }
 
-// Announce says who serves this place. Only who holds the lock may.
+// Announce writes server.json. Only the process that holds the lock may call it.
 func (p Place) Announce(s Server) error {
 	raw, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
@@ -83,7 +82,7 @@ func (p Place) Announce(s Server) error {
 	return WriteFile(p.server(), raw)
 }
 
-// Retract takes it back, before the lock is released.
+// Retract removes server.json. Call it before the lock is released.
 func (p Place) Retract() error {
 	err := os.Remove(p.server())
 	if errors.Is(err, os.ErrNotExist) {
@@ -92,7 +91,7 @@ func (p Place) Retract() error {
 	return err
 }
 
-// Last returns who served this place last, if that is known.
+// Last returns the server that server.json names. It may have ended.
 func (p Place) Last() (Server, bool) {
 	raw, err := readOwn(p.server())
 	if err != nil {
@@ -102,9 +101,9 @@ func (p Place) Last() (Server, bool) {
 	return s, json.Unmarshal(raw, &s) == nil && s.Secret != ""
 }
 
-// Join returns the lock, or the server that holds it and proved itself. It looks
-// again for [joinTime], because whoever had the lock may be opening, or ending;
-// then it is [ErrNobody].
+// Join returns the lock, or the server whose process holds it, after that proved its
+// identity. The process may be starting or ending, so Join retries for 5 seconds before
+// it returns [ErrNobody].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	var lock *Lock
 	s, err := p.search(ctx, joinTime, func() (done bool, err error) {
@@ -117,66 +116,66 @@ func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	return lock, s, err
 }
 
-// Find returns the server that proved itself, without trying the lock.
+// Find returns the server of the place, after it proved its identity. It does not try to
+// take the lock. After the given time it returns [ErrNobody].
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 	return p.search(ctx, within, func() (bool, error) { return false, nil })
 }
 
-// search looks for a server that proves itself until done says that there is no
-// need any more. A port that keeps silent does not keep it from asking done
-// again, nor from a new server.json.
+// search waits until a server proves its identity, or until done returns true or an
+// error. It calls done and reads server.json again even while a server does not reply.
 func (p Place) search(ctx context.Context, within time.Duration, done func() (bool, error)) (Server, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNobody, p.Database))
 	defer cancel()
-	var at look
-	defer func() { at.end() }()
+	var current check
+	defer func() { current.stop() }()
 	for {
 		if found, err := done(); found || err != nil {
 			return Server{}, err
 		}
-		if s, ok := p.Last(); ok && (at.proof == nil || at.server != s) {
-			at.end()
-			at = lookAt(ctx, s)
+		if s, ok := p.Last(); ok && (current.proof == nil || current.server != s) {
+			current.stop()
+			current = startCheck(ctx, s)
 		}
-		proved, err := at.wait(ctx)
+		proved, err := current.wait(ctx)
 		if proved || err != nil {
-			return at.server, err
+			return current.server, err
 		}
 	}
 }
 
-// A look is one server asked for its proof.
-type look struct {
+// A check is a running request for the proof of a server.
+type check struct {
 	server Server
-	proof  chan error // holds one; nil: nobody is asked
+	proof  chan error // capacity 1; nil: no request is running
 	cancel context.CancelFunc
 }
 
-func lookAt(ctx context.Context, s Server) look {
+func startCheck(ctx context.Context, s Server) check {
 	ctx, cancel := context.WithCancel(ctx)
-	l := look{s, make(chan error, 1), cancel}
+	l := check{s, make(chan error, 1), cancel}
 	go func() { l.proof <- s.Proves(ctx) }()
 	return l
 }
 
-func (l *look) end() {
+func (l *check) stop() {
 	if l.cancel != nil {
 		l.cancel()
 	}
 }
 
-// wait waits for the proof, or for the time of the next look.
-func (l *look) wait(ctx context.Context) (proved bool, err error) {
-	next := time.NewTimer(lookPause)
+// wait waits for the proof, for at most searchPause.
+func (l *check) wait(ctx context.Context) (proved bool, err error) {
+	next := time.NewTimer(searchPause)
 	defer next.Stop()
 	select {
 	case err := <-l.proof:
 		if err == nil {
 			return true, nil
 		}
-		l.end()
+		l.stop()
 		l.proof = nil
-		return false, Pause(ctx, lookPause)
+		return false, Pause(ctx, searchPause)
 	case <-next.C:
 		return false, nil
 	case <-ctx.Done():
@@ -184,7 +183,7 @@ func (l *look) wait(ctx context.Context) (proved bool, err error) {
 	}
 }
 
-// Pause waits, and fails with the cause that ends ctx.
+// Pause waits for d. It returns the cause of ctx if that ends first.
 func Pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -17,10 +17,11 @@ import (
 	"time"
 )
 
-// ErrStranger says that something listens where the server should, and is not it.
+// ErrStranger is returned if the program at the address of a server cannot prove that it
+// is that server.
 var ErrStranger = errors.New("what listens there is not the server of this database")
 
-// Proof is what the server with this secret answers to a nonce.
+// Proof returns the proof of a server with this secret for a nonce.
 func Proof(secret, nonce string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(nonce))
@@ -30,7 +31,7 @@ func Proof(secret, nonce string) string {
 // proofTime is how long a server may take to prove itself.
 const proofTime = 2 * time.Second
 
-// Proves says whether the server is there and is who server.json says.
+// Proves returns an error unless the server can be reached and proves its identity.
 func (s Server) Proves(ctx context.Context) error {
 	conn, err := s.Dial(ctx, "tcp", "")
 	if err != nil {
@@ -39,10 +40,9 @@ func (s Server) Proves(ctx context.Context) error {
 	return conn.Close()
 }
 
-// Dial connects to the server, whatever the address asked for, and returns a
-// connection on which the server has proved itself. A port can change hands at
-// any time, a connection cannot: so a token that is sent on one of these is sent
-// to the server and nobody else.
+// Dial connects to the server, for any address, and returns a connection on which the
+// server proved its identity. Another program can take over a port, but not an open
+// connection. So a token that is sent on this one reaches only the server.
 func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	err = s.challenge(conn, u.Host)
 	if !stop() {
-		err = errors.Join(context.Cause(ctx), err) // the connection is of no use any more
+		err = errors.Join(context.Cause(ctx), err) // the connection is closed or past its deadline
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
@@ -66,11 +66,10 @@ func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return conn, nil
 }
 
-// maxReply is how much of a stranger's talk is read.
+// maxReply is how many bytes of a reply are read before the server is verified.
 const maxReply = 8 << 10
 
-// challenge sends a nonce and checks what comes back. It leaves nothing of the
-// reply unread and reads nothing beyond it.
+// challenge sends a nonce and checks the proof. It reads exactly the reply.
 func (s Server) challenge(conn net.Conn, host string) error {
 	nonce := rand.Text()
 	_, err := fmt.Fprintf(conn, "GET /healthz?nonce=%s HTTP/1.1\r\nHost: %s\r\n\r\n", nonce, host)
@@ -96,7 +95,7 @@ func (s Server) challenge(conn net.Conn, host string) error {
 	return nil
 }
 
-// Client returns an HTTP client that talks to this server and to nobody else.
+// Client returns an HTTP client that connects only to this server.
 func (s Server) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: s.Dial, Proxy: nil, MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
