@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical returns the one form of a JSON text that RFC 8785 (JCS) allows. It fails
-// with a *SyntaxError if raw is not strict JSON, and with a *NumberError if the shortest
-// form of the nearest double is not the same number: two of them would look the same.
+// Canonical returns the canonical form of a JSON text by RFC 8785 (JCS). The error is a
+// *SyntaxError if raw is not strict JSON. It is a *NumberError if a number differs from
+// the shortest form of its nearest double: two numbers could then have the same form.
 func Canonical(raw []byte) ([]byte, error) {
 	v, err := Parse(raw)
 	if err != nil {
@@ -21,7 +21,7 @@ func Canonical(raw []byte) ([]byte, error) {
 	return v.Canonical()
 }
 
-// Canonical is like the function Canonical, for a value that was parsed before.
+// Canonical is like the function Canonical, for a parsed value.
 // Pointers in errors start at v.
 func (v Value) Canonical() ([]byte, error) {
 	var w writer
@@ -40,10 +40,9 @@ func Digest(raw []byte) (string, error) {
 	return digest(c), nil
 }
 
-// ConfirmationDigest returns the digest that an approval is bound to: the one of
-// {"agent", "server", "tool_name", "input"} (wire.md section 2). The server of a tool
-// that has none is "". Pointers in errors start at the input. Names that are not
-// UTF-8 are an error: they would have to be changed to be written down.
+// ConfirmationDigest returns the digest to which an approval is bound. It is the digest
+// of {"agent", "server", "tool_name", "input"} (wire.md section 2). Without a server,
+// server is "". Pointers in errors start at the input. Names must be UTF-8.
 func ConfirmationDigest(agent, server, toolName string, input []byte) (string, error) {
 	for _, s := range []string{agent, server, toolName} {
 		if !utf8.ValidString(s) {
@@ -54,7 +53,7 @@ func ConfirmationDigest(agent, server, toolName string, input []byte) (string, e
 	if err != nil {
 		return "", err
 	}
-	// The four names stand in canonical order.
+	// The four names are in canonical order.
 	b := appendString([]byte(`{"agent":`), agent)
 	b = append(append(b, `,"input":`...), arguments...)
 	b = appendString(append(b, `,"server":`...), server)
@@ -146,8 +145,8 @@ func (w *writer) child(s step, v Value) error {
 	return err
 }
 
-// compareUTF16 orders as RFC 8785 section 3.2.3 does. It differs from the order of
-// code points in one thing: what needs surrogates (D800 to DFFF) sorts before U+E000.
+// compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the
+// order of code points only in that surrogate pairs (D800 to DFFF) sort before U+E000.
 func compareUTF16(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// RFC 8785 appendix B: what a double looks like.
-func TestNumbersOfTheRFC(t *testing.T) {
+// The forms of doubles in RFC 8785 appendix B.
+func TestNumbersMatchRFC8785(t *testing.T) {
 	for bits, want := range map[uint64]string{
 		0x0000000000000000: "0",
 		0x8000000000000000: "0",
@@ -48,8 +48,8 @@ func TestNumbersOfTheRFC(t *testing.T) {
 }
 
 // The samples of RFC 8785 sections 3.2.2, 3.2.3 and 3.2.4. The first number of
-// the first sample is rounded by the RFC and refused here, so its rounded form is sent.
-func TestSamplesOfTheRFC(t *testing.T) {
+// the first sample is rounded by the RFC and rejected here, so its rounded form is used.
+func TestSamplesMatchRFC8785(t *testing.T) {
 	const sample = `{
   "numbers": [333333333.3333333, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
   "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -78,7 +78,7 @@ func TestSamplesOfTheRFC(t *testing.T) {
 	}
 }
 
-func TestStringsHaveOneForm(t *testing.T) {
+func TestCanonicalStrings(t *testing.T) {
 	for src, want := range map[string]string{
 		`"\u0008\u0009\u000a\u000c\u000d\u0022\u005c\u002f"`: `"\b\t\n\f\r\"\\/"`,
 		`"\u0000\u000B\u001F"`:                               `"\u0000\u000b\u001f"`,
@@ -106,7 +106,7 @@ func TestOneNumberHasOneForm(t *testing.T) {
 	}
 }
 
-// Two different numbers must not share a digest (F7, wire.md section 2).
+// Two different numbers must not have the same digest (F7, wire.md section 2).
 func TestInexactNumbersAreRefused(t *testing.T) {
 	for _, number := range []string{
 		"9007199254740993", "1e400", "-1e400", "1e999999999", "1e-999999999", "1e99999999999999999999", "1e-400", "4e-324", "2e-324",

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// texts draws JSON with every kind of trouble: odd numbers, escapes, duplicates.
+// texts generates JSON with difficult parts: odd numbers, escapes, duplicates.
 func texts() *rapid.Generator[string] {
 	number := rapid.Custom(func(t *rapid.T) string {
 		if rapid.Bool().Draw(t, "double") {
@@ -28,7 +28,7 @@ func texts() *rapid.Generator[string] {
 	})
 	str := rapid.Custom(func(t *rapid.T) string {
 		piece := rapid.SampledFrom([]string{"a", "é", "😀", "\ufb33", "\u2028", "\x7f", `\n`, `\/`, `\"`, `\\`, `\u0000`, `\u001F`, `\u00e9`, `\ud83d\ude00`, `\ud800`, `\udc00`, "\xff", "\t"})
-		// Trouble is rare, or every text would be bad.
+		// Difficult parts are rare, or every text would be invalid.
 		n := rapid.IntRange(0, 4).Draw(t, "length")
 		var b strings.Builder
 		for range n {
@@ -65,7 +65,7 @@ func texts() *rapid.Generator[string] {
 	return value(3)
 }
 
-// mutated breaks a text here and there.
+// mutated generates texts with random changes.
 func mutated() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		b := []byte(texts().Draw(t, "text"))
@@ -79,8 +79,8 @@ func mutated() *rapid.Generator[string] {
 	})
 }
 
-// agree holds canon against the other strict reader (T5). They may differ in two
-// things only: our depth, and numbers that have no exact double.
+// agree compares canon with another strict parser (T5). They may differ only in the
+// maximal depth, and in numbers that are no exact double.
 func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 	_, err := canon.Parse(src)
 	theirs := jsontext.Value(bytes.Clone(src))
@@ -113,7 +113,7 @@ func TestAgreesWithJSONText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { agree(t, []byte(mutated().Draw(t, "src"))) })
 }
 
-// What canon takes, the standard library reads as the same value.
+// The standard library decodes every accepted text to the same value.
 func TestAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := []byte(texts().Draw(t, "src"))

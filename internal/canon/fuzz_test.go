@@ -9,13 +9,13 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// FuzzParse holds every tree and every complaint to its text.
+// FuzzParse checks every parsed tree and every error against the text.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		checkSkim(t, src)
 		v, err := canon.Parse(src)
 		if err != nil {
-			checkPlace(t, src, err)
+			checkPosition(t, src, err)
 			return
 		}
 		checkTree(t, src, v, 0)
@@ -25,8 +25,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkPlace sees that a complaint names a place in the text, and is short.
-func checkPlace(t *testing.T, src []byte, err error) {
+// checkPosition checks that an error names a position in the text and is short.
+func checkPosition(t *testing.T, src []byte, err error) {
 	t.Helper()
 	var e *canon.SyntaxError
 	if !errors.As(err, &e) {
@@ -40,8 +40,8 @@ func checkPlace(t *testing.T, src []byte, err error) {
 	}
 }
 
-// checkTree sees that a value stands where it says, nowhere twice and not too
-// deep.
+// checkTree checks that the offsets of a value are right, that no name occurs twice, and
+// that the depth is allowed.
 func checkTree(t *testing.T, src []byte, v canon.Value, depth int) {
 	t.Helper()
 	if v.Kind == canon.Missing || v.Offset >= v.End || v.End > len(src) || depth > canon.MaxDepth {
@@ -63,8 +63,8 @@ func checkTree(t *testing.T, src []byte, v canon.Value, depth int) {
 	}
 }
 
-// FuzzCanonical holds canonical forms and digests against the other strict
-// reader, and against themselves.
+// FuzzCanonical compares canonical forms and digests with another strict parser, and
+// checks that the canonical form of a canonical form is the same.
 func FuzzCanonical(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		agree(t, src)

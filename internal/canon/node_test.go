@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// canonicalJS is RFC 8785 in JavaScript's own terms: JSON.stringify writes
-// numbers and strings, and sort compares by UTF-16. A line that JSON.parse
-// refuses gives an empty line.
+// canonicalJS is a program for RFC 8785 in JavaScript: JSON.stringify writes numbers and
+// strings, and sort compares by UTF-16. For a line that JSON.parse rejects it prints an
+// empty line.
 const canonicalJS = `
 const write = v => {
 	if (Array.isArray(v)) return "[" + v.map(write).join(",") + "]"
@@ -28,7 +28,7 @@ const read = line => { try { return JSON.parse(line) } catch { return undefined 
 const lines = require("fs").readFileSync(0, "utf8").split("\n")
 process.stdout.write(lines.map(line => { const v = read(line); return v === undefined ? "" : write(v) }).join("\n"))`
 
-// inNode gives each line its form in JavaScript.
+// inNode returns the canonical form of each line by Node.js.
 func inNode(t *testing.T, lines []string) []string {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -48,13 +48,13 @@ func inNode(t *testing.T, lines []string) []string {
 	return theirs
 }
 
-// compareWithNode holds the canonical form of each text against JavaScript's.
-// What JavaScript cannot read, we must not read either; it may read more than
-// we do, because it takes duplicate names and rounds numbers (T5).
+// compareWithNode compares the canonical form of each text with that of JavaScript. Text
+// that JavaScript rejects must be rejected. JavaScript accepts more, because it allows
+// duplicate names and rounds numbers (T5).
 func compareWithNode(t *testing.T, texts []string) (compared int) {
 	t.Helper()
 	for i, text := range texts {
-		texts[i] = strings.ReplaceAll(text, "\n", " ") // space in both, outside strings
+		texts[i] = strings.ReplaceAll(text, "\n", " ") // both are white space outside of strings
 	}
 	for i, theirs := range inNode(t, texts) {
 		ours, err := canon.Canonical([]byte(texts[i]))
@@ -69,7 +69,7 @@ func compareWithNode(t *testing.T, texts []string) (compared int) {
 	return compared
 }
 
-// A browser reads the same numbers (T5).
+// JavaScript parses and prints the same numbers (T5).
 func TestNumbersAgreeWithNode(t *testing.T) {
 	var texts []string
 	for e := -330; e <= 310; e++ {
@@ -88,7 +88,7 @@ func TestNumbersAgreeWithNode(t *testing.T) {
 	}
 }
 
-// A browser reads the same documents, and gives their names the same order (T5).
+// JavaScript parses the same documents, and sorts their names in the same order (T5).
 func TestDocumentsAgreeWithNode(t *testing.T) {
 	var texts []string
 	documents, broken := documents(), mutated()
@@ -109,8 +109,8 @@ func TestDocumentsAgreeWithNode(t *testing.T) {
 	}
 }
 
-// documents draws nested objects with distinct names whose order by UTF-16, by
-// code point and by insertion differ.
+// documents generates nested objects with distinct names. Their orders by UTF-16, by code
+// point and by insertion differ.
 func documents() *rapid.Generator[string] {
 	name := rapid.StringOfN(rapid.RuneFrom([]rune{
 		'a', 'A', 'b', '0', '1', '9', '_', ' ', '"', '\\', '/', 0, '\t', 0x7f, 0x80, 'é', 'e', 0x301, 'ö', '€', 0x2028,

@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// decimal is the exact value ±0.digits × 10^point. digits has no zero at either end;
-// none at all is zero. So two decimals are the same number if they are equal.
+// A decimal is the exact value ±0.digits × 10^point. The digits have no zero at either
+// end, and are empty for zero. So two decimals are the same number if they are equal.
 type decimal struct {
 	negative bool
 	digits   string
 	point    int
 }
 
-// farAway stands for an exponent that no double has, however many zeros a text of a
-// few megabytes puts before or after its digits.
+// farAway is an exponent that no double has, whatever the number of zeros in a text of a
+// few megabytes.
 const farAway = 1 << 40
 
-// parseDecimal takes the text of a JSON number. It is linear, whatever the exponent.
+// parseDecimal parses the text of a JSON number. Its time is linear in the text and does
+// not depend on the exponent.
 func parseDecimal(text string) decimal {
 	var d decimal
 	mantissa, exponent := text, 0
@@ -36,7 +37,7 @@ func parseDecimal(text string) decimal {
 	return d
 }
 
-// clampedInt reads [+-]?[0-9]+ and stops counting at farAway.
+// clampedInt parses [+-]?[0-9]+ and returns at most farAway.
 func clampedInt(s string) int {
 	s, negative := strings.CutPrefix(s, "-")
 	n := 0
@@ -51,11 +52,11 @@ func clampedInt(s string) int {
 	return n
 }
 
-// double returns the shortest decimal form of the nearest double, and whether that
-// form is the very same number.
+// double returns the shortest decimal form of the nearest double. It reports whether that
+// form is the same number.
 func (d decimal) double() (decimal, bool) {
-	// 17 digits tell any two doubles apart, so no shortest form has more. Doubles
-	// reach from 5e-324 to 1.8e308.
+	// 17 digits distinguish any two doubles, so no shortest form has more.
+	// Doubles range from 5e-324 to 1.8e308.
 	if len(d.digits) > 17 || d.point < -330 || d.point > 310 {
 		return decimal{}, false
 	}
@@ -71,8 +72,8 @@ func (d decimal) double() (decimal, bool) {
 	return shortest, shortest == d
 }
 
-// append writes the form that ECMAScript gives a number (Number::toString, which RFC
-// 8785 section 3.2.2.3 demands).
+// append appends the form of the number in ECMAScript (Number::toString), which RFC 8785
+// section 3.2.2.3 requires.
 func (d decimal) append(dst []byte) []byte {
 	if d.digits == "" {
 		return append(dst, '0')

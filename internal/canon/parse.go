@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Limits are the bounds of Parse. The zero value is good.
+// Limits are the limits of a parser. The zero value has the default limits.
 type Limits struct {
-	Depth int // of arrays and objects inside each other; MaxDepth if 0
+	Depth int // the most levels of nested arrays and objects; 0 is MaxDepth
 }
 
-// Parse reads exactly one JSON value, nested at most MaxDepth deep. An error is
-// always a *SyntaxError. Time and memory are linear in the text.
+// Parse parses exactly one JSON value with at most MaxDepth levels. The error is a
+// *SyntaxError. Time and memory are linear in the text.
 func Parse(raw []byte) (Value, error) { return Limits{}.Parse(raw) }
 
 // Parse is like the function Parse, with other limits.
@@ -35,11 +35,11 @@ func (l Limits) parser(raw []byte) *parser {
 type parser struct {
 	src   string
 	pos   int
-	depth int // left
+	depth int // number of levels left
 	path  []step
 }
 
-// document takes what is read to be the whole text.
+// document calls read for the value, and requires that the text has nothing else.
 func (p *parser) document(read func() (Value, *SyntaxError)) (Value, *SyntaxError) {
 	if strings.HasPrefix(p.src, "\ufeff") {
 		return Value{}, p.fail(0, "expected a value, got a byte order mark")
@@ -72,7 +72,7 @@ func (p *parser) value() (Value, *SyntaxError) {
 	return v, err
 }
 
-// scalar reads what has nothing inside.
+// scalar parses a value that is neither an array nor an object.
 func (p *parser) scalar(v *Value) (err *SyntaxError) {
 	switch c := p.peek(); {
 	case c == '"':
@@ -93,7 +93,7 @@ func (p *parser) scalar(v *Value) (err *SyntaxError) {
 	return err
 }
 
-// nested reads what is inside an array or an object, one level deeper.
+// nested parses the content of an array or an object with inside, one level deeper.
 func (p *parser) nested(v *Value, inside func(*Value) *SyntaxError) *SyntaxError {
 	if p.depth == 0 {
 		return p.fail(p.pos, "expected fewer levels: arrays and objects are nested too deeply")
@@ -132,7 +132,7 @@ func (p *parser) members(v *Value) *SyntaxError {
 	})
 }
 
-// list reads what stands between commas, up to the bracket that closes it.
+// list parses items between commas, up to the closing bracket.
 func (p *parser) list(bracket byte, item func(i int) *SyntaxError) *SyntaxError {
 	if p.space(); p.take(bracket) {
 		return nil
@@ -151,7 +151,7 @@ func (p *parser) list(bracket byte, item func(i int) *SyntaxError) *SyntaxError 
 	}
 }
 
-// name reads the name of a member and the colon, and enters the member.
+// name parses the name of a member and the colon, and adds the member to the path.
 func (p *parser) name(fresh func(name string) bool) (m Member, err *SyntaxError) {
 	p.space()
 	m.Offset = p.pos
@@ -171,7 +171,8 @@ func (p *parser) name(fresh func(name string) bool) (m Member, err *SyntaxError)
 	return m, nil
 }
 
-// leave goes back from a member or an element, unless something is wrong there.
+// leave removes the last member or element from the path, unless there is an error: its
+// pointer needs the path.
 func (p *parser) leave(err *SyntaxError) *SyntaxError {
 	if err == nil {
 		p.path = p.path[:len(p.path)-1]
@@ -179,14 +180,15 @@ func (p *parser) leave(err *SyntaxError) *SyntaxError {
 	return err
 }
 
-// names finds duplicates: by looking while there are few, by hash when there are many.
+// names finds duplicate names: by comparison if there are few, with a map if there are
+// many.
 type names struct {
 	few  []string
 	many map[string]struct{}
 }
 
 func (n *names) add(name string) bool {
-	const few = 8 // below this a map costs more than it saves
+	const few = 8 // up to this number, comparing is faster than a map
 	if n.many == nil {
 		for _, f := range n.few {
 			if f == name {
@@ -206,7 +208,7 @@ func (n *names) add(name string) bool {
 	return len(n.many) > before
 }
 
-// number takes -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6.
+// number parses -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?, RFC 8259 section 6.
 func (p *parser) number() (string, *SyntaxError) {
 	start := p.pos
 	p.take('-')
@@ -252,8 +254,8 @@ func (p *parser) space() {
 	}
 }
 
-// peek returns 0 at the end. A NUL in the text is no token either, so both end in
-// unexpected, which tells them apart.
+// peek returns the next byte, or 0 at the end. A NUL in the text is no token either, so
+// both lead to unexpected, which distinguishes them.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]
@@ -269,7 +271,7 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-// literal takes a whole word, so that "nullable" is reported at its first byte.
+// literal accepts whole words only, so that "nullable" is reported at its first byte.
 func (p *parser) literal(word string) bool {
 	rest, ok := strings.CutPrefix(p.src[p.pos:], word)
 	if !ok || rest != "" && isWord(rest[0]) {

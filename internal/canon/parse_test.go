@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// What models really send wrong is explained with a pointer and a place (F15).
-func TestMistakesAreExplained(t *testing.T) {
+// The mistakes of models are explained with a pointer and a position (F15).
+func TestSyntaxErrorsAreExplained(t *testing.T) {
 	tests := []struct {
 		name, src    string
 		line, column int
@@ -201,7 +201,7 @@ func TestDepthHasALimit(t *testing.T) {
 	}
 }
 
-// A duplicate is found wherever it stands, among few names and among many (T5).
+// A duplicate is found at any position, among few names and among many (T5).
 func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		for again := range n {
@@ -220,9 +220,8 @@ func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 	}
 }
 
-// A name of another case is another name: read by somebody who does not care,
-// one of the two would be lost (T5).
-func TestNamesOfAnotherCaseAreOthers(t *testing.T) {
+// Names are case-sensitive. A parser that ignores case would lose one of the two (T5).
+func TestNamesAreCaseSensitive(t *testing.T) {
 	v, err := canon.Parse([]byte(`{"path":1,"Path":2,"PATH":3}`))
 	if err != nil || len(v.Members()) != 3 {
 		t.Fatalf("got %d members, %v; want 3", len(v.Members()), err)

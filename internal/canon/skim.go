@@ -2,14 +2,13 @@ package canon
 
 import "slices"
 
-// Skim reads the members of an object that have one of these names, in source
-// order, and keeps nothing of what else is there: that is only checked. A member
-// has its kind, its place and its text, and no children: parse its raw bytes for
-// them.
+// Skim returns the members of an object that have one of these names, in source order. It
+// checks the rest of the text but stores none of it. A member has its kind, its position
+// and its text, but no children: parse its raw bytes for them.
 //
-// A name that is asked for stands once, as in Parse. Of other names, and of those
-// inside of values, this is not checked: nobody has read them. What is no object
-// has no members. An error is always a *SyntaxError.
+// As in Parse, each of these names may occur only once. Other names, and names inside of
+// values, may occur several times, since they are not returned. A value that is not an
+// object has no members. The error is a *SyntaxError.
 func (l Limits) Skim(raw []byte, names ...string) ([]Member, error) {
 	p := l.parser(raw)
 	var found []Member
@@ -43,7 +42,7 @@ func (p *parser) skim(names []string, found *[]Member) *SyntaxError {
 	})
 }
 
-// leaf reads a value without its children.
+// leaf parses a value without its children.
 func (p *parser) leaf() (v Value, err *SyntaxError) {
 	p.space()
 	v.Offset = p.pos
@@ -59,7 +58,7 @@ func (p *parser) leaf() (v Value, err *SyntaxError) {
 	return v, err
 }
 
-// skip checks a value and keeps nothing of it.
+// skip checks a value and stores nothing of it.
 func (p *parser) skip() *SyntaxError {
 	p.space()
 	var err *SyntaxError

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/canon"
 )
 
-// leaf is a member as both readers must see it.
+// A leaf has what Skim and Parse must both return for a member.
 type leaf struct {
 	Name, Text       string
 	At, Offset, End  int
@@ -28,8 +28,8 @@ func leaves(members []canon.Member) (out []leaf) {
 	return out
 }
 
-// checkSkim holds skimming against reading: of every name the same members, and the
-// same complaints, but for names that stand twice where nobody reads them.
+// checkSkim compares Skim with Parse: the same members of every name, and the same errors,
+// except for duplicates of names that Skim does not return.
 func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 	v, err := canon.Parse(src)
 	twice := func(err error) bool {
@@ -56,7 +56,7 @@ func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 	}
 }
 
-// Skimming and reading see the same in the same bytes (T5).
+// Skim and Parse return the same members for the same text (T5).
 func TestSkimAgreesWithParse(t *testing.T) {
 	object := rapid.Custom(func(t *rapid.T) string {
 		return `{"a" : ` + texts().Draw(t, "a") + `, "\u0062":` + texts().Draw(t, "b") + `}`
@@ -65,7 +65,7 @@ func TestSkimAgreesWithParse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkSkim(t, []byte(mutated().Draw(t, "src"))) })
 }
 
-// What is asked for is read strictly, and what is skipped is still JSON (T5).
+// The selected members are parsed strictly, and the skipped text must be JSON (T5).
 func TestSkimIsStrict(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"a":1,"a":2}`:              `expected each name once in an object, got "a" again`,
@@ -94,9 +94,8 @@ func TestSkimIsStrict(t *testing.T) {
 	}
 }
 
-// What is skipped costs no memory, whatever it is: of a tree of it there would be a
-// hundred bytes for each of its own (T5).
-func TestWhatIsSkippedCostsNoMemory(t *testing.T) {
+// Skipped text uses no memory. As a tree, each byte of it could use a hundred (T5).
+func TestSkippedTextUsesNoMemory(t *testing.T) {
 	const size = 4 << 20
 	for name, src := range map[string]string{
 		"numbers": `{"r":[` + strings.Repeat("0,", size/2) + `0]}`,

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError says where and why a text is not strict JSON.
+// A SyntaxError describes where and why a text is not strict JSON.
 type SyntaxError struct {
 	Offset       int    // of the offending byte
 	Line, Column int    // from 1; the column counts code points
@@ -15,7 +15,7 @@ type SyntaxError struct {
 	Detail       string // what was expected; quotes at most a few characters of the text
 }
 
-// Error gives the place and the detail in one line. A long pointer is left to Pointer.
+// Error returns the position and the detail in one line. It leaves out a long pointer.
 func (e *SyntaxError) Error() string {
 	place := fmt.Sprintf("line %d, column %d", e.Line, e.Column)
 	if e.Pointer != "" && len(e.Pointer) <= maxPointerShown {
@@ -24,15 +24,15 @@ func (e *SyntaxError) Error() string {
 	return "not JSON: " + place + ": " + e.Detail
 }
 
-// NumberError says which number changes when it is read as a double and written down
-// again. The text is valid JSON, but it has no canonical form.
+// A NumberError names a number that changes when it is converted to a double and back. The
+// text is valid JSON, but has no canonical form.
 type NumberError struct {
 	Offset  int    // of the number
 	Pointer string // RFC 6901
 	Detail  string
 }
 
-// Error gives the place and the detail in one line.
+// Error returns the position and the detail in one line.
 func (e *NumberError) Error() string {
 	if len(e.Pointer) > maxPointerShown {
 		return fmt.Sprintf("at byte %d: %s", e.Offset, e.Detail)
@@ -41,9 +41,11 @@ func (e *NumberError) Error() string {
 }
 
 const (
-	// maxPointerShown keeps a hostile name of a megabyte out of log lines.
+	// maxPointerShown is the longest pointer in the text of an error. It keeps
+	// hostile names of a megabyte out of logs.
 	maxPointerShown = 120
-	// maxQuoted is enough to recognise a place and too little to leak a secret.
+	// maxQuoted is the most characters that an error quotes: enough to find the
+	// position, and too few to leak a secret.
 	maxQuoted = 20
 )
 
@@ -58,7 +60,7 @@ func position(before string) (line, column int) {
 	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[start:])
 }
 
-// excerpt quotes the beginning of s with everything invisible escaped.
+// excerpt returns the beginning of s in quotation marks, with invisible characters escaped.
 func excerpt(s string, limit int) string {
 	n := 0
 	for i := range s {
@@ -70,7 +72,7 @@ func excerpt(s string, limit int) string {
 	return strconv.Quote(s)
 }
 
-// step is one level of the path to the value being read.
+// A step is one level of the path to the value that is being parsed.
 type step struct {
 	name  string
 	index int // of an element; -1 for a member

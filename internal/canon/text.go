@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// str reads a string and returns its content, if that is to be kept. Text without
-// escapes is not copied.
+// str parses a string and, if keep is set, returns its content. Text without escapes is
+// not copied.
 func (p *parser) str(keep bool) (string, *SyntaxError) {
 	p.pos++ // the opening quote
 	start := p.pos
@@ -49,8 +49,8 @@ func (p *parser) str(keep bool) (string, *SyntaxError) {
 	}
 }
 
-// plain skips everything that stands for itself. It stops at the end, a quote, a
-// backslash, a control character or a byte that is not UTF-8.
+// plain skips characters that need no decoding. It stops at the end, a quote, a backslash,
+// a control character or a byte that is not UTF-8.
 func (p *parser) plain() {
 	for p.pos < len(p.src) {
 		c := p.src[p.pos]
@@ -69,7 +69,7 @@ func (p *parser) plain() {
 	}
 }
 
-// escape reads one escape, or a pair of them for a code point above U+FFFF.
+// escape parses one escape, or a pair of them for a code point above U+FFFF.
 func (p *parser) escape() (rune, *SyntaxError) {
 	start := p.pos
 	p.pos++ // the backslash
@@ -98,7 +98,7 @@ func (p *parser) escape() (rune, *SyntaxError) {
 	return 0, p.fail(start, "expected a pair of surrogates, got one alone")
 }
 
-// hex reads the u and its four digits.
+// hex parses the u and its four digits.
 func (p *parser) hex() (rune, *SyntaxError) {
 	p.pos++ // the u
 	var r rune
@@ -113,8 +113,8 @@ func (p *parser) hex() (rune, *SyntaxError) {
 	return r, nil
 }
 
-// appendString writes s with the fewest escapes, RFC 8785 section 3.2.2.2. s must be
-// valid UTF-8.
+// appendString appends s as a JSON string with the fewest escapes (RFC 8785 section
+// 3.2.2.2). It must be valid UTF-8.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -1,22 +1,21 @@
-// Package canon reads JSON strictly and gives it one canonical form and one digest.
+// Package canon parses JSON strictly, and computes its canonical form and digest.
 //
-// An approval is bound to a digest (wire.md section 2), so two readers must never
-// see two different things in the same bytes. The scanner therefore takes exactly
-// RFC 8259 and nothing that readers disagree about: no duplicate names, no invalid
-// UTF-8, no lone surrogates. The canonical form is RFC 8785, and a number that would
-// change on the way through a double is refused instead of rounded.
+// An approval is bound to a digest (wire.md section 2), so no two parsers may understand
+// the same bytes differently. This parser accepts RFC 8259 without the parts that parsers
+// handle differently: duplicate names, invalid UTF-8 and lone surrogates. The canonical
+// form is that of RFC 8785. A number that changes as a double is rejected, not rounded.
 package canon
 
 import "strings"
 
-// MaxDepth is how deeply arrays and objects may be nested: the limit that wire.md
-// section 1 sets for a request body.
+// MaxDepth is the most levels of nested arrays and objects. It is the limit of a request
+// body (wire.md section 1).
 const MaxDepth = 32
 
-// Kind says which of the six JSON values a Value is.
+// A Kind is the kind of a JSON value.
 type Kind uint8
 
-// The kinds. The zero Value is of kind Missing: it stands for "not there".
+// The kinds. The zero Value has the kind Missing, for a value that does not exist.
 const (
 	Missing Kind = iota
 	Null
@@ -27,7 +26,7 @@ const (
 	Object
 )
 
-// String names the kind with its article, ready for a sentence: "an array".
+// String returns the name of the kind with its article, such as "an array".
 func (k Kind) String() string {
 	switch k {
 	case Null:
@@ -46,33 +45,34 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
-// Value is one parsed JSON value. It is read-only: callers must not change the
-// slices they get. Its strings share memory with one copy of the source.
+// A Value is one parsed JSON value. It is read-only: callers must not change the slices
+// that its methods return. Its strings share memory with one copy of the source.
 type Value struct {
 	Kind   Kind
 	Offset int // of the first byte of the value in the source
-	End    int // just behind its last byte
+	End    int // after its last byte
 
 	yes      bool
 	text     string
 	children *children
 }
 
-// children keeps a Value small: an array of a million numbers is a common attack.
+// children is apart from Value to keep a Value small, since an array of a million numbers
+// is a common attack.
 type children struct {
 	elements []Value
 	members  []Member
 }
 
-// Member is one name and value of an object.
+// A Member is one name and value of an object.
 type Member struct {
 	Name   string // unescaped
 	Offset int    // of the opening quote of the name in the source
 	Value  Value
 }
 
-// Text returns the content of a string, unescaped, or the digits of a number as they
-// stood in the source. For every other kind it is "".
+// Text returns the unescaped content of a string, or the text of a number in the source.
+// For every other kind it returns "".
 func (v Value) Text() string { return v.text }
 
 // Bool reports whether v is the literal true.
@@ -103,8 +103,8 @@ func (v Value) Members() []Member {
 	return v.children.members
 }
 
-// Get returns the member of that exact name. It compares name by name: to read many
-// names of a large object, range over Members.
+// Get returns the member with this exact name. It compares all names: to read many members
+// of a large object, range over Members.
 func (v Value) Get(name string) (Value, bool) {
 	for _, m := range v.Members() {
 		if m.Name == name {
@@ -117,8 +117,8 @@ func (v Value) Get(name string) (Value, bool) {
 // Raw returns the bytes of v in src, which must be the bytes v was parsed from.
 func (v Value) Raw(src []byte) []byte { return src[v.Offset:v.End:v.End] }
 
-// Pointer extends an RFC 6901 pointer by unescaped tokens:
-// Pointer("/questions", "0", "a/b") is "/questions/0/a~1b".
+// Pointer returns an RFC 6901 pointer extended by unescaped tokens. For example,
+// Pointer("/questions", "0", "a/b") returns "/questions/0/a~1b".
 func Pointer(base string, tokens ...string) string {
 	var b strings.Builder
 	b.WriteString(base)
