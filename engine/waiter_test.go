@@ -28,7 +28,7 @@ func TestNothingIsPublishedBeforeCommit(t *testing.T) {
 		w := p.wait(context.Background(), a.ID)
 		held := make(chan struct{})
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
-			first, err := next(ctx, c) // it is on the disk, and nobody has heard
+			first, err := next(ctx, c) // it is committed, but not yet published
 			<-held
 			return first, err
 		})

@@ -66,18 +66,18 @@ func play(t *testing.T, path string) {
 	}
 }
 
-// cast is who speaks in dialogues.
+// cast has the principals of dialogues by name.
 var cast = map[string]askback.Principal{
 	"bot": bot, "other": {Kind: askback.Agent, Name: "other"},
 	"ana": ana, "ben": {Kind: askback.Responder, Name: "ben"},
 	"ops": {Kind: askback.Operator, Name: "ops"}, "eve": {Kind: askback.Admin, Name: "eve"},
 }
 
-// stage is a server with a clock, and the ids that were seen.
+// stage is a server with a clock that the dialogue moves, and the ids of its replies.
 type stage struct {
 	*fixture
 	now atomic.Int64
-	ids [][2]string // as it is, as it is written
+	ids [][2]string // an id, and its numbered form
 }
 
 func newStage(t *testing.T) *stage {
@@ -105,7 +105,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// say sends a request and returns the reply as it is written down.
+// say sends a request and returns the reply in the form of the archive.
 func (s *stage) say(request string) string {
 	s.t.Helper()
 	request = s.direct(request)
@@ -129,7 +129,7 @@ func (s *stage) say(request string) string {
 	return s.written(got)
 }
 
-// direct does what stands before a request, and returns the request.
+// direct executes the commands before a request, and returns the request.
 func (s *stage) direct(request string) string {
 	s.t.Helper()
 	for {
@@ -151,8 +151,7 @@ func (s *stage) direct(request string) string {
 	}
 }
 
-// real puts the ids of this run in place of the written ones, and "…" 3000000
-// letters in place of the word HUGE.
+// real replaces numbered ids by those of this run, and the word HUGE by 3000000 letters.
 func (s *stage) real(text string) string {
 	for _, id := range s.ids {
 		text = strings.ReplaceAll(text, id[1], id[0])
@@ -165,7 +164,7 @@ var (
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
 )
 
-// written is a reply with the ids numbered.
+// written returns a reply with its ids numbered.
 func (s *stage) written(r reply) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\n", r.status)
@@ -195,7 +194,7 @@ func (s *stage) written(r reply) string {
 	return anySecret.ReplaceAllString(text, "askback_"+strings.Repeat("0", 43)) + "\n"
 }
 
-// Every route speaks in a dialogue in which it does what it is for.
+// Every route has a dialogue in which it succeeds.
 func TestEveryRouteHasDialogue(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil {

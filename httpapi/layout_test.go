@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// columns is how long a line of a page may be.
+// columns is the maximum length of a line.
 const columns = 110
 
-// laid writes JSON for people: on one line where it fits, else a member a line.
-// Of an object it shows the named members only, and says that there are more;
-// "outcome.by" names a member of a member. Nobody named is all.
+// formatJSON formats JSON for people: on one line if it fits, else a line for each member.
+// It shows only the members in show, and "…" for the others; "outcome.by" names a
+// member of a member. An empty show means all.
 func formatJSON(raw json.RawMessage, show []string, indent string, used int) string {
 	one := inLine(raw, show)
 	if len(indent)+used+utf8.RuneCountInString(one) <= columns {
@@ -37,7 +37,8 @@ func inLine(raw json.RawMessage, show []string) string {
 	return begin + strings.Join(parts, ", ") + end
 }
 
-// taken takes a value apart. What is neither object nor list is its own begin.
+// taken splits a value into its parts. A value that is neither object nor list has only a
+// begin.
 func taken(raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string) (begin string, parts []string, end string) {
 	raw = bytes.TrimSpace(raw)
 	switch raw[0] {
@@ -67,7 +68,7 @@ func taken(raw json.RawMessage, show []string, each func(name string, v json.Raw
 	return string(raw), nil, ""
 }
 
-// shown says whether a member is of interest, and what of it.
+// shown reports whether a member is in show, and returns which of its members are.
 func shown(show []string, name string) (inner []string, ok bool) {
 	if len(show) == 0 || slices.Contains(show, name) {
 		return nil, true
@@ -85,7 +86,7 @@ type jsonMember struct {
 	value json.RawMessage
 }
 
-// members are those of an object, in their order.
+// members returns the members of an object in their order.
 func members(raw json.RawMessage) (out []jsonMember) {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {
@@ -97,12 +98,12 @@ func members(raw json.RawMessage) (out []jsonMember) {
 		if err != nil || in.Decode(&v) != nil {
 			return nil
 		}
-		out = append(out, jsonMember{name.(string), v}) // a decoder takes no other names
+		out = append(out, jsonMember{name.(string), v}) // names are always strings
 	}
 	return out
 }
 
-// A page shows what is of interest, in its order, and says that there is more.
+// A formatted reply has the selected members in their order, and a mark for the others.
 func TestRepliesAreFormatted(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {

@@ -20,12 +20,12 @@ import (
 
 const manual = "../docs/api.md"
 
-// mark is a place of the page that is filled from elsewhere: a name and, of an
-// exchange, the members of the reply that are of interest.
+// mark is a place in the page whose content is generated: a name and, for an exchange,
+// the members of the reply to show.
 var mark = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end -->\n`)
 
-// docs/api.md shows what was really sent and replied: the exchanges of the tour,
-// the fields of the schemas and the table of routes stand in it as they are.
+// docs/api.md has the actual exchanges of a dialogue, the fields of the schemas and the
+// table of routes.
 func TestAPIDocsAreGenerated(t *testing.T) {
 	raw, err := os.ReadFile(manual)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestAPIDocsAreGenerated(t *testing.T) {
 	}
 }
 
-// exchange is a request and its reply, as the dialogue writes them.
+// exchange is a request and its reply in the form of the archive.
 type exchange struct{ request, reply string }
 
 func exchanges(t *testing.T, path string) map[string]exchange {
@@ -71,8 +71,7 @@ func exchanges(t *testing.T, path string) map[string]exchange {
 	return out
 }
 
-// filled is what belongs at a mark. An exchange that was shown is taken out of
-// the tour.
+// filled returns the content for a mark. It removes a shown exchange from the tour.
 func filled(t *testing.T, name string, show []string, tour map[string]exchange) string {
 	if name == "routes" {
 		return routesTable()
@@ -88,8 +87,8 @@ func filled(t *testing.T, name string, show []string, tour map[string]exchange) 
 	return "```http\n" + requestShown(e.request) + "```\n\n```http\n" + replyShown(t, e.reply, show) + "```\n"
 }
 
-// requestShown is a request as a client writes it. Who speaks is the name of a
-// token.
+// requestShown returns a request as a client sends it, with the name of the principal as
+// the token.
 func requestShown(said string) string {
 	head, body, _ := strings.Cut(said, "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
@@ -105,7 +104,7 @@ func requestShown(said string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// replyShown is a reply with the members that are of interest.
+// replyShown returns a reply with the members in show.
 func replyShown(t *testing.T, said string, show []string) string {
 	head, body, _ := strings.Cut(said, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -133,7 +132,7 @@ func replyShown(t *testing.T, said string, show []string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// routesTable is every route in a row, by their groups.
+// routesTable returns a table with a row for each route, by group.
 func routesTable() string {
 	var b strings.Builder
 	tag := ""
@@ -162,7 +161,7 @@ func word(schema string) string {
 	return "`" + schema + "`"
 }
 
-// fieldsTable is what a schema says of its fields.
+// fieldsTable returns a table of the fields of a schema.
 func fieldsTable(t *testing.T, name string) string {
 	t.Helper()
 	raw, err := httpapi.Document()
@@ -191,7 +190,7 @@ func fieldsTable(t *testing.T, name string) string {
 	return b.String() + "\n"
 }
 
-// The events that docs/api.md tells of are ones that a stream may have.
+// docs/api.md names only events that a stream can have.
 func TestAPIDocsListOnlyKnownEvents(t *testing.T) {
 	raw, err := os.ReadFile(manual)
 	if err != nil {

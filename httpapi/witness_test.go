@@ -83,7 +83,7 @@ func (p *promise) witness(h http.Handler, complain func(format string, args ...a
 		out := &recorded{ResponseWriter: w, status: http.StatusOK}
 		h.ServeHTTP(out, r)
 		if r.Context().Err() != nil && !out.begun {
-			return // nobody is there any more, and nothing was said
+			return // the client is gone and no reply was written
 		}
 		if err := p.holds(r, body.Bytes(), out); err != nil {
 			complain("%s %s: %d: %v", r.Method, r.URL, out.status, err)
@@ -91,7 +91,7 @@ func (p *promise) witness(h http.Handler, complain func(format string, args ...a
 	})
 }
 
-// recorded is a reply that is also kept.
+// recorded is a response writer that records the reply.
 type recorded struct {
 	http.ResponseWriter
 	status int
@@ -99,7 +99,7 @@ type recorded struct {
 	body   bytes.Buffer
 }
 
-// Unwrap lets a stream flush and have deadlines.
+// Unwrap makes Flush and deadlines available to [http.ResponseController].
 func (r *recorded) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func (r *recorded) WriteHeader(status int) {
