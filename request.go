@@ -261,7 +261,7 @@ func (q Question) dropOther(options bool, at string, dropped *problems) []string
 
 func normalizeOptions(q Question, at string, bad, dropped *problems) []Option {
 	var kept []Option
-	if n := len(q.Options); n > MaxOptions+MinOptions { // "Other" may stand among them
+	if n := len(q.Options); n > MaxOptions+MinOptions { // some may be "Other", which is dropped
 		bad.add(at+"/options", fmt.Sprintf("%d options; at most %d", n, MaxOptions), "offer fewer")
 		return nil
 	}

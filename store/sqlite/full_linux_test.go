@@ -154,7 +154,7 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 }
 
 // A disk on which a database can just be opened, and nothing more be kept, is full from
-// the start: Health says so before the first change is refused.
+// the start: Health returns it before the first change is rejected.
 func TestDiskIsFullFromTheStart(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {

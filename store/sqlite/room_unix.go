@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// hasRoom reports whether this user can still write as much as a reserve to the
-// disk of a database, as far as the system knows.
+// hasRoom reports whether the disk of the database has room for a reserve. If the system
+// does not know, it returns true.
 func hasRoom(path string) bool {
 	var s syscall.Statfs_t
 	if syscall.Statfs(filepath.Dir(path), &s) != nil {
