@@ -404,13 +404,33 @@ func (a *agent) result(c <-chan reply) result {
 	return out
 }
 
-// loses calls a tool and loses patience before there is a result.
+// loses calls a tool and gives up before there is a result. On a busy machine the client
+// can give up before the question is asked: then it calls again, and waits longer.
 func (a *agent) loses(c call) {
 	a.t.Helper()
-	if r := a.soon(a.start("call", c.within(short))); !r.Error.timedOut() {
-		a.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
+	a.loseAll(1, func(within time.Duration) []<-chan reply {
+		return []<-chan reply{a.start("call", c.within(within))}
+	})
+}
+
+// loseAll starts calls that time out, until at least so many questions are open.
+func (a *agent) loseAll(open int, start func(within time.Duration) []<-chan reply) {
+	a.t.Helper()
+	for within := short; ; within *= 2 {
+		for _, c := range start(within) {
+			if r := a.soon(c); !r.Error.timedOut() {
+				a.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
+			}
+		}
+		a.heard()
+		got := len(a.open())
+		if got >= open {
+			return
+		}
+		if within > 20*short {
+			a.t.Fatalf("%d questions are open after a call of %v, want %d", got, within, open)
+		}
 	}
-	a.heard()
 }
 
 // heard gives the server time to hear that the client gave up. Some clients say so in

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,16 +38,12 @@ func (i *impatient) ask(question string) call {
 // lose asks everything, and has no answer when the client gives up.
 func (i *impatient) lose() {
 	i.t.Helper()
-	var calls []<-chan reply
-	for _, question := range []string{repeating, waiting, looking} {
-		calls = append(calls, i.start("call", i.ask(question).within(short)))
-	}
-	for _, c := range calls {
-		if r := i.soon(c); !r.Error.timedOut() {
-			i.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
+	i.loseAll(3, func(within time.Duration) (calls []<-chan reply) {
+		for _, question := range []string{repeating, waiting, looking} {
+			calls = append(calls, i.start("call", i.ask(question).within(within)))
 		}
-	}
-	i.heard()
+		return calls
+	})
 	i.ids = map[string]string{}
 	for _, k := range i.p.Open(3) {
 		i.ids[k.Questions[0].Text] = k.ID
