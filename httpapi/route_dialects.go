@@ -82,8 +82,8 @@ var dialectRoutes = []route{
 		method: "POST", path: hook.Path, action: askback.ActAsk, limit: hook.MaxInput, serve: (*call).claudeHook,
 		doc: openapi.Route{
 			Tag: "dialects", Summary: "Answer a hook of Claude Code.",
-			Detail: "The body is the event. It replies once somebody decided, however long that takes, or with 204, or {} where the reply had begun: no decision. " +
-				"Whoever closes the connection withdraws the ask. Events of Codex are read too; to those of other programs the reply is 204.",
+			Detail: "The body is the event. It replies when a person has decided, however long that takes. 204, or {} if the reply had begun, is no decision. " +
+				"Closing the connection withdraws the ask. Events of Codex are read too; to those of other programs the reply is 204.",
 			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 204, 409, 429},
 			Query: params{{
 				Name: "defer", Example: "10s",

@@ -104,8 +104,8 @@ func (c *call) declaresPages() bool {
 // page names the one thing a round asks the client for.
 const page = "page"
 
-// showPage asks the client to show the page of an ask. Its address logs nobody
-// in: whoever opens it shows there who they are. The id is required by the Rust SDK,
+// showPage asks the client to show the page of an ask. Its address logs
+// no one in: the person who opens it logs in there. The id is required by the Rust SDK,
 // which reads a page as revision 2025-11-25 has it.
 func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	return &mcp.CallToolResult{

@@ -80,7 +80,7 @@ func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, 
 	case err != nil:
 		return nil, err
 	case p.Kind != askback.Agent:
-		return nil, askback.ErrForbidden // whoever may answer must not ask as well
+		return nil, askback.ErrForbidden // a principal that may answer must not ask
 	}
 	return &caller{seat: guarded{g.As(p), g, secret}, name: p.Name}, nil
 }

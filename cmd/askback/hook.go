@@ -30,7 +30,7 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
 	switch {
 	case err != nil && c.Strict:
-		return ended{exitBlock, "nobody could be asked about this: " + withoutRoute(err)}
+		return ended{exitBlock, "Askback could not ask about this: " + withoutRoute(err)}
 	case unwritten != nil && c.Strict:
 		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
@@ -68,7 +68,7 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 		return nil, err
 	}
 	if _, served := d.place.Last(); errand.kind == "" && d.remote == "" && !served {
-		return nil, nil // nobody holds anything that could be looked after
+		return nil, nil // no server ran here, so no ask can be open
 	}
 	if _, defers := hook.Defer(ev); defers && c.Defer > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.Defer)

@@ -23,7 +23,7 @@ type openers struct {
 func watch(t *testing.T, database string, stop <-chan struct{}) (result func() *openers) {
 	t.Helper()
 	if !showsLocks(t) {
-		t.Log("LEFT OUT: /proc shows no locks here, so nobody looks at who has the database open")
+		t.Log("LEFT OUT: /proc shows no locks here, so the test cannot see which process has the database open")
 		return func() *openers { return &openers{seen: -1} }
 	}
 	o := &openers{database: database}

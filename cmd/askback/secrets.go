@@ -82,7 +82,7 @@ func (s *secrets) fill(ctx context.Context, e *engine.Engine) error {
 		}
 		err := e.Adopt(ctx, t.is, *t.secret)
 		if errors.Is(err, askback.ErrDiskFull) || errors.Is(err, askback.ErrDamaged) {
-			err = nil // the rest can be read all the same; whoever shows this token is told
+			err = nil // the other tokens can still be read; using this one fails with the reason
 		}
 		if err != nil {
 			return fmt.Errorf("make %s known: %w", t.path, err)

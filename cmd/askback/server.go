@@ -262,7 +262,7 @@ func (h *holder) fail(err error) {
 	}
 	h.at.end()
 	h.desk.lose(h.at)
-	_ = h.end() // whoever comes next is told
+	_ = h.end() // the next caller of end gets the error
 	if failed := h.desk.serve.failed; failed != nil && h.failure() != nil {
 		failed(err)
 	}
@@ -348,7 +348,7 @@ func (h *holder) end() error {
 	case err := <-closed:
 		errs = append(errs, err)
 	case <-limit.C:
-		// The lock stays: it goes with the process, and nobody opens the database before.
+		// The lock stays: it ends with the process, and no other process opens the database before.
 		h.err = errors.Join(append(errs, errSlowEnd)...)
 		return h.err
 	}

@@ -25,7 +25,7 @@ var yesNo = []string{"Yes, proceed", "No, cancel"}
 func readInterrupt(raw []byte) (call Call, known bool, err error) {
 	v, err := canon.Parse(raw)
 	if err != nil {
-		return Call{}, false, nil // whoever reads it next says so
+		return Call{}, false, nil // the next reader reports it
 	}
 	n := node{Value: v}
 	if e := v.Elements(); v.Kind == canon.Array && len(e) == 1 {
