@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,26 +22,9 @@ import (
 type here struct {
 	t      *testing.T
 	place  local.Place
-	said   *lockedBuffer
+	said   *output
 	in     *os.File // what is written here, the command reads
 	exited chan int
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 func runHere(t *testing.T, args ...string) *here {
@@ -56,7 +37,7 @@ func runHere(t *testing.T, args ...string) *here {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &here{t, local.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &lockedBuffer{}, out, make(chan int, 1)}
+	h := &here{t, local.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &output{}, out, make(chan int, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -74,6 +74,16 @@ func fill(t *testing.T, dir string) (free func()) {
 	}
 }
 
+// waitForRoom waits until a store reports that there is room on its disk again.
+func waitForRoom(t *testing.T, s *sqlite.Store) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); s.Health().DiskFull != nil; <-time.After(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("Health with room again: got %v, want it well", s.Health().DiskFull)
+		}
+	}
+}
+
 // On a full disk, a change is rejected with ErrDiskFull and not kept. Reads continue, and
 // changes are accepted again once there is room.
 func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
@@ -114,15 +124,7 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 	full(2)
 	full(3)
 	free()
-	well := func() {
-		t.Helper()
-		for end := time.Now().Add(time.Minute); s.Health().DiskFull != nil; <-time.After(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("Health with room again: got %v, want it well", s.Health().DiskFull)
-			}
-		}
-	}
-	well()
+	waitForRoom(t, s)
 	if err := put(2); err != nil {
 		t.Errorf("Commit with room again: got %v, want no error", err)
 	}
@@ -147,7 +149,7 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 		t.Errorf("Commit with room again: got %v, want no error", err)
 	}
 	there(4, nil)
-	well()
+	waitForRoom(t, s)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -183,11 +185,7 @@ func TestDiskIsFullFromTheStart(t *testing.T) {
 		t.Errorf("Health with 96 kB of room: got %+v, want it full", h)
 	}
 	free()
-	for end := time.Now().Add(time.Minute); s.Health().DiskFull != nil; <-time.After(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("Health with room again: got %v, want it well", s.Health().DiskFull)
-		}
-	}
+	waitForRoom(t, s)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
