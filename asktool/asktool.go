@@ -16,8 +16,8 @@ import (
 	"encoding/json"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // The names of the tools.
@@ -97,7 +97,7 @@ func Action(action, details string) askback.Request {
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
 	}{action, details})
-	if c, err := canon.Canonical(input); err == nil {
+	if c, err := jcs.Canonical(input); err == nil {
 		input = c
 	}
 	return askback.Request{Confirmation: &askback.Confirmation{

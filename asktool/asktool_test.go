@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // Only the listed names are names of the tools; similar ones are not.
@@ -100,7 +100,7 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 		t.Errorf("the example of %q is refused: %v", text, err)
 	}
 	_, invalid := errors.AsType[askback.Invalid](err)
-	_, syntax := errors.AsType[*canon.SyntaxError](err)
+	_, syntax := errors.AsType[*jcs.SyntaxError](err)
 	if !invalid && !syntax {
 		t.Errorf("%v hides what was wrong", err)
 	}
@@ -136,8 +136,8 @@ func TestActionDigestMatchesCommandLine(t *testing.T) {
 	} {
 		plain, _ := json.Marshal(arguments)
 		r := asktool.Action(action, details)
-		a, err := canon.ConfirmationDigest("bot", "", asktool.ConfirmAction, r.Confirmation.Input)
-		b, err2 := canon.ConfirmationDigest("bot", "", asktool.ConfirmAction, plain)
+		a, err := jcs.ConfirmationDigest("bot", "", asktool.ConfirmAction, r.Confirmation.Input)
+		b, err2 := jcs.ConfirmationDigest("bot", "", asktool.ConfirmAction, plain)
 		if a != b || err != nil || err2 != nil {
 			t.Errorf("%q: got %s and %s, %v, %v", details, a, b, err, err2)
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/lifecycle"
 )
 
@@ -43,8 +43,8 @@ func (e *Engine) digestEdited(s lifecycle.State, ev *lifecycle.Answered) error {
 		return nil
 	}
 	c := *s.Ask.Confirmation
-	v, err := canon.Parse(ev.Answer.Input)
-	if err == nil && v.Kind != canon.Object {
+	v, err := jcs.Parse(ev.Answer.Input)
+	if err == nil && v.Kind != jcs.Object {
 		return nil // package askback returns the error for it
 	}
 	c.Input = ev.Answer.Input

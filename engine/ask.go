@@ -12,8 +12,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -135,10 +135,10 @@ func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, er
 // digest returns the digest of a tool call. at is the JSON pointer of the arguments
 // in the request, for errors.
 func digest(at, agent string, c askback.Confirmation) (string, error) {
-	sum, err := canon.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
+	sum, err := jcs.ConfirmationDigest(agent, c.Server, c.ToolName, c.Input)
 	const fix = "send plain JSON, and large numbers as strings"
-	var syntax *canon.SyntaxError
-	var number *canon.NumberError
+	var syntax *jcs.SyntaxError
+	var number *jcs.NumberError
 	switch {
 	case errors.As(err, &syntax):
 		return "", askback.Invalid{{Pointer: at + syntax.Pointer, Detail: syntax.Detail, Fix: fix}}

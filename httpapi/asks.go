@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // maxWait is the longest time one request waits. A client repeats the request.
@@ -244,7 +244,7 @@ func (c *call) draft() error {
 }
 
 func (c *call) saveDraft() error {
-	if _, err := canon.Parse(c.body); err != nil {
+	if _, err := jcs.Parse(c.body); err != nil {
 		return err
 	}
 	if err := c.seat.SaveDraft(c.r.Context(), c.id(), c.body); err != nil {

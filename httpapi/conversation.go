@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // respond serves POST /conversations/{id}/respond. The body names each question by its
@@ -16,7 +16,7 @@ func (c *call) respond() error {
 	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
 		return err
 	}
-	if _, err := canon.Parse(c.body); err != nil {
+	if _, err := jcs.Parse(c.body); err != nil {
 		return err
 	}
 	open, err := c.openAsks(c.r.Context(), c.id())

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A problem is an error on the wire (RFC 9457). Its type is a word of the table
@@ -70,7 +70,7 @@ var sentinels = []struct {
 func problemOf(err error) problem {
 	var (
 		invalid askback.Invalid
-		syntax  *canon.SyntaxError
+		syntax  *jcs.SyntaxError
 		given   problem
 		damaged askback.DamagedError
 	)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // MetaKey is the field of a call's _meta that may hold an idempotency key: the
@@ -58,7 +58,7 @@ func (c *call) key(tool string, input []byte) key {
 
 // keyOf makes the key of a call from what it says.
 func (c *call) keyOf(tool string, input []byte) key {
-	canonical, err := canon.Canonical(input)
+	canonical, err := jcs.Canonical(input)
 	if err != nil {
 		canonical = input // it has no one form, but these are still the same bytes
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A mistake is what was wrong with the input of a tool of this package, in words
@@ -33,8 +33,8 @@ const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 // not known is refused and never ignored: the model means something by it.
 func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
-	v, err := canon.Parse(raw)
-	if err != nil || v.Kind != canon.Object {
+	v, err := jcs.Parse(raw)
+	if err != nil || v.Kind != jcs.Object {
 		return in, mistake("The input is one JSON object. " + example(fields))
 	}
 	for _, m := range v.Members() {
@@ -51,11 +51,11 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	return in, nil
 }
 
-func (in *input) set(m canon.Member) error {
+func (in *input) set(m jcs.Member) error {
 	if m.Name == "max_wait_s" {
 		return in.setSeconds(m.Value)
 	}
-	if m.Value.Kind != canon.String {
+	if m.Value.Kind != jcs.String {
 		return mistake(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
 	}
 	switch m.Name {
@@ -72,14 +72,14 @@ func (in *input) set(m canon.Member) error {
 
 // setSeconds also reads a number in quotes, which models send, and null, which
 // says nothing.
-func (in *input) setSeconds(v canon.Value) error {
+func (in *input) setSeconds(v jcs.Value) error {
 	n, ok := v.Int()
-	if v.Kind == canon.String {
+	if v.Kind == jcs.String {
 		var err error
 		n, err = strconv.ParseInt(strings.TrimSpace(v.Text()), 10, 64)
 		ok = err == nil
 	}
-	if v.Kind == canon.Null {
+	if v.Kind == jcs.Null {
 		return nil
 	}
 	if !ok || n < 0 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A prompt is the input of permission_prompt: a tool that Claude Code wants to
@@ -24,13 +24,13 @@ type prompt struct {
 // say nothing about what is allowed, which is the tool and its arguments.
 func readPrompt(raw []byte) (prompt, error) {
 	const want = `The input is {"tool_name": "Bash", "input": {"command": "ls"}}: `
-	v, err := canon.Parse(raw)
+	v, err := jcs.Parse(raw)
 	if err != nil {
 		return prompt{}, mistake(short(want + err.Error()))
 	}
 	name, _ := v.Get("tool_name")
 	input, _ := v.Get("input")
-	if name.Kind != canon.String || name.Text() == "" || input.Kind != canon.Object {
+	if name.Kind != jcs.String || name.Text() == "" || input.Kind != jcs.Object {
 		return prompt{}, mistake(want + "tool_name is a text and input an object.")
 	}
 	return prompt{name.Text(), input.Raw(raw)}, nil

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const (
@@ -38,7 +38,7 @@ type pairs struct {
 type digester func(names [3]string, args []byte) (string, error)
 
 func ownDigest(names [3]string, args []byte) (string, error) {
-	return canon.ConfirmationDigest(names[0], names[1], names[2], args)
+	return jcs.ConfirmationDigest(names[0], names[1], names[2], args)
 }
 
 // A tally is how often each effect was seen.

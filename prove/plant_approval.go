@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/store"
 )
 
@@ -42,7 +42,7 @@ func looselyDigested(names [3]string, args []byte) (string, error) {
 }
 
 func joinedDigested(names [3]string, args []byte) (string, error) {
-	form, err := canon.Canonical(args)
+	form, err := jcs.Canonical(args)
 	return sum(append([]byte(names[0]+names[1]+names[2]), form...)), err
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/store"
 )
 
@@ -110,7 +110,7 @@ func (u *umpire) approvedDigest() string {
 	case !o.Approved():
 		return ""
 	case o.By.Name == "cem":
-		digest, err := canon.ConfirmationDigest(u.label(), "infra", raceTool, editedInput)
+		digest, err := jcs.ConfirmationDigest(u.label(), "infra", raceTool, editedInput)
 		if err != nil {
 			panic(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/web/pages"
 )
@@ -153,14 +153,14 @@ func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
 
 // mistaken notes where edited arguments are not the JSON that a digest can be made of.
 func (s *sent) mistaken(input []byte) bool {
-	_, err := canon.Canonical(input)
-	var syntax *canon.SyntaxError
-	var number *canon.NumberError
+	_, err := jcs.Canonical(input)
+	var syntax *jcs.SyntaxError
+	var number *jcs.NumberError
 	switch {
 	case errors.As(err, &syntax):
 		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", syntax.Line, syntax.Column, syntax.Detail))
 	case errors.As(err, &number):
-		line, column := canon.Position(input, number.Offset)
+		line, column := jcs.Position(input, number.Offset)
 		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", line, column, number.Detail))
 	case err != nil:
 		s.form.Complain("input", "This cannot be read: "+err.Error()+".")

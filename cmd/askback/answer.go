@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 )
@@ -137,7 +137,7 @@ func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	}
 	a.Input = raw
 	if !json.Valid(raw) {
-		_, err = canon.Parse(raw) // says where
+		_, err = jcs.Parse(raw) // says where
 		return fmt.Errorf("%s: %w", c.Input, err)
 	}
 	return nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -43,7 +43,7 @@ func code(w io.Writer, err error) int {
 		end     ended
 		typed   usage
 		invalid askback.Invalid
-		syntax  *canon.SyntaxError
+		syntax  *jcs.SyntaxError
 		file    config.Invalid
 	)
 	switch {

@@ -90,15 +90,15 @@ var violations = []violation{
 	{
 		rule: "pure imports only",
 		files: map[string]string{
-			"a.go":                     `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
-			"lifecycle/a.go":           `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
-			"internal/canon/a.go":      `package canon; import _ "math/rand/v2"`,
-			"internal/canon/a_test.go": `package canon_test; import _ "os"`,
-			"engine/a.go":              `package engine; import _ "os"`,
+			"a.go":                   `package askback; import ( _ "strings"; _ "github.com/rivo/uniseg"; _ "os" )`,
+			"lifecycle/a.go":         `package lifecycle; import ( _ "` + module + `"; _ "github.com/rivo/uniseg" )`,
+			"internal/jcs/a.go":      `package jcs; import _ "math/rand/v2"`,
+			"internal/jcs/a_test.go": `package canon_test; import _ "os"`,
+			"engine/a.go":            `package engine; import _ "os"`,
 		},
 		want: []string{
 			"a.go:1: . is pure and must not import os",
-			"internal/canon/a.go:1: internal/canon is pure and must not import math/rand/v2",
+			"internal/jcs/a.go:1: internal/jcs is pure and must not import math/rand/v2",
 			"lifecycle/a.go:1: lifecycle is pure and must not import github.com/rivo/uniseg",
 		},
 	},

@@ -20,8 +20,8 @@ var layers = map[string][]string{
 	"store/storetest": {"store"},
 
 	// The one place where time, storage and effects meet. It makes digests and
-	// ids, so it may also see canon and ids; docs/design.md says why.
-	"engine": {".", "lifecycle", "access", "store", "internal/canon", "internal/ids"},
+	// ids, so it may also see jcs and ids; docs/design.md says why.
+	"engine": {".", "lifecycle", "access", "store", "internal/jcs", "internal/ids"},
 
 	// Doors let people and agents in.
 	"httpapi":   {".", "internal/*"},
@@ -33,20 +33,20 @@ var layers = map[string][]string{
 
 	"askbacktest": {".", "engine", "store/memstore"},
 	// The ask tools as a model meets them, for every program that hosts one.
-	"asktool": {".", "internal/canon", "internal/decode"},
+	"asktool": {".", "internal/jcs", "internal/decode"},
 
 	"internal/arch":            {},
-	"internal/canon":           {"."},
+	"internal/jcs":             {"."},
 	"internal/collector":       {},
 	"internal/config":          {"."},
-	"internal/decode":          {".", "internal/canon", "internal/safetext"},
-	"internal/dialect":         {".", "internal/canon", "internal/decode"},
-	"internal/hook":            {".", "asktool", "internal/canon", "internal/decode", "internal/dialect"},
+	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
+	"internal/dialect":         {".", "internal/jcs", "internal/decode"},
+	"internal/hook":            {".", "asktool", "internal/jcs", "internal/decode", "internal/dialect"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
 	"internal/local":           {},
 	"internal/login/logintest": {},
-	"internal/login":           {"internal/canon"},
+	"internal/login":           {"internal/jcs"},
 	"internal/openapi":         {"."},
 	"internal/prose":           {"internal/safetext"},
 	"internal/safetext":        {},
@@ -71,7 +71,7 @@ var pure = map[string]string{
 	".":                 "github.com/rivo/uniseg",
 	"lifecycle":         "",
 	"access":            "",
-	"internal/canon":    "",
+	"internal/jcs":      "",
 	"internal/decode":   "",
 	"internal/dialect":  "",
 	"internal/safetext": "github.com/rivo/uniseg",
@@ -129,9 +129,9 @@ var owners = map[string]owner{
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
-	// As another reader to compare with: canon itself is pure.
+	// As another reader to compare with: jcs itself is pure.
 	"github.com/go-json-experiment/json": {
-		[]string{"internal/canon", "prove"},
+		[]string{"internal/jcs", "prove"},
 		"proofs compare meanings with a reader that is not ours",
 	},
 }

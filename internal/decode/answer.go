@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
@@ -28,7 +28,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 		"answer":   r.some(&one),
 		"comment":  r.text(&out.Comment),
 		"decision": r.text(&decision),
-		"input":    r.raw(&input, "{}", canon.Object),
+		"input":    r.raw(&input, "{}", jcs.Object),
 		"reason":   r.text(&out.Reason),
 		"grant":    func(n node) { out.Grant = r.grant(n) },
 	})
@@ -44,7 +44,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 
 func (r *reader) answers(n node) []askback.QuestionAnswer {
 	out := []askback.QuestionAnswer{}
-	if n.Kind == canon.Object {
+	if n.Kind == jcs.Object {
 		for _, m := range n.Members() {
 			a := named(m.Name)
 			r.some(&a.Selected)(n.in(m.Name, m.Value))

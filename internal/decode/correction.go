@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A Form is what was being read when something was wrong.
@@ -42,7 +42,7 @@ func Correction(raw []byte, err error, form Form) string {
 }
 
 func explain(raw []byte, err error) string {
-	if syntax, ok := errors.AsType[*canon.SyntaxError](err); ok {
+	if syntax, ok := errors.AsType[*jcs.SyntaxError](err); ok {
 		where := fmt.Sprintf("byte %d, line %d, column %d", syntax.Offset, syntax.Line, syntax.Column)
 		if syntax.Pointer != "" {
 			where += ", in " + short(syntax.Pointer, 60)
@@ -85,7 +85,7 @@ func describe(p askback.Problem, flat bool) string {
 
 func isFlat(raw []byte) bool {
 	_, n, _, err := parseMended(raw)
-	if err != nil || n.Kind != canon.Object {
+	if err != nil || n.Kind != jcs.Object {
 		return false
 	}
 	_, question := n.Get("question")
@@ -109,7 +109,7 @@ func (f Form) accepts(example []byte) bool {
 		}
 	}
 	if err == nil && r.Confirmation != nil {
-		_, err = canon.Canonical(r.Confirmation.Input)
+		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
 	return err == nil && !slices.ContainsFunc(r.Repairs, func(p askback.Problem) bool { return p.Detail != severalInOne })
 }

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // bodyError is what is wrong with a body of POST /asks.
@@ -16,7 +16,7 @@ func bodyError(t *testing.T, body string) error {
 		r, err = r.Normalize()
 	}
 	if err == nil && r.Confirmation != nil {
-		_, err = canon.Canonical(r.Confirmation.Input)
+		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
 	if err == nil {
 		t.Fatalf("nothing is wrong with %s", body)

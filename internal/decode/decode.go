@@ -2,7 +2,7 @@
 // and an example for everything that is wrong.
 //
 // It makes root types of the bytes and leaves their rules to the root package.
-// Bytes that are no JSON are a [canon.SyntaxError]; everything else that is
+// Bytes that are no JSON are a [jcs.SyntaxError]; everything else that is
 // wrong is an [askback.Invalid] with all of it.
 //
 // Questions come from models, and models make mistakes that cost a round trip
@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // reader walks a parsed body and collects what is wrong with it.
@@ -31,19 +31,19 @@ type reader struct {
 
 // node is a value and where it stands.
 type node struct {
-	canon.Value
+	jcs.Value
 	at      string
 	src     []byte // what it was parsed from
 	strings int    // how many strings it was packed into
 }
 
 // in gives the member or element of n of this name.
-func (n node) in(name string, v canon.Value) node {
-	return node{v, canon.Pointer(n.at, name), n.src, n.strings}
+func (n node) in(name string, v jcs.Value) node {
+	return node{v, jcs.Pointer(n.at, name), n.src, n.strings}
 }
 
 func parse(raw []byte) (*reader, node, error) {
-	v, err := canon.Parse(raw)
+	v, err := jcs.Parse(raw)
 	return &reader{}, node{Value: v, src: raw}, err
 }
 
@@ -63,7 +63,7 @@ func (r *reader) wrong(at, detail, fix string) {
 }
 
 // is says whether n has this kind, and notes what was expected if not.
-func (r *reader) is(n node, kind canon.Kind, fix string) bool {
+func (r *reader) is(n node, kind jcs.Kind, fix string) bool {
 	if n.Kind == kind {
 		return true
 	}
@@ -74,7 +74,7 @@ func (r *reader) is(n node, kind canon.Kind, fix string) bool {
 // fields calls the function of each member of an object. A member that is null
 // is as if it were not there, one without a function is wrong.
 func (r *reader) fields(n node, example string, by map[string]func(node)) {
-	if !r.is(n, canon.Object, example) {
+	if !r.is(n, jcs.Object, example) {
 		return
 	}
 	for _, m := range n.Members() {
@@ -88,7 +88,7 @@ func (r *reader) field(n node, name string, by map[string]func(node)) {
 	case !known && len(r.bad) >= askback.MaxProblems: // enough is said
 	case !known:
 		r.wrong(n.at, "there is no such field", unknownFix(name, by))
-	case n.Kind != canon.Null:
+	case n.Kind != jcs.Null:
 		read(n)
 	}
 }
@@ -147,7 +147,7 @@ func distance(a, b string) int {
 
 func (r *reader) text(into *string) func(node) {
 	return func(n node) {
-		if r.is(n, canon.String, `"…"`) {
+		if r.is(n, jcs.String, `"…"`) {
 			*into = n.Text()
 		}
 	}
@@ -155,7 +155,7 @@ func (r *reader) text(into *string) func(node) {
 
 func (r *reader) flag(into *bool) func(node) {
 	return func(n node) {
-		if r.is(n, canon.Bool, "true") {
+		if r.is(n, jcs.Bool, "true") {
 			*into = n.Bool()
 		}
 	}
@@ -164,7 +164,7 @@ func (r *reader) flag(into *bool) func(node) {
 // not reads a flag that means the opposite of into.
 func (r *reader) not(into *bool) func(node) {
 	return func(n node) {
-		if r.is(n, canon.Bool, "true") {
+		if r.is(n, jcs.Bool, "true") {
 			*into = !n.Bool()
 		}
 	}
@@ -172,7 +172,7 @@ func (r *reader) not(into *bool) func(node) {
 
 func (r *reader) number(into *int) func(node) {
 	return func(n node) {
-		if !r.is(n, canon.Number, "1") {
+		if !r.is(n, jcs.Number, "1") {
 			return
 		}
 		i, ok := n.Int()
@@ -199,7 +199,7 @@ func (r *reader) texts(into *[]string) func(node) {
 // some reads a string, or a list of them.
 func (r *reader) some(into *[]string) func(node) {
 	return func(n node) {
-		if n.Kind == canon.String {
+		if n.Kind == jcs.String {
 			*into = []string{n.Text()}
 			return
 		}
@@ -208,7 +208,7 @@ func (r *reader) some(into *[]string) func(node) {
 }
 
 func (r *reader) each(n node, example string, read func(node)) {
-	if !r.is(n, canon.Array, example) {
+	if !r.is(n, jcs.Array, example) {
 		return
 	}
 	for i, v := range n.Elements() {
@@ -217,7 +217,7 @@ func (r *reader) each(n node, example string, read func(node)) {
 }
 
 // raw keeps the bytes of a value of these kinds.
-func (r *reader) raw(into *[]byte, fix string, kinds ...canon.Kind) func(node) {
+func (r *reader) raw(into *[]byte, fix string, kinds ...jcs.Kind) func(node) {
 	return func(n node) {
 		if !slices.Contains(kinds, n.Kind) {
 			r.is(n, kinds[0], fix)
@@ -230,8 +230,8 @@ func (r *reader) raw(into *[]byte, fix string, kinds ...canon.Kind) func(node) {
 // duration reads "10m", "7d", or a whole number of seconds.
 func (r *reader) duration(into *time.Duration) func(node) {
 	return func(n node) {
-		if n.Kind != canon.String && n.Kind != canon.Number {
-			r.is(n, canon.String, `"10m"`)
+		if n.Kind != jcs.String && n.Kind != jcs.Number {
+			r.is(n, jcs.String, `"10m"`)
 			return
 		}
 		d, err := askback.ParseDuration(n.Text())
@@ -249,7 +249,7 @@ func (r *reader) duration(into *time.Duration) func(node) {
 func (r *reader) instant(into *time.Time) func(node) {
 	return func(n node) {
 		const fix = `"2026-01-31T18:00:00Z"`
-		if !r.is(n, canon.String, fix) {
+		if !r.is(n, jcs.String, fix) {
 			return
 		}
 		t, err := time.Parse(time.RFC3339, n.Text())

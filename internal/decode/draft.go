@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A draft is what was meant to be a question.
@@ -19,18 +19,18 @@ type draft struct {
 }
 
 // drafts finds questions in whatever was sent.
-func drafts(v canon.Value, strings int) (out []draft) {
+func drafts(v jcs.Value, strings int) (out []draft) {
 	switch v = loosen(v, strings); v.Kind {
-	case canon.String:
+	case jcs.String:
 		return drafted(v.Text(), nil, false)
-	case canon.Array:
+	case jcs.Array:
 		for _, e := range v.Elements() {
 			if len(out) < askback.MaxQuestions {
 				out = append(out, first(drafts(e, strings))...)
 			}
 		}
-	case canon.Object:
-		if list, ok := member(v, "questions"); ok && list.Kind != canon.Null {
+	case jcs.Object:
+		if list, ok := member(v, "questions"); ok && list.Kind != jcs.Null {
 			return drafts(list, strings)
 		}
 		several, _ := member(v, "multiselect", "multiple")
@@ -50,7 +50,7 @@ func drafted(text string, labels []string, multi bool) []draft {
 }
 
 // labelsOf finds the labels of a question's options, at most as many as matter.
-func labelsOf(v canon.Value) (out []string) {
+func labelsOf(v jcs.Value) (out []string) {
 	options, ok := member(v, "options", "choices")
 	for _, m := range v.Members() {
 		if !ok && unlike("options", m.Name) <= maxDistance {
@@ -62,7 +62,7 @@ func labelsOf(v canon.Value) (out []string) {
 			break
 		}
 		text := o.Text()
-		if o.Kind == canon.Object {
+		if o.Kind == jcs.Object {
 			text = firstString(o, "label", "text", "value", "name", "title")
 		}
 		if text = legible("label", text); text != "" {
@@ -73,9 +73,9 @@ func labelsOf(v canon.Value) (out []string) {
 }
 
 // loosen takes JSON out of strings.
-func loosen(v canon.Value, strings int) canon.Value {
-	for ; strings > 0 && v.Kind == canon.String && packed(v.Text()); strings-- {
-		inner, err := canon.Parse([]byte(v.Text()))
+func loosen(v jcs.Value, strings int) jcs.Value {
+	for ; strings > 0 && v.Kind == jcs.String && packed(v.Text()); strings-- {
+		inner, err := jcs.Parse([]byte(v.Text()))
 		if err != nil {
 			return v
 		}
@@ -85,7 +85,7 @@ func loosen(v canon.Value, strings int) canon.Value {
 }
 
 // member gives the member of one of these names, however it is spelled.
-func member(v canon.Value, names ...string) (canon.Value, bool) {
+func member(v jcs.Value, names ...string) (jcs.Value, bool) {
 	for _, name := range names {
 		for _, m := range v.Members() {
 			if unlike(name, m.Name) == 0 {
@@ -93,21 +93,21 @@ func member(v canon.Value, names ...string) (canon.Value, bool) {
 			}
 		}
 	}
-	return canon.Value{}, false
+	return jcs.Value{}, false
 }
 
-func firstString(v canon.Value, names ...string) string {
+func firstString(v jcs.Value, names ...string) string {
 	for _, name := range names {
-		if s, ok := member(v, name); ok && s.Kind == canon.String {
+		if s, ok := member(v, name); ok && s.Kind == jcs.String {
 			return s.Text()
 		}
 	}
 	return ""
 }
 
-func textOf(v canon.Value, name string) string {
+func textOf(v jcs.Value, name string) string {
 	s, _ := v.Get(name)
-	if s.Kind != canon.String {
+	if s.Kind != jcs.String {
 		return ""
 	}
 	return s.Text()

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // example gives a corrected one of at most room characters, in the words of
@@ -28,24 +28,24 @@ func (f Form) example(raw []byte, err error, room int) string {
 }
 
 // salvage parses what was sent, as far as that goes.
-func salvage(raw []byte) canon.Value {
+func salvage(raw []byte) jcs.Value {
 	_, n, _, err := parseMended(raw)
-	syntax, ok := err.(*canon.SyntaxError)
-	if ok && n.Kind == canon.Missing {
+	syntax, ok := err.(*jcs.SyntaxError)
+	if ok && n.Kind == jcs.Missing {
 		// Something behind the JSON is not part of it.
-		n.Value, _ = canon.Parse(raw[:min(syntax.Offset, len(raw))])
+		n.Value, _ = jcs.Parse(raw[:min(syntax.Offset, len(raw))])
 	}
 	return n.Value
 }
 
 // action keeps the words of an action whole: others would be another action.
-func (f Form) action(v canon.Value, fits func([]byte) bool) string {
+func (f Form) action(v jcs.Value, fits func([]byte) bool) string {
 	own := struct {
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
 	}{textOf(v, "action"), textOf(v, "details")}
 	details, said := v.Get("details")
-	if example := plain(own); own.Action != "" && (!said || details.Kind == canon.String) && fits(example) {
+	if example := plain(own); own.Action != "" && (!said || details.Kind == jcs.String) && fits(example) {
 		return string(example)
 	}
 	return exampleAction
@@ -56,12 +56,12 @@ const exampleConfirmation = `{"confirmation": {"tool_name": "transfer", "input":
 
 // confirmation keeps the tool, exactly the arguments that were sent, who asks
 // and who is asked. If one of them is wrong, there is nothing to keep.
-func (f Form) confirmation(v canon.Value, err error, fits func([]byte) bool) string {
+func (f Form) confirmation(v jcs.Value, err error, fits func([]byte) bool) string {
 	c, _ := v.Get("confirmation")
 	beside, whole := identity(v, err)
 	for _, name := range []string{"tool_name", "server"} {
 		m, ok := c.Get(name)
-		whole = whole && (m.Kind == canon.String || !ok && name == "server")
+		whole = whole && (m.Kind == jcs.String || !ok && name == "server")
 	}
 	input, ok := c.Get("input")
 	arguments, bad := input.Canonical()
@@ -88,11 +88,11 @@ func (f Form) confirmation(v canon.Value, err error, fits func([]byte) bool) str
 
 // identity gives the fields that say who asks and who is asked, and whether
 // these are all that were sent.
-func identity(v canon.Value, err error) (beside [][]byte, whole bool) {
+func identity(v jcs.Value, err error) (beside [][]byte, whole bool) {
 	beside = kept(v, err, keepable[:places])
 	sent := 0
 	for _, m := range v.Members() {
-		if slices.Contains(keepable[:places], m.Name) && m.Value.Kind != canon.Null {
+		if slices.Contains(keepable[:places], m.Name) && m.Value.Kind != jcs.Null {
 			sent++
 		}
 	}
@@ -102,7 +102,7 @@ func identity(v canon.Value, err error) (beside [][]byte, whole bool) {
 const exampleQuestions = `{"questions": [{"question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite"}]}]}`
 
 // questions shrinks the sender's own questions until they fit.
-func (f Form) questions(v canon.Value, raw []byte, err error, fits func([]byte) bool) string {
+func (f Form) questions(v jcs.Value, raw []byte, err error, fits func([]byte) bool) string {
 	found := drafts(v, maxStrings)
 	if len(found) == 0 {
 		found = firstText(raw)
@@ -200,9 +200,9 @@ var keepable = []string{"to", "session_id", "session_key", "key", "agent", "titl
 
 const places = 5
 
-func kept(v canon.Value, err error, names []string) (out [][]byte) {
+func kept(v jcs.Value, err error, names []string) (out [][]byte) {
 	for _, m := range v.Members() {
-		if !slices.Contains(names, m.Name) || m.Value.Kind == canon.Null || about(err, "/"+m.Name) {
+		if !slices.Contains(names, m.Name) || m.Value.Kind == jcs.Null || about(err, "/"+m.Name) {
 			continue
 		}
 		value, err := m.Value.Canonical()

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // calls adds what models sent, and what no model did.
@@ -115,8 +115,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	one, err := canon.Canonical(a)
-	other, err2 := canon.Canonical(b)
+	one, err := jcs.Canonical(a)
+	other, err2 := jcs.Canonical(b)
 	if err != nil || err2 != nil {
 		return (err == nil) == (err2 == nil)
 	}
@@ -138,7 +138,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := canon.Parse(body); err != nil {
+		if _, err := jcs.Parse(body); err != nil {
 			t.Fatalf("%q is no strict JSON: %v", body, err)
 		}
 		if a.Grant != nil {

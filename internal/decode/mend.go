@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // maxStrings is how many strings JSON may be packed into: one around the body
@@ -44,7 +44,7 @@ func parseMended(raw []byte) (r *reader, n node, exact bool, err error) {
 	return r, n, confirms(n.Value), nil
 }
 
-func confirms(v canon.Value) bool {
+func confirms(v jcs.Value) bool {
 	_, ok := v.Get("confirmation")
 	return ok
 }
@@ -52,7 +52,7 @@ func confirms(v canon.Value) bool {
 // close adds the brackets that are missing at the end of a text that ended too
 // soon (W11), when nothing else can be missing from the last value.
 func (r *reader) close(raw []byte, err error) (node, bool) {
-	syntax, ok := err.(*canon.SyntaxError)
+	syntax, ok := err.(*jcs.SyntaxError)
 	if !ok || syntax.Offset < len(raw) {
 		return node{}, false
 	}
@@ -61,7 +61,7 @@ func (r *reader) close(raw []byte, err error) (node, bool) {
 		return node{}, false
 	}
 	whole := slices.Concat(raw, missing)
-	v, err := canon.Parse(whole)
+	v, err := jcs.Parse(whole)
 	if err != nil {
 		return node{}, false
 	}
@@ -98,7 +98,7 @@ func openBrackets(raw []byte) (missing []byte, ok bool) {
 // unwrap reads JSON that was sent inside a string (W1, W2, W3). It is not ok if
 // that cannot be read, which is noted then.
 func (r *reader) unwrap(n node) (node, bool) {
-	for n.Kind == canon.String && packed(n.Text()) {
+	for n.Kind == jcs.String && packed(n.Text()) {
 		if n.strings == maxStrings {
 			r.wrong(n.at, "this is JSON in a string in a string in a string", "send the JSON itself")
 			return n, false
@@ -122,14 +122,14 @@ func packed(text string) bool {
 }
 
 // inside parses the text of a string.
-func (r *reader) inside(n node) (node, *canon.SyntaxError) {
+func (r *reader) inside(n node) (node, *jcs.SyntaxError) {
 	src := []byte(n.Text())
-	v, err := canon.Parse(src)
+	v, err := jcs.Parse(src)
 	inner := node{Value: v, src: src}
 	if err != nil {
 		whole, ok := r.close(src, err)
 		if !ok {
-			return n, err.(*canon.SyntaxError)
+			return n, err.(*jcs.SyntaxError)
 		}
 		inner = whole
 	}
@@ -141,7 +141,7 @@ func (r *reader) inside(n node) (node, *canon.SyntaxError) {
 // cosmetic reads a text that helps, and that a question can do without (W9).
 func (r *reader) cosmetic(into *string) func(node) {
 	return func(n node) {
-		if n.Kind != canon.String {
+		if n.Kind != jcs.String {
 			r.mend(n.at, fmt.Sprintf("this is %s; expected a string", n.Kind), "it was left out; send a string")
 			return
 		}
@@ -160,7 +160,7 @@ func (r *reader) loose(into *bool) func(node) {
 		case !ok:
 			r.mend(n.at, fmt.Sprintf("this is %s; expected true or false", n.Kind), "it was left out; send true or false")
 			return
-		case n.Kind != canon.Bool:
+		case n.Kind != jcs.Bool:
 			r.mend(n.at, "this was sent as "+shown(n), fmt.Sprintf("it was read as %t; send true or false", yes))
 		}
 		*into, said = yes, true
@@ -168,7 +168,7 @@ func (r *reader) loose(into *bool) func(node) {
 }
 
 func loosely(n node) (yes, ok bool) {
-	if n.Kind == canon.Bool {
+	if n.Kind == jcs.Bool {
 		return n.Bool(), true
 	}
 	switch strings.ToLower(strings.TrimSpace(n.Text())) {
@@ -182,7 +182,7 @@ func loosely(n node) (yes, ok bool) {
 
 // shown quotes a short text, or the digits of a number.
 func shown(n node) string {
-	if n.Kind == canon.String {
+	if n.Kind == jcs.String {
 		return strconv.Quote(short(n.Text(), 20))
 	}
 	return n.Text()

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // What is right is not mended, however unusual (F15).
@@ -98,7 +98,7 @@ func TestMissingBracketsAreAdded(t *testing.T) {
 		t.Errorf("%d beginnings were read, want 10", added)
 	}
 	_, err := decode.Request([]byte(confirmation[:len(confirmation)-1]))
-	if _, ok := errors.AsType[*canon.SyntaxError](err); !ok {
+	if _, ok := errors.AsType[*jcs.SyntaxError](err); !ok {
 		t.Errorf("a confirmation that ended too soon: %v", err)
 	}
 }
@@ -206,14 +206,14 @@ func exact(t *testing.T, body []byte) int {
 	if err != nil || r.Confirmation == nil {
 		return 0
 	}
-	v, err := canon.Parse(body)
+	v, err := jcs.Parse(body)
 	if err != nil {
 		t.Fatalf("%q is no JSON and was read", body)
 	}
 	c, _ := v.Get("confirmation")
 	input, _ := c.Get("input")
 	var sent []byte
-	if input.Kind == canon.Object {
+	if input.Kind == jcs.Object {
 		sent = input.Raw(body)
 	}
 	if !bytes.Equal(r.Confirmation.Input, sent) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // flat is the form of one question without a list around it (C1, C2).
@@ -62,7 +62,7 @@ func (r *reader) described(n node) (out []string) {
 	}
 	r.each(n, `["…"]`, func(n node) {
 		var s string
-		if n.Kind != canon.Null {
+		if n.Kind != jcs.Null {
 			r.text(&s)(n)
 		}
 		out = append(out, s)
@@ -92,7 +92,7 @@ func (r *reader) questions(n node) []askback.Question {
 	n, ok := r.unwrap(n)
 	switch {
 	case !ok:
-	case n.Kind == canon.Object:
+	case n.Kind == jcs.Object:
 		r.mend(n.at, "this is one question; expected a list of them", "it was read as the only one; send it in a list")
 		out = append(out, r.question(n.in("0", n.Value)))
 	case r.few(n, "questions", askback.MaxQuestions):
@@ -123,7 +123,7 @@ func (r *reader) question(n node) askback.Question {
 	fields["id"] = func(id node) { r.clientID(id, n.at) }
 	r.spoken(n, `{"question": "Which database?"}`, fields)
 	q.Default = r.standard(standard, q)
-	r.lint(canon.Pointer(n.at, "question"), q)
+	r.lint(jcs.Pointer(n.at, "question"), q)
 	return q
 }
 
@@ -132,11 +132,11 @@ func (r *reader) question(n node) askback.Question {
 // question. Only the repair keeps it, unless it is the id that the question has anyway.
 func (r *reader) clientID(id node, at string) {
 	i, err := strconv.Atoi(path.Base(at))
-	if err == nil && id.Kind == canon.String && id.Text() == fmt.Sprintf("q%d", i+1) {
+	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
 		return
 	}
 	detail := "this id is not kept"
-	if id.Kind == canon.String || id.Kind == canon.Number {
+	if id.Kind == jcs.String || id.Kind == jcs.Number {
 		detail = "the id " + shown(id) + " is not kept"
 	}
 	r.mend(id.at, detail, "the answer is found by the text of its question; leave it out")
@@ -156,7 +156,7 @@ func (r *reader) options(n node) []askback.Option {
 func (r *reader) option(n node) askback.Option {
 	var o askback.Option
 	n = r.optionObject(n)
-	if n.Kind == canon.String {
+	if n.Kind == jcs.String {
 		n, tail := r.withoutTail(n, "label")
 		if len(tail) > 0 {
 			r.wrong(n.at, "this label swallowed what came behind it", "send each field by itself")
@@ -179,10 +179,10 @@ func (r *reader) option(n node) askback.Option {
 // optionObject takes an object out of its string (W3), but only if it has a
 // label: a label may look like JSON too.
 func (r *reader) optionObject(n node) node {
-	if n.Kind != canon.String || n.strings == maxStrings || !packed(n.Text()) {
+	if n.Kind != jcs.String || n.strings == maxStrings || !packed(n.Text()) {
 		return n
 	}
-	if v, err := canon.Parse([]byte(n.Text())); err != nil || v.Kind != canon.Object {
+	if v, err := jcs.Parse([]byte(n.Text())); err != nil || v.Kind != jcs.Object {
 		return n
 	} else if _, ok := v.Get("label"); !ok {
 		return n
@@ -193,14 +193,14 @@ func (r *reader) optionObject(n node) node {
 
 // otherLabel gives the name that an option without a label has for it, if it
 // has one string that can be meant.
-func otherLabel(v canon.Value) (name string) {
+func otherLabel(v jcs.Value) (name string) {
 	if _, ok := v.Get("label"); ok {
 		return ""
 	}
 	for _, m := range v.Members() {
 		switch m.Name {
 		case "text", "value", "name", "title":
-			if m.Value.Kind != canon.String || name != "" {
+			if m.Value.Kind != jcs.String || name != "" {
 				return ""
 			}
 			name = m.Name
@@ -213,13 +213,13 @@ func otherLabel(v canon.Value) (name string) {
 // from 0, or a list of them.
 func (r *reader) standard(n node, q askback.Question) []string {
 	switch n.Kind {
-	case canon.Missing:
+	case jcs.Missing:
 		return nil
-	case canon.Array:
+	case jcs.Array:
 		out := []string{}
 		r.each(n, "", func(n node) { out = append(out, r.standard(n, q)...) })
 		return out
-	case canon.Number:
+	case jcs.Number:
 		i, ok := n.Int()
 		if !ok || i < 0 || i >= int64(len(q.Options)) {
 			r.wrong(n.at, fmt.Sprintf("there is no option %s; they are counted from 0", n.Text()), "name the label instead")

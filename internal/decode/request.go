@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
@@ -21,7 +21,7 @@ func Request(raw []byte) (askback.Request, error) {
 			"session_key":  r.text(&b.SessionKey),
 			"agent":        r.text(&b.Agent),
 			"title":        r.text(&b.Title),
-			"context":      r.raw(&b.context, `"what the person should know"`, canon.String, canon.Object),
+			"context":      r.raw(&b.context, `"what the person should know"`, jcs.String, jcs.Object),
 			"to":           r.texts(&b.To),
 			"quorum":       r.number(&b.Quorum),
 			"tags":         r.texts(&b.Tags),
@@ -109,7 +109,7 @@ func (r *reader) confirmation(n node) *askback.Confirmation {
 		"tool_name":     r.text(&c.ToolName),
 		"server":        r.text(&c.Server),
 		"description":   r.exact("description", &c.Description),
-		"input":         r.raw(&input, `{"paths": ["/tmp/x"]}`, canon.Object),
+		"input":         r.raw(&input, `{"paths": ["/tmp/x"]}`, jcs.Object),
 		"input_preview": r.text(&c.InputPreview),
 		"tier":          r.text(&c.Tier),
 		"dangerous":     r.flag(&c.Dangerous),

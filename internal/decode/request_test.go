@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // What agents send, and the request it is (C1, C2, D1).
@@ -107,7 +107,7 @@ func TestRequestsThatAreWrong(t *testing.T) {
 func TestWhatIsNoJSON(t *testing.T) {
 	for _, body := range []string{"", "question=A", `{"question": "A?", "question": "B?"}`, "{\"question\": \"\xff\"}", `{"a": "\ud800"}`, `{} {}`} {
 		_, err := decode.Request([]byte(body))
-		var syntax *canon.SyntaxError
+		var syntax *jcs.SyntaxError
 		if !errors.As(err, &syntax) {
 			t.Errorf("%q: got %v, want a syntax error", body, err)
 		}

@@ -2,13 +2,13 @@ package decode
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleSession = `{"external": true, "session_key": "run-7", "title": "Deploy"}`
 
 // anyKind is JSON of whatever kind; null is as if it were not there.
-var anyKind = []canon.Kind{canon.Object, canon.Array, canon.String, canon.Number, canon.Bool}
+var anyKind = []jcs.Kind{jcs.Object, jcs.Array, jcs.String, jcs.Number, jcs.Bool}
 
 // SessionRequest reads the body of POST /sessions: {"external": true,
 // "session_key", "agent", "title", "metadata"}. A hosted run is refused with what
@@ -29,7 +29,7 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 		"session_key": r.text(&out.Key),
 		"agent":       r.text(&out.Agent),
 		"title":       r.text(&out.Title),
-		"metadata":    r.raw(&metadata, "{}", canon.Object),
+		"metadata":    r.raw(&metadata, "{}", jcs.Object),
 		"prompt":      hosted,
 		"payload":     hosted,
 	})

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // What is said about a run is read to the last field.
@@ -88,7 +88,7 @@ func TestWhatASessionIsNotToldIsRefused(t *testing.T) {
 		}
 	}
 	for _, read := range []func([]byte) error{start, user, resume, complete, todos} {
-		if _, ok := errors.AsType[*canon.SyntaxError](read([]byte(`{"text": "a", "text": "b"}`))); !ok {
+		if _, ok := errors.AsType[*jcs.SyntaxError](read([]byte(`{"text": "a", "text": "b"}`))); !ok {
 			t.Error("a body that says something twice is taken")
 		}
 	}

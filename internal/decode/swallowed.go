@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A text may have swallowed what came behind it (W10): a model closed a
@@ -44,13 +44,13 @@ func Swallowed(field, text string) bool {
 // spoken is fields for objects whose texts a model wrote: what a text swallowed
 // is read as the fields it should have been, where the object has none.
 func (r *reader) spoken(n node, example string, by map[string]func(node)) {
-	if !r.is(n, canon.Object, example) {
+	if !r.is(n, jcs.Object, example) {
 		return
 	}
 	var found []parameter
 	for _, m := range n.Members() {
 		child := n.in(m.Name, m.Value)
-		if m.Value.Kind == canon.String && slices.Contains(textFields, m.Name) {
+		if m.Value.Kind == jcs.String && slices.Contains(textFields, m.Name) {
 			var tail []parameter
 			child, tail = r.withoutTail(child, m.Name)
 			for i := range tail {
@@ -87,23 +87,23 @@ func (r *reader) withoutTail(n node, field string) (node, []parameter) {
 // textNode is n with another text.
 func (r *reader) textNode(n node, text string) node {
 	n.src = plain(text)
-	n.Value, _ = canon.Parse(n.src) // a string in UTF-8 is always JSON
+	n.Value, _ = jcs.Parse(n.src) // a string in UTF-8 is always JSON
 	return n
 }
 
 // swallowed reads a parameter as a field of n, unless n has it.
 func (r *reader) swallowed(n node, p parameter, earlier []parameter, by map[string]func(node)) {
-	at := n.in(p.name, canon.Value{})
+	at := n.in(p.name, jcs.Value{})
 	isText, known := swallowable[p.name]
 	switch {
 	case !known || slices.ContainsFunc(earlier, func(e parameter) bool { return one(e.name) == one(p.name) }):
 		r.wrong(p.from, "this text swallowed what came behind it, and it cannot be read: "+short(p.name, 60),
 			"send each field by itself, and markup you write about in `backticks`")
-	case slices.ContainsFunc(n.Members(), func(m canon.Member) bool { return one(m.Name) == one(p.name) && m.Value.Kind != canon.Null }):
+	case slices.ContainsFunc(n.Members(), func(m jcs.Member) bool { return one(m.Name) == one(p.name) && m.Value.Kind != jcs.Null }):
 		r.mend(at.at, "this stood in another text as well", "the field itself was read")
 	default:
 		value := r.textNode(at, p.text)
-		if v, err := canon.Parse([]byte(p.text)); err == nil && !isText {
+		if v, err := jcs.Parse([]byte(p.text)); err == nil && !isText {
 			value.Value, value.src = v, []byte(p.text)
 		}
 		r.field(value, p.name, by)

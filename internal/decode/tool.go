@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // MaxToolOptions is how many options a model may offer (wire.md §5): what fits
@@ -111,11 +111,11 @@ func (r *reader) exact(field string, into *string) func(node) {
 func (r *reader) suggestion(yes *bool) func(node) {
 	return func(n node) {
 		switch {
-		case n.Kind == canon.Bool:
+		case n.Kind == jcs.Bool:
 			*yes = n.Bool()
-		case n.Kind == canon.String && n.Text() == "yes":
+		case n.Kind == jcs.String && n.Text() == "yes":
 			*yes = true
-		case n.Kind == canon.String && n.Text() == "no":
+		case n.Kind == jcs.String && n.Text() == "no":
 		default:
 			r.wrong(n.at, "a default is true, false, yes or no", "leave it out")
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // AgentQuestions is the reply to GET /agent/questions.
@@ -85,8 +85,8 @@ func theirs(raw json.RawMessage, ours map[string]json.RawMessage) map[string]jso
 	if len(raw) == 0 {
 		return nil
 	}
-	v, err := canon.Parse(raw)
-	if err != nil || v.Kind != canon.Object {
+	v, err := jcs.Parse(raw)
+	if err != nil || v.Kind != jcs.Object {
 		return map[string]json.RawMessage{"context": raw}
 	}
 	out := map[string]json.RawMessage{}
@@ -179,7 +179,7 @@ func result(message string) (json.RawMessage, error) {
 	if message == "" {
 		return nil, nil
 	}
-	if v, err := canon.Parse([]byte(message)); err == nil && v.Kind == canon.Object {
+	if v, err := jcs.Parse([]byte(message)); err == nil && v.Kind == jcs.Object {
 		return json.RawMessage(message), nil
 	}
 	return marshal(map[string]string{"text": message})

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // body walks what a client sent and collects what is wrong with it.
@@ -14,12 +14,12 @@ type body struct{ bad askback.Invalid }
 
 // node is a value and where it stands.
 type node struct {
-	canon.Value
+	jcs.Value
 	at string
 }
 
 func parse(raw []byte) (*body, node, error) {
-	v, err := canon.Parse(raw)
+	v, err := jcs.Parse(raw)
 	return &body{}, node{Value: v}, err
 }
 
@@ -38,7 +38,7 @@ func (b *body) wrong(at, detail, fix string) {
 }
 
 // is says whether n has this kind, and notes what was expected if not.
-func (b *body) is(n node, kind canon.Kind, fix string) bool {
+func (b *body) is(n node, kind jcs.Kind, fix string) bool {
 	if n.Kind != kind {
 		b.wrong(n.at, fmt.Sprintf("this is %s; expected %s", n.Kind, kind), fix)
 	}
@@ -47,11 +47,11 @@ func (b *body) is(n node, kind canon.Kind, fix string) bool {
 
 // members calls read for each member of an object.
 func (b *body) members(n node, example string, read func(name string, n node)) {
-	if !b.is(n, canon.Object, example) {
+	if !b.is(n, jcs.Object, example) {
 		return
 	}
 	for _, m := range n.Members() {
-		read(m.Name, node{m.Value, canon.Pointer(n.at, m.Name)})
+		read(m.Name, node{m.Value, jcs.Pointer(n.at, m.Name)})
 	}
 }
 
@@ -63,7 +63,7 @@ func (b *body) fields(n node, example string, by map[string]func(node)) {
 		switch {
 		case !known:
 			b.wrong(n.at, "there is no such field", "the fields are "+names(by))
-		case n.Kind != canon.Null:
+		case n.Kind != jcs.Null:
 			read(n)
 		}
 	})
@@ -80,7 +80,7 @@ func names(by map[string]func(node)) string {
 
 func (b *body) text(into *string) func(node) {
 	return func(n node) {
-		if b.is(n, canon.String, `"…"`) {
+		if b.is(n, jcs.String, `"…"`) {
 			*into = n.Text()
 		}
 	}

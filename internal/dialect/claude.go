@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // claudeResult is the output of AskUserQuestion: answers by the text of the
@@ -36,8 +36,8 @@ var claudeFields = [][]string{
 
 // readClaude reads the input of AskUserQuestion. Its shape is ours.
 func readClaude(_ Client, raw []byte) (Call, error) {
-	asking, sent := raw, canon.Value{}
-	if v, err := canon.Parse(raw); err == nil {
+	asking, sent := raw, jcs.Value{}
+	if v, err := jcs.Parse(raw); err == nil {
 		asking = known(raw, v, claudeFields)
 		sent, _ = v.Get("questions")
 	}
@@ -56,13 +56,13 @@ func readClaude(_ Client, raw []byte) (Call, error) {
 
 // questions are those that were sent, byte for byte, and their texts the keys of
 // the answers: Claude Code finds an answer by nothing else.
-func (c Call) questions(raw []byte, sent canon.Value) (json.RawMessage, error) {
-	if sent.Kind != canon.Array || len(sent.Elements()) != len(c.asked) {
+func (c Call) questions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
+	if sent.Kind != jcs.Array || len(sent.Elements()) != len(c.asked) {
 		return marshal(c.Request.Questions)
 	}
 	for i, v := range sent.Elements() {
 		text, _ := v.Get("question")
-		if text.Kind != canon.String {
+		if text.Kind != jcs.String {
 			return marshal(c.Request.Questions)
 		}
 		c.asked[i].key = text.Text()
@@ -72,16 +72,16 @@ func (c Call) questions(raw []byte, sent canon.Value) (json.RawMessage, error) {
 
 // known copies a value with those members of its objects that have a meaning;
 // levels go inwards.
-func known(raw []byte, v canon.Value, levels [][]string) []byte {
+func known(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {
 	case len(levels) == 0:
-	case v.Kind == canon.Array:
+	case v.Kind == jcs.Array:
 		for _, e := range v.Elements() {
 			parts = append(parts, known(raw, e, levels))
 		}
 		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
-	case v.Kind == canon.Object:
+	case v.Kind == jcs.Object:
 		for _, m := range v.Members() {
 			if slices.Contains(levels[0], m.Name) {
 				parts = append(parts, slices.Concat([]byte(quoted(m.Name)+":"), known(raw, m.Value, levels[1:])))

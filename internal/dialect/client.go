@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A Client is a program with an ask tool of its own: what the tool is given is
@@ -198,7 +198,7 @@ func quoted(s string) string {
 // by one. Each reader says how its client calls what it read.
 func questionsBy(one func(*input, node) asked, reply func([]said, askback.Ask) (any, error)) func(Client, []byte) (Call, error) {
 	return func(c Client, raw []byte) (Call, error) {
-		v, err := canon.Parse(raw)
+		v, err := jcs.Parse(raw)
 		if err != nil {
 			return Call{}, err
 		}

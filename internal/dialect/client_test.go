@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // Each file in testdata/clients is one client: what its tool is given, what
@@ -228,7 +228,7 @@ func holdsEveryAnswer(t *testing.T, name string, call dialect.Call) {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if _, err := canon.Parse(out); err != nil {
+	if _, err := jcs.Parse(out); err != nil {
 		t.Errorf("%s: %s: %v", name, out, err)
 	}
 	for _, want := range append(notes, "the comment") {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
 	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/jcs"
 )
 
 var update = flag.Bool("update", false, "rewrite the dialogues with what happens now")
@@ -195,7 +195,7 @@ func (s *stage) unquote(text string) (out string) {
 // said writes a reply as it goes over the wire, or what is wrong, a line each.
 func (s *stage) said(v any, err error) string {
 	var bad askback.Invalid
-	var syntax *canon.SyntaxError
+	var syntax *jcs.SyntaxError
 	switch {
 	case errors.As(err, &bad):
 		var out strings.Builder

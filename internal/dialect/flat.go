@@ -2,15 +2,15 @@ package dialect
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleFlat = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
 // readFlat reads the flat form of one question, or of one action to be confirmed (C1 to C3).
 func readFlat(_ Client, raw []byte) (Call, error) {
-	if v, err := canon.Parse(raw); err == nil {
+	if v, err := jcs.Parse(raw); err == nil {
 		_, acts := v.Get("action")
 		_, asks := v.Get("question")
 		if acts && !asks {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // input walks what a client's model sent. Models err: what misleads nobody is
@@ -42,7 +42,7 @@ func (in *input) fields(n node, by map[string]func(node)) {
 			read, known = by[other], true
 		}
 		switch {
-		case n.Kind == canon.Null:
+		case n.Kind == jcs.Null:
 		case !known:
 			in.mend(n.at, "there is no such field here", "it was left out")
 		default:
@@ -70,10 +70,10 @@ func meant(name string, by map[string]func(node)) string {
 // unpack takes JSON out of the string it was sent in (W1).
 func (in *input) unpack(n node) node {
 	text := strings.TrimSpace(n.Text())
-	if n.Kind != canon.String || text == "" || strings.IndexByte("[{", text[0]) < 0 {
+	if n.Kind != jcs.String || text == "" || strings.IndexByte("[{", text[0]) < 0 {
 		return n
 	}
-	v, err := canon.Parse([]byte(text))
+	v, err := jcs.Parse([]byte(text))
 	if err != nil {
 		return n
 	}
@@ -84,7 +84,7 @@ func (in *input) unpack(n node) node {
 // list reads each element, up to more than any list of ours may have.
 func (in *input) list(n node, read func(node)) {
 	n = in.unpack(n)
-	if !in.is(n, canon.Array, "") {
+	if !in.is(n, jcs.Array, "") {
 		return
 	}
 	for i, v := range n.Elements() {
@@ -92,7 +92,7 @@ func (in *input) list(n node, read func(node)) {
 			in.wrong(n.at, fmt.Sprintf("%d entries are too many", len(n.Elements())), "send fewer")
 			return
 		}
-		read(node{v, canon.Pointer(n.at, fmt.Sprint(i))})
+		read(node{v, jcs.Pointer(n.at, fmt.Sprint(i))})
 	}
 }
 
@@ -100,13 +100,13 @@ func (in *input) list(n node, read func(node)) {
 func (in *input) flag(into *bool) func(node) {
 	return func(n node) {
 		switch word := strings.ToLower(n.Text()); {
-		case n.Kind == canon.Bool:
+		case n.Kind == jcs.Bool:
 			*into = n.Bool()
-		case n.Kind == canon.String && (word == "true" || word == "false"):
+		case n.Kind == jcs.String && (word == "true" || word == "false"):
 			*into = word == "true"
 			in.mend(n.at, "this was sent in quotes", "it was read; send true or false")
 		default:
-			in.is(n, canon.Bool, "")
+			in.is(n, jcs.Bool, "")
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (in *input) options(a *asked, names ...string) func(node) {
 					delete(all, name)
 				}
 			}
-			if n.Kind == canon.String {
+			if n.Kind == jcs.String {
 				o.Label = n.Text()
 			} else {
 				in.fields(n, all)

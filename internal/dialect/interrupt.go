@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // The types of a payload with which an agent of LangGraph interrupts itself.
@@ -23,18 +23,18 @@ var yesNo = []string{"Yes, proceed", "No, cancel"}
 // readInterrupt reads a payload {"type": "user_question" or "confirm_action", "question",
 // …}, alone or in a list of one. known is false for any other input.
 func readInterrupt(raw []byte) (call Call, known bool, err error) {
-	v, err := canon.Parse(raw)
+	v, err := jcs.Parse(raw)
 	if err != nil {
 		return Call{}, false, nil // the next reader reports it
 	}
 	n := node{Value: v}
-	if e := v.Elements(); v.Kind == canon.Array && len(e) == 1 {
+	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {
 		n = node{e[0], "/0"}
 	}
 	kind, typed := n.Get("type")
 	_, asks := n.Get("question")
 	switch {
-	case !typed || !asks || kind.Kind != canon.String:
+	case !typed || !asks || kind.Kind != jcs.String:
 		return Call{}, false, nil
 	case kind.Text() == userQuestion:
 		call, err = interruptQuestion(raw, n)
@@ -50,7 +50,7 @@ func readInterrupt(raw []byte) (call Call, known bool, err error) {
 func interruptQuestion(raw []byte, n node) (Call, error) {
 	var flat bytes.Buffer
 	for _, m := range n.Members() {
-		if m.Name == "type" || m.Value.Kind == canon.Null {
+		if m.Name == "type" || m.Value.Kind == jcs.Null {
 			continue
 		}
 		name, err := marshal(m.Name)
@@ -71,12 +71,12 @@ func interruptConfirmation(n node) (Call, error) {
 	var options, descriptions []string
 	texts := func(into *[]string) func(node) {
 		return func(n node) {
-			if !b.is(n, canon.Array, "") {
+			if !b.is(n, jcs.Array, "") {
 				return
 			}
 			for _, e := range n.Elements() {
 				var s string
-				if e.Kind != canon.Null {
+				if e.Kind != jcs.Null {
 					b.text(&s)(node{e, n.at})
 				}
 				*into = append(*into, s)
@@ -128,7 +128,7 @@ func confirming(action, details string, reply func(yes bool) any) (Call, error) 
 	if err != nil {
 		return Call{}, err
 	}
-	input, err := canon.Canonical(raw)
+	input, err := jcs.Canonical(raw)
 	if err != nil {
 		return Call{}, err
 	}

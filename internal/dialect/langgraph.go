@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleLanggraph = `[{"action_request": {"action": "delete_file", "args": {"path": "/tmp/x"}}, "config": {"allow_accept": true, "allow_respond": true}}]`
@@ -33,18 +33,18 @@ type interruptAction struct {
 // readLanggraph reads the value of interrupt(): a HumanInterrupt, alone or in a
 // list; a text, which is a question; or one question in the flat form.
 func readLanggraph(c Client, raw []byte) (Call, error) {
-	v, err := canon.Parse(raw)
+	v, err := jcs.Parse(raw)
 	if err != nil {
 		return Call{}, err
 	}
 	in, n := &input{body: &body{}}, node{Value: v}
-	if e := v.Elements(); v.Kind == canon.Array && len(e) == 1 {
+	if e := v.Elements(); v.Kind == jcs.Array && len(e) == 1 {
 		n = node{e[0], "/0"}
 	}
 	_, acts := n.Get("action_request")
 	_, asks := n.Get("question")
 	switch {
-	case n.Kind == canon.String:
+	case n.Kind == jcs.String:
 		return Call{asked: []asked{{Question: askback.Question{Text: n.Text()}}}, reply: flatReply}.finish(in)
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
@@ -86,7 +86,7 @@ func (in *input) interrupt(raw []byte, n node) (Call, error) {
 
 // arguments are the bytes that were sent: a person approves these and no others.
 func (in *input) arguments(raw []byte, n node) json.RawMessage {
-	if !in.is(n, canon.Object, "") {
+	if !in.is(n, jcs.Object, "") {
 		return nil
 	}
 	if _, err := n.Canonical(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // asks are what the fuzzers answer: each kind of question there is.
@@ -84,7 +84,7 @@ func FuzzBodies(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		known := func(err error) {
 			var bad askback.Invalid
-			var syntax *canon.SyntaxError
+			var syntax *jcs.SyntaxError
 			if err != nil && !errors.As(err, &bad) && !errors.As(err, &syntax) {
 				t.Errorf("%q: got %v", raw, err)
 			}

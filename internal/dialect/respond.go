@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 const exampleRespond = `{"answers": {"Which database?": "SQLite"}}`
@@ -85,7 +85,7 @@ func (f *form) ids() string {
 }
 
 func (f *form) readAnswers(n node) {
-	f.refused = n.Kind != canon.Object
+	f.refused = n.Kind != jcs.Object
 	f.members(n, exampleRespond, func(name string, n node) {
 		i, ok := f.find(name, n.at)
 		switch {
@@ -105,13 +105,13 @@ func (f *form) readAnswer(n node, i int) {
 	q, e := f.questions[i], &f.given[i]
 	before := len(f.bad)
 	switch n.Kind {
-	case canon.Null:
-	case canon.String:
+	case jcs.Null:
+	case jcs.String:
 		e.values = choices(q, n.Text())
-	case canon.Array:
+	case jcs.Array:
 		e.values = f.readList(n, q)
 	default:
-		f.is(n, canon.String, "a label, or a list of labels")
+		f.is(n, jcs.String, "a label, or a list of labels")
 	}
 	e.refused = len(f.bad) > before
 }
@@ -132,7 +132,7 @@ func (f *form) readList(n node, q askback.Question) (out []string) {
 func (f *form) readAnnotations(n node) {
 	f.members(n, `{"Which database?": {"notes": "…"}}`, func(name string, n node) {
 		i, ok := f.find(name, n.at)
-		if !ok || n.Kind == canon.Null {
+		if !ok || n.Kind == jcs.Null {
 			return
 		}
 		e := &f.given[i]
@@ -153,7 +153,7 @@ func (f *form) checkAnswered() {
 		e := f.given[i]
 		blank := !slices.ContainsFunc(e.values, func(s string) bool { return strings.TrimSpace(s) != "" })
 		if blank && !q.Optional && !e.refused {
-			f.wrong(canon.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
+			f.wrong(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
 		}
 	}
 }
@@ -225,12 +225,12 @@ func NamesApproval(raw []byte, ask askback.Ask) bool {
 	if answers, ok := n.Get("answers"); !ok || !has(answers, text) {
 		return false
 	}
-	input, err := canon.Parse(c.Input)
+	input, err := jcs.Parse(c.Input)
 	if err != nil {
 		return false
 	}
 	action, ok := input.Get("action")
-	if !ok || action.Kind != canon.String || text != "Confirm: "+action.Text() {
+	if !ok || action.Kind != jcs.String || text != "Confirm: "+action.Text() {
 		return false
 	}
 	if len(input.Members()) == 1 {
@@ -239,10 +239,10 @@ func NamesApproval(raw []byte, ask askback.Ask) bool {
 	annotations, _ := n.Get("annotations")
 	about, _ := annotations.Get(text)
 	preview, ok := about.Get("preview")
-	return ok && preview.Kind == canon.String && preview.Text() == string(c.Input)
+	return ok && preview.Kind == jcs.String && preview.Text() == string(c.Input)
 }
 
-func has(v canon.Value, name string) bool {
+func has(v jcs.Value, name string) bool {
 	_, ok := v.Get(name)
 	return ok
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // form is what another MCP server asks: a flat object of texts, numbers, truths
@@ -26,7 +26,7 @@ type field struct {
 // readForm makes a question of each property. What cannot be asked whole is not
 // asked at all: its own dialog can do it.
 func readForm(ev Event) (form, bool) {
-	v, err := canon.Parse(ev.Schema)
+	v, err := jcs.Parse(ev.Schema)
 	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
 		return form{}, false
 	}
@@ -38,7 +38,7 @@ func readForm(ev Event) (form, bool) {
 		if !ok {
 			return form{}, false
 		}
-		q.Optional = !slices.ContainsFunc(required.Elements(), func(r canon.Value) bool { return r.Text() == m.Name })
+		q.Optional = !slices.ContainsFunc(required.Elements(), func(r jcs.Value) bool { return r.Text() == m.Name })
 		f.request.Questions = append(f.request.Questions, q)
 		f.fields = append(f.fields, one)
 	}
@@ -65,7 +65,7 @@ func title(whole string) string {
 	return string(said)
 }
 
-func property(name string, v canon.Value) (askback.Question, field, bool) {
+func property(name string, v jcs.Value) (askback.Question, field, bool) {
 	q := askback.Question{Text: text(v, "title", name)}
 	if d := text(v, "description", ""); d != "" {
 		q.Text += "\n\n" + d
@@ -98,8 +98,8 @@ func property(name string, v canon.Value) (askback.Question, field, bool) {
 	return q, f, ok
 }
 
-func text(v canon.Value, name, otherwise string) string {
-	if t, ok := v.Get(name); ok && t.Kind == canon.String {
+func text(v jcs.Value, name, otherwise string) string {
+	if t, ok := v.Get(name); ok && t.Kind == jcs.String {
 		return t.Text()
 	}
 	return otherwise
@@ -107,7 +107,7 @@ func text(v canon.Value, name, otherwise string) string {
 
 // choices are the labels that are shown and the values that are sent, in any of
 // the four ways to write them. None at all is ok.
-func choices(v canon.Value) (labels, values []string, ok bool) {
+func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
 		for _, o := range titled.Elements() {
@@ -179,8 +179,8 @@ func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, g
 
 // number keeps the digits that were written.
 func (f field) number(digits string) (value any, given, ok bool) {
-	v, err := canon.Parse([]byte(digits))
-	if err != nil || v.Kind != canon.Number {
+	v, err := jcs.Parse([]byte(digits))
+	if err != nil || v.Kind != jcs.Number {
 		return nil, false, false
 	}
 	if f.kind == "integer" {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // The events that mean something here. Of all others nothing follows.
@@ -125,7 +125,7 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
 	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
-	members, err := canon.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreign)...)
+	members, err := jcs.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreign)...)
 	if err != nil {
 		return Event{}, err
 	}
@@ -135,11 +135,11 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 		switch into := objects[m.Name]; {
 		case slices.Contains(foreign, m.Name):
 			other = true
-		case text != nil && v.Kind == canon.String && len(v.Text()) > maxText:
+		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
 			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
-		case text != nil && v.Kind == canon.String:
+		case text != nil && v.Kind == jcs.String:
 			*text = strings.Clone(v.Text())
-		case into != nil && v.Kind == canon.Object && v.End-v.Offset <= limits[m.Name]:
+		case into != nil && v.Kind == jcs.Object && v.End-v.Offset <= limits[m.Name]:
 			*into = bytes.Clone(v.Raw(raw))
 		}
 	}

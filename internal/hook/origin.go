@@ -3,7 +3,7 @@ package hook
 import (
 	"encoding/json"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // origin is shown beside the question, and says which events retire an ask.
@@ -62,8 +62,8 @@ func Prompted(session string) json.RawMessage {
 // originOf reads a context. It goes by exact names: encoding/json would take
 // Claude_Session too, and an agent writes contexts of its own.
 func originOf(context json.RawMessage) (origin, bool) {
-	v, err := canon.Parse(context)
-	if err != nil || v.Kind != canon.Object {
+	v, err := jcs.Parse(context)
+	if err != nil || v.Kind != jcs.Object {
 		return origin{}, false
 	}
 	var c origin

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/canon"
 	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // Request returns what an event asks people, if it asks anything: questions, a
@@ -105,7 +105,7 @@ func confirmation(ev Event) (askback.Request, bool) {
 	if ev.Tool == "" || own(ev.Tool) || misnamed(ev.Tool) {
 		return askback.Request{}, false
 	}
-	if _, err := canon.Canonical(ev.Input); err != nil {
+	if _, err := jcs.Canonical(ev.Input); err != nil {
 		return askback.Request{}, false
 	}
 	r := Permission(ev.Tool, ev.Input)
@@ -135,12 +135,12 @@ func misnamed(name string) bool {
 
 // described is what the model says of its call in the arguments themselves.
 func described(input json.RawMessage) string {
-	v, err := canon.Parse(input)
+	v, err := jcs.Parse(input)
 	if err != nil {
 		return ""
 	}
 	d, _ := v.Get("description")
-	if d.Kind != canon.String || len(d.Text()) > askback.MaxQuestion {
+	if d.Kind != jcs.String || len(d.Text()) > askback.MaxQuestion {
 		return ""
 	}
 	return d.Text()
@@ -165,7 +165,7 @@ func key(ev Event) string {
 
 // same is one text for all ways to write the same JSON.
 func same(raw json.RawMessage) string {
-	if c, err := canon.Canonical(raw); err == nil {
+	if c, err := jcs.Canonical(raw); err == nil {
 		return string(c)
 	}
 	return string(raw)

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // claims are what a token says, read strictly: the library takes a key in any case,
 // and the last of several.
-type claims struct{ canon.Value }
+type claims struct{ jcs.Value }
 
 // weighty are the claims that decide something.
 var weighty = []string{
@@ -20,7 +20,7 @@ var weighty = []string{
 
 // readClaims refuses what two readers could read as two things.
 func readClaims(b []byte) (claims, error) {
-	v, err := canon.Parse(b)
+	v, err := jcs.Parse(b)
 	if err != nil {
 		return claims{}, err
 	}
@@ -41,7 +41,7 @@ func (c claims) text(name string) string {
 	if !ok {
 		return ""
 	}
-	if v.Kind != canon.String {
+	if v.Kind != jcs.String {
 		return "?"
 	}
 	return v.Text()
@@ -57,7 +57,7 @@ const maxEmail = 254
 // issuers write true as a text.
 func (c claims) verified() (email string, ok bool) {
 	v, _ := c.Get("email_verified")
-	sure := v.Kind == canon.Bool && v.Bool() || v.Kind == canon.String && v.Text() == "true"
+	sure := v.Kind == jcs.Bool && v.Bool() || v.Kind == jcs.String && v.Text() == "true"
 	email = c.text("email")
 	a, err := mail.ParseAddress(email)
 	if !sure || err != nil || a.Address != email || len(email) > maxEmail {

@@ -1,10 +1,10 @@
-// Package canon parses JSON strictly, and computes its canonical form and digest.
+// Package jcs parses JSON strictly, and computes its canonical form and digest.
 //
 // An approval is bound to a digest (wire.md section 2), so no two parsers may understand
 // the same bytes differently. This parser accepts RFC 8259 without the parts that parsers
 // handle differently: duplicate names, invalid UTF-8 and lone surrogates. The canonical
 // form is that of RFC 8785. A number that changes as a double is rejected, not rounded.
-package canon
+package jcs
 
 import "strings"
 

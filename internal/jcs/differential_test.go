@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // texts generates JSON with difficult parts: odd numbers, escapes, duplicates.
@@ -79,22 +79,22 @@ func mutated() *rapid.Generator[string] {
 	})
 }
 
-// agree compares canon with another strict parser (T5). They may differ only in the
+// agree compares jcs with another strict parser (T5). They may differ only in the
 // maximal depth, and in numbers that are no exact double.
 func agree(t interface{ Errorf(string, ...any) }, src []byte) {
-	_, err := canon.Parse(src)
+	_, err := jcs.Parse(src)
 	theirs := jsontext.Value(bytes.Clone(src))
 	if valid := theirs.IsValid(); valid != (err == nil) {
-		if syntax, ok := err.(*canon.SyntaxError); !valid || !ok || !strings.Contains(syntax.Detail, "nested too deeply") {
+		if syntax, ok := err.(*jcs.SyntaxError); !valid || !ok || !strings.Contains(syntax.Detail, "nested too deeply") {
 			t.Errorf("%q: got %v, and jsontext says valid = %v", src, err, valid)
 		}
 	}
 	if err != nil {
 		return
 	}
-	got, err := canon.Canonical(src)
+	got, err := jcs.Canonical(src)
 	if err != nil {
-		if _, ok := err.(*canon.NumberError); !ok {
+		if _, ok := err.(*jcs.NumberError); !ok {
 			t.Errorf("%q: got %v, want a *NumberError", src, err)
 		}
 		return
@@ -102,7 +102,7 @@ func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 	if err := theirs.Canonicalize(); err != nil || string(theirs) != string(got) {
 		t.Errorf("%q: got %s, jsontext has %s %v", src, got, theirs, err)
 	}
-	again, err := canon.Canonical(got)
+	again, err := jcs.Canonical(got)
 	if err != nil || !bytes.Equal(again, got) {
 		t.Errorf("%q: got %s, then %s %v", src, got, again, err)
 	}
@@ -117,7 +117,7 @@ func TestAgreesWithJSONText(t *testing.T) {
 func TestAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := []byte(texts().Draw(t, "src"))
-		c, err := canon.Canonical(src)
+		c, err := jcs.Canonical(src)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // The forms of doubles in RFC 8785 appendix B.
@@ -41,7 +41,7 @@ func TestNumbersMatchRFC8785(t *testing.T) {
 		0x43143ff3c1cb0959: "1424953923781206.2",
 	} {
 		shortest := strconv.FormatFloat(math.Float64frombits(bits), 'g', -1, 64)
-		if got, err := canon.Canonical([]byte(shortest)); string(got) != want {
+		if got, err := jcs.Canonical([]byte(shortest)); string(got) != want {
 			t.Errorf("%016x, sent as %s: got %s %v, want %s", bits, shortest, got, err, want)
 		}
 	}
@@ -64,11 +64,11 @@ func TestSamplesMatchRFC8785(t *testing.T) {
 	const sorted = `{"\r":"Carriage Return","1":"One","` + "\u0080" + `":"Control","ö":"Latin Small Letter O With Diaeresis",` +
 		`"€":"Euro Sign","😀":"Emoji: Grinning Face","` + "\ufb33" + `":"Hebrew Letter Dalet With Dagesh"}`
 	for src, want := range map[string]string{sample: canonical, keys: sorted} {
-		if got, err := canon.Canonical([]byte(src)); string(got) != want {
+		if got, err := jcs.Canonical([]byte(src)); string(got) != want {
 			t.Errorf("got  %s %v\nwant %s", got, err, want)
 		}
 	}
-	got, err := canon.Canonical([]byte(sample))
+	got, err := jcs.Canonical([]byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestCanonicalStrings(t *testing.T) {
 		`"\u007f\u0080\u2028\ufffe\ud834\udd1e"`:             "\"\x7f\u0080\u2028\ufffe𝄞\"",
 		`"e\u0301"`:                                          "\"e\u0301\"", // no normalization, RFC 8785 section 3.1
 	} {
-		if got, err := canon.Canonical([]byte(src)); string(got) != want {
+		if got, err := jcs.Canonical([]byte(src)); string(got) != want {
 			t.Errorf("%s: got %s %v, want %s", src, got, err, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestOneNumberHasOneForm(t *testing.T) {
 		"0." + strings.Repeat("0", 200_000) + "1e200001": "1", "1" + strings.Repeat("0", 200_000) + "e-200000": "1",
 		"5e-324": "5e-324", "1.7976931348623157e308": "1.7976931348623157e+308",
 	} {
-		got, err := canon.Canonical([]byte(src))
+		got, err := jcs.Canonical([]byte(src))
 		if want == "" && err == nil || want != "" && string(got) != want {
 			t.Errorf("%.30s: got %s %v, want %q", src, got, err, want)
 		}
@@ -113,8 +113,8 @@ func TestInexactNumbersAreRefused(t *testing.T) {
 		"0.1000000000000000055511151231257827", "333333333.33333329", "1.7976931348623158e309", "1.79769313486231571e308",
 		"18446744073709551615", "0.30000000000000001", "1" + strings.Repeat("0", 400), strings.Repeat("9", 100_000),
 	} {
-		_, err := canon.Canonical([]byte(`{"a~/": [0, ` + number + `]}`))
-		var got *canon.NumberError
+		_, err := jcs.Canonical([]byte(`{"a~/": [0, ` + number + `]}`))
+		var got *jcs.NumberError
 		if !errors.As(err, &got) || got.Pointer != "/a~0~1/1" || got.Offset != 12 || !strings.HasSuffix(got.Detail, "send it as a string") {
 			t.Errorf("%.30s: got %v, want a *NumberError at /a~0~1/1", number, err)
 		}
@@ -126,7 +126,7 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 	base := func() []string { return []string{"deploy-bot", "infra", "rm", `{"path":"/tmp/x","n":1}`} }
 	sum := func(a []string) string {
 		t.Helper()
-		d, err := canon.ConfirmationDigest(a[0], a[1], a[2], []byte(a[3]))
+		d, err := jcs.ConfirmationDigest(a[0], a[1], a[2], []byte(a[3]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 	if got := sum(base()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	whole, err := canon.Digest([]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`))
+	whole, err := jcs.Digest([]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`))
 	if err != nil || whole != want {
 		t.Errorf("got %s %v, want %s", whole, err, want)
 	}
@@ -173,24 +173,24 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 }
 
 func TestConfirmationDigestRefuses(t *testing.T) {
-	var number *canon.NumberError
-	if _, err := canon.ConfirmationDigest("a", "s", "t", []byte(`{"n":9007199254740993}`)); !errors.As(err, &number) || number.Pointer != "/n" {
+	var number *jcs.NumberError
+	if _, err := jcs.ConfirmationDigest("a", "s", "t", []byte(`{"n":9007199254740993}`)); !errors.As(err, &number) || number.Pointer != "/n" {
 		t.Errorf("got %v, want a *NumberError at /n", err)
 	}
-	var syntax *canon.SyntaxError
-	if _, err := canon.ConfirmationDigest("a", "s", "t", nil); !errors.As(err, &syntax) {
+	var syntax *jcs.SyntaxError
+	if _, err := jcs.ConfirmationDigest("a", "s", "t", nil); !errors.As(err, &syntax) {
 		t.Errorf("got %v for no input, want a *SyntaxError", err)
 	}
 	for _, bad := range [][3]string{{"\xff", "s", "t"}, {"a", "\xff", "t"}, {"a", "s", "\xff"}} {
-		if _, err := canon.ConfirmationDigest(bad[0], bad[1], bad[2], []byte("{}")); err == nil {
+		if _, err := jcs.ConfirmationDigest(bad[0], bad[1], bad[2], []byte("{}")); err == nil {
 			t.Errorf("got a digest for %q", bad)
 		}
 	}
-	deep := strings.Repeat("[", canon.MaxDepth) + strings.Repeat("]", canon.MaxDepth)
-	if _, err := canon.ConfirmationDigest("a", "s", "t", []byte(deep)); err != nil {
+	deep := strings.Repeat("[", jcs.MaxDepth) + strings.Repeat("]", jcs.MaxDepth)
+	if _, err := jcs.ConfirmationDigest("a", "s", "t", []byte(deep)); err != nil {
 		t.Errorf("got %v for the deepest input, want nothing", err)
 	}
-	if _, err := (canon.Value{}).Canonical(); err == nil {
+	if _, err := (jcs.Value{}).Canonical(); err == nil {
 		t.Error("got a form of no value")
 	}
 }

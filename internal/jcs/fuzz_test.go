@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // FuzzParse checks every parsed tree and every error against the text.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		checkSkim(t, src)
-		v, err := canon.Parse(src)
+		v, err := jcs.Parse(src)
 		if err != nil {
 			checkPosition(t, src, err)
 			return
@@ -28,26 +28,26 @@ func FuzzParse(f *testing.F) {
 // checkPosition checks that an error names a position in the text and is short.
 func checkPosition(t *testing.T, src []byte, err error) {
 	t.Helper()
-	var e *canon.SyntaxError
+	var e *jcs.SyntaxError
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want a *SyntaxError", err)
 	}
 	if e.Offset < 0 || e.Offset > len(src) || e.Pointer != "" && e.Pointer[0] != '/' || len(e.Detail) > 200 || len(e.Error()) > 1000 {
 		t.Errorf("got a place outside the text, or too many words: %+v", e)
 	}
-	if line, column := canon.Position(src, e.Offset); line != e.Line || column != e.Column {
+	if line, column := jcs.Position(src, e.Offset); line != e.Line || column != e.Column {
 		t.Errorf("got %d:%d, want %d:%d, the place of byte %d", e.Line, e.Column, line, column, e.Offset)
 	}
 }
 
 // checkTree checks that the offsets of a value are right, that no name occurs twice, and
 // that the depth is allowed.
-func checkTree(t *testing.T, src []byte, v canon.Value, depth int) {
+func checkTree(t *testing.T, src []byte, v jcs.Value, depth int) {
 	t.Helper()
-	if v.Kind == canon.Missing || v.Offset >= v.End || v.End > len(src) || depth > canon.MaxDepth {
+	if v.Kind == jcs.Missing || v.Offset >= v.End || v.End > len(src) || depth > jcs.MaxDepth {
 		t.Fatalf("got %v at %d to %d, %d deep", v.Kind, v.Offset, v.End, depth)
 	}
-	if again, err := canon.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind || again.Text() != v.Text() || again.Bool() != v.Bool() {
+	if again, err := jcs.Parse(v.Raw(src)); err != nil || again.Kind != v.Kind || again.Text() != v.Text() || again.Bool() != v.Bool() {
 		t.Errorf("got %v %q %v from the raw bytes of %v %q", again.Kind, again.Text(), err, v.Kind, v.Text())
 	}
 	for _, e := range v.Elements() {
@@ -68,9 +68,9 @@ func checkTree(t *testing.T, src []byte, v canon.Value, depth int) {
 func FuzzCanonical(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		agree(t, src)
-		form, err := canon.Canonical(src)
+		form, err := jcs.Canonical(src)
 		if err != nil {
-			if _, err := canon.ConfirmationDigest("a", "s", "t", src); err == nil {
+			if _, err := jcs.ConfirmationDigest("a", "s", "t", src); err == nil {
 				t.Error("got an approval of what has no canonical form")
 			}
 			return
@@ -78,8 +78,8 @@ func FuzzCanonical(f *testing.F) {
 		if strings.ContainsAny(string(form), "\t\r\n") {
 			t.Errorf("got white space in %q", form)
 		}
-		of, err := canon.ConfirmationDigest("a", "s", "t", src)
-		same, sameErr := canon.ConfirmationDigest("a", "s", "t", form)
+		of, err := jcs.ConfirmationDigest("a", "s", "t", src)
+		same, sameErr := jcs.ConfirmationDigest("a", "s", "t", form)
 		if err != nil || sameErr != nil || of != same {
 			t.Errorf("got %s %v, and of its canonical form %s %v", of, err, same, sameErr)
 		}

@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"errors"
@@ -9,18 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // A leaf has what Skim and Parse must both return for a member.
 type leaf struct {
 	Name, Text       string
 	At, Offset, End  int
-	Kind             canon.Kind
+	Kind             jcs.Kind
 	Yes, HasChildren bool
 }
 
-func leaves(members []canon.Member) (out []leaf) {
+func leaves(members []jcs.Member) (out []leaf) {
 	for _, m := range members {
 		v := m.Value
 		out = append(out, leaf{m.Name, v.Text(), m.Offset, v.Offset, v.End, v.Kind, v.Bool(), v.Elements() != nil || v.Members() != nil})
@@ -31,12 +31,12 @@ func leaves(members []canon.Member) (out []leaf) {
 // checkSkim compares Skim with Parse: the same members of every name, and the same errors,
 // except for duplicates of names that Skim does not return.
 func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
-	v, err := canon.Parse(src)
+	v, err := jcs.Parse(src)
 	twice := func(err error) bool {
-		var e *canon.SyntaxError
+		var e *jcs.SyntaxError
 		return errors.As(err, &e) && strings.HasPrefix(e.Detail, "expected each name once")
 	}
-	if none, bad := (canon.Limits{}).Skim(src); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) || bad != nil && !twice(err) && bad.Error() != err.Error() {
+	if none, bad := (jcs.Limits{}).Skim(src); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) || bad != nil && !twice(err) && bad.Error() != err.Error() {
 		t.Errorf("%q: skimmed of no name %v, %v; Parse has %v", src, none, bad, err)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 	for _, m := range v.Members() {
 		names = append(names, m.Name)
 	}
-	got, err := canon.Limits{}.Skim(src, names...)
+	got, err := jcs.Limits{}.Skim(src, names...)
 	want := leaves(v.Members())
 	for i := range want {
 		want[i].HasChildren = false
@@ -83,8 +83,8 @@ func TestSkimIsStrict(t *testing.T) {
 		"\ufeff{}":                   "expected a value, got a byte order mark",
 		`{"x":{"a":1},"a":"\u00e9"}`: "",
 	} {
-		got, err := canon.Limits{Depth: 4}.Skim([]byte(src), "a")
-		var syntax *canon.SyntaxError
+		got, err := jcs.Limits{Depth: 4}.Skim([]byte(src), "a")
+		var syntax *jcs.SyntaxError
 		if errors.As(err, &syntax) != (want != "") || err != nil && syntax.Detail != want {
 			t.Errorf("%s: got %v, %v; want %q", src, got, err, want)
 		}
@@ -107,7 +107,7 @@ func TestSkippedTextUsesNoMemory(t *testing.T) {
 		raw := []byte(src)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if got, err := (canon.Limits{}).Skim(raw, "a"); err != nil || got != nil {
+		if got, err := (jcs.Limits{}).Skim(raw, "a"); err != nil || got != nil {
 			t.Fatalf("%s: got %v, %v", name, got, err)
 		}
 		runtime.ReadMemStats(&after)

@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // The mistakes of models are explained with a pointer and a position (F15).
@@ -63,13 +63,13 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := canon.Parse([]byte(tt.src))
-			var got *canon.SyntaxError
+			_, err := jcs.Parse([]byte(tt.src))
+			var got *jcs.SyntaxError
 			if !errors.As(err, &got) {
 				t.Fatalf("got error %v, want a *SyntaxError", err)
 			}
-			line, column := canon.Position([]byte(tt.src), got.Offset)
-			want := &canon.SyntaxError{Offset: got.Offset, Line: tt.line, Column: tt.column, Pointer: tt.pointer, Detail: tt.detail}
+			line, column := jcs.Position([]byte(tt.src), got.Offset)
+			want := &jcs.SyntaxError{Offset: got.Offset, Line: tt.line, Column: tt.column, Pointer: tt.pointer, Detail: tt.detail}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -81,11 +81,11 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 }
 
 func TestErrorsReadAsOneLine(t *testing.T) {
-	_, err := canon.Parse([]byte(`{"a": [tru]}`))
+	_, err := jcs.Parse([]byte(`{"a": [tru]}`))
 	if got, want := err.Error(), `not JSON: line 1, column 8 ("/a/0"): expected a value, got "t"`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	_, err = canon.Canonical([]byte(`{"a": [1e400]}`))
+	_, err = jcs.Canonical([]byte(`{"a": [1e400]}`))
 	if got, want := err.Error(), `"/a/0": the number "1e400" changes when it is read as a double: send it as a string`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -97,7 +97,7 @@ func TestErrorsNeverRepeatLongInput(t *testing.T) {
 		`"` + secret, secret, `{"` + secret + `":1,"` + secret + `":1}`, `{"` + secret + `":` + secret + `}`,
 		strings.Repeat("1", 5000), `{"` + secret + `":1e999}`,
 	} {
-		_, err := canon.Canonical([]byte(src))
+		_, err := jcs.Canonical([]byte(src))
 		if err == nil {
 			t.Fatalf("%.20s… was taken", src)
 		}
@@ -109,7 +109,7 @@ func TestErrorsNeverRepeatLongInput(t *testing.T) {
 
 func TestTreeIsReadable(t *testing.T) {
 	src := []byte(` {"text": "a\n\u00e9\ud83d\ude00\/", "list": [1, -2.50, true, false, null, [], {}], "1e2": 1e2}`)
-	v, err := canon.Parse(src)
+	v, err := jcs.Parse(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestTreeIsReadable(t *testing.T) {
 	if got, want := text.Text(), "a\né😀/"; !ok || got != want {
 		t.Errorf("got text %q %v, want %q", got, ok, want)
 	}
-	if none, ok := v.Get("Text"); ok || none.Kind != canon.Missing {
+	if none, ok := v.Get("Text"); ok || none.Kind != jcs.Missing {
 		t.Errorf("got a member of another case: %v", none)
 	}
 	list, _ := v.Get("list")
@@ -170,7 +170,7 @@ func TestIntegersAreExact(t *testing.T) {
 		{`"1"`, 0, false},
 	}
 	for _, tt := range tests {
-		v, err := canon.Parse([]byte(tt.src))
+		v, err := jcs.Parse([]byte(tt.src))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,21 +182,21 @@ func TestIntegersAreExact(t *testing.T) {
 
 func TestDepthHasALimit(t *testing.T) {
 	deep := func(n int) []byte { return []byte(strings.Repeat(`[`, n) + strings.Repeat(`]`, n)) }
-	if _, err := canon.Parse(deep(canon.MaxDepth)); err != nil {
+	if _, err := jcs.Parse(deep(jcs.MaxDepth)); err != nil {
 		t.Errorf("got %v at the limit, want nothing", err)
 	}
-	for _, n := range []int{canon.MaxDepth + 1, 5_000_000} {
-		_, err := canon.Parse(deep(n))
-		var got *canon.SyntaxError
-		if !errors.As(err, &got) || got.Offset != canon.MaxDepth || strings.Count(got.Pointer, "/0") != canon.MaxDepth {
-			t.Errorf("got %v for depth %d, want an error at byte %d", err, n, canon.MaxDepth)
+	for _, n := range []int{jcs.MaxDepth + 1, 5_000_000} {
+		_, err := jcs.Parse(deep(n))
+		var got *jcs.SyntaxError
+		if !errors.As(err, &got) || got.Offset != jcs.MaxDepth || strings.Count(got.Pointer, "/0") != jcs.MaxDepth {
+			t.Errorf("got %v for depth %d, want an error at byte %d", err, n, jcs.MaxDepth)
 		}
 	}
-	if _, err := (canon.Limits{Depth: 2}).Parse(deep(3)); err == nil {
+	if _, err := (jcs.Limits{Depth: 2}).Parse(deep(3)); err == nil {
 		t.Error("got nothing at depth 3 of 2, want an error")
 	}
 	// Depth counts levels, not values.
-	if _, err := canon.Parse([]byte("[" + strings.Repeat("[],{},", 100) + "1]")); err != nil {
+	if _, err := jcs.Parse([]byte("[" + strings.Repeat("[],{},", 100) + "1]")); err != nil {
 		t.Errorf("got %v for siblings, want nothing", err)
 	}
 }
@@ -209,11 +209,11 @@ func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 			for i := range n {
 				members = append(members, `"k`+strconv.Itoa(i)+`":0`)
 			}
-			if _, err := canon.Parse([]byte("{" + strings.Join(members, ",") + "}")); err != nil {
+			if _, err := jcs.Parse([]byte("{" + strings.Join(members, ",") + "}")); err != nil {
 				t.Fatal(err)
 			}
 			members = append(members, `"k`+strconv.Itoa(again)+`":0`)
-			if _, err := canon.Parse([]byte("{" + strings.Join(members, ",") + "}")); err == nil {
+			if _, err := jcs.Parse([]byte("{" + strings.Join(members, ",") + "}")); err == nil {
 				t.Errorf("got nothing for name %d twice among %d, want an error", again, n)
 			}
 		}
@@ -222,7 +222,7 @@ func TestDuplicatesAreFoundAmongMany(t *testing.T) {
 
 // Names are case-sensitive. A parser that ignores case would lose one of the two (T5).
 func TestNamesAreCaseSensitive(t *testing.T) {
-	v, err := canon.Parse([]byte(`{"path":1,"Path":2,"PATH":3}`))
+	v, err := jcs.Parse([]byte(`{"path":1,"Path":2,"PATH":3}`))
 	if err != nil || len(v.Members()) != 3 {
 		t.Fatalf("got %d members, %v; want 3", len(v.Members()), err)
 	}
@@ -235,7 +235,7 @@ func TestNamesAreCaseSensitive(t *testing.T) {
 }
 
 func TestPointersAreEscaped(t *testing.T) {
-	if got, want := canon.Pointer("/questions", "0", "a/b~c", ""), "/questions/0/a~1b~0c/"; got != want {
+	if got, want := jcs.Pointer("/questions", "0", "a/b~c", ""), "/questions/0/a~1b~0c/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -246,7 +246,7 @@ func TestEveryCodePointSurvives(t *testing.T) {
 			continue
 		}
 		src := `"` + string(r) + `"`
-		v, err := canon.Parse([]byte(src))
+		v, err := jcs.Parse([]byte(src))
 		if err != nil || v.Text() != string(r) {
 			t.Fatalf("%U: got %q %v", r, v.Text(), err)
 		}

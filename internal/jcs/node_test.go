@@ -1,4 +1,4 @@
-package canon_test
+package jcs_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/canon"
+	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/leftout"
 )
 
@@ -57,7 +57,7 @@ func compareWithNode(t *testing.T, texts []string) (compared int) {
 		texts[i] = strings.ReplaceAll(text, "\n", " ") // both are white space outside of strings
 	}
 	for i, theirs := range inNode(t, texts) {
-		ours, err := canon.Canonical([]byte(texts[i]))
+		ours, err := jcs.Canonical([]byte(texts[i]))
 		switch {
 		case err != nil:
 		case string(ours) != theirs:
