@@ -3,7 +3,7 @@ package terminal
 import (
 	"strings"
 
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -13,14 +13,14 @@ const minProse = 12
 
 // prose draws what an agent wrote, right of the gutter, every character of it. Looks are
 // added where the terminal has any; words do not depend on them.
-func (f *frame) prose(word, sgr string, d prose.Document) { f.nested(word, sgr, "", d) }
+func (f *frame) prose(word, sgr string, d markdown.Document) { f.nested(word, sgr, "", d) }
 
-func (f *frame) nested(word, sgr, indent string, d prose.Document) {
+func (f *frame) nested(word, sgr, indent string, d markdown.Document) {
 	if len(d) == 0 {
 		return
 	}
 	f.measured(func(part *frame) {
-		w := writer{frame: part, sgr: sgr, blanks: blanks{word: word}, warned: map[prose.Link]bool{}}
+		w := writer{frame: part, sgr: sgr, blanks: blanks{word: word}, warned: map[markdown.Link]bool{}}
 		w.blocks(d, indent, indent)
 		w.blanks.drawn(part)
 	})
@@ -31,18 +31,18 @@ type writer struct {
 	*frame
 	sgr    string // of all of it
 	blanks blanks
-	warned map[prose.Link]bool
+	warned map[markdown.Link]bool
 }
 
 // blocks draws blocks with an empty row between them. The first row begins with first, as
 // the first of an item does with its bullet, and all others with rest. An item that says
 // nothing still shows its bullet.
-func (w *writer) blocks(blocks []prose.Block, first, rest string) {
+func (w *writer) blocks(blocks []markdown.Block, first, rest string) {
 	if len(blocks) == 0 {
 		w.styled(w.blanks.drawn(w.frame), gutter, "", first)
 	}
 	for i, block := range blocks {
-		if _, list := block.(prose.List); i > 0 && !list {
+		if _, list := block.(markdown.List); i > 0 && !list {
 			w.row(w.blanks.drawn(w.frame), gutter, plain, "")
 		}
 		w.block(block, first, rest)
@@ -50,19 +50,19 @@ func (w *writer) blocks(blocks []prose.Block, first, rest string) {
 	}
 }
 
-func (w *writer) block(block prose.Block, first, rest string) {
+func (w *writer) block(block markdown.Block, first, rest string) {
 	switch b := block.(type) {
-	case prose.Paragraph:
+	case markdown.Paragraph:
 		w.spans(b.Spans, w.sgr, first, rest)
-	case prose.Heading:
+	case markdown.Heading:
 		w.spans(b.Spans, bold, first, rest)
-	case prose.Quote:
+	case markdown.Quote:
 		w.blocks(b.Blocks, w.deeper(first, "> "), w.deeper(rest, "> "))
-	case prose.Code:
+	case markdown.Code:
 		w.code(b, first, rest)
-	case prose.Rule:
+	case markdown.Rule:
 		w.put(first, "- - -", "- - -")
-	case prose.List:
+	case markdown.List:
 		for i, item := range b.Items {
 			if i > 0 {
 				first = rest
@@ -72,7 +72,7 @@ func (w *writer) block(block prose.Block, first, rest string) {
 	}
 }
 
-func (w *writer) item(item prose.Item, first, rest string) {
+func (w *writer) item(item markdown.Item, first, rest string) {
 	bullet := item.Marker.String()
 	if bullet == "" {
 		bullet = "•"
@@ -90,7 +90,7 @@ func (w *writer) deeper(indent, more string) string {
 
 func cells(s string) int { return safetext.Width(safetext.Line(s)) }
 
-func (w *writer) code(c prose.Code, first, rest string) {
+func (w *writer) code(c markdown.Code, first, rest string) {
 	for row := range cut(c.Label.String(), w.width-cells(rest)) {
 		if row != "" {
 			w.put(first, row, w.look(dim, row))
@@ -117,7 +117,7 @@ func (w *writer) put(indent, text, drawn string) {
 
 // spans draws words of several looks. They are wrapped as one text, and each row finds
 // its looks again by where it stands in that text.
-func (w *writer) spans(spans []prose.Span, sgr, first, rest string) {
+func (w *writer) spans(spans []markdown.Span, sgr, first, rest string) {
 	all, looks := spoken(spans, sgr)
 	pos := 0
 	for _, row := range safetext.Wrap(all, w.width-cells(rest)) {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -53,7 +53,7 @@ func TestNoWordOfProseIsLost(t *testing.T) {
 		}
 		_, drawn, _ := strings.Cut(out.String(), "what the agent says")
 		got := ink(drawn)
-		for _, r := range ink(prose.Parse(text).String()) {
+		for _, r := range ink(markdown.Parse(text).String()) {
 			i := strings.IndexRune(got, r)
 			if i < 0 {
 				t.Fatalf("%q: %q is missing in\n%s", text, r, drawn)

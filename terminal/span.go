@@ -3,7 +3,7 @@ package terminal
 import (
 	"strings"
 
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -15,7 +15,7 @@ type stretch struct {
 
 // spoken joins spans to one text. A link is its words and then its whole address. Code
 // stands between backticks, which the agent typed as well.
-func spoken(spans []prose.Span, sgr string) (safetext.Text, []stretch) {
+func spoken(spans []markdown.Span, sgr string) (safetext.Text, []stretch) {
 	var b strings.Builder
 	var looks []stretch
 	add := func(s, sgr string) {
@@ -41,7 +41,7 @@ func spoken(spans []prose.Span, sgr string) (safetext.Text, []stretch) {
 	return all, looks
 }
 
-func lookOf(s prose.Span, sgr string) string {
+func lookOf(s markdown.Span, sgr string) string {
 	switch {
 	case s.Strong:
 		return bold
@@ -64,7 +64,7 @@ func (f *frame) dress(s string, pos int, looks []stretch) string {
 }
 
 // warn says below a text which of its links a person should look at twice, once each.
-func (w *writer) warn(spans []prose.Span) {
+func (w *writer) warn(spans []markdown.Span) {
 	for _, s := range spans {
 		if s.Link == nil || s.Link.Suspicious == "" || w.warned[*s.Link] {
 			continue

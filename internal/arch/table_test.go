@@ -48,11 +48,11 @@ var layers = map[string][]string{
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/jcs"},
 	"internal/openapi":         {"."},
-	"internal/prose":           {"internal/safetext"},
+	"internal/markdown":        {"internal/safetext"},
 	"internal/safetext":        {},
 	"internal/serverlog":       {"."},
 	"internal/setup":           {},
-	"internal/view":            {".", "internal/safetext", "internal/prose"},
+	"internal/view":            {".", "internal/safetext", "internal/markdown"},
 
 	// Whole programs wire everything together.
 	"cmd/askback": {"*"},
@@ -75,7 +75,7 @@ var pure = map[string]string{
 	"internal/decode":   "",
 	"internal/dialect":  "",
 	"internal/safetext": "github.com/rivo/uniseg",
-	"internal/prose":    "",
+	"internal/markdown": "",
 	"internal/view":     "",
 }
 

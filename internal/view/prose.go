@@ -4,34 +4,34 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/safetext"
 )
 
 // What agents write, by the names that pages use. Each text of it is safe.
 type (
 	// Prose is a text with its marks.
-	Prose = prose.Document
+	Prose = markdown.Document
 	// A Block of it is one of the next six.
-	Block = prose.Block
+	Block = markdown.Block
 	// A Paragraph has spans.
-	Paragraph = prose.Paragraph
+	Paragraph = markdown.Paragraph
 	// A Heading is the agent's, never one of the page.
-	Heading = prose.Heading
+	Heading = markdown.Heading
 	// A List has items.
-	List = prose.List
+	List = markdown.List
 	// An Item has blocks.
-	Item = prose.Item
+	Item = markdown.Item
 	// A Quote has blocks.
-	Quote = prose.Quote
+	Quote = markdown.Quote
 	// Code is exact.
-	Code = prose.Code
+	Code = markdown.Code
 	// A Rule is a line across.
-	Rule = prose.Rule
+	Rule = markdown.Rule
 	// A Span is text of one look.
-	Span = prose.Span
+	Span = markdown.Span
 	// A Link is shown with its whole address.
-	Link = prose.Link
+	Link = markdown.Link
 )
 
 // visible is a text without what an agent was told when it resumed, and remembers that
@@ -46,7 +46,7 @@ func (c *cleaner) visible(s string) string {
 }
 
 // prose is for what a person reads, and for nothing that names or runs anything.
-func (c *cleaner) prose(s string) prose.Document {
+func (c *cleaner) prose(s string) markdown.Document {
 	c.hidden = c.hidden || safetext.Hidden(s)
-	return prose.Parse(c.visible(s))
+	return markdown.Parse(c.visible(s))
 }

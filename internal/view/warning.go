@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -44,7 +44,7 @@ func (t *twins) meet(o object, name string) {
 
 // fold is the same for names that differ in case, which some programs read as one, or by
 // letters that look alike.
-func fold(name string) string { return strings.ToLower(strings.ToUpper(prose.Skeleton(name))) }
+func fold(name string) string { return strings.ToLower(strings.ToUpper(markdown.Skeleton(name))) }
 
 func short(name string) safetext.Text {
 	if cut := front(name, maxTwin); cut != name {

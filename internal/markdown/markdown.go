@@ -1,4 +1,4 @@
-// Package prose reads what agents write, a small part of Markdown, into a tree that each
+// Package markdown reads what agents write, a small part of Markdown, into a tree that each
 // door draws in its own way.
 //
 // It is no CommonMark, in which words can vanish: reference definitions, comments, tags,
@@ -6,7 +6,7 @@
 // order, and what is not understood stands as it was typed. HTML is text, an image is a
 // link, and there is no text that cannot be read. Reading takes time in proportion to the
 // text, and the tree is never deep.
-package prose
+package markdown
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package prose
+package markdown
 
 // Work returns how many bytes are looked at to read a text.
 func Work(src string) int {

@@ -1,4 +1,4 @@
-package prose_test
+package markdown_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/safetext"
 )
 
@@ -35,20 +35,20 @@ func TestNothingVanishes(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		src := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 30, 120).Draw(t, "src"), "")
-		doc := prose.Parse(src)
+		doc := markdown.Parse(src)
 		if got, want := visible(doc.String()), visible(src); got != want {
 			t.Fatalf("%q\nreads as %q\nwant     %q\nin %s", src, got, want, dump(doc))
 		}
 	})
 }
 
-func depth(blocks []prose.Block) int {
+func depth(blocks []markdown.Block) int {
 	deepest := 0
 	for _, b := range blocks {
 		switch b := b.(type) {
-		case prose.Quote:
+		case markdown.Quote:
 			deepest = max(deepest, depth(b.Blocks))
-		case prose.List:
+		case markdown.List:
 			for _, item := range b.Items {
 				deepest = max(deepest, depth(item.Blocks))
 			}
@@ -68,13 +68,13 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src string) {
 		for _, s := range []string{src, safetext.Block(src).String()} {
-			doc := prose.Parse(s)
+			doc := markdown.Parse(s)
 			each(doc, func(text safetext.Text) {
 				if again := safetext.Block(text.String()); again != text {
 					t.Fatalf("%q holds %q, which is not safe", s, text)
 				}
 			})
-			if work := prose.Work(s); work > 40*(len(s)+1) {
+			if work := markdown.Work(s); work > 40*(len(s)+1) {
 				t.Fatalf("%q: %d bytes are looked at %d times", s, len(s), work)
 			}
 			if depth(doc) > 5 {
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return r
 		}, visible(clean))
-		if got := prose.Parse(clean).String(); !inOrder(letters, got) {
+		if got := markdown.Parse(clean).String(); !inOrder(letters, got) {
 			t.Fatalf("%q reads as %q", clean, got)
 		}
 	})
@@ -107,8 +107,8 @@ func inOrder(s, text string) bool {
 }
 
 // each visits every text of a tree.
-func each(blocks []prose.Block, visit func(safetext.Text)) {
-	spans := func(spans []prose.Span) {
+func each(blocks []markdown.Block, visit func(safetext.Text)) {
+	spans := func(spans []markdown.Span) {
 		for _, s := range spans {
 			visit(s.Text)
 			if s.Link != nil {
@@ -119,18 +119,18 @@ func each(blocks []prose.Block, visit func(safetext.Text)) {
 	}
 	for _, b := range blocks {
 		switch b := b.(type) {
-		case prose.Paragraph:
+		case markdown.Paragraph:
 			spans(b.Spans)
-		case prose.Heading:
+		case markdown.Heading:
 			spans(b.Spans)
-		case prose.Quote:
+		case markdown.Quote:
 			each(b.Blocks, visit)
-		case prose.List:
+		case markdown.List:
 			for _, item := range b.Items {
 				visit(item.Marker)
 				each(item.Blocks, visit)
 			}
-		case prose.Code:
+		case markdown.Code:
 			visit(b.Label)
 			visit(b.Text)
 		}
@@ -153,10 +153,10 @@ func TestHostileTextIsReadInALine(t *testing.T) {
 	} {
 		again := strings.Repeat(part, max(n/len(part), 1))
 		for _, src := range []string{again, "- " + again, "a\n" + again, again + "](", "[`*" + again + "\n"} {
-			if work := prose.Work(src); work > 40*len(src) {
+			if work := markdown.Work(src); work > 40*len(src) {
 				t.Errorf("%.20q over and over: %d bytes are looked at %d times", part, len(src), work)
 			}
-			if got := len(prose.Parse(src).String()); got > 8*len(src) {
+			if got := len(markdown.Parse(src).String()); got > 8*len(src) {
 				t.Errorf("%.20q over and over: %d bytes become %d", part, len(src), got)
 			}
 		}

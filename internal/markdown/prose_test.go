@@ -1,4 +1,4 @@
-package prose_test
+package markdown_test
 
 import (
 	"fmt"
@@ -7,30 +7,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 )
 
 // dump writes a tree on one line; spans with S for strong, E for emphasis, C for code, and
 // links as <text|address>.
-func dump(blocks []prose.Block) string {
+func dump(blocks []markdown.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {
 		switch block := block.(type) {
-		case prose.Paragraph:
+		case markdown.Paragraph:
 			b.WriteString("p " + dumpSpans(block.Spans))
-		case prose.Heading:
+		case markdown.Heading:
 			fmt.Fprintf(&b, "h%d %s", block.Level, dumpSpans(block.Spans))
-		case prose.Quote:
+		case markdown.Quote:
 			b.WriteString("quote(" + dump(block.Blocks) + ")")
-		case prose.Code:
+		case markdown.Code:
 			fmt.Fprintf(&b, "code[%s] %q", block.Label, block.Text)
-		case prose.List:
+		case markdown.List:
 			b.WriteString("list(")
 			for _, item := range block.Items {
 				fmt.Fprintf(&b, "%s{%s}", item.Marker, dump(item.Blocks))
 			}
 			b.WriteString(")")
-		case prose.Rule:
+		case markdown.Rule:
 			b.WriteString("hr")
 		}
 		b.WriteString(";")
@@ -38,7 +38,7 @@ func dump(blocks []prose.Block) string {
 	return b.String()
 }
 
-func dumpSpans(spans []prose.Span) string {
+func dumpSpans(spans []markdown.Span) string {
 	var b strings.Builder
 	for _, s := range spans {
 		mark := map[bool]string{true: "S"}[s.Strong] + map[bool]string{true: "E"}[s.Emphasis] + map[bool]string{true: "C"}[s.Code]
@@ -56,7 +56,7 @@ func dumpSpans(spans []prose.Span) string {
 
 func check(t *testing.T, src, want string) {
 	t.Helper()
-	if d := cmp.Diff(want, dump(prose.Parse(src))); d != "" {
+	if d := cmp.Diff(want, dump(markdown.Parse(src))); d != "" {
 		t.Errorf("%q: %s", src, d)
 	}
 }

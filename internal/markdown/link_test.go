@@ -1,10 +1,10 @@
-package prose_test
+package markdown_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/prose"
+	"github.com/askback/askback/internal/markdown"
 )
 
 // T6: what is a link, and where it ends.
@@ -53,8 +53,8 @@ func TestASuspiciousHostIsSpelled(t *testing.T) {
 		"https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/": "\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444",
 	} {
 		var got string
-		for _, b := range prose.Parse(address) {
-			if p, ok := b.(prose.Paragraph); ok {
+		for _, b := range markdown.Parse(address) {
+			if p, ok := b.(markdown.Paragraph); ok {
 				for _, s := range p.Spans {
 					if s.Link != nil {
 						got = s.Link.Host.String()
@@ -125,11 +125,11 @@ func TestSuspiciousLinks(t *testing.T) {
 }
 
 // linkIn returns the only link of a text.
-func linkIn(t *testing.T, src string) prose.Link {
+func linkIn(t *testing.T, src string) markdown.Link {
 	t.Helper()
-	var found []prose.Link
-	for _, b := range prose.Parse(src) {
-		for _, s := range b.(prose.Paragraph).Spans {
+	var found []markdown.Link
+	for _, b := range markdown.Parse(src) {
+		for _, s := range b.(markdown.Paragraph).Spans {
 			if s.Link != nil {
 				found = append(found, *s.Link)
 			}
@@ -143,11 +143,11 @@ func linkIn(t *testing.T, src string) prose.Link {
 
 func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
 	for _, s := range []string{"path", "раth", "pαth", "pаtһ"} {
-		if got := prose.Skeleton(s); got != "path" {
+		if got := markdown.Skeleton(s); got != "path" {
 			t.Errorf("%q has the skeleton %q", s, got)
 		}
 	}
-	if got := prose.Skeleton("Straße 日本"); got != "Straße 日本" {
+	if got := markdown.Skeleton("Straße 日本"); got != "Straße 日本" {
 		t.Errorf("got %q", got)
 	}
 }
