@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/openapi"
 )
@@ -66,8 +66,8 @@ type Handler struct {
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
-	hooks   hook.Waiting  // the hook calls in progress
-	large   chan struct{} // semaphore: one entry for each large event being parsed
+	hooks   claudehook.Waiting // the hook calls in progress
+	large   chan struct{}      // semaphore: one entry for each large event being parsed
 	// description returns the OpenAPI document; the first call makes it.
 	description func() (description, error)
 	// Copies of the constants, which tests change.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 // claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
@@ -21,7 +21,7 @@ func (c *call) claudeHook() error {
 		return err
 	}
 	ev, err := c.event()
-	if errors.Is(err, hook.ErrForeign) {
+	if errors.Is(err, claudehook.ErrForeign) {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
@@ -31,14 +31,14 @@ func (c *call) claudeHook() error {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	if _, defers := hook.Defer(ev); defers && patience > 0 {
+	if _, defers := claudehook.Defer(ev); defers && patience > 0 {
 		limited, late := context.WithTimeout(ctx, patience)
 		defer late()
 		ctx = limited
 	}
 	open := c.newHookReply(cancel)
 	reply, err := c.h.hooks.Run(ctx, c.who.Name, hookSeat{c.seat, c}, ev)
-	if errors.Is(err, hook.ErrUnaskable) {
+	if errors.Is(err, claudehook.ErrUnaskable) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
 	arrived, err := open.end(reply.Output, errors.Join(err, c.hookError(reply.Output)))
@@ -58,7 +58,7 @@ const (
 
 // event parses the body and releases it, so that its memory is not held while the call
 // waits for an answer.
-func (c *call) event() (hook.Event, error) {
+func (c *call) event() (claudehook.Event, error) {
 	if len(c.body) > largeEvent {
 		late := time.NewTimer(largeTime)
 		defer late.Stop()
@@ -66,18 +66,18 @@ func (c *call) event() (hook.Event, error) {
 		case c.h.large <- struct{}{}:
 			defer func() { <-c.h.large }()
 		case <-late.C:
-			return hook.Event{}, askback.ErrBusy
+			return claudehook.Event{}, askback.ErrBusy
 		case <-c.r.Context().Done():
-			return hook.Event{}, askback.ErrBusy
+			return claudehook.Event{}, askback.ErrBusy
 		}
 	}
-	ev, err := hook.Read(c.body, c.r.Header.Get(hook.EntrypointHeader))
+	ev, err := claudehook.Read(c.body, c.r.Header.Get(claudehook.EntrypointHeader))
 	c.body = nil
-	if err != nil && !errors.Is(err, hook.ErrForeign) {
+	if err != nil && !errors.Is(err, claudehook.ErrForeign) {
 		err = unreadable(err)
 	}
 	if err != nil {
-		return hook.Event{}, err
+		return claudehook.Event{}, err
 	}
 	return ev, nil
 }
@@ -87,7 +87,7 @@ func (c *call) event() (hook.Event, error) {
 func (c *call) deferParam() (time.Duration, error) {
 	s := c.r.URL.Query().Get("defer")
 	if s == "" {
-		return hook.Patience, nil
+		return claudehook.Patience, nil
 	}
 	d, err := askback.ParseDuration(s)
 	if err != nil {
@@ -125,7 +125,7 @@ type hookSeat struct {
 	call *call
 }
 
-// Ask implements [hook.Seat].
+// Ask implements [claudehook.Seat].
 func (v hookSeat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	return v.Seat.Ask(context.WithoutCancel(ctx), r)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -32,7 +32,7 @@ func (w *fixture) dialHook(query, event string, header ...string) net.Conn {
 		fmt.Fprintf(&more, "%s: %s\r\n", header[i], header[i+1])
 	}
 	_, err = fmt.Fprintf(conn, "POST %s%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s",
-		hook.Path, query, w.token(bot), len(event), more.String(), event)
+		claudehook.Path, query, w.token(bot), len(event), more.String(), event)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	w.overHTTP2()
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, "POST", w.server.URL+hook.Path, strings.NewReader(runsBash))
+	r, err := http.NewRequestWithContext(ctx, "POST", w.server.URL+claudehook.Path, strings.NewReader(runsBash))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 	if got := w.open(1, askback.Cancelled)[0]; got.Kind != askback.Confirm {
 		t.Errorf("cancelled is %+v, want the permission", got)
 	}
-	wantReply(t, w.send("POST", hook.Path, w.token(bot), runsBash), 503, "stopping")
+	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), runsBash), 503, "stopping")
 }
 
 // A killed server leaves an open ask. The first event that shows that the session
@@ -123,24 +123,24 @@ func TestStopEndsHookWithoutDecision(t *testing.T) {
 func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, event := range []string{
 		`{"session_id":"s1","hook_event_name":"Stop"}`, `{"session_id":"s1","hook_event_name":"SessionEnd"}`,
-		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, hook.PermissionRequest, hook.PostToolUse, 1),
+		`{"session_id":"s1","hook_event_name":"UserPromptSubmit"}`, strings.Replace(runsBash, claudehook.PermissionRequest, claudehook.PostToolUse, 1),
 	} {
 		db := memstore.New()
 		first := newFixtureOnStore(t, db, map[askback.Principal]string{})
 		seat := first.engine.As(bot)
-		ev, err := hook.Read([]byte(runsBash), "")
+		ev, err := claudehook.Read([]byte(runsBash), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := hook.Request(ev)
+		r, _ := claudehook.Request(ev)
 		if _, err := seat.Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)
 		second.open(1, askback.Pending)
-		wantReply(t, second.send("POST", hook.Path, second.token(bot), in("s2", event)), 204)
+		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), in("s2", event)), 204)
 		second.open(1, askback.Pending)
-		wantReply(t, second.send("POST", hook.Path, second.token(bot), event), 204)
+		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), event), 204)
 		second.open(1, askback.Cancelled)
 		again := second.sendHook(bot, "", runsBash)
 		second.answerOpenAsk(`/answer {"decision": "denied"}`)
@@ -264,7 +264,7 @@ func TestWaitingHooksAreLimited(t *testing.T) {
 	defer w.client.CloseIdleConnections()
 	first := w.sendHook(bot, "", runsBash)
 	ask := w.open(1, askback.Pending)[0]
-	wantReply(t, w.send("POST", hook.Path, w.token(bot), asksDB), 429, "too-many")
+	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), asksDB), 429, "too-many")
 	if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
 		t.Errorf("open is %s, want %s", got.ID, ask.ID)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -26,7 +26,7 @@ func newFixtureWithoutNetwork(t *testing.T) *fixture {
 func (w *fixture) postHook(event string) (closed func(), got <-chan *httptest.ResponseRecorder) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
-	r := httptest.NewRequest(http.MethodPost, hook.Path, strings.NewReader(event)).WithContext(ctx)
+	r := httptest.NewRequest(http.MethodPost, claudehook.Path, strings.NewReader(event)).WithContext(ctx)
 	r.Header.Set("Authorization", "Bearer "+w.token(bot))
 	r.Header.Set("Content-Type", "application/json")
 	out := make(chan *httptest.ResponseRecorder, 1)
@@ -99,17 +99,17 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 // An ask that a killed server left is cancelled when its session continues, also with a
 // person at the terminal (F9).
 func TestGateOfKilledServerIsCancelled(t *testing.T) {
-	for _, name := range []string{hook.Stop, hook.UserPromptSubmit, hook.SessionEnd} {
+	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
 		w := newFixture(t, nil)
-		ev, err := hook.Read([]byte(before(runsBash)), "")
+		ev, err := claudehook.Read([]byte(before(runsBash)), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _ := hook.Request(ev)
+		r, _ := claudehook.Request(ev)
 		if _, err := w.engine.As(bot).Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
 			t.Fatal(err)
 		}
-		wantReply(t, w.send("POST", hook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)
+		wantReply(t, w.send("POST", claudehook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)
 		w.open(1, askback.Cancelled)
 	}
 }

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/openapi"
 )
 
@@ -79,7 +79,7 @@ var dialectRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: hook.Path, action: askback.ActAsk, limit: hook.MaxInput, serve: (*call).claudeHook,
+		method: "POST", path: claudehook.Path, action: askback.ActAsk, limit: claudehook.MaxInput, serve: (*call).claudeHook,
 		doc: openapi.Route{
 			Tag: "dialects", Summary: "Answer a hook of Claude Code.",
 			Detail: "The body is the event. It replies when a person has decided, however long that takes. 204, or {} if the reply had begun, is no decision. " +
@@ -90,8 +90,8 @@ var dialectRoutes = []route{
 				Description: "How long a call waits that can be deferred; 0s is for as long as the connection lives. 10s unless said.",
 			}},
 			Header: params{{
-				Name:        hook.EntrypointHeader,
-				Description: "How Claude Code was started: its variable " + hook.EntrypointVariable + ". Of sdk-cli (claude -p) a call can be deferred.",
+				Name:        claudehook.EntrypointHeader,
+				Description: "How Claude Code was started: its variable " + claudehook.EntrypointVariable + ". Of sdk-cli (claude -p) a call can be deferred.",
 			}},
 		},
 	},

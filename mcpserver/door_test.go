@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 // event is a call of a hook for the same tool as a prompt.
-func event(t *testing.T, tool, input string) hook.Event {
+func event(t *testing.T, tool, input string) claudehook.Event {
 	t.Helper()
-	ev, err := hook.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input), "")
+	ev, err := claudehook.Read(fmt.Appendf(nil, `{"session_id": "s1", "prompt_id": "p1", "hook_event_name": "PermissionRequest", "tool_name": %q, "tool_input": %s}`, tool, input), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestAPromptAsksAsTheHookDoes(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDesk(t)
 				ev := event(t, test.tool, test.input)
-				r, ok := hook.Request(ev)
+				r, ok := claudehook.Request(ev)
 				if !ok {
 					t.Fatal("the hook asks nothing")
 				}
@@ -86,9 +86,9 @@ func TestAPromptAsksAsTheHookDoes(t *testing.T) {
 }
 
 // said checks that the arguments that come back are those of the hook.
-func said(t *testing.T, ev hook.Event, ask askback.Ask, got map[string]any) {
+func said(t *testing.T, ev claudehook.Event, ask askback.Ask, got map[string]any) {
 	t.Helper()
-	out, ok := hook.Decision(ev, ask)
+	out, ok := claudehook.Decision(ev, ask)
 	var want struct {
 		Output struct {
 			Decision map[string]any `json:"decision"`
@@ -114,11 +114,11 @@ func TestAGrantHoldsAtBothDoors(t *testing.T) {
 		if got := decided(t, <-done); got["behavior"] != "allow" {
 			t.Fatalf("got %v", got)
 		}
-		r, _ := hook.Request(event(t, tool, `{"title": "y"}`))
+		r, _ := claudehook.Request(event(t, tool, `{"title": "y"}`))
 		if ask, err := d.engine.As(bot).Ask(t.Context(), r); err != nil || !ask.Outcome.Approved() {
 			t.Errorf("from the prompt to the hook: got %+v, %v", ask.Outcome, err)
 		}
-		r, _ = hook.Request(event(t, "Bash", `{"command": "ls"}`))
+		r, _ = claudehook.Request(event(t, "Bash", `{"command": "ls"}`))
 		ask, err := d.engine.As(bot).Ask(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAHookRetiresWhatAPromptAsked(t *testing.T) {
 		} {
 			ev := event(t, "Bash", step.input)
 			ev.Name, ev.SessionID, ev.ToolUseID = step.name, step.session, "toolu_1"
-			if _, err := hook.Run(t.Context(), d.engine.As(bot), ev); err != nil {
+			if _, err := claudehook.Run(t.Context(), d.engine.As(bot), ev); err != nil {
 				t.Fatal(err)
 			}
 			if got := len(d.open()); got != step.left {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -44,7 +44,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.tool == hook.QuestionTool {
+	if p.tool == claudehook.QuestionTool {
 		return c.permitQuestions(ctx, p)
 	}
 	return c.permitTool(ctx, p)
@@ -53,7 +53,7 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 // permitTool asks whether a tool may run. An approval that another call used up
 // before is passed over, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	r := hook.Permission(p.tool, p.input)
+	r := claudehook.Permission(p.tool, p.input)
 	r.Context = c.prompted()
 	k, begun := c.promptKey(p), time.Now()
 	for range maxRounds {
@@ -85,7 +85,7 @@ func (c *call) prompted() json.RawMessage {
 	if !c.who.stdio || c.options.ClaudeSession == "" {
 		return nil
 	}
-	return hook.Prompted(c.options.ClaudeSession)
+	return claudehook.Prompted(c.options.ClaudeSession)
 }
 
 // promptKey finds the ask of a prompt again. The id of the tool use is left out:
@@ -125,7 +125,7 @@ func allowed(ask askback.Ask) json.RawMessage {
 // permitQuestions puts the questions of Claude Code's own tool to people. Its
 // result is the tool's input with the answers in it, the same as a hook's.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
-	asks, err := hook.Questions(p.input)
+	asks, err := claudehook.Questions(p.input)
 	if err != nil {
 		return denied(short(err.Error())), nil
 	}
@@ -139,7 +139,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 	if err != nil {
 		return c.deny(ask, k), nil
 	}
-	input, ok := hook.Merged(p.input, result)
+	input, ok := claudehook.Merged(p.input, result)
 	if !ok { // without an answer the tool would take silence for one
 		return c.deny(ask, k), nil
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 type hookCommand struct {
@@ -42,25 +42,25 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 // answer prints the decision, which has its receipt once it is printed. unwritten
 // says why a decision could not be.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
-	raw, err := io.ReadAll(io.LimitReader(in.in, hook.MaxInput+1))
+	raw, err := io.ReadAll(io.LimitReader(in.in, claudehook.MaxInput+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > hook.MaxInput {
-		return nil, fmt.Errorf("an event of more than %d bytes is not read", hook.MaxInput)
+	if len(raw) > claudehook.MaxInput {
+		return nil, fmt.Errorf("an event of more than %d bytes is not read", claudehook.MaxInput)
 	}
-	ev, err := hook.Read(raw, os.Getenv(hook.EntrypointVariable))
-	if errors.Is(err, hook.ErrForeign) {
+	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
+	if errors.Is(err, claudehook.ErrForeign) {
 		return nil, nil // silent, and not a failure either: this hook has no part in that program
 	}
 	if err != nil {
 		return nil, err
 	}
-	if hook.Unaskable(ev) {
-		return nil, hook.ErrUnaskable
+	if claudehook.Unaskable(ev) {
+		return nil, claudehook.ErrUnaskable
 	}
 	errand := waiting
-	if _, asks := hook.Request(ev); !asks {
+	if _, asks := claudehook.Request(ev); !asks {
 		errand = serving{} // it only looks after what was asked before
 	}
 	d, err := all.desk(errand)
@@ -70,17 +70,17 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if _, served := d.place.Last(); errand.kind == "" && d.remote == "" && !served {
 		return nil, nil // no server ran here, so no ask can be open
 	}
-	if _, defers := hook.Defer(ev); defers && c.Defer > 0 {
+	if _, defers := claudehook.Defer(ev); defers && c.Defer > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.Defer)
 		defer cancel()
 		ctx = limited
 	}
 	err = all.with(streams{err: io.Discard}, errand, func(d *desk) error {
-		var seat hook.Seat = d.agent
+		var seat claudehook.Seat = d.agent
 		if d.remote == "" || d.isLocal {
 			seat = attending{d.agent, d.place}
 		}
-		reply, err := hook.Run(ctx, seat, ev)
+		reply, err := claudehook.Run(ctx, seat, ev)
 		if err != nil || reply.Output == nil {
 			return err
 		}

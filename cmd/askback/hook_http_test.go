@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 const (
@@ -20,13 +20,13 @@ const (
 func (s *kept) hooked(query, event, entrypoint string) <-chan string {
 	s.t.Helper()
 	at, _ := s.place.Last()
-	in, err := http.NewRequestWithContext(s.t.Context(), "POST", at.URL+hook.Path+query, strings.NewReader(event))
+	in, err := http.NewRequestWithContext(s.t.Context(), "POST", at.URL+claudehook.Path+query, strings.NewReader(event))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	in.Header.Set("Authorization", "Bearer "+s.agent)
 	in.Header.Set("Content-Type", "application/json")
-	in.Header.Set(hook.EntrypointHeader, entrypoint)
+	in.Header.Set(claudehook.EntrypointHeader, entrypoint)
 	out := make(chan string, 1)
 	go func() {
 		res, err := http.DefaultClient.Do(in)

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/local"
 	"github.com/askback/askback/internal/setup"
 )
@@ -93,7 +93,7 @@ func (c *initCommand) wish() (setup.Wish, error) {
 	case c.Client != hookedClient && c.HTTP != nil:
 		return w, usage("--http is about the hooks of " + hookedClient + "; " + c.Client + " has none here")
 	case c.Client == hookedClient && (c.HTTP == nil && w.URL != "" || c.HTTP != nil && *c.HTTP):
-		w.HookURL = cmp.Or(w.URL, "http://"+defaultListen) + hook.Path
+		w.HookURL = cmp.Or(w.URL, "http://"+defaultListen) + claudehook.Path
 	}
 	return w, nil
 }

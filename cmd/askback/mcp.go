@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/mcpserver"
 )
 
@@ -22,7 +22,7 @@ func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	s.failed = end // its client starts it again; every further call would fail
 	return all.with(io, s, func(d *desk) error {
 		server := mcpserver.New(&mcpserver.Options{
-			Version: version(), Secret: d.tokens.seal(), Folder: projectFolder(), ClaudeSession: os.Getenv(hook.SessionVariable),
+			Version: version(), Secret: d.tokens.seal(), Folder: projectFolder(), ClaudeSession: os.Getenv(claudehook.SessionVariable),
 		})
 		return server.ServeStdio(ctx, d.agent, io.in, io.out)
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/local"
 )
 
@@ -23,7 +23,7 @@ const (
 type sweeper struct {
 	place  local.Place
 	engine *engine.Engine
-	hooks  *hook.Sweeper
+	hooks  *claudehook.Sweeper
 	log    *slog.Logger
 
 	ofThis, ofAll string // the errors that were logged last, of abandoned and of Sweep
@@ -31,9 +31,9 @@ type sweeper struct {
 
 func newSweeper(place local.Place, e *engine.Engine, log *slog.Logger) *sweeper {
 	everyone := e.As(askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal})
-	return &sweeper{place: place, engine: e, hooks: &hook.Sweeper{
+	return &sweeper{place: place, engine: e, hooks: &claudehook.Sweeper{
 		List: everyone.List,
-		Seat: func(name string) hook.Seat {
+		Seat: func(name string) claudehook.Seat {
 			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaTerminal})
 		},
 		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },

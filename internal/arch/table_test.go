@@ -41,7 +41,7 @@ var layers = map[string][]string{
 	"internal/config":          {"."},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/dialect":         {".", "internal/jcs", "internal/decode"},
-	"internal/hook":            {".", "asktool", "internal/jcs", "internal/decode", "internal/dialect"},
+	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/dialect"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
 	"internal/local":           {},

@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 // An answer has its receipt once the reply was delivered, also when the time of the
@@ -21,7 +21,7 @@ func TestAnAnswerHasItsReceiptOnceItIsDelivered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for i, raw := range []string{askDB, runBash} {
-		reply, err := hook.Run(ctx, desk.Agent("local"), event(t, raw))
+		reply, err := claudehook.Run(ctx, desk.Agent("local"), event(t, raw))
 		wantOutput(t, reply, err, "hookSpecificOutput")
 		if got := desk.Asks()[i]; !got.ReceivedAt.IsZero() {
 			t.Errorf("%s: it has a receipt of %s and nobody took it", raw, got.ReceivedAt)
@@ -40,7 +40,7 @@ func TestAnAnswerHasItsReceiptOnceItIsDelivered(t *testing.T) {
 func TestNoDecisionHasNoReceipt(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Decline("Bash", ""))
-	reply, err := hook.Run(t.Context(), desk.Agent("local"), event(t, runBash))
+	reply, err := claudehook.Run(t.Context(), desk.Agent("local"), event(t, runBash))
 	if reply.Output != nil || err != nil {
 		t.Fatalf("got %s, %v; want no decision", reply.Output, err)
 	}
@@ -56,7 +56,7 @@ func TestTheSameCallIsAskedAboutEachTime(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", slices.Repeat([]askbacktest.Line{askbacktest.Approve("Bash")}, times)...)
 	for range times {
-		reply, err := hook.Run(t.Context(), desk.Agent("local"), event(t, runBash))
+		reply, err := claudehook.Run(t.Context(), desk.Agent("local"), event(t, runBash))
 		wantOutput(t, reply, err, `"allow"`)
 	}
 	if n := len(desk.Asks()); n != times {
@@ -65,7 +65,7 @@ func TestTheSameCallIsAskedAboutEachTime(t *testing.T) {
 }
 
 // paged is a seat whose lists come in small pages.
-type paged struct{ hook.Seat }
+type paged struct{ claudehook.Seat }
 
 func (p paged) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	q.Limit = 2
@@ -78,12 +78,12 @@ func TestAllAsksOfASessionAreRetired(t *testing.T) {
 	desk.Person("ana")
 	seat := paged{desk.Agent("local")}
 	for i := range 5 {
-		r, _ := hook.Request(event(t, strings.Replace(runBash, `"make"`, fmt.Sprintf(`"make %d"`, i), 1)))
+		r, _ := claudehook.Request(event(t, strings.Replace(runBash, `"make"`, fmt.Sprintf(`"make %d"`, i), 1)))
 		if _, err := seat.Ask(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := hook.Retire(t.Context(), seat, hook.Event{Name: hook.Stop, SessionID: "s1"}); err != nil {
+	if err := claudehook.Retire(t.Context(), seat, claudehook.Event{Name: claudehook.Stop, SessionID: "s1"}); err != nil {
 		t.Fatal(err)
 	}
 	for i, ask := range desk.Asks() {
@@ -98,7 +98,7 @@ func TestAllAsksOfASessionAreRetired(t *testing.T) {
 func TestAFormIsNotSentWithoutItsRemark(t *testing.T) {
 	ev := event(t, `{"session_id":"s1","prompt_id":"p1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`)
 	for remark, want := range map[string]bool{"": true, "only if it is urgent": false} {
-		r, ok := hook.Request(ev)
+		r, ok := claudehook.Request(ev)
 		if !ok {
 			t.Fatal("it asks nothing")
 		}
@@ -109,7 +109,7 @@ func TestAFormIsNotSentWithoutItsRemark(t *testing.T) {
 		ask.Status, ask.Outcome = askback.Answered, &askback.Outcome{
 			Status: askback.Answered, Comment: remark, Answers: []askback.QuestionAnswer{{ID: ask.Questions[0].ID, Question: ask.Questions[0].Text, Other: "42"}},
 		}
-		if out, ok := hook.Decision(ev, ask); ok != want || want != json.Valid(out) {
+		if out, ok := claudehook.Decision(ev, ask); ok != want || want != json.Valid(out) {
 			t.Errorf("with %q: got %s, %t; want %t", remark, out, ok, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/setup"
 )
 
@@ -20,9 +20,9 @@ const (
 	askDB   = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which DB?","header":"DB","options":[{"label":"Postgres","description":""},{"label":"SQLite","description":""}],"multiSelect":false}]}}`
 )
 
-func event(t *testing.T, raw string) hook.Event {
+func event(t *testing.T, raw string) claudehook.Event {
 	t.Helper()
-	ev, err := hook.Read([]byte(raw), "")
+	ev, err := claudehook.Read([]byte(raw), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +30,14 @@ func event(t *testing.T, raw string) hook.Event {
 }
 
 // headless is the same call where nobody sits.
-func headless(t *testing.T, raw string) hook.Event {
+func headless(t *testing.T, raw string) claudehook.Event {
 	t.Helper()
 	ev := event(t, strings.Replace(raw, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
 	ev.Headless = true
 	return ev
 }
 
-func wantOutput(t *testing.T, got hook.Reply, err error, part string) {
+func wantOutput(t *testing.T, got claudehook.Reply, err error, part string) {
 	t.Helper()
 	if err != nil || !json.Valid(got.Output) || !strings.Contains(string(got.Output), part) {
 		t.Errorf("got %s, %v; want %s in it", got.Output, err, part)
@@ -49,9 +49,9 @@ func TestAHookAsksAndWaits(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))
 	seat := desk.Agent("local")
-	out, err := hook.Run(t.Context(), seat, event(t, askDB))
+	out, err := claudehook.Run(t.Context(), seat, event(t, askDB))
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
-	out, err = hook.Run(t.Context(), seat, event(t, runBash))
+	out, err = claudehook.Run(t.Context(), seat, event(t, runBash))
 	wantOutput(t, out, err, `"behavior":"allow"`)
 	a := desk.Asks()[1]
 	if _, err := seat.Consume(t.Context(), a.ID, a.Outcome.Digest); !errors.Is(err, askback.ErrConsumed) {
@@ -64,9 +64,9 @@ func TestAnOldAnswerIsNoAnswer(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
 	seat := desk.Agent("local")
-	out, err := hook.Run(t.Context(), seat, event(t, runBash))
+	out, err := claudehook.Run(t.Context(), seat, event(t, runBash))
 	wantOutput(t, out, err, `"allow"`)
-	out, err = hook.Run(t.Context(), seat, event(t, runBash))
+	out, err = claudehook.Run(t.Context(), seat, event(t, runBash))
 	wantOutput(t, out, err, `not twice`)
 	if n := len(desk.Asks()); n != 2 {
 		t.Errorf("got %d asks, want 2", n)
@@ -75,7 +75,7 @@ func TestAnOldAnswerIsNoAnswer(t *testing.T) {
 
 // noticing is a seat that tells of each ask it made or found.
 type noticing struct {
-	hook.Seat
+	claudehook.Seat
 	asked chan askback.Ask
 }
 
@@ -91,10 +91,10 @@ func TestARepeatedHookAttaches(t *testing.T) {
 	desk := askbacktest.New(t)
 	ana := desk.Person("ana")
 	seat := noticing{desk.Agent("local"), make(chan askback.Ask, 2)}
-	outs := make(chan hook.Reply, 2)
+	outs := make(chan claudehook.Reply, 2)
 	for range 2 {
 		go func() {
-			out, err := hook.Run(t.Context(), seat, event(t, askDB))
+			out, err := claudehook.Run(t.Context(), seat, event(t, askDB))
 			if err != nil {
 				t.Error(err)
 			}
@@ -118,9 +118,9 @@ func TestAHookThatEndsWithdraws(t *testing.T) {
 	desk := askbacktest.New(t)
 	ana := desk.Person("ana")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan hook.Reply, 1)
+	done := make(chan claudehook.Reply, 1)
 	go func() {
-		out, err := hook.Run(ctx, desk.Agent("local"), event(t, runBash))
+		out, err := claudehook.Run(ctx, desk.Agent("local"), event(t, runBash))
 		if err != nil {
 			t.Error(err)
 		}
@@ -145,9 +145,9 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	ana := desk.Person("ana")
 	seat := desk.Agent("local")
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan hook.Reply, 1)
+	done := make(chan claudehook.Reply, 1)
 	go func() {
-		out, err := hook.Run(ctx, seat, headless(t, askDB))
+		out, err := claudehook.Run(ctx, seat, headless(t, askDB))
 		if err != nil {
 			t.Error(err)
 		}
@@ -159,8 +159,8 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	}
 	cancel()
 	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
-	for _, name := range []string{hook.SessionEnd, hook.Stop} {
-		if out, err := hook.Run(t.Context(), seat, hook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
+	for _, name := range []string{claudehook.SessionEnd, claudehook.Stop} {
+		if out, err := claudehook.Run(t.Context(), seat, claudehook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
 			t.Errorf("%s: got %s, %v", name, out.Output, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	}
 	resumed := headless(t, askDB)
 	resumed.PromptID, resumed.PermissionMode, resumed.CWD = "", "acceptEdits", "/srv/"
-	out, err := hook.Run(t.Context(), seat, resumed)
+	out, err := claudehook.Run(t.Context(), seat, resumed)
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
@@ -181,7 +181,7 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 	desk.Person("ana")
 	seat := desk.Agent("local")
 	for _, raw := range []string{runBash, strings.Replace(runBash, `"s1"`, `"s2"`, 1), askDB} {
-		r, ok := hook.Request(event(t, raw))
+		r, ok := claudehook.Request(event(t, raw))
 		if !ok {
 			t.Fatalf("%s asks nothing", raw)
 		}
@@ -195,13 +195,13 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 		}
 		return out
 	}
-	if out, err := hook.Run(t.Context(), seat, event(t, ranBash)); out.Output != nil || err != nil {
+	if out, err := claudehook.Run(t.Context(), seat, event(t, ranBash)); out.Output != nil || err != nil {
 		t.Errorf("got %s, %v", out.Output, err)
 	}
 	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
 		t.Errorf("got %v, want the first cancelled", got)
 	}
-	if err := hook.Retire(t.Context(), seat, hook.Event{Name: hook.Stop, SessionID: "s1"}); err != nil {
+	if err := claudehook.Retire(t.Context(), seat, claudehook.Event{Name: claudehook.Stop, SessionID: "s1"}); err != nil {
 		t.Error(err)
 	}
 	if got := status(); got[1] != askback.Pending || got[2] != askback.Cancelled {
@@ -210,7 +210,7 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 }
 
 // broken is a seat where everything fails.
-type broken struct{ hook.Seat }
+type broken struct{ claudehook.Seat }
 
 func (broken) Ask(context.Context, askback.Request) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
@@ -221,7 +221,7 @@ func (broken) List(context.Context, askback.Query) (askback.Page, error) {
 }
 
 // spent is a seat where every approval is used up.
-type spent struct{ hook.Seat }
+type spent struct{ claudehook.Seat }
 
 func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrConsumed
@@ -231,15 +231,15 @@ func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
 func TestNoDecisionOnErrors(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Approve("Bash"))
-	for raw, seat := range map[string]hook.Seat{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
-		if out, err := hook.Run(t.Context(), seat, event(t, raw)); out.Output != nil || err == nil {
+	for raw, seat := range map[string]claudehook.Seat{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
+		if out, err := claudehook.Run(t.Context(), seat, event(t, raw)); out.Output != nil || err == nil {
 			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
 	}
 }
 
 // full is a seat where too many wait already.
-type full struct{ hook.Seat }
+type full struct{ claudehook.Seat }
 
 func (full) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
@@ -248,10 +248,10 @@ func (full) Wait(context.Context, string) (askback.Ask, error) {
 // What cannot be waited for is withdrawn, also where nobody sits: without a
 // decision the run goes on, and no answer would be heard.
 func TestAnAskThatNobodyWaitsForIsWithdrawn(t *testing.T) {
-	for name, ev := range map[string]hook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
+	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
 		desk := askbacktest.New(t)
 		desk.Person("ana")
-		out, err := hook.Run(t.Context(), full{desk.Agent("local")}, ev)
+		out, err := claudehook.Run(t.Context(), full{desk.Agent("local")}, ev)
 		if out.Output != nil || !errors.Is(err, askback.ErrTooMany) {
 			t.Errorf("%s: got %s, %v; want no decision", name, out.Output, err)
 		}
@@ -265,16 +265,16 @@ func TestAnAskThatNobodyWaitsForIsWithdrawn(t *testing.T) {
 func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
 	large := `"make #` + strings.Repeat("x", askback.MaxInput) + `"`
 	for raw, want := range map[string]error{
-		strings.Replace(runBash, `"make"`, large, 1):                               hook.ErrUnaskable,
-		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):              hook.ErrUnaskable,
-		strings.Replace(runBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1): nil,
-		strings.Replace(runBash, hook.PermissionRequest, "Notification", 1):        nil,
-		strings.Replace(askDB, `"Which DB?"`, `""`, 1):                             nil,
-		strings.Replace(ranBash, `"make"`, large, 1):                               nil,
-		strings.Replace(askDB, hook.PermissionRequest, hook.PreToolUse, 1):         nil,
+		strings.Replace(runBash, `"make"`, large, 1):                                   claudehook.ErrUnaskable,
+		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  claudehook.ErrUnaskable,
+		strings.Replace(runBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1):     nil,
+		strings.Replace(runBash, claudehook.PermissionRequest, "Notification", 1):      nil,
+		strings.Replace(askDB, `"Which DB?"`, `""`, 1):                                 nil,
+		strings.Replace(ranBash, `"make"`, large, 1):                                   nil,
+		strings.Replace(askDB, claudehook.PermissionRequest, claudehook.PreToolUse, 1): nil,
 	} {
 		desk := askbacktest.New(t)
-		out, err := hook.Run(t.Context(), desk.Agent("local"), event(t, raw))
+		out, err := claudehook.Run(t.Context(), desk.Agent("local"), event(t, raw))
 		if out.Output != nil || !errors.Is(err, want) || len(desk.Asks()) != 0 {
 			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out.Output, err, len(desk.Asks()), want)
 		}
@@ -283,7 +283,7 @@ func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
 
 // The configuration that is written names what is read here, and our events.
 func TestTheConfigurationFits(t *testing.T) {
-	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example" + hook.Path})
+	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,14 +292,14 @@ func TestTheConfigurationFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"https://x.example" + hook.Path, hook.EntrypointHeader, "$" + hook.EntrypointVariable, hook.PermissionRequest, hook.PreToolUse, hook.Elicitation, hook.ElicitationResult,
-		hook.PostToolUse, hook.PostToolUseFailure, hook.UserPromptSubmit, hook.Stop, hook.SessionEnd,
+		"https://x.example" + claudehook.Path, claudehook.EntrypointHeader, "$" + claudehook.EntrypointVariable, claudehook.PermissionRequest, claudehook.PreToolUse, claudehook.Elicitation, claudehook.ElicitationResult,
+		claudehook.PostToolUse, claudehook.PostToolUseFailure, claudehook.UserPromptSubmit, claudehook.Stop, claudehook.SessionEnd,
 	} {
 		if !strings.Contains(string(settings), `"`+name+`"`) {
 			t.Errorf("%s is not in %s", name, settings)
 		}
 	}
-	if !hook.Headless("sdk-cli") || hook.Headless("cli") || hook.Headless("sdk-ts") || hook.Headless("") {
+	if !claudehook.Headless("sdk-cli") || claudehook.Headless("cli") || claudehook.Headless("sdk-ts") || claudehook.Headless("") {
 		t.Error("only claude -p has nobody at the desk")
 	}
 }
@@ -310,24 +310,24 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		ev, err := hook.Read(raw, "")
+		ev, err := claudehook.Read(raw, "")
 		if err != nil {
 			return
 		}
-		r, ok := hook.Request(ev)
+		r, ok := claudehook.Request(ev)
 		ask := askback.Ask{Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title}
 		if _, err := r.Normalize(); ok && err != nil {
 			t.Errorf("%s: the request is refused: %v", raw, err)
 		}
-		if out, decided := hook.Decision(ev, ask); decided {
+		if out, decided := claudehook.Decision(ev, ask); decided {
 			t.Errorf("%s: decided %s before anybody did", raw, out)
 		}
 		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
 			ask.Status, ask.Outcome = status, &askback.Outcome{Status: status}
-			if out, _ := hook.Decision(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
+			if out, _ := claudehook.Decision(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
 				t.Errorf("%s: %s lets it happen: %s", raw, status, out)
 			}
 		}
-		hook.Retires(ev, ask)
+		claudehook.Retires(ev, ask)
 	})
 }

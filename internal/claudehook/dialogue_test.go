@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/hook"
 )
 
 var update = flag.Bool("update", false, "rewrite the dialogues with what happens now")
@@ -62,7 +62,7 @@ func play(t *testing.T, path string) {
 // desk is where people answer what one event asks.
 type desk struct {
 	t   *testing.T
-	ev  hook.Event
+	ev  claudehook.Event
 	ask askback.Ask
 }
 
@@ -77,15 +77,15 @@ func (d *desk) play(line string) string {
 	case "started": // started as sdk-cli EVENT
 		_, as, _ := strings.Cut(rest, " ")
 		entrypoint, raw, _ := strings.Cut(as, " ")
-		return d.event(raw, entrypoint, hook.Headless(entrypoint))
+		return d.event(raw, entrypoint, claudehook.Headless(entrypoint))
 	case "other":
-		return said(hook.Decision(d.read(rest), d.ask))
+		return said(claudehook.Decision(d.read(rest), d.ask))
 	case "output":
 		return d.output()
 	case "defer":
-		return said(hook.Defer(d.ev))
+		return said(claudehook.Defer(d.ev))
 	case "retires":
-		return fmt.Sprintln(hook.Retires(d.read(rest), d.ask))
+		return fmt.Sprintln(claudehook.Retires(d.read(rest), d.ask))
 	case "granted":
 		o.Status, o.Decision, o.By = askback.Answered, askback.Approve, askback.By{Kind: askback.ByPolicy}
 	case "answer":
@@ -109,8 +109,8 @@ func (d *desk) play(line string) string {
 	return d.output()
 }
 
-func (d *desk) read(raw string) hook.Event {
-	ev, err := hook.Read([]byte(raw), "")
+func (d *desk) read(raw string) claudehook.Event {
+	ev, err := claudehook.Read([]byte(raw), "")
 	if err != nil {
 		d.t.Fatalf("%s: %v", raw, err)
 	}
@@ -118,13 +118,13 @@ func (d *desk) read(raw string) hook.Event {
 }
 
 func (d *desk) event(raw, entrypoint string, headless bool) string {
-	ev, err := hook.Read([]byte(raw), entrypoint)
+	ev, err := claudehook.Read([]byte(raw), entrypoint)
 	if err != nil {
 		return "refused: " + err.Error() + "\n"
 	}
 	ev.Headless = headless
 	d.ev = ev
-	r, ok := hook.Request(ev)
+	r, ok := claudehook.Request(ev)
 	if !ok {
 		return "asks nothing\n"
 	}
@@ -142,7 +142,7 @@ func (d *desk) event(raw, entrypoint string, headless bool) string {
 		d.t.Fatal(err)
 	}
 	by := ""
-	if r.Agent != hook.ClaudeCode {
+	if r.Agent != claudehook.ClaudeCode {
 		by = r.Agent + " "
 	}
 	return fmt.Sprintf("%sasks %s\nin session %s, %q, beside it %s\n", by, b, r.SessionKey, r.Title, r.Context)
@@ -161,7 +161,7 @@ func (d *desk) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	return o, nil
 }
 
-func (d *desk) output() string { return said(hook.Decision(d.ev, d.ask)) }
+func (d *desk) output() string { return said(claudehook.Decision(d.ev, d.ask)) }
 
 func said(out []byte, ok bool) string {
 	if !ok {

@@ -1,4 +1,4 @@
-// Package hook speaks the hook protocol of Claude Code: what an event of it
+// Package claudehook speaks the hook protocol of Claude Code: what an event of it
 // asks people, and what they decided in the words of its output.
 //
 // One rule stands above all: whatever goes wrong, there is no output, so that
@@ -6,7 +6,7 @@
 // answer of a person, or of a grant a person made, ever makes a decision that
 // lets something happen. How an event comes and where the output goes is for
 // others: standard input, or HTTP.
-package hook
+package claudehook
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/setup"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/memstore"
@@ -30,15 +30,15 @@ func allocated(do func()) uint64 {
 // Whatever stands in an event, reading it costs no more than a copy or two of it:
 // of a tree there would be a hundred bytes for each byte (T5).
 func TestReadingAnEventCostsACopyOfIt(t *testing.T) {
-	zeros := "[" + strings.Repeat("0,", hook.MaxInput/2-200) + "0]"
+	zeros := "[" + strings.Repeat("0,", claudehook.MaxInput/2-200) + "0]"
 	for _, member := range []string{`"tool_response":` + zeros, `"tool_input":{"n":` + zeros + `}`, `"requested_schema":{"properties":` + zeros + `}`, `"message":` + zeros} {
 		raw := []byte(`{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash",` + member + `}`)
-		var ev hook.Event
+		var ev claudehook.Event
 		var err error
-		if took := allocated(func() { ev, err = hook.Read(raw, "") }); took > 2*hook.MaxInput || err != nil {
+		if took := allocated(func() { ev, err = claudehook.Read(raw, "") }); took > 2*claudehook.MaxInput || err != nil {
 			t.Errorf("%.30s…: %d bytes took %d, %v", member, len(raw), took, err)
 		}
-		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !hook.Unaskable(ev) {
+		if held := len(ev.Input) + len(ev.Schema) + len(ev.Message); held > 0 || !claudehook.Unaskable(ev) {
 			t.Errorf("%.30s…: %d bytes are held, and it is asked", member, held)
 		}
 	}
@@ -49,14 +49,14 @@ func TestReadingAnEventCostsACopyOfIt(t *testing.T) {
 func TestATextThatIsTooLongIsNoEvent(t *testing.T) {
 	for _, name := range []string{"prompt_id", "cwd", "tool_name", "message", "agent_id"} {
 		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name, strings.Repeat("x", 1<<20))
-		if ev, err := hook.Read([]byte(raw), ""); err == nil {
+		if ev, err := claudehook.Read([]byte(raw), ""); err == nil {
 			t.Errorf("%s: got %.100v, want an error", name, ev)
 		}
 	}
 	form := `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"m","message":%q,"requested_schema":{"properties":{"ok":{"type":"boolean"}}}}`
 	for length, want := range map[int]bool{100: true, 5_000: true, askback.MaxQuestion: false} {
 		message := strings.Repeat("x", length-4) + " EUR"
-		r, ok := hook.Request(event(t, fmt.Sprintf(form, message)))
+		r, ok := claudehook.Request(event(t, fmt.Sprintf(form, message)))
 		if ok != want || ok && !strings.Contains(r.Title+r.Questions[0].Text, message) {
 			t.Errorf("a message of %d: asked %t, want %t with all of it", length, ok, want)
 		}
@@ -77,13 +77,13 @@ func TestAToolThatRanIsReadOnce(t *testing.T) {
 	cost := func(cards int) uint64 {
 		seat := engine.New(memstore.New(), &engine.Options{MaxOpen: 1000}).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for i := range cards {
-			r, _ := hook.Request(event(t, strings.Replace(runBash, "make", fmt.Sprintf("make %d", i), 1)))
+			r, _ := claudehook.Request(event(t, strings.Replace(runBash, "make", fmt.Sprintf("make %d", i), 1)))
 			if _, err := seat.Ask(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return allocated(func() {
-			if err := hook.Retire(t.Context(), seat, ran); err != nil {
+			if err := claudehook.Retire(t.Context(), seat, ran); err != nil {
 				t.Error(err)
 			}
 		})
@@ -122,8 +122,8 @@ func TestOnlyOurOwnToolsPass(t *testing.T) {
 		for _, tool := range ours {
 			full := "mcp__askback__" + tool
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+full+`"`, 1))
-			if _, asks := hook.Request(ev); asks || hook.Unaskable(ev) || !slices.Contains(allowed.Permissions.Allow, full) {
-				t.Errorf("%s: asked %t, unaskable %t, or not among %q", full, asks, hook.Unaskable(ev), allowed.Permissions.Allow)
+			if _, asks := claudehook.Request(ev); asks || claudehook.Unaskable(ev) || !slices.Contains(allowed.Permissions.Allow, full) {
+				t.Errorf("%s: asked %t, unaskable %t, or not among %q", full, asks, claudehook.Unaskable(ev), allowed.Permissions.Allow)
 			}
 		}
 		for tool, want := range map[string]bool{
@@ -131,10 +131,10 @@ func TestOnlyOurOwnToolsPass(t *testing.T) {
 			"mcp__Askback__get_answer": true, "get_answer": true, "mcp____Bash": false, "mcp____": false, "mcp__": false, "mcp__askback": false, "mcp__askback__": false,
 		} {
 			ev := event(t, strings.Replace(raw, `"Bash"`, `"`+tool+`"`, 1))
-			if _, asks := hook.Request(ev); asks != want || hook.Unaskable(ev) == want {
+			if _, asks := claudehook.Request(ev); asks != want || claudehook.Unaskable(ev) == want {
 				t.Errorf("%s: asked %t, want %t", tool, asks, want)
 			}
-			if c := hook.Permission(tool, nil).Confirmation; !want && (c.ToolName != tool || c.Server != "") {
+			if c := claudehook.Permission(tool, nil).Confirmation; !want && (c.ToolName != tool || c.Server != "") {
 				t.Errorf("%s passes for %q of %q", tool, c.ToolName, c.Server)
 			}
 		}

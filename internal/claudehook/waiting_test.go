@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -21,7 +21,7 @@ import (
 type room struct {
 	t       *testing.T
 	engine  *engine.Engine
-	waiting hook.Waiting
+	waiting claudehook.Waiting
 }
 
 func newRoom(t *testing.T) *room {
@@ -33,10 +33,10 @@ func (r *room) seat() askback.Seat {
 }
 
 // hook begins to wait, and has asked by the return.
-func (r *room) hook(ev hook.Event) (leave func(), said <-chan hook.Reply) {
+func (r *room) hook(ev claudehook.Event) (leave func(), said <-chan claudehook.Reply) {
 	<-time.After(time.Second) // so that asks have an order
 	ctx, cancel := context.WithCancel(r.t.Context())
-	out := make(chan hook.Reply, 1)
+	out := make(chan claudehook.Reply, 1)
 	go func() {
 		reply, err := r.waiting.Run(ctx, "bot", r.seat(), ev)
 		if err != nil {
@@ -77,7 +77,7 @@ func (r *room) answer(ask askback.Ask, a askback.Answer) {
 // Two identical calls share a card. Whoever leaves first does not take it from the
 // other; the last one does, and what comes then is asked anew (F9).
 func TestTheLastHookTakesTheCard(t *testing.T) {
-	for name, ev := range map[string]hook.Event{
+	for name, ev := range map[string]claudehook.Event{
 		"a permission": event(t, runBash),
 		"a gate":       event(t, strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1)),
 	} {
@@ -198,7 +198,7 @@ func TestAGateIsFoundWhereverItIsResumed(t *testing.T) {
 		ana := desk.Person("ana")
 		seat, ev := desk.Agent("local"), headless(t, runBash)
 		ev.Headless = headlessFirst
-		r, _ := hook.Request(ev)
+		r, _ := claudehook.Request(ev)
 		ask, err := seat.Ask(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -207,13 +207,13 @@ func TestAGateIsFoundWhereverItIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		ev.Headless = !headlessFirst
-		reply, err := hook.Run(t.Context(), seat, ev)
+		reply, err := claudehook.Run(t.Context(), seat, ev)
 		wantOutput(t, reply, err, `"permissionDecision":"allow"`)
 		if n := len(desk.Asks()); n != 1 {
 			t.Errorf("headless first: %t, got %d asks, want 1", headlessFirst, n)
 		}
 		other := event(t, strings.Replace(strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1), `"make"`, `"rm"`, 1))
-		if reply, err := hook.Run(t.Context(), seat, other); reply.Output != nil || err == nil {
+		if reply, err := claudehook.Run(t.Context(), seat, other); reply.Output != nil || err == nil {
 			t.Errorf("other arguments under the same id: got %s, %v; want an error", reply.Output, err)
 		}
 	}
@@ -223,24 +223,24 @@ func TestAGateIsFoundWhereverItIsResumed(t *testing.T) {
 func TestAToolThatRanRetiresNoOtherCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
-		of := func(name, agent, id string) hook.Event {
+		of := func(name, agent, id string) claudehook.Event {
 			ev := event(t, runBash)
 			ev.Name, ev.Subagent, ev.ToolUseID = name, agent, id
 			return ev
 		}
-		r.hook(of(hook.PermissionRequest, "reviewer", ""))
-		r.hook(of(hook.PreToolUse, "", "toolu_9"))
-		for _, name := range []string{hook.PostToolUse, hook.PostToolUseFailure} {
-			if err := hook.Retire(t.Context(), r.seat(), of(name, "builder", "toolu_1")); err != nil {
+		r.hook(of(claudehook.PermissionRequest, "reviewer", ""))
+		r.hook(of(claudehook.PreToolUse, "", "toolu_9"))
+		for _, name := range []string{claudehook.PostToolUse, claudehook.PostToolUseFailure} {
+			if err := claudehook.Retire(t.Context(), r.seat(), of(name, "builder", "toolu_1")); err != nil {
 				t.Error(err)
 			}
 		}
 		r.want("another call ran", askback.Pending, askback.Pending)
-		if err := hook.Retire(t.Context(), r.seat(), of(hook.PostToolUse, "reviewer", "toolu_2")); err != nil {
+		if err := claudehook.Retire(t.Context(), r.seat(), of(claudehook.PostToolUse, "reviewer", "toolu_2")); err != nil {
 			t.Error(err)
 		}
 		r.want("the first ran", askback.Cancelled, askback.Pending)
-		if err := hook.Retire(t.Context(), r.seat(), of(hook.PostToolUse, "builder", "toolu_9")); err != nil {
+		if err := claudehook.Retire(t.Context(), r.seat(), of(claudehook.PostToolUse, "builder", "toolu_9")); err != nil {
 			t.Error(err)
 		}
 		r.want("both ran", askback.Cancelled, askback.Cancelled)
@@ -255,13 +255,13 @@ func TestAResultThatMayBeOfTwoEndsNone(t *testing.T) {
 		done := event(t, `{"session_id":"s1","hook_event_name":"ElicitationResult","mcp_server_name":"tickets","action":"accept"}`)
 		first, _ := r.hook(event(t, form))
 		r.hook(event(t, strings.Replace(form, "Which?", "And which?", 1)))
-		if err := hook.Retire(t.Context(), r.seat(), done); err != nil {
+		if err := claudehook.Retire(t.Context(), r.seat(), done); err != nil {
 			t.Error(err)
 		}
 		r.want("which of them?", askback.Pending, askback.Pending)
 		first()
 		r.want("the first is gone", askback.Cancelled, askback.Pending)
-		if err := hook.Retire(t.Context(), r.seat(), done); err != nil {
+		if err := claudehook.Retire(t.Context(), r.seat(), done); err != nil {
 			t.Error(err)
 		}
 		r.want("there is one left", askback.Cancelled, askback.Cancelled)
@@ -288,7 +288,9 @@ func TestRetiringOutlivesItsClientForAMoment(t *testing.T) {
 		ctx, gone := context.WithCancel(t.Context())
 		gone()
 		done := make(chan error, 1)
-		go func() { done <- hook.Retire(ctx, seat, hook.Event{Name: hook.SessionEnd, SessionID: "s1"}) }()
+		go func() {
+			done <- claudehook.Retire(ctx, seat, claudehook.Event{Name: claudehook.SessionEnd, SessionID: "s1"})
+		}()
 		if err := <-seat.listed; err != nil {
 			t.Errorf("nothing is looked for: %v", err)
 		}

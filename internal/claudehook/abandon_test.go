@@ -1,4 +1,4 @@
-package hook_test
+package claudehook_test
 
 import (
 	"context"
@@ -9,21 +9,23 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/hook"
+	"github.com/askback/askback/internal/claudehook"
 )
 
 // sweeper returns one that thinks that a call waits for what the engine knows of,
 // unless blind.
-func (r *room) sweeper(blind *bool) *hook.Sweeper {
+func (r *room) sweeper(blind *bool) *claudehook.Sweeper {
 	everyone := r.engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
-	return &hook.Sweeper{
-		List:    everyone.List,
-		Seat:    func(name string) hook.Seat { return r.engine.As(askback.Principal{Kind: askback.Agent, Name: name}) },
+	return &claudehook.Sweeper{
+		List: everyone.List,
+		Seat: func(name string) claudehook.Seat {
+			return r.engine.As(askback.Principal{Kind: askback.Agent, Name: name})
+		},
 		Awaited: func(id string) bool { return !*blind && r.engine.Awaited(id) },
 	}
 }
 
-func (r *room) sweep(s *hook.Sweeper) {
+func (r *room) sweep(s *claudehook.Sweeper) {
 	r.t.Helper()
 	if err := s.Sweep(r.t.Context(), time.Now()); err != nil {
 		r.t.Error(err)
@@ -32,10 +34,10 @@ func (r *room) sweep(s *hook.Sweeper) {
 
 // asks puts what an event asks without a call that waits for it, as after the
 // end of the server, or of the hook, by SIGKILL.
-func (r *room) asks(ev hook.Event) {
+func (r *room) asks(ev claudehook.Event) {
 	r.t.Helper()
 	<-time.After(time.Second)
-	request, ok := hook.Request(ev)
+	request, ok := claudehook.Request(ev)
 	if !ok {
 		r.t.Fatalf("%+v asks nothing", ev)
 	}
@@ -54,7 +56,7 @@ func TestAskOfGoneHookIsWithdrawn(t *testing.T) {
 		r.asks(event(t, askDB))
 		r.asks(event(t, strings.Replace(runBash, `"cwd"`, `"turn_id":"t1","cwd"`, 1))) // of Codex
 		r.asks(headless(t, askDB))
-		r.asks(hook.Event{Name: hook.PreToolUse, SessionID: "s1", ToolUseID: "toolu_2", Tool: "Bash", Input: []byte(`{"command":"ls"}`)})
+		r.asks(claudehook.Event{Name: claudehook.PreToolUse, SessionID: "s1", ToolUseID: "toolu_2", Tool: "Bash", Input: []byte(`{"command":"ls"}`)})
 		asks := r.want("nothing was swept", askback.Pending, askback.Pending, askback.Pending, askback.Pending, askback.Pending)
 		looking, stop := context.WithCancel(t.Context())
 		go func() {
@@ -96,7 +98,7 @@ func TestAskOfReturnedHookStays(t *testing.T) {
 // A hook that was taken for gone asks again and gets the answer to that.
 func TestHookTakenForGoneAsksAgain(t *testing.T) {
 	gate := event(t, strings.Replace(runBash, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
-	for name, ev := range map[string]hook.Event{"a permission": event(t, runBash), "a gate": gate} {
+	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a gate": gate} {
 		synctest.Test(t, func(t *testing.T) {
 			r, blind := newRoom(t), true
 			s := r.sweeper(&blind)
@@ -114,7 +116,7 @@ func TestHookTakenForGoneAsksAgain(t *testing.T) {
 }
 
 // cancelFails is a seat that cannot withdraw.
-type cancelFails struct{ hook.Seat }
+type cancelFails struct{ claudehook.Seat }
 
 var errFull = errors.New("no room")
 
@@ -128,7 +130,7 @@ func TestFailedWithdrawalIsReported(t *testing.T) {
 		r, blind := newRoom(t), true
 		s := r.sweeper(&blind)
 		works := s.Seat
-		s.Seat = func(name string) hook.Seat { return cancelFails{works(name)} }
+		s.Seat = func(name string) claudehook.Seat { return cancelFails{works(name)} }
 		r.asks(event(t, runBash))
 		r.sweep(s)
 		<-time.After(time.Minute)
@@ -147,7 +149,7 @@ func TestFailedWithdrawalIsReported(t *testing.T) {
 func TestLongSweepsAreRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration
-		s := &hook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
+		s := &claudehook.Sweeper{List: func(context.Context, askback.Query) (askback.Page, error) {
 			<-time.After(2 * time.Second)
 			read += 2 * time.Second
 			return askback.Page{}, nil
