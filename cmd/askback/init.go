@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/local"
-	"github.com/askback/askback/internal/setup"
 )
 
 type initCommand struct {
@@ -26,20 +26,20 @@ type initCommand struct {
 // Run writes Askback into the configuration of another program. What is there
 // stays; a second run changes nothing.
 func (c *initCommand) Run(io streams) error {
-	scope, folder := setup.Project, "."
+	scope, folder := agentconfig.Project, "."
 	if c.User {
 		home, err := os.UserHomeDir()
 		if err != nil {
 			return err
 		}
-		scope, folder = setup.User, home
+		scope, folder = agentconfig.User, home
 	}
 	wish, err := c.wish()
 	if err != nil {
 		return err
 	}
-	files, err := setup.Files(c.Client, scope, wish)
-	if errors.Is(err, setup.ErrUnknown) {
+	files, err := agentconfig.Files(c.Client, scope, wish)
+	if errors.Is(err, agentconfig.ErrUnknown) {
 		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, scope, err))
 	}
 	if err != nil {
@@ -65,17 +65,17 @@ func (c *initCommand) Run(io streams) error {
 }
 
 // conclude says what is to be done now.
-func (c *initCommand) conclude(io streams, scope setup.Scope, wish setup.Wish) {
+func (c *initCommand) conclude(io streams, scope agentconfig.Scope, wish agentconfig.Wish) {
 	switch {
 	case c.DryRun:
 		say(io.err, "nothing was changed (--dry-run)")
 		return
 	case c.Remove:
 		return
-	case wish.URL != "" && c.Client != "vscode" && os.Getenv(setup.TokenVariable) == "":
-		say(io.err, setup.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
+	case wish.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
+		say(io.err, agentconfig.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
 	}
-	for _, todo := range setup.Next(c.Client, scope, wish) {
+	for _, todo := range agentconfig.Next(c.Client, scope, wish) {
 		say(io.err, todo)
 	}
 }
@@ -84,8 +84,8 @@ func (c *initCommand) conclude(io streams, scope setup.Scope, wish setup.Wish) {
 const hookedClient = "claude-code"
 
 // wish says how the client reaches Askback: a server elsewhere, if one is named.
-func (c *initCommand) wish() (setup.Wish, error) {
-	w := setup.Wish{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
+func (c *initCommand) wish() (agentconfig.Wish, error) {
+	w := agentconfig.Wish{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
 		w.Command = exe
 	}
@@ -111,7 +111,7 @@ type change struct {
 }
 
 // changeOf reads a file and computes what it shall be.
-func changeOf(folder string, scope setup.Scope, f setup.File) (change, error) {
+func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (change, error) {
 	path, err := real(folder, scope, filepath.FromSlash(f.Path))
 	if err != nil {
 		return change{}, err
@@ -124,7 +124,7 @@ func changeOf(folder string, scope setup.Scope, f setup.File) (change, error) {
 		return change{}, err
 	}
 	after, err := f.Edit(before)
-	if refused, ok := errors.AsType[*setup.Refused](err); ok {
+	if refused, ok := errors.AsType[*agentconfig.Refused](err); ok {
 		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nput this there yourself:\n" + refused.Paste}
 	}
 	return change{path, before, after}, err
@@ -133,7 +133,7 @@ func changeOf(folder string, scope setup.Scope, f setup.File) (change, error) {
 // real follows links, so that a link stays one and what it leads to is changed. A
 // project is not always one's own: nothing outside of its folder is read or
 // written for it, wherever its links lead.
-func real(folder string, scope setup.Scope, path string) (string, error) {
+func real(folder string, scope agentconfig.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -150,7 +150,7 @@ func real(folder string, scope setup.Scope, path string) (string, error) {
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
 	}
-	if err != nil || scope != setup.Project {
+	if err != nil || scope != agentconfig.Project {
 		return filepath.Join(found, rest), err
 	}
 	within, err := filepath.Rel(root, found)
@@ -162,7 +162,7 @@ func real(folder string, scope setup.Scope, path string) (string, error) {
 
 // do shows a change, and makes it.
 func (c *initCommand) do(io streams, one change) error {
-	diff := setup.Diff(one.path, one.before, one.after)
+	diff := agentconfig.Diff(one.path, one.before, one.after)
 	if diff == "" {
 		if c.Remove {
 			say(io.err, one.path+" does not mention Askback")

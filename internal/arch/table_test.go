@@ -51,7 +51,7 @@ var layers = map[string][]string{
 	"internal/markdown":        {"internal/safetext"},
 	"internal/safetext":        {},
 	"internal/serverlog":       {"."},
-	"internal/setup":           {},
+	"internal/agentconfig":     {},
 	"internal/view":            {".", "internal/safetext", "internal/markdown"},
 
 	// Whole programs wire everything together.

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/setup"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/memstore"
 )
@@ -97,7 +97,7 @@ func TestAToolThatRanIsReadOnce(t *testing.T) {
 // the only ones that init allows. Another tool of a server of our name is one of the
 // others, and what is half a name is nobody's (F7).
 func TestOnlyOurOwnToolsPass(t *testing.T) {
-	files, err := setup.Files("claude-code", setup.User, setup.Wish{})
+	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Wish{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/setup"
 )
 
 const (
@@ -283,7 +283,7 @@ func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
 
 // The configuration that is written names what is read here, and our events.
 func TestTheConfigurationFits(t *testing.T) {
-	files, err := setup.Files("claude-code", setup.User, setup.Wish{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
+	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
 	if err != nil {
 		t.Fatal(err)
 	}

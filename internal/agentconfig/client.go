@@ -1,4 +1,4 @@
-package setup
+package agentconfig
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package setup
+package agentconfig
 
 // Next returns what a person still has to do after the files are written, one
 // sentence each.

@@ -1,4 +1,4 @@
-package setup_test
+package agentconfig_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/askback/askback/internal/setup"
+	"github.com/askback/askback/internal/agentconfig"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files with what happens now")
@@ -43,7 +43,7 @@ func check(t *testing.T, path string) {
 		refused(t, archive, path, err)
 		return
 	}
-	diff := setup.Diff(c.path, c.before, after)
+	diff := agentconfig.Diff(c.path, c.before, after)
 	if *update {
 		set(archive, "after", string(after))
 		set(archive, "diff", diff)
@@ -61,9 +61,9 @@ func check(t *testing.T, path string) {
 // kase is one golden file, read.
 type kase struct {
 	client string
-	scope  setup.Scope
+	scope  agentconfig.Scope
 	path   string
-	wish   setup.Wish
+	wish   agentconfig.Wish
 	before []byte
 	files  map[string]string
 }
@@ -71,7 +71,7 @@ type kase struct {
 func read(t *testing.T, archive *txtar.Archive) kase {
 	t.Helper()
 	words := strings.Fields(string(archive.Comment))
-	c := kase{client: words[0], scope: setup.Scope(words[1]), path: words[2], files: map[string]string{}}
+	c := kase{client: words[0], scope: agentconfig.Scope(words[1]), path: words[2], files: map[string]string{}}
 	for _, word := range words[3:] {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
@@ -96,15 +96,15 @@ func read(t *testing.T, archive *txtar.Archive) kase {
 
 func (c kase) golden(name string) string { return c.files[name] }
 
-func (c kase) file(t *testing.T, remove bool) setup.File {
+func (c kase) file(t *testing.T, remove bool) agentconfig.File {
 	t.Helper()
 	w := c.wish
 	w.Remove = remove
-	files, err := setup.Files(c.client, c.scope, w)
+	files, err := agentconfig.Files(c.client, c.scope, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(files, func(f setup.File) bool { return f.Path == c.path })
+	i := slices.IndexFunc(files, func(f agentconfig.File) bool { return f.Path == c.path })
 	if i < 0 {
 		t.Fatalf("%s is none of %v", c.path, files)
 	}
@@ -119,7 +119,7 @@ func (c kase) again(t *testing.T, after []byte) {
 		t.Fatal(err)
 	}
 	same(t, "the second time", string(after), string(twice))
-	if setup.Diff(c.path, after, twice) != "" {
+	if agentconfig.Diff(c.path, after, twice) != "" {
 		t.Error("the second time shows a diff")
 	}
 }
@@ -149,7 +149,7 @@ func (c kase) back(t *testing.T, after []byte) {
 
 func refused(t *testing.T, archive *txtar.Archive, path string, err error) {
 	t.Helper()
-	r, ok := errors.AsType[*setup.Refused](err)
+	r, ok := errors.AsType[*agentconfig.Refused](err)
 	if !ok {
 		t.Fatal(err)
 	}
@@ -188,14 +188,14 @@ func same(t *testing.T, what, want, got string) {
 }
 
 // all returns every file of every client, for every way to reach Askback.
-func all(t testing.TB) (out []setup.File) {
+func all(t testing.TB) (out []agentconfig.File) {
 	t.Helper()
-	for _, client := range setup.Clients() {
-		for _, scope := range []setup.Scope{setup.Project, setup.User} {
-			for _, w := range []setup.Wish{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
-				files, err := setup.Files(client, scope, w)
-				if client == "vscode" && scope == setup.User {
-					if !errors.Is(err, setup.ErrUnknown) {
+	for _, client := range agentconfig.Clients() {
+		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {
+			for _, w := range []agentconfig.Wish{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
+				files, err := agentconfig.Files(client, scope, w)
+				if client == "vscode" && scope == agentconfig.User {
+					if !errors.Is(err, agentconfig.ErrUnknown) {
 						t.Errorf("got %v, want ErrUnknown", err)
 					}
 					continue
@@ -229,8 +229,8 @@ func TestNewFilesAreStrictJSON(t *testing.T) {
 
 // Nothing to take out is no file to write.
 func TestRemoveMakesNoFile(t *testing.T) {
-	for _, client := range setup.Clients() {
-		files, err := setup.Files(client, setup.Project, setup.Wish{Remove: true})
+	for _, client := range agentconfig.Clients() {
+		files, err := agentconfig.Files(client, agentconfig.Project, agentconfig.Wish{Remove: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,15 +245,15 @@ func TestRemoveMakesNoFile(t *testing.T) {
 // Whoever changes how Askback is reached has it there once, and taking it out
 // takes out what another version wrote.
 func TestAnotherWayReplacesTheFirst(t *testing.T) {
-	local, err := setup.Files("claude-code", setup.Project, setup.Wish{Command: "/opt/my tools/askback"})
+	local, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{Command: "/opt/my tools/askback"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote, err := setup.Files("claude-code", setup.Project, setup.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	remote, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	remove, err := setup.Files("claude-code", setup.Project, setup.Wish{Remove: true})
+	remove, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{Remove: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,8 +275,8 @@ func TestAnotherWayReplacesTheFirst(t *testing.T) {
 
 // Clients that nobody knows, and scopes.
 func TestUnknownClients(t *testing.T) {
-	for client, scope := range map[string]setup.Scope{"emacs": setup.User, "claude-code": "world"} {
-		if files, err := setup.Files(client, scope, setup.Wish{}); !errors.Is(err, setup.ErrUnknown) {
+	for client, scope := range map[string]agentconfig.Scope{"emacs": agentconfig.User, "claude-code": "world"} {
+		if files, err := agentconfig.Files(client, scope, agentconfig.Wish{}); !errors.Is(err, agentconfig.ErrUnknown) {
 			t.Errorf("%s: got %v, %v", client, files, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package setup_test
+package agentconfig_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/setup"
+	"github.com/askback/askback/internal/agentconfig"
 )
 
 // What docs/agents.md tells to paste is what askback init writes.
@@ -22,11 +22,11 @@ func TestTheManualShowsWhatIsWritten(t *testing.T) {
 	mark := regexp.MustCompile(`(?s)(<!-- paste (\S+) (\S+) (\S+) (\S+) -->\n).*?(<!-- end -->\n)`)
 	want := mark.ReplaceAllStringFunc(string(raw), func(block string) string {
 		m := mark.FindStringSubmatch(block)
-		client, scope, where, file := m[2], setup.Scope(m[3]), m[4], m[5]
+		client, scope, where, file := m[2], agentconfig.Scope(m[3]), m[4], m[5]
 		shown[client+" "+where] = true
 		return m[1] + pasted(t, client, scope, where, file) + m[6]
 	})
-	for _, client := range setup.Clients() {
+	for _, client := range agentconfig.Clients() {
 		for _, where := range []string{"local", "server"} {
 			if !shown[client+" "+where] {
 				t.Errorf("docs/agents.md does not show %s, %s", client, where)
@@ -45,13 +45,13 @@ func TestTheManualShowsWhatIsWritten(t *testing.T) {
 }
 
 // pasted is a new file as askback init writes it.
-func pasted(t *testing.T, client string, scope setup.Scope, where, file string) string {
+func pasted(t *testing.T, client string, scope agentconfig.Scope, where, file string) string {
 	t.Helper()
-	w := setup.Wish{}
+	w := agentconfig.Wish{}
 	if where == "server" {
 		w.URL = "https://ask.example.com"
 	}
-	files, err := setup.Files(client, scope, w)
+	files, err := agentconfig.Files(client, scope, w)
 	if err != nil {
 		t.Fatalf("%s %s: %v", client, scope, err)
 	}

@@ -1,4 +1,4 @@
-// Package setup writes Askback into the configuration of other programs, and
+// Package agentconfig writes Askback into the configuration of other programs, and
 // takes it out again.
 //
 // It computes and touches no file: the present content goes in, the new content
@@ -6,7 +6,7 @@
 // comments too. A file that it cannot read for certain it does not change: it
 // says what to paste instead. Secrets are never written: configurations name
 // the environment variable that has the token.
-package setup
+package agentconfig
 
 import (
 	"errors"

@@ -1,25 +1,25 @@
-package setup_test
+package agentconfig_test
 
 import (
 	"bytes"
 	"testing"
 
-	"github.com/askback/askback/internal/setup"
+	"github.com/askback/askback/internal/agentconfig"
 )
 
 // A hook that somebody gave flags is still ours: it is not written a second time,
 // and it is taken out (F9).
 func TestHooksWithFlagsAreOurs(t *testing.T) {
 	for name, c := range map[string]struct {
-		wish          setup.Wish
+		wish          agentconfig.Wish
 		before, after string
 	}{
-		"a command":  {setup.Wish{Command: "/opt/askback"}, `askback hook claude-code"`, `askback hook claude-code --defer 5m"`},
-		"an address": {setup.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"}, `/claude-code"`, `/claude-code?defer=5m"`},
+		"a command":  {agentconfig.Wish{Command: "/opt/askback"}, `askback hook claude-code"`, `askback hook claude-code --defer 5m"`},
+		"an address": {agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"}, `/claude-code"`, `/claude-code?defer=5m"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			edit := func(w setup.Wish, before []byte) []byte {
-				files, err := setup.Files("claude-code", setup.Project, w)
+			edit := func(w agentconfig.Wish, before []byte) []byte {
+				files, err := agentconfig.Files("claude-code", agentconfig.Project, w)
 				if err != nil {
 					t.Fatal(err)
 				}
