@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 )
 
 // maxRows is about how many rows GET /agent/questions returns; it has no next page.
@@ -16,7 +16,7 @@ const maxRows = 1000
 
 // agentQuestions serves GET /agent/questions. It returns a row for each ask.
 func (c *call) agentQuestions() error {
-	status, err := dialect.QuestionStatus(c.r.URL.Query().Get("status"))
+	status, err := compat.QuestionStatus(c.r.URL.Query().Get("status"))
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (c *call) agentQuestions() error {
 	if err != nil {
 		return err
 	}
-	rows, err := dialect.Rows(asks)
+	rows, err := compat.Rows(asks)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *call) agentAnswer() error {
 		return err
 	}
 	found, now, err := c.answerText(c.id())
-	var several dialect.Several
+	var several compat.Several
 	var approval unnamedApproval
 	switch {
 	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
@@ -52,7 +52,7 @@ func (c *call) agentAnswer() error {
 	case err != nil:
 		return err
 	}
-	return c.reply(http.StatusOK, dialect.Resumed(c.id()))
+	return c.reply(http.StatusOK, compat.Resumed(c.id()))
 }
 
 // agentLate replies to an answer for an ask that was settled before.
@@ -61,7 +61,7 @@ func (c *call) agentLate(a askback.Ask) error {
 	if err != nil {
 		return err
 	}
-	late, err := dialect.Late(a, s.Ended())
+	late, err := compat.Late(a, s.Ended())
 	if err != nil {
 		return c.replySettled(a, err)
 	}
@@ -78,7 +78,7 @@ func (c *call) agentSession() error {
 	if err != nil {
 		return err
 	}
-	row, err := dialect.SessionRow(s, last)
+	row, err := compat.SessionRow(s, last)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -30,7 +30,7 @@ func (c *call) respond() error {
 	if err != nil {
 		return badRequest(err)
 	}
-	named := answer.Decision == askback.Approve && dialect.NamesApproval(c.body, ask)
+	named := answer.Decision == askback.Approve && compat.NamesApproval(c.body, ask)
 	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny && !named {
 		return whichAsk([]string{ask.ID}, "an approval names what it approves, and this body names only what an agent said of it: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
@@ -42,10 +42,10 @@ func (c *call) respond() error {
 // responded returns the ask that a body answers, and the answer. If it fits no ask, the
 // error is that for the oldest one.
 func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
-	var fit dialect.Several
+	var fit compat.Several
 	var wrong error
 	for _, a := range open {
-		said, err := dialect.Respond(raw, a)
+		said, err := compat.Respond(raw, a)
 		switch {
 		case err == nil:
 			ask, answer, fit = a, said, append(fit, a.ID)

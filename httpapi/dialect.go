@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 )
 
 // unansweredReply is the reply for an ask whose state has no form in the format of a
@@ -19,7 +19,7 @@ type unansweredReply struct {
 
 // dialectAsk accepts the input of a client's own ask tool and replies with its result.
 func (c *call) dialectAsk() error {
-	client, ok := dialect.ClientNamed(c.r.PathValue("name"))
+	client, ok := compat.ClientNamed(c.r.PathValue("name"))
 	if !ok {
 		return askback.ErrNotFound
 	}
@@ -53,7 +53,7 @@ func (c *call) dialectAsk() error {
 	if err == nil {
 		return c.reply(http.StatusOK, result)
 	}
-	var none *dialect.Unanswered
+	var none *compat.Unanswered
 	if !errors.As(err, &none) {
 		return err
 	}

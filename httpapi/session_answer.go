@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 )
 
 // unnamedApproval is the error for an approval without the id of its confirmation. Its
@@ -23,14 +23,14 @@ func (u unnamedApproval) Error() string {
 // answerText answers an ask of a session by a text (docs/wire.md §3). It returns the ask
 // before and after the answer.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
-	t, err := dialect.ReadTextAnswer(c.body)
+	t, err := compat.ReadTextAnswer(c.body)
 	if err != nil {
 		return found, now, err
 	}
 	if found, err = c.findAsk(session, t); err != nil {
 		return found, now, err
 	}
-	answer, err := dialect.Text(found, t.Answer)
+	answer, err := compat.Text(found, t.Answer)
 	switch {
 	case err != nil && found.Settled():
 		return found, found, askback.ErrSettled
@@ -45,13 +45,13 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 
 // findAsk returns the ask that a text answers: the one that it names, or else the only
 // open one (D2).
-func (c *call) findAsk(session string, t dialect.TextAnswer) (askback.Ask, error) {
+func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {
 		open, err := c.openAsks(c.r.Context(), session)
 		if err != nil {
 			return askback.Ask{}, err
 		}
-		return dialect.Latest(open)
+		return compat.Latest(open)
 	}
 	a, err := c.seat.Get(c.r.Context(), t.QuestionID)
 	if err == nil && a.SessionID != session {
@@ -63,17 +63,17 @@ func (c *call) findAsk(session string, t dialect.TextAnswer) (askback.Ask, error
 // sessionAnswer serves POST /sessions/{id}/answer. Its errors have a format of their own.
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
-	var several dialect.Several
+	var several compat.Several
 	var approval unnamedApproval
 	switch {
 	case err == nil:
-		return c.reply(http.StatusOK, dialect.Submitted())
+		return c.reply(http.StatusOK, compat.Submitted())
 	case errors.As(err, &approval):
-		return c.reply(http.StatusConflict, dialect.SessionReply{Message: err.Error(), QuestionIDs: []string{string(approval)}})
+		return c.reply(http.StatusConflict, compat.SessionReply{Message: err.Error(), QuestionIDs: []string{string(approval)}})
 	case errors.As(err, &several), errors.Is(err, askback.ErrSettled):
-		return c.reply(http.StatusConflict, dialect.NotSubmitted(err, now))
+		return c.reply(http.StatusConflict, compat.NotSubmitted(err, now))
 	case errors.Is(err, askback.ErrNotFound):
-		return c.reply(http.StatusNotFound, dialect.NotSubmitted(err, now))
+		return c.reply(http.StatusNotFound, compat.NotSubmitted(err, now))
 	}
 	return err
 }
@@ -88,7 +88,7 @@ func (c *call) pendingQuestion() error {
 	if err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, dialect.Pending(open))
+	return c.reply(http.StatusOK, compat.Pending(open))
 }
 
 // resumeContext replies with the asks of a session that were settled since the last
@@ -109,7 +109,7 @@ func (c *call) resumeContext() error {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return c.text(dialect.ResumeContext(s, asks) + "\n")
+	return c.text(compat.ResumeContext(s, asks) + "\n")
 }
 
 // maxSettled is how many asks of a session are read for a resume context, newest first.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 )
 
 // output is what a hook prints. Its names are Claude Code's.
@@ -81,7 +81,7 @@ func (p pending) elicited(ask askback.Ask) ([]byte, bool) {
 // them would be taken for empty answers.
 func (p pending) answered(ev Event, ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
-	if none, ok := errors.AsType[*dialect.Unanswered](err); ok && ev.Name == PreToolUse {
+	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
 		// Nobody sits there whom a dialog could ask instead.
 		return written(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -24,8 +24,8 @@ func Request(ev Event) (askback.Request, bool) {
 // pending is a request with the way back to Claude Code's words.
 type pending struct {
 	request askback.Request
-	call    dialect.Call // of questions
-	form    form         // of an elicitation
+	call    compat.Call // of questions
+	form    form        // of an elicitation
 }
 
 func put(ev Event) (pending, bool) {
@@ -68,21 +68,21 @@ const QuestionTool = questionTool
 
 // Questions returns what the arguments of [QuestionTool] ask people, the same at
 // every door that Claude Code comes to. The text of the error is for its model.
-func Questions(input json.RawMessage) (dialect.Call, error) {
-	client, known := dialect.ClientNamed("claude")
+func Questions(input json.RawMessage) (compat.Call, error) {
+	client, known := compat.ClientNamed("claude")
 	if !known {
-		return dialect.Call{}, errors.New("there is no dialect of Claude Code")
+		return compat.Call{}, errors.New("there is no dialect of Claude Code")
 	}
 	call, err := client.Ask(input)
 	if err != nil {
-		return dialect.Call{}, err
+		return compat.Call{}, err
 	}
 	call.Request.Agent = ClaudeCode
 	// Every question of this tool has options. Where none were read they went by
 	// another name, and without them it is another question.
 	for i, q := range call.Request.Questions {
 		if len(q.Options) == 0 {
-			return dialect.Call{}, askback.Invalid{{
+			return compat.Call{}, askback.Invalid{{
 				Pointer: fmt.Sprintf("/questions/%d/options", i), Detail: "this question has no options", Fix: "give it two to four, each with a label",
 			}}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/dialect"
 	"github.com/askback/askback/internal/openapi"
 	"github.com/askback/askback/store/memstore"
 )
@@ -45,13 +45,13 @@ var readers = map[string]func([]byte) error{
 		return r.Check()
 	},
 	"Anything": func(raw []byte) error {
-		claude, _ := dialect.ClientNamed("claude")
+		claude, _ := compat.ClientNamed("claude")
 		_, err := claude.Ask(raw)
 		return err
 	},
-	"TextAnswer": func(raw []byte) error { _, err := dialect.ReadTextAnswer(raw); return err },
+	"TextAnswer": func(raw []byte) error { _, err := compat.ReadTextAnswer(raw); return err },
 	"ConversationAnswer": func(raw []byte) error {
-		_, err := dialect.Respond(raw, askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
+		_, err := compat.Respond(raw, askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
 			{ID: "q1", Text: "Which database should we use?", Options: askback.Options("PostgreSQL", "SQLite")},
 		}})
 		return err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/openapi"
 	"github.com/askback/askback/store/memstore"
 )
@@ -340,24 +340,24 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 // inDialects holds the replies of the dialects to their schemas (B4, C1).
 func inDialects(t *testing.T, asks []askback.Ask) {
 	t.Helper()
-	rows, err := dialect.Rows(asks)
+	rows, err := compat.Rows(asks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(t, "AgentQuestions", rows)
-	holds(t, "PendingQuestion", dialect.Pending(asks))
-	holds(t, "PendingQuestion", dialect.Pending(nil))
-	holds(t, "SessionReply", dialect.Submitted())
-	holds(t, "SessionReply", dialect.NotSubmitted(askback.ErrSettled, asks[0]))
-	holds(t, "SessionReply", dialect.NotSubmitted(dialect.Several{asks[0].ID}, asks[0]))
-	holds(t, "AgentReply", dialect.Resumed(asks[0].SessionID))
-	late, err := dialect.Late(asks[0], false)
+	holds(t, "PendingQuestion", compat.Pending(asks))
+	holds(t, "PendingQuestion", compat.Pending(nil))
+	holds(t, "SessionReply", compat.Submitted())
+	holds(t, "SessionReply", compat.NotSubmitted(askback.ErrSettled, asks[0]))
+	holds(t, "SessionReply", compat.NotSubmitted(compat.Several{asks[0].ID}, asks[0]))
+	holds(t, "AgentReply", compat.Resumed(asks[0].SessionID))
+	late, err := compat.Late(asks[0], false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(t, "AgentReply", late)
 	for _, status := range []string{"running", "waiting_for_input", "completed", "failed", "cancelled"} {
-		row, err := dialect.SessionRow(askback.Session{ID: asks[0].SessionID, Status: askback.SessionStatus(status), CreatedAt: nine}, "done")
+		row, err := compat.SessionRow(askback.Session{ID: asks[0].SessionID, Status: askback.SessionStatus(status), CreatedAt: nine}, "done")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,11 @@
-// Package dialect speaks the words of clients that were made for other systems.
+// Package compat speaks the words of clients that were made for other systems.
 //
 // Each dialect is a translation between their bodies and Askback's words:
 // nothing here knows HTTP, storage or time, and the rules of an answer stay in
 // the root package. Whatever such a client sends is read strictly: bytes that
 // are no JSON are a [jcs.SyntaxError], everything else that is wrong is an
 // [askback.Invalid] that points into the client's own body.
-package dialect
+package compat
 
 import (
 	"bytes"

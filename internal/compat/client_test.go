@@ -1,4 +1,4 @@
-package dialect_test
+package compat_test
 
 import (
 	"bytes"
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/dialect"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -21,8 +21,8 @@ import (
 // people do, "----", and what the tool returns (A1, C1, F4, F9).
 func TestClients(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.txt")
-	if err != nil || len(files) != len(dialect.Clients()) {
-		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, dialect.Clients())
+	if err != nil || len(files) != len(compat.Clients()) {
+		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, compat.Clients())
 	}
 	for _, path := range files {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")
@@ -32,7 +32,7 @@ func TestClients(t *testing.T) {
 
 func playClient(t *testing.T, path, name string) {
 	t.Helper()
-	client, ok := dialect.ClientNamed(name)
+	client, ok := compat.ClientNamed(name)
 	if !ok {
 		t.Fatalf("nobody knows the client %q", name)
 	}
@@ -67,8 +67,8 @@ func playClient(t *testing.T, path, name string) {
 // desk is where people answer what one client asks.
 type desk struct {
 	t      *testing.T
-	client dialect.Client
-	call   dialect.Call
+	client compat.Client
+	call   compat.Call
 	ask    askback.Ask
 }
 
@@ -134,7 +134,7 @@ func (d *desk) answer(o askback.Outcome, body string) askback.Outcome {
 }
 
 func (d *desk) said(b []byte, err error) string {
-	u, ok := errors.AsType[*dialect.Unanswered](err)
+	u, ok := errors.AsType[*compat.Unanswered](err)
 	switch {
 	case ok:
 		return string(u.Status) + ": " + u.Error() + "\n"
@@ -153,11 +153,11 @@ func TestAClientsMistakeTeaches(t *testing.T) {
 		`{"questions": [{"question": ` + `"` + long + `"}]}`, `{"question": 5, "` + long + `": 1}`, `{"action_request": {}}`, "\xff",
 		`{"questions": [{"question": "A?", "options": "` + long + `", "choices": [{"id": 1}], "header": {}, "type": "x", "id": []}]}`,
 	}
-	for _, name := range dialect.Clients() {
-		c, _ := dialect.ClientNamed(name)
+	for _, name := range compat.Clients() {
+		c, _ := compat.ClientNamed(name)
 		for _, input := range inputs {
 			_, err := c.Ask([]byte(input))
-			m, ok := errors.AsType[*dialect.Mistake](err)
+			m, ok := errors.AsType[*compat.Mistake](err)
 			if !ok {
 				t.Errorf("%s: %.80q: got %v, want a Mistake", name, input, err)
 				continue
@@ -175,7 +175,7 @@ func TestAClientsMistakeTeaches(t *testing.T) {
 
 // No input panics, and what is taken is a request that the engine takes (T5).
 func FuzzClients(f *testing.F) {
-	for _, name := range dialect.Clients() {
+	for _, name := range compat.Clients() {
 		stanzas, err := os.ReadFile("testdata/clients/" + name + ".txt")
 		if err != nil {
 			f.Fatal(err)
@@ -187,8 +187,8 @@ func FuzzClients(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, name := range dialect.Clients() {
-			c, _ := dialect.ClientNamed(name)
+		for _, name := range compat.Clients() {
+			c, _ := compat.ClientNamed(name)
 			call, err := c.Ask(raw)
 			if err != nil {
 				if utf8.RuneCountInString(err.Error()) > 400 {
@@ -206,7 +206,7 @@ func FuzzClients(f *testing.F) {
 
 // holdsEveryAnswer answers each question with words of its own and finds each
 // of them in the result: none takes another's place.
-func holdsEveryAnswer(t *testing.T, name string, call dialect.Call) {
+func holdsEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}
 	ask.Outcome = &o
@@ -240,7 +240,7 @@ func holdsEveryAnswer(t *testing.T, name string, call dialect.Call) {
 
 // A result is worded for the call that asked, and for no other.
 func TestAResultBelongsToItsCall(t *testing.T) {
-	c, _ := dialect.ClientNamed("codex")
+	c, _ := compat.ClientNamed("codex")
 	call, err := c.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
 	if err != nil {
 		t.Fatal(err)

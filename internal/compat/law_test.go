@@ -1,4 +1,4 @@
-package dialect_test
+package compat_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/dialect"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -38,7 +38,7 @@ func FuzzText(f *testing.F) {
 	f.Add("\xff, \x00")
 	f.Fuzz(func(t *testing.T, said string) {
 		for _, ask := range asks() {
-			a, err := dialect.Text(ask, said)
+			a, err := compat.Text(ask, said)
 			var bad askback.Invalid
 			if err != nil && !errors.As(err, &bad) {
 				t.Errorf("got %v, want Invalid", err)
@@ -60,7 +60,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add(", , ,")
 	f.Add("Yes, proceed")
 	f.Fuzz(func(t *testing.T, said string) {
-		pieces := dialect.Split(asks()[1].Questions[0], said)
+		pieces := compat.Split(asks()[1].Questions[0], said)
 		if got, want := solid(strings.Join(pieces, ", ")), solid(said); got != want {
 			t.Errorf("%q became %q", said, pieces)
 		}
@@ -89,10 +89,10 @@ func FuzzBodies(f *testing.F) {
 				t.Errorf("%q: got %v", raw, err)
 			}
 		}
-		_, err := dialect.ReadTextAnswer([]byte(raw))
+		_, err := compat.ReadTextAnswer([]byte(raw))
 		known(err)
 		for _, ask := range asks() {
-			_, err := dialect.Respond([]byte(raw), ask)
+			_, err := compat.Respond([]byte(raw), ask)
 			known(err)
 		}
 	})
@@ -101,12 +101,12 @@ func FuzzBodies(f *testing.F) {
 // A problem with the notes points to the notes, in the body of the client.
 func TestProblemsPointIntoTheBody(t *testing.T) {
 	long := strings.Repeat("x", askback.MaxText+1)
-	_, err := dialect.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])
+	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])
 	var bad askback.Invalid
 	if !errors.As(err, &bad) || len(bad) != 1 || bad[0].Pointer != "/annotations/Which?/notes" {
 		t.Errorf("got %v", err)
 	}
-	_, err = dialect.Text(asks()[3], long)
+	_, err = compat.Text(asks()[3], long)
 	if !errors.As(err, &bad) || len(bad) != 1 || bad[0].Pointer != "/answer" {
 		t.Errorf("got %v", err)
 	}
@@ -121,7 +121,7 @@ func TestOnlyTheWordsApprove(t *testing.T) {
 		if rapid.Bool().Draw(t, "word") {
 			said += rapid.SampledFrom(words).Draw(t, "which") + letters.Draw(t, "more")
 		}
-		a, err := dialect.Text(asks()[3], said)
+		a, err := compat.Text(asks()[3], said)
 		approved := err == nil && a.Decision != askback.Deny
 		want := false
 		for _, w := range words {
@@ -156,7 +156,7 @@ func TestResumeContextIsOneBlock(t *testing.T) {
 		s := askback.Session{Status: askback.SessionWaiting, Todos: []askback.Todo{{
 			Content: text.Draw(t, "todo"), Status: askback.TodoStatus(text.Draw(t, "status")),
 		}}}
-		got := dialect.ResumeContext(s, []askback.Ask{a})
+		got := compat.ResumeContext(s, []askback.Ask{a})
 		if left := askback.StripResumeContext(got); left != "" {
 			t.Fatalf("%q is left of %q", left, got)
 		}

@@ -1,4 +1,4 @@
-package dialect
+package compat
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package dialect_test
+package compat_test
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
-	"github.com/askback/askback/internal/dialect"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -95,44 +95,44 @@ func (s *stage) play(line string) string {
 		s.session.Status, s.session.AsksTotal, s.session.CompletedAt, s.session.Todos = f.Status, f.QuestionsAsked, f.CompletedAt, f.Todos
 		return ""
 	case "respond":
-		a, err := dialect.Respond([]byte(rest), s.last())
+		a, err := compat.Respond([]byte(rest), s.last())
 		return s.answer(a, err)
 	case "text":
-		a, err := dialect.Text(s.last(), s.unquote(rest))
+		a, err := compat.Text(s.last(), s.unquote(rest))
 		return s.answer(a, err)
 	case "body":
-		a, err := dialect.ReadTextAnswer([]byte(rest))
+		a, err := compat.ReadTextAnswer([]byte(rest))
 		return s.said(a, err)
 	case "questions":
 		return s.said(s.last().Form(), nil)
 	case "pending-question":
-		return s.said(dialect.Pending(s.open()), nil)
+		return s.said(compat.Pending(s.open()), nil)
 	case "latest":
-		a, err := dialect.Latest(s.open())
+		a, err := compat.Latest(s.open())
 		if err != nil {
-			return s.said(dialect.NotSubmitted(err, a), nil)
+			return s.said(compat.NotSubmitted(err, a), nil)
 		}
 		return a.ID + "\n"
 	case "submitted":
-		return s.said(dialect.Submitted(), nil)
+		return s.said(compat.Submitted(), nil)
 	case "settled-before":
-		return s.said(dialect.NotSubmitted(askback.ErrSettled, s.last()), nil)
+		return s.said(compat.NotSubmitted(askback.ErrSettled, s.last()), nil)
 	case "rows":
-		rows, err := dialect.Rows(s.asks)
+		rows, err := compat.Rows(s.asks)
 		return s.said(rows, err)
 	case "status":
-		status, err := dialect.QuestionStatus(rest)
+		status, err := compat.QuestionStatus(rest)
 		return s.said(status, err)
 	case "resumed":
-		return s.said(dialect.Resumed(s.session.ID), nil)
+		return s.said(compat.Resumed(s.session.ID), nil)
 	case "late":
-		reply, err := dialect.Late(s.last(), rest == "over")
+		reply, err := compat.Late(s.last(), rest == "over")
 		return s.said(reply, err)
 	case "session-row":
-		row, err := dialect.SessionRow(s.session, s.facts.Result)
+		row, err := compat.SessionRow(s.session, s.facts.Result)
 		return s.said(row, err)
 	case "resume-context":
-		return dialect.ResumeContext(s.session, s.asks) + "\n"
+		return compat.ResumeContext(s.session, s.asks) + "\n"
 	case "strip":
 		return fmt.Sprintf("%q\n", askback.StripResumeContext(s.unquote(rest)))
 	}

@@ -1,4 +1,4 @@
-package dialect
+package compat
 
 // Split is split, for the law that it loses nothing.
 var Split = split
