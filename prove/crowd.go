@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // How many outlive the server. Agents are far more, so that most of them wait.
@@ -299,7 +299,7 @@ func (p *person) act(ctx context.Context) {
 	dice := p.rand.IntN(100)
 	switch {
 	case at.id == "":
-		_ = local.Pause(ctx, retryPause) // nobody has asked yet
+		_ = instance.Pause(ctx, retryPause) // nobody has asked yet
 		return
 	case dice < 70:
 		p.last = p.answer(ctx, at.id)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 func TestWhoWasNeverToldIsNamed(t *testing.T) {
@@ -71,19 +71,19 @@ func TestLateAnswererIsToldAnotherOutcomeThanTheAgent(t *testing.T) {
 
 // A call that a server broke off goes on at the next one, found by its proof.
 func TestCallGoesOnAtTheNextServer(t *testing.T) {
-	place, err := local.At(t.TempDir() + "/served.db")
+	place, err := instance.At(t.TempDir() + "/served.db")
 	if err != nil {
 		t.Fatal(err)
 	}
 	serve := func(secret string, ask http.HandlerFunc) *httptest.Server {
 		mux := http.NewServeMux()
 		mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, `{"proof":%q}`, local.Proof(secret, r.URL.Query().Get("nonce")))
+			fmt.Fprintf(w, `{"proof":%q}`, instance.Proof(secret, r.URL.Query().Get("nonce")))
 		})
 		mux.HandleFunc("/api/", ask)
 		s := httptest.NewServer(mux)
 		t.Cleanup(s.Close)
-		if err := place.Announce(local.Server{Instance: secret, URL: s.URL, Secret: secret}); err != nil {
+		if err := place.Announce(instance.Server{Instance: secret, URL: s.URL, Secret: secret}); err != nil {
 			t.Fatal(err)
 		}
 		return s

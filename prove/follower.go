@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 const (
@@ -153,14 +153,14 @@ func (f *follower) live(ctx context.Context) {
 		}
 		if err != nil {
 			f.line.lose(s)
-			_ = local.Pause(ctx, retryPause)
+			_ = instance.Pause(ctx, retryPause)
 		}
 	}
 }
 
 // follow reads one connection until it is cut. An error says that the server
 // does not answer.
-func (f *follower) follow(ctx context.Context, s local.Server, way *http.Client) error {
+func (f *follower) follow(ctx context.Context, s instance.Server, way *http.Client) error {
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
 	limit := int64(1) << 40

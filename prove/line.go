@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // retryPause is how long a caller waits before it tries again.
@@ -18,17 +18,17 @@ const retryPause = 2 * time.Millisecond
 // A line leads to whoever serves a database now. Every connection is proved
 // before a token is sent on it.
 type line struct {
-	place local.Place
+	place instance.Place
 	wrap  func(http.RoundTripper) http.RoundTripper // what stands in between; nil: nothing
 
 	mu     sync.Mutex
-	server local.Server
+	server instance.Server
 	http   *http.Client // nil: not known who serves
 }
 
 // find returns the server, and looks for it first if it is not known. Whoever
 // comes while somebody looks waits for what that finds.
-func (l *line) find(ctx context.Context) (local.Server, *http.Client, error) {
+func (l *line) find(ctx context.Context) (instance.Server, *http.Client, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.http != nil {
@@ -47,7 +47,7 @@ func (l *line) find(ctx context.Context) (local.Server, *http.Client, error) {
 }
 
 // lose forgets a server that did not answer.
-func (l *line) lose(s local.Server) {
+func (l *line) lose(s instance.Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.http != nil && l.server == s {
@@ -70,11 +70,11 @@ func call[T any](ctx context.Context, l *line, token string, what func(context.C
 		case errors.Is(err, askback.ErrUnreachable):
 			l.lose(s)
 			again = true
-		case errors.Is(err, local.ErrNobody), errors.Is(err, askback.ErrFull), errors.Is(err, askback.ErrBusy):
+		case errors.Is(err, instance.ErrNobody), errors.Is(err, askback.ErrFull), errors.Is(err, askback.ErrBusy):
 		default:
 			return out, again, err
 		}
-		if err := local.Pause(ctx, retryPause); err != nil {
+		if err := instance.Pause(ctx, retryPause); err != nil {
 			return out, again, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 const (
@@ -42,7 +42,7 @@ type outage struct {
 
 func newOutage(dir, program string, seed uint64, plant string) (*outage, error) {
 	o := &outage{post: newPost(dir, program, "served.db"), rand: rand.New(rand.NewPCG(seed, 3))}
-	place, err := local.At(o.path)
+	place, err := instance.At(o.path)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (o *outage) kill(ctx context.Context, n int) error {
 		case 1, 2:
 			err = o.rollCall(ctx)
 		default:
-			err = o.serve(ctx, func() { _ = local.Pause(ctx, upTo(o.rand, longestService)) })
+			err = o.serve(ctx, func() { _ = instance.Pause(ctx, upTo(o.rand, longestService)) })
 		}
 		if err == nil {
 			err = o.look(ctx)
@@ -157,7 +157,7 @@ func (o *outage) rollCall(ctx context.Context) error {
 	goOn := o.crowd.pause()
 	err := o.serve(ctx, func() {
 		o.until(ctx, func() bool { return o.crowd.waiting() == agentCount })
-		_ = local.Pause(ctx, upTo(o.rand, longestService/8))
+		_ = instance.Pause(ctx, upTo(o.rand, longestService/8))
 	})
 	then := o.crowd.standing()
 	goOn()
@@ -179,7 +179,7 @@ func (o *outage) until(ctx context.Context, so func() bool) {
 	ctx, stop := context.WithTimeout(ctx, tellTime)
 	defer stop()
 	for ctx.Err() == nil && o.crowd.fine() && !so() {
-		_ = local.Pause(ctx, retryPause)
+		_ = instance.Pause(ctx, retryPause)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -149,7 +149,7 @@ func TestCutReaderComesBackWithItsLastWholeEvent(t *testing.T) {
 	f := &follower{record: newRecord("a reader"), path: "/events", rand: rand.New(rand.NewPCG(1, 1))}
 	for range 50 {
 		before := f.at
-		if err := f.follow(t.Context(), local.Server{URL: "http://askback.invalid"}, &http.Client{Transport: server}); err != nil {
+		if err := f.follow(t.Context(), instance.Server{URL: "http://askback.invalid"}, &http.Client{Transport: server}); err != nil {
 			t.Fatal(err)
 		}
 		if server.cursor != before {

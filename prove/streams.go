@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 const (
@@ -48,7 +48,7 @@ type streams struct {
 
 func newStreams(dir, program string, seed uint64, plant string) (*streams, error) {
 	s := &streams{post: newPost(dir, program, "streams.db"), plant: plant, rand: rand.New(rand.NewPCG(seed, 4)), seed: seed, words: newWords()}
-	place, err := local.At(s.path)
+	place, err := instance.At(s.path)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *streams) write(ctx context.Context, n int, follow func()) error {
 	})
 }
 
-func (s *streams) while(ctx context.Context) { _ = local.Pause(ctx, upTo(s.rand, longestStream)) }
+func (s *streams) while(ctx context.Context) { _ = instance.Pause(ctx, upTo(s.rand, longestStream)) }
 
 // serve starts a server and kills it after during, whatever it does then.
 func (s *streams) serve(ctx context.Context, during func()) error {
@@ -232,7 +232,7 @@ func (s *streams) until(ctx context.Context, so func(*record) bool) {
 		case time.Now().After(limit):
 			s.bad = append(s.bad, violated(lost, "%s was told nothing for %s", missing, stallTime))
 		}
-		_ = local.Pause(ctx, retryPause)
+		_ = instance.Pause(ctx, retryPause)
 	}
 }
 

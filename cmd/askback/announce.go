@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // announcePause is the time between two tries to say who serves here.
@@ -13,7 +13,7 @@ const announcePause = time.Second
 
 // announce writes who serves the database. Where the disk is full that is tried again
 // until there is room: what is there can be read meanwhile, by those who know where.
-func (h *holder) announce(s local.Server) error {
+func (h *holder) announce(s instance.Server) error {
 	err := h.desk.place.Announce(s)
 	if errors.Is(err, syscall.ENOSPC) && h.db.FreeReserve() {
 		err = h.desk.place.Announce(s)
@@ -25,7 +25,7 @@ func (h *holder) announce(s local.Server) error {
 		log.Warn("the disk is full: commands on this machine do not find this server until there is room", "error", err)
 	}
 	h.later.Go(func() {
-		for errors.Is(err, syscall.ENOSPC) && local.Pause(h.at.closing, announcePause) == nil {
+		for errors.Is(err, syscall.ENOSPC) && instance.Pause(h.at.closing, announcePause) == nil {
 			err = h.desk.place.Announce(s)
 		}
 		if log := h.desk.serve.log; log != nil && h.at.closing.Err() == nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // A desk is where a command finds Askback: at the server it was told, at the
 // local one, or in this very process, which then holds the database. Which of
 // them it is can change at any time and is nobody's business: the seats go on.
 type desk struct {
-	place  local.Place
+	place  instance.Place
 	tokens secrets
 	remote string // ASKBACK_URL; the local lock is never taken then
 	serve  serving
@@ -78,7 +78,7 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := local.At(path)
+	place, err := instance.At(path)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.kind == local.KindAsk { // while it waits it serves, where a server would
+	if s.kind == instance.KindAsk { // while it waits it serves, where a server would
 		s.listen, s.publicURL = cmp.Or(file.Listen, s.listen), file.PublicURL
 	}
 	d := &desk{place: place, tokens: tokens, serve: s, file: file, finding: make(chan struct{}, 1)}
-	if s.kind != local.KindServe { // a server is no guest
+	if s.kind != instance.KindServe { // a server is no guest
 		d.remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
 	}
 	if last, ok := place.Last(); ok {
@@ -204,7 +204,7 @@ func (d *desk) find(ctx context.Context) (*connection, error) {
 }
 
 // attach goes to a local server that proved itself.
-func (d *desk) attach(s local.Server) (*connection, error) {
+func (d *desk) attach(s instance.Server) (*connection, error) {
 	if err := d.tokens.read(); err != nil { // the first holder made them just now
 		return nil, err
 	}

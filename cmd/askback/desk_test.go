@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // While one call looks for a server that does not answer, another one whose caller would
@@ -24,12 +24,12 @@ func TestCallDoesNotWaitForAnotherThatLooksForAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ln.Close() })
-	lock, err := local.Hold(d.place.Database)
+	lock, err := instance.Hold(d.place.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Release() })
-	if err := d.place.Announce(local.Server{URL: "http://" + ln.Addr().String(), PID: 1, Kind: local.KindAsk, Secret: "secret"}); err != nil {
+	if err := d.place.Announce(instance.Server{URL: "http://" + ln.Addr().String(), PID: 1, Kind: instance.KindAsk, Secret: "secret"}); err != nil {
 		t.Fatal(err)
 	}
 	looking, stop := context.WithCancel(context.Background())

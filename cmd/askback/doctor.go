@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/safetext"
 )
@@ -58,7 +58,7 @@ type doctor struct {
 
 	file     config.Config
 	database string // "" if it cannot be told where it is
-	server   local.Server
+	server   instance.Server
 	held     bool // by another process
 	answers  bool // whoever holds it proved itself
 }

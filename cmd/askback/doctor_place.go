@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // answerTime is how long whoever holds the database may take to prove itself.
@@ -30,7 +30,7 @@ func (d *doctor) holder(ctx context.Context) {
 		d.ok(check, "no process holds the database")
 		return
 	}
-	place, err := local.At(path)
+	place, err := instance.At(path)
 	if err != nil {
 		d.fail("database", "mend the link", "%v", err)
 		return
@@ -75,8 +75,8 @@ func isHeld(database string) (bool, error) {
 	if _, err := os.Stat(database + ".lock"); err != nil {
 		return false, nil
 	}
-	lock, err := local.Hold(database)
-	if errors.Is(err, local.ErrHeld) {
+	lock, err := instance.Hold(database)
+	if errors.Is(err, instance.ErrHeld) {
 		return true, nil
 	}
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // kept is a server of its own that a test may kill, and the tokens for it.
 type kept struct {
 	t           *testing.T
 	env         []string
-	place       local.Place
+	place       instance.Place
 	program     *program
 	agent, user string
 }
@@ -22,7 +22,7 @@ type kept struct {
 func serves(t *testing.T) *kept {
 	t.Helper()
 	env, database := sandbox(t)
-	s := &kept{t: t, env: env, place: local.Place{Database: database}}
+	s := &kept{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
 	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
 	s.user = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "responder", "--name", "ana"))

@@ -15,13 +15,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // here is a command that runs in this process, on a database of its own.
 type here struct {
 	t      *testing.T
-	place  local.Place
+	place  instance.Place
 	said   *output
 	in     *os.File // what is written here, the command reads
 	exited chan int
@@ -37,7 +37,7 @@ func runHere(t *testing.T, args ...string) *here {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &here{t, local.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &output{}, out, make(chan int, 1)}
+	h := &here{t, instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &output{}, out, make(chan int, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -54,7 +54,7 @@ func runHere(t *testing.T, args ...string) *here {
 }
 
 // server returns what serves the database, once it does.
-func (h *here) server() local.Server {
+func (h *here) server() instance.Server {
 	h.t.Helper()
 	end := time.Now().Add(time.Minute)
 	for time.Now().Before(end) {
@@ -64,11 +64,11 @@ func (h *here) server() local.Server {
 		<-time.After(10 * time.Millisecond)
 	}
 	h.t.Fatalf("nothing serves:\n%s", h.said)
-	return local.Server{}
+	return instance.Server{}
 }
 
 // send asks a question over the wire.
-func (h *here) send(s local.Server) (status int, body string) {
+func (h *here) send(s instance.Server) (status int, body string) {
 	h.t.Helper()
 	token, err := os.ReadFile(filepath.Join(filepath.Dir(h.place.Database), "agent.token"))
 	if err != nil {
@@ -157,7 +157,7 @@ func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 			if _, there := h.place.Last(); there {
 				t.Error("server.json is still there")
 			}
-			lock, err := local.Hold(h.place.Database)
+			lock, err := instance.Hold(h.place.Database)
 			if err != nil {
 				t.Fatalf("the lock: %v", err)
 			}
@@ -176,7 +176,7 @@ func TestAskServesAgainWhenItsListenerFails(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	all := &commands{}
-	d, err := all.desk(serving{kind: local.KindAsk, listen: "127.0.0.1:0"})
+	d, err := all.desk(serving{kind: instance.KindAsk, listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

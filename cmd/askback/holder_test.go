@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // showsLocks says whether /proc tells who holds a lock, by looking at one of ours.
@@ -25,7 +25,7 @@ func showsLocks(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	path = filepath.Join(path, "probe")
-	lock, err := local.Hold(path)
+	lock, err := instance.Hold(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func showsLocks(t *testing.T) bool {
 type crowd struct {
 	t     *testing.T
 	env   []string
-	place local.Place
+	place instance.Place
 	mu    sync.Mutex
 	asks  map[int]*program // those that nobody killed or answered
 	rand  *rand.Rand
@@ -54,7 +54,7 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 	env, database := sandbox(t)
 	stop := make(chan struct{})
 	seen := watch(t, database, stop)
-	c := &crowd{t: t, env: env, place: local.Place{Database: database}, asks: map[int]*program{}, rand: rand.New(rand.NewPCG(seed, 0))}
+	c := &crowd{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*program{}, rand: rand.New(rand.NewPCG(seed, 0))}
 	all := make([]*program, asks)
 	for i := range all {
 		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i), fmt.Sprintf("no %d", i))
@@ -184,7 +184,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 	env, database := sandbox(t)
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 	p.says(t, "msg=serving")
-	place := local.Place{Database: database}
+	place := instance.Place{Database: database}
 	s, _ := place.Last()
 	unused, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
@@ -221,7 +221,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 	if _, ok := place.Last(); ok {
 		t.Error("server.json is still there")
 	}
-	lock, err := local.Hold(database)
+	lock, err := instance.Hold(database)
 	if err != nil {
 		t.Fatalf("the lock: %v", err)
 	}

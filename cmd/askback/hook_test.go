@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // An answer that a hook could not print was not given: it has no receipt. One that
@@ -46,7 +46,7 @@ func TestAHookThatCannotPrintGivesNothing(t *testing.T) {
 }
 
 // hooks starts the hook of an event, and returns once it waits for its ask.
-func hooks(t *testing.T, env []string, place local.Place, event string) *program {
+func hooks(t *testing.T, env []string, place instance.Place, event string) *program {
 	t.Helper()
 	p := launch(t, env, "hook", "claude-code")
 	if _, err := io.WriteString(p.in, event); err != nil {
@@ -92,7 +92,7 @@ func TestAskOfKilledHookIsWithdrawn(t *testing.T) {
 func TestAskOfKilledHookThatHeldTheDatabaseIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
-	p := hooks(t, env, local.Place{Database: database}, wantsBash)
+	p := hooks(t, env, instance.Place{Database: database}, wantsBash)
 	id := askID.FindString(runs(t, env, "list", "--json"))
 	if id == "" {
 		t.Fatal("nothing is asked")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 type initCommand struct {
@@ -189,7 +189,7 @@ func put(path string, before, after []byte) error {
 	if info, err := os.Stat(path); before != nil && err == nil {
 		mode = info.Mode().Perm()
 	}
-	if err := local.WriteFile(path, after); err != nil {
+	if err := instance.WriteFile(path, after); err != nil {
 		return err
 	}
 	return os.Chmod(path, mode)

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/serverlog"
 )
@@ -68,7 +68,7 @@ func checkIssuer(o config.OIDC, public string) error {
 // issuer is who says who people are, or nil. A command that holds the database only
 // while it waits serves this machine alone, under an address the issuer does not know.
 func (d *desk) issuer(public string) *login.Issuer {
-	if o := d.file.Login.OIDC; o != (config.OIDC{}) && d.serve.kind == local.KindServe {
+	if o := d.file.Login.OIDC; o != (config.OIDC{}) && d.serve.kind == instance.KindServe {
 		return login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: d.tokens.seal()})
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login/logintest"
 )
 
@@ -31,7 +31,7 @@ func newSigning(t *testing.T) *signing {
 	t.Helper()
 	s := &signing{issuer: logintest.New(t, "askback", "s3cret"), file: filepath.Join(t.TempDir(), "askback.yaml")}
 	env, database := sandbox(t, "OIDC_SECRET=s3cret")
-	s.kept = kept{t: t, env: env, place: local.Place{Database: database}}
+	s.kept = kept{t: t, env: env, place: instance.Place{Database: database}}
 	for !s.serves() {
 	}
 	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))

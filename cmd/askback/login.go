@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/web"
 )
 
@@ -32,4 +32,4 @@ func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
 }
 
 // waiting is what a command serves while it waits.
-var waiting = serving{kind: local.KindAsk, listen: defaultListen}
+var waiting = serving{kind: instance.KindAsk, listen: defaultListen}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
@@ -22,7 +22,7 @@ type prompt struct {
 	how    string           // the command that answers
 	words  *terminal.Prompt // nil: nobody can answer here
 	tty    *terminal.TTY    // nil: a pipe
-	lock   *local.Lock      // of the terminal, while it is our turn
+	lock   *instance.Lock   // of the terminal, while it is our turn
 	reason string           // why nobody can
 	left   bool             // it stood open when the ask ended
 }

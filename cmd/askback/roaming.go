@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // roaming is a seat that outlives the server it is at: a call that got lost is
@@ -35,7 +35,7 @@ func call[T any](ctx context.Context, r roaming, what func(context.Context, askb
 		if !r.desk.patient(err, begun) {
 			return out, err
 		}
-		if err := local.Pause(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
+		if err := instance.Pause(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
 			return out, err
 		}
 	}
@@ -66,13 +66,13 @@ func (d *desk) reach() {
 }
 
 // patient says whether to go on looking for a server that does not answer. The
-// local one is looked for by [local.Place.Join], which has an end of its own:
+// local one is looked for by [instance.Place.Join], which has an end of its own:
 // only a command that waits anyway, and was there before, begins again.
 func (d *desk) patient(err error, begun time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
-	case errors.Is(err, local.ErrNobody):
+	case errors.Is(err, instance.ErrNobody):
 		return d.reached && d.serve.kind != ""
 	case !isLost(err):
 		return false
@@ -103,7 +103,7 @@ func (r roaming) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		if a, err = r.Get(ctx, id); err != nil || a.Settled() {
 			return a, err
 		}
-		if err := local.Pause(ctx, after); err != nil {
+		if err := instance.Pause(ctx, after); err != nil {
 			return a, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 func deskAt(url string) *desk {
@@ -60,9 +60,9 @@ func TestPatience(t *testing.T) {
 		"a remote server that never came":        {&desk{remote: "x"}, askback.ErrUnreachable, long, false},
 		"a remote server that was there":         {&desk{remote: "x", reached: true}, askback.ErrUnreachable, long, true},
 		"the local server went":                  {&desk{}, askback.ErrStopping, long, true},
-		"a stuck holder, for who waits":          {&desk{reached: true, serve: waiting}, local.ErrNobody, long, true},
-		"a stuck holder, for an errand":          {&desk{reached: true}, local.ErrNobody, long, false},
-		"a stuck holder at first":                {&desk{serve: waiting}, local.ErrNobody, now, false},
+		"a stuck holder, for who waits":          {&desk{reached: true, serve: waiting}, instance.ErrNobody, long, true},
+		"a stuck holder, for an errand":          {&desk{reached: true}, instance.ErrNobody, long, false},
+		"a stuck holder at first":                {&desk{serve: waiting}, instance.ErrNobody, now, false},
 		"what was refused is not repeated":       {&desk{reached: true}, askback.ErrForbidden, now, false},
 		"neither is what the caller gave up on":  {&desk{reached: true}, context.Canceled, now, false},
 		"nor anything when nothing is wrong now": {&desk{}, nil, now, false},

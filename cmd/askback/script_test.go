@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -172,7 +172,7 @@ func pending(ts *testscript.TestScript, neg bool, args []string) {
 
 func served(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 1)
-	place := local.Place{Database: filepath.Join(ts.Getenv("XDG_STATE_HOME"), "askback", "askback.db")}
+	place := instance.Place{Database: filepath.Join(ts.Getenv("XDG_STATE_HOME"), "askback", "askback.db")}
 	ok := eventually(func() bool {
 		s, ok := place.Last()
 		ok = ok && s.Proves(context.Background()) == nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // localAgent is the name commands ask under.
@@ -98,7 +98,7 @@ func makeSecret(path string, e *engine.Engine) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = local.CreateFile(path, []byte(made+"\n"))
+	err = instance.CreateFile(path, []byte(made+"\n"))
 	if !errors.Is(err, os.ErrExist) {
 		return made, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/collector"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/terminal"
 )
@@ -40,7 +40,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	ctx, gone := context.WithCancelCause(ctx)
 	defer gone(nil)
 	settings := newReloader(all.Config, log)
-	d, err := all.desk(serving{kind: local.KindServe, log: log, records: records, gone: gone, settings: settings})
+	d, err := all.desk(serving{kind: instance.KindServe, log: log, records: records, gone: gone, settings: settings})
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (d *desk) takeOver(ctx context.Context) (*connection, error) {
 	for {
 		lock, s, err := d.place.Join(limited)
 		if err == nil && lock == nil {
-			if s.Kind == local.KindServe {
+			if s.Kind == instance.KindServe {
 				return nil, fmt.Errorf("a server runs already: %s (process %d)", s.URL, s.PID)
 			}
 			lock, err = d.handedOver(limited, s)
@@ -176,7 +176,7 @@ func (d *desk) takeOver(ctx context.Context) (*connection, error) {
 
 // handedOver asks a server to yield and returns the lock, or neither when
 // somebody else got it first. Whoever held it may be gone: that is as good.
-func (d *desk) handedOver(ctx context.Context, s local.Server) (*local.Lock, error) {
+func (d *desk) handedOver(ctx context.Context, s instance.Server) (*instance.Lock, error) {
 	if err := d.tokens.read(); err != nil { // that server may have made them just now
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (d *desk) handedOver(ctx context.Context, s local.Server) (*local.Lock, err
 		return nil, fmt.Errorf("ask process %d to hand over %s: %w", s.PID, d.place.Database, err)
 	}
 	for {
-		lock, err := local.Hold(d.place.Database)
-		if !errors.Is(err, local.ErrHeld) {
+		lock, err := instance.Hold(d.place.Database)
+		if !errors.Is(err, instance.ErrHeld) {
 			return lock, err
 		}
 		if now, ok := d.place.Last(); ok && now.Instance != s.Instance {
 			return nil, nil
 		}
-		if err := local.Pause(ctx, 2*time.Millisecond); err != nil {
+		if err := instance.Pause(ctx, 2*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

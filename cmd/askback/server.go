@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/mcpserver"
@@ -44,7 +44,7 @@ const (
 // serving says what this process does when it holds the database: nothing but
 // its own errand, or serve others beside it.
 type serving struct {
-	kind      string // "" serves nobody; else local.KindAsk or local.KindServe
+	kind      string // "" serves nobody; else instance.KindAsk or instance.KindServe
 	listen    string
 	publicURL string
 	log       *slog.Logger
@@ -57,7 +57,7 @@ type serving struct {
 // holder is the process that holds the database.
 type holder struct {
 	desk     *desk
-	lock     *local.Lock
+	lock     *instance.Lock
 	db       *sqlite.Store
 	engine   *engine.Engine
 	stopRun  context.CancelFunc
@@ -80,7 +80,7 @@ type holder struct {
 
 // hold opens the database and, if that is the errand, serves it. The lock is
 // this holder's from now on, and released when that fails.
-func (d *desk) hold(ctx context.Context, lock *local.Lock) (*connection, error) {
+func (d *desk) hold(ctx context.Context, lock *instance.Lock) (*connection, error) {
 	db, err := sqlite.Open(d.place.Database, &sqlite.Options{Log: d.serve.log})
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
@@ -112,7 +112,7 @@ func (h *holder) open(ctx context.Context) error {
 	if err := h.desk.tokens.fill(ctx, h.engine); err != nil {
 		return err
 	}
-	if err := h.sit(ctx); err != nil && h.desk.serve.kind != local.KindServe {
+	if err := h.sit(ctx); err != nil && h.desk.serve.kind != instance.KindServe {
 		return err
 	}
 	if h.desk.serve.kind == "" {
@@ -163,7 +163,7 @@ func (h *holder) listen() error {
 	}
 	h.serveOn(ln, public, secret)
 	h.at.pages, h.desk.home = public, url
-	return h.announce(local.Server{
+	return h.announce(instance.Server{
 		Instance: rand.Text(), URL: url, Pages: public, PID: os.Getpid(), Kind: serve.kind, Version: version(),
 		Schema: sqlite.SchemaVersion, Secret: secret,
 	})
@@ -181,7 +181,7 @@ func reachable(at net.Addr) string {
 
 func (h *holder) port() (net.Listener, error) {
 	serve := h.desk.serve
-	if serve.kind == local.KindServe {
+	if serve.kind == instance.KindServe {
 		ln, err := net.Listen("tcp", serve.listen)
 		if err != nil {
 			err = fmt.Errorf("%w; another address can be given with --listen", err)
@@ -211,10 +211,10 @@ func (h *holder) serveOn(ln net.Listener, public, secret string) {
 		if h.at.closing.Err() != nil {
 			return "" // whoever comes now should look for the next holder
 		}
-		return local.Proof(secret, nonce)
+		return instance.Proof(secret, nonce)
 	}}
 	o.Ready = h.ready
-	if h.desk.serve.kind == local.KindAsk {
+	if h.desk.serve.kind == instance.KindAsk {
 		o.Yield = h.yield
 	}
 	h.engine.Link(public)

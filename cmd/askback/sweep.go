@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/claudehook"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // How often a holder looks for hooks that have ended: those of this machine leave
@@ -21,7 +21,7 @@ const (
 
 // A sweeper withdraws the asks of hooks that have ended without a word.
 type sweeper struct {
-	place  local.Place
+	place  instance.Place
 	engine *engine.Engine
 	hooks  *claudehook.Sweeper
 	log    *slog.Logger
@@ -29,7 +29,7 @@ type sweeper struct {
 	ofThis, ofAll string // the errors that were logged last, of abandoned and of Sweep
 }
 
-func newSweeper(place local.Place, e *engine.Engine, log *slog.Logger) *sweeper {
+func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
 	everyone := e.As(askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal})
 	return &sweeper{place: place, engine: e, hooks: &claudehook.Sweeper{
 		List: everyone.List,
@@ -90,7 +90,7 @@ func (s *sweeper) note(ctx context.Context, last *string, err error) {
 // attending is the seat of a hook that leaves a note while it waits.
 type attending struct {
 	roaming
-	place local.Place
+	place instance.Place
 }
 
 // Wait implements [askback.Asker]. Without the note, the ask of a killed hook stays

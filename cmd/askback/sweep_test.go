@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/engine"
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -25,7 +25,7 @@ func TestFailedSweepIsLoggedOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s := newSweeper(local.Place{Database: filepath.Join(dir, "askback.db")}, engine.New(memstore.New(), nil), slog.New(slog.NewTextHandler(&log, nil)))
+		s := newSweeper(instance.Place{Database: filepath.Join(dir, "askback.db")}, engine.New(memstore.New(), nil), slog.New(slog.NewTextHandler(&log, nil)))
 		warned := func() int { return strings.Count(log.String(), "level=WARN") }
 		ctx, stop := context.WithCancel(t.Context())
 		go s.run(ctx)

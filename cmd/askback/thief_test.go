@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // thief listens where a server was, says yes to everything and keeps what it hears.
@@ -51,13 +51,13 @@ func TestThiefHearsTheChallengeAndNothingElse(t *testing.T) {
 	env, database := sandbox(t)
 	runs(t, env, "list") // makes the tokens
 	url, heard := thief(t, "127.0.0.1:0")
-	place := local.Place{Database: database}
-	lock, err := local.Hold(database) // somebody holds the database and does not serve
+	place := instance.Place{Database: database}
+	lock, err := instance.Hold(database) // somebody holds the database and does not serve
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { lock.Release() })
-	if err := place.Announce(local.Server{Instance: "stale", URL: url, PID: 1, Kind: local.KindAsk, Secret: "what only the dead one knew"}); err != nil {
+	if err := place.Announce(instance.Server{Instance: "stale", URL: url, PID: 1, Kind: instance.KindAsk, Secret: "what only the dead one knew"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ env, args []string }{
@@ -102,7 +102,7 @@ func TestThiefTakesThePortOfAKilledServer(t *testing.T) {
 	server.says(t, "msg=serving")
 	waits := launch(t, env, "ask", "Which?", "a", "b")
 	waits.says(t, "Type one")
-	s, _ := local.Place{Database: database}.Last()
+	s, _ := instance.Place{Database: database}.Last()
 	_ = server.cmd.Process.Kill()
 	<-server.ended
 	ln, err := net.Listen("tcp", strings.TrimPrefix(s.URL, "http://"))

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // turnPause is the time between two looks at whether a terminal is free.
@@ -39,16 +39,16 @@ func (p *prompt) turn(ctx context.Context) error {
 		return err
 	}
 	for waited := false; ; waited = true {
-		p.lock, err = local.Hold(path)
+		p.lock, err = instance.Hold(path)
 		switch {
 		case err == nil && waited:
 			return p.tty.Discard() // what was typed meanwhile was for the other one
-		case !errors.Is(err, local.ErrHeld):
+		case !errors.Is(err, instance.ErrHeld):
 			return err
 		case !waited:
 			say(p.io.err, "another question is open in this terminal; "+p.id+" waits for its turn")
 		}
-		if err := local.Pause(ctx, turnPause); err != nil {
+		if err := instance.Pause(ctx, turnPause); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // holding returns the desk of an askback ask that holds a database, in this process.
@@ -73,7 +73,7 @@ func TestWhoYieldedIsAGuest(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-d.holder.ended
-	server, err := (&commands{DB: d.place.Database}).desk(serving{kind: local.KindServe, listen: "127.0.0.1:0"})
+	server, err := (&commands{DB: d.place.Database}).desk(serving{kind: instance.KindServe, listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

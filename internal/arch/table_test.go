@@ -44,7 +44,7 @@ var layers = map[string][]string{
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
-	"internal/local":           {},
+	"internal/instance":        {},
 	"internal/login/logintest": {},
 	"internal/login":           {"internal/jcs"},
 	"internal/openapi":         {"."},

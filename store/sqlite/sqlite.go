@@ -32,7 +32,7 @@ type Options struct {
 }
 
 // A Store is one database file. Only one process may have it open at a time. The store
-// does not enforce that; package internal/local does.
+// does not enforce that; package internal/instance does.
 type Store struct {
 	log    *slog.Logger
 	writer *writer

@@ -1,6 +1,6 @@
-// Package local decides which process on a machine opens the database, and lets the
+// Package instance decides which process on a machine opens the database, and lets the
 // others find the server of that process and verify it.
-package local
+package instance
 
 import (
 	"errors"

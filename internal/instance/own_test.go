@@ -1,13 +1,13 @@
 //go:build unix
 
-package local_test
+package instance_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // A server.json that another user could have written is not trusted (T28).
@@ -22,8 +22,8 @@ func TestWritableServerFileIsNotTrusted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := local.Place{Database: filepath.Join(dir, "askback.db")}
-			if err := p.Announce(local.Server{URL: "http://127.0.0.1:1", Secret: "s"}); err != nil {
+			p := instance.Place{Database: filepath.Join(dir, "askback.db")}
+			if err := p.Announce(instance.Server{URL: "http://127.0.0.1:1", Secret: "s"}); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(dir, "server.json")
@@ -44,8 +44,8 @@ func TestWritableServerFileIsNotTrusted(t *testing.T) {
 		return
 	}
 	dir := t.TempDir()
-	p := local.Place{Database: filepath.Join(dir, "askback.db")}
-	if err := p.Announce(local.Server{URL: "http://127.0.0.1:1", Secret: "s"}); err != nil {
+	p := instance.Place{Database: filepath.Join(dir, "askback.db")}
+	if err := p.Announce(instance.Server{URL: "http://127.0.0.1:1", Secret: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(filepath.Join(dir, "server.json"), 65534, 65534); err != nil {

@@ -1,4 +1,4 @@
-package local_test
+package instance_test
 
 import (
 	"bytes"
@@ -15,24 +15,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func place(t *testing.T) local.Place {
+func place(t *testing.T) instance.Place {
 	t.Helper()
-	p, err := local.At(filepath.Join(t.TempDir(), "state", "askback.db"))
+	p, err := instance.At(filepath.Join(t.TempDir(), "state", "askback.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func hold(t *testing.T, p local.Place) *local.Lock {
+func hold(t *testing.T, p instance.Place) *instance.Lock {
 	t.Helper()
-	lock, err := local.Hold(p.Database)
+	lock, err := instance.Hold(p.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,20 +41,20 @@ func hold(t *testing.T, p local.Place) *local.Lock {
 }
 
 // server returns a server that proves its identity at /healthz.
-func server(t *testing.T, secret string) (local.Server, *httptest.Server) {
+func server(t *testing.T, secret string) (instance.Server, *httptest.Server) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"status":"ok","proof":%q}`, local.Proof(secret, r.URL.Query().Get("nonce")))
+		fmt.Fprintf(w, `{"status":"ok","proof":%q}`, instance.Proof(secret, r.URL.Query().Get("nonce")))
 	}))
 	t.Cleanup(s.Close)
-	return local.Server{Instance: secret, URL: s.URL, PID: os.Getpid(), Kind: local.KindAsk, Secret: secret}, s
+	return instance.Server{Instance: secret, URL: s.URL, PID: os.Getpid(), Kind: instance.KindAsk, Secret: secret}, s
 }
 
 func TestOneProcessHoldsLock(t *testing.T) {
 	p := place(t)
 	first := hold(t, p)
-	if _, err := local.Hold(p.Database); !errors.Is(err, local.ErrHeld) {
-		t.Errorf("a second one: %v, want %v", err, local.ErrHeld)
+	if _, err := instance.Hold(p.Database); !errors.Is(err, instance.ErrHeld) {
+		t.Errorf("a second one: %v, want %v", err, instance.ErrHeld)
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func joinWithSilentPort(t *testing.T) (took time.Duration) {
 		}
 	}()
 	defer ln.Close()
-	if err := p.Announce(local.Server{Instance: "1", URL: "http://" + ln.Addr().String(), Secret: "s"}); err != nil {
+	if err := p.Announce(instance.Server{Instance: "1", URL: "http://" + ln.Addr().String(), Secret: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	free := make(chan time.Time, 1)
@@ -155,8 +155,8 @@ func TestJoinEndsWithContext(t *testing.T) {
 	if _, _, err := p.Join(ctx); !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
-	if _, err := p.Find(t.Context(), 50*time.Millisecond); !errors.Is(err, local.ErrNobody) {
-		t.Errorf("got %v, want %v", err, local.ErrNobody)
+	if _, err := p.Find(t.Context(), 50*time.Millisecond); !errors.Is(err, instance.ErrNobody) {
+		t.Errorf("got %v, want %v", err, instance.ErrNobody)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestServerWithoutProofIsRejected(t *testing.T) {
 		"about to hang up": "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: PROOF",
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := local.Server{Secret: "secret"}
+			s := instance.Server{Secret: "secret"}
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +189,7 @@ func TestServerWithoutProofIsRejected(t *testing.T) {
 				n, _ := conn.Read(buf)
 				_, nonce, _ := strings.Cut(string(buf[:n]), "nonce=")
 				nonce, _, _ = strings.Cut(nonce, " ")
-				proof := fmt.Sprintf(`{"proof":%q}`, local.Proof("secret", nonce))
+				proof := fmt.Sprintf(`{"proof":%q}`, instance.Proof("secret", nonce))
 				said := strings.Replace(reply, "PROOF\r\n\r\n", fmt.Sprintf("%d\r\n\r\n%s", len(proof), proof), 1)
 				said = strings.Replace(said, "PROOF", fmt.Sprintf("%d\r\n\r\n%s", len(proof), proof), 1)
 				_, _ = conn.Write([]byte(said))
@@ -265,7 +265,7 @@ func TestClientConnectsOnlyToServer(t *testing.T) {
 // A database has one lock under all its names.
 func TestLinksResolveToOnePlace(t *testing.T) {
 	dir := t.TempDir()
-	want, err := local.At(filepath.Join(dir, "real", "askback.db"))
+	want, err := instance.At(filepath.Join(dir, "real", "askback.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,29 +276,29 @@ func TestLinksResolveToOnePlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file.db", "folder/askback.db", "folder/../real/./askback.db"} {
-		if got, err := local.At(filepath.Join(dir, name)); err != nil || got != want {
+		if got, err := instance.At(filepath.Join(dir, name)); err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", name, got, err, want)
 		}
 	}
 	if err := os.Symlink("nowhere.db", filepath.Join(dir, "dangling.db")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := local.At(filepath.Join(dir, "dangling.db")); err == nil {
+	if got, err := instance.At(filepath.Join(dir, "dangling.db")); err == nil {
 		t.Errorf("a link to nothing: got %v, want an error", got)
 	}
 }
 
 func TestTwoDatabasesShareFolder(t *testing.T) {
 	p := place(t)
-	q := local.Place{Database: filepath.Join(filepath.Dir(p.Database), "other.db")}
+	q := instance.Place{Database: filepath.Join(filepath.Dir(p.Database), "other.db")}
 	hold(t, p)
 	hold(t, q)
-	for _, x := range []local.Place{p, q} {
-		if err := x.Announce(local.Server{Instance: x.Database, Secret: "s"}); err != nil {
+	for _, x := range []instance.Place{p, q} {
+		if err := x.Announce(instance.Server{Instance: x.Database, Secret: "s"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, x := range []local.Place{p, q} {
+	for _, x := range []instance.Place{p, q} {
 		if got, ok := x.Last(); !ok || got.Instance != x.Database {
 			t.Errorf("%s is served by %s", x.Database, got.Instance)
 		}
@@ -313,7 +313,7 @@ func TestCreateFileSucceedsOnce(t *testing.T) {
 	for i := range 20 {
 		group.Go(func() {
 			text := fmt.Sprintf("secret %d", i)
-			switch err := local.CreateFile(path, []byte(text)); {
+			switch err := instance.CreateFile(path, []byte(text)); {
 			case err == nil:
 				made <- text
 			case !errors.Is(err, os.ErrExist):

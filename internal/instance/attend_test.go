@@ -1,4 +1,4 @@
-package local_test
+package instance_test
 
 import (
 	"errors"
@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/askback/askback/internal/local"
+	"github.com/askback/askback/internal/instance"
 )
 
 // abandoned returns the asks for which Abandoned calls its function.
-func abandoned(t *testing.T, p local.Place, err error) (ids []string) {
+func abandoned(t *testing.T, p instance.Place, err error) (ids []string) {
 	t.Helper()
 	if got := p.Abandoned(func(id string) error { ids = append(ids, id); return err }); !errors.Is(got, err) {
 		t.Errorf("got %v, want %v", got, err)
@@ -21,7 +21,7 @@ func abandoned(t *testing.T, p local.Place, err error) (ids []string) {
 
 // The record of an ask exists as long as any process waits for it.
 func TestAskIsAttendedUntilLastProcessEnds(t *testing.T) {
-	p := local.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
+	p := instance.Place{Database: filepath.Join(t.TempDir(), "askback.db")}
 	if got := abandoned(t, p, nil); got != nil {
 		t.Errorf("got %v before any", got)
 	}
@@ -49,7 +49,7 @@ func TestAskIsAttendedUntilLastProcessEnds(t *testing.T) {
 
 // Abandoned returns an ask again until its function succeeds.
 func TestAbandonedAskIsReturnedUntilHandled(t *testing.T) {
-	p := local.Place{Database: filepath.Join(t.TempDir(), "other.db")}
+	p := instance.Place{Database: filepath.Join(t.TempDir(), "other.db")}
 	done, err := p.Attend("ask_1")
 	if err != nil {
 		t.Fatal(err)
