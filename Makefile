@@ -23,12 +23,12 @@ interop: ## agents of other makers, installed from npm, against the built progra
 	@scripts/interop.sh || test $$? -eq 3
 
 bench: ## measure, and print the figures
-	@test -d bench || { echo "make bench: there is no folder bench" >&2; exit 1; }
-	@go run ./bench
+	@test -d test/bench || { echo "make bench: there is no folder test/bench" >&2; exit 1; }
+	@go run ./test/bench
 
 prove: ## kills, races, pairs and streams: N=1000, or the short form
-	@test -d prove || { echo "make prove: there is no folder prove" >&2; exit 1; }
-	@go run ./prove $(if $(N),-n $(N),-short)
+	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }
+	@go run ./test/faults $(if $(N),-n $(N),-short)
 
 generate: ## write the generated files anew
 	@scripts/generate.sh

@@ -15,7 +15,7 @@ import (
 )
 
 // The reply to a request that asks or answers is sent after its commit (F2). Package
-// prove/disk checks the same by system calls.
+// test/faults/disk checks the same by system calls.
 func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "askback.db"), nil)
 	if err != nil {

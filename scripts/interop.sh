@@ -9,12 +9,12 @@ source scripts/steps.sh
 
 export ASKBACK_NPM=${ASKBACK_NPM:-${XDG_CACHE_HOME:-$HOME/.cache}/askback/npm}
 
-clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 15m ./clients/...; }
+clients() { go run ./scripts/gotest "$notes" -p 1 -timeout 15m ./test/interop/...; }
 
 if ! command -v npm >/dev/null || ! npm view @modelcontextprotocol/sdk version >/dev/null 2>&1; then
 	leave_out "clients from npm (npm, or its registry, cannot be reached)"
 	summary
 	exit 3
 fi
-step "go test ./clients/..." clients
+step "go test ./test/interop/..." clients
 summary

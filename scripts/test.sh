@@ -37,7 +37,7 @@ go_test() {
 # These gain nothing from the race detector, which makes all slower: internal/arch
 # sees to it that the first start no goroutine; the others build or start
 # programs of their own.
-no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(arch|canon|decode|dialect|safetext|prose|view)))$|/(cmd/askback|clients|examples|bench|prove)(/|$)'
+no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(arch|jcs|decode|compat|safetext|markdown|view)))$|/(cmd/askback|test|examples)(/|$)'
 
 without_race() { go_test -timeout 10m <<<"$all"; }
 with_race() { grep -Ev "$no_race" <<<"$all" | CGO_ENABLED=1 go_test -race -short -timeout 15m; }
@@ -53,5 +53,5 @@ step "go test ./..." without_race
 if command -v "$(go env CC)" >/dev/null; then
 	step "go test -race, without what is only long" with_race
 fi
-step "short proofs" go run ./prove -short -seed "$seed"
+step "short proofs" go run ./test/faults -short -seed "$seed"
 summary

@@ -40,7 +40,7 @@ func TestTheManualShowsWhatIsWritten(t *testing.T) {
 		return
 	}
 	if want != string(raw) {
-		t.Error("docs/agents.md is not what askback init writes; go test ./internal/setup -run Manual -update")
+		t.Error("docs/agents.md is not what askback init writes; go test ./internal/agentconfig -run Manual -update")
 	}
 }
 

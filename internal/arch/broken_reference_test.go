@@ -72,10 +72,10 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 	{
 		rule: "cited sections exist",
 		files: map[string]string{
-			"docs/wire.md":    "# The wire\n\n## 1. Words\n\n```\n## 3. Code\n```\n",
-			"docs/design.md":  "## A grant\n\nSee docs/wire.md, section 4, and `other.md`.\n",
-			"bench/README.md": "See [notes.md](notes.md).\n",
-			"bench/notes.md":  "",
+			"docs/wire.md":         "# The wire\n\n## 1. Words\n\n```\n## 3. Code\n```\n",
+			"docs/design.md":       "## A grant\n\nSee docs/wire.md, section 4, and `other.md`.\n",
+			"test/bench/README.md": "See [notes.md](notes.md).\n",
+			"test/bench/notes.md":  "",
 			"engine/a.go": `// Package engine is described in docs/design.md, "A grant", and wire.md §1,
 // and in wire.md
 // §2, in wire.md section 1 and 3, and in docs/design.md "An ask". RFC 8785 §9.

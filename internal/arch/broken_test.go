@@ -22,7 +22,7 @@ var violations = []violation{
 		rule: "every package has a row",
 		files: map[string]string{
 			"engine/a.go":           "package engine",
-			"bench/raw/a.go":        "package main",
+			"test/bench/raw/a.go":   "package main",
 			"notify/a.go":           "package notify",
 			"notify/testdata/a.go":  "package other",
 			"store/redis/a_test.go": "package redis",
@@ -72,7 +72,7 @@ var violations = []violation{
 			"engine/a_test.go":     `package engine_test; import ( _ "pgregory.net/rapid"; _ "modernc.org/sqlite/lib" )`,
 			"store/storetest/a.go": `package storetest; import _ "github.com/google/go-cmp/cmp"`,
 			"access/a.go":          `package access; import _ "github.com/google/go-cmp/cmp"`,
-			"bench/raw/a.go":       `package main; import _ "modernc.org/sqlite"`,
+			"test/bench/raw/a.go":  `package main; import _ "modernc.org/sqlite"`,
 			"internal/ids/a.go":    `package ids; import _ "github.com/google/uuid"`,
 		},
 		want: []string{

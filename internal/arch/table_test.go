@@ -55,11 +55,11 @@ var layers = map[string][]string{
 	"internal/view":            {".", "internal/safetext", "internal/markdown"},
 
 	// Whole programs wire everything together.
-	"cmd/askback": {"*"},
-	"clients/...": {"*"},
-	"bench/...":   {"*"},
-	"prove/...":   {"*"},
-	"scripts/...": {},
+	"cmd/askback":      {"*"},
+	"test/interop/...": {"*"},
+	"test/bench/...":   {"*"},
+	"test/faults/...":  {"*"},
+	"scripts/...":      {},
 }
 
 // doors never import each other, in tests neither. A suite that a door is held
@@ -112,7 +112,7 @@ var owners = map[string]owner{
 	},
 
 	"modernc.org/sqlite": {
-		[]string{"store/sqlite", "bench"},
+		[]string{"store/sqlite", "test/bench"},
 		"the bench measures the bare driver beside us",
 	},
 	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
@@ -131,7 +131,7 @@ var owners = map[string]owner{
 
 	// As another reader to compare with: jcs itself is pure.
 	"github.com/go-json-experiment/json": {
-		[]string{"internal/jcs", "prove"},
+		[]string{"internal/jcs", "test/faults"},
 		"proofs compare meanings with a reader that is not ours",
 	},
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Room is what a server can spare on any machine that it runs on. More gained little
-// in go run ./bench.
+// in go run ./test/bench.
 const Room = 128 << 20
 
 // Serve lets Room be allocated between two collections, or as much as is in use when

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // The tests wait more than they compute, so more of them run beside each other than

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // A script is a program of this folder that runs and takes commands, one a line.

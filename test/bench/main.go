@@ -2,7 +2,7 @@
 // that a durable question can cost on the same disk, and beside the very
 // statements Askback writes. README.md says how to read the figures.
 //
-//	go run ./bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,streams,recovery] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,streams,recovery] [-quick] [-json]
 package main
 
 import (
@@ -104,7 +104,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		o.followers = 100
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
-		return o, errors.New("see go run ./bench -help")
+		return o, errors.New("see go run ./test/bench -help")
 	}
 	if o.runs, err = parseNumbers(*runs); err != nil {
 		return o, fmt.Errorf("-c: %w", err)

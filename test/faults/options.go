@@ -85,7 +85,7 @@ func (o *options) only() error {
 
 // again is the command that does the same.
 func (o options) again() string {
-	command := fmt.Sprintf("go run ./prove -n %d -binary %d -server %d -streams %d -pairs %d -races %d -seed %d", o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.seed)
+	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -seed %d", o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.seed)
 	if o.plant != "" {
 		command += " -plant " + o.plant
 	}

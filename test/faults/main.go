@@ -12,7 +12,7 @@
 // and people answer; and the real server while others follow what happens, who
 // must be told all of it, once and in order.
 //
-//	go run ./prove [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-short] [-seed S] [-keep] [-plant FAULT]
+//	go run ./test/faults [-n 1000] [-binary 300] [-server 1000] [-streams 250] [-pairs 10000000] [-races 10000] [-short] [-seed S] [-keep] [-plant FAULT]
 package main
 
 import (

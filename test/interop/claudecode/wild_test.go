@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // What models really send comes through the hook as the same questions as over
@@ -28,7 +28,7 @@ func TestWildCallsThroughTheHook(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
 	p := clienttest.New(t)
-	paths, err := filepath.Glob("../../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../../../internal/decode/testdata/wild/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls, %v", len(paths), err)
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // The tests wait for people and for time-outs much more than they compute, so more of

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/leftout"
-	"github.com/askback/askback/prove/disk"
+	"github.com/askback/askback/test/faults/disk"
 )
 
 // A reply that begins before a whole sync is found, however the lines of the

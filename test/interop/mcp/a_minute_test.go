@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // The SDK's own time-out of 60 s, untouched. It stands in the first file, so that it

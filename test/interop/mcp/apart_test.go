@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // Two agents at once, each with its own token, ask the same: neither gets, lists,

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // toolNames are the tools that every client is offered.

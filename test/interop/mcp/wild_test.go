@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // became is what came of one call: an ask, or a text that goes back.
@@ -47,7 +47,7 @@ var narrower = map[string]string{
 func TestWildCalls(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
-	paths, err := filepath.Glob("../../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../../../internal/decode/testdata/wild/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}

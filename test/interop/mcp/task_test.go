@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // A task is what the package ext-tasks makes of a call: a handle at once, which a

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/clients/clienttest"
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 func TestMain(m *testing.M) { clienttest.Main(m) }
