@@ -3,7 +3,7 @@
 //
 // It defines the types, the rules that make them valid, and the interfaces that
 // every frontend and client implements. It has no storage, no clock and no
-// network. Package engine returns a [Seat] for each principal; the client of a
+// network. Package engine returns a [Client] for each principal; the client of a
 // server implements the same interface.
 //
 // An [Asker] turns a [Request] into an [Ask]. The ask is [Pending] until exactly
@@ -72,8 +72,8 @@ type Drafts interface {
 	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
 }
 
-// A Seat is the interface of one principal: all it can do with Askback.
-type Seat interface {
+// A Client is the interface of one principal: all it can do with Askback.
+type Client interface {
 	Asker
 	Inbox
 	Drafts

@@ -88,11 +88,11 @@ func On(t testing.TB, s engine.Store, o *engine.Options) *Desk {
 
 // As returns the seat of a principal, as engine.Engine.As does: for tests of
 // doors, which are given it.
-func (d *Desk) As(p askback.Principal) askback.Seat { return d.engine.As(p) }
+func (d *Desk) As(p askback.Principal) askback.Client { return d.engine.As(p) }
 
 // Agent returns the seat of an agent. Its Wait ends with [ErrUnscripted] as
 // soon as it is clear that nobody at this desk will answer.
-func (d *Desk) Agent(name string) askback.Seat {
+func (d *Desk) Agent(name string) askback.Client {
 	p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaAPI}
 	return agent{d.engine.As(p), d}
 }

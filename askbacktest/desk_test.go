@@ -75,7 +75,7 @@ func confirmation(tool string) askback.Request {
 }
 
 // put asks and waits, as a program would.
-func put(t *testing.T, seat askback.Seat, r askback.Request) (askback.Ask, error) {
+func put(t *testing.T, seat askback.Client, r askback.Request) (askback.Ask, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

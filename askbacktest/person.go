@@ -18,7 +18,7 @@ var ErrUnscripted = errors.New("nobody's script answers this ask")
 // A Person sits at the desk: by script, or moved by the test itself through
 // the seat.
 type Person struct {
-	askback.Seat
+	askback.Client
 	Name string
 
 	desk   *Desk
@@ -38,7 +38,7 @@ type prompt struct {
 // alone: the test answers through the seat, and [Person.Next] tells what to.
 func (d *Desk) Person(name string, script ...Line) *Person {
 	p := &Person{
-		Seat: d.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaAPI}),
+		Client: d.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaAPI}),
 		Name: name, desk: d, seen: map[string]bool{},
 	}
 	for _, l := range script {
@@ -143,7 +143,7 @@ func (d *Desk) cast(a *asked) (*Person, *prompt) {
 // speak has a person say a line. An ask that somebody else settled meanwhile
 // does not use it up.
 func (d *Desk) speak(p *Person, l *prompt, a askback.Ask) {
-	err := l.say(context.Background(), p.Seat, a)
+	err := l.say(context.Background(), p.Client, a)
 	if err == nil {
 		return
 	}
@@ -180,7 +180,7 @@ func (a *asked) giveUp(why error) {
 
 // agent is an agent's seat that does not wait in vain.
 type agent struct {
-	askback.Seat
+	askback.Client
 	desk *Desk
 }
 
@@ -196,7 +196,7 @@ func (s agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		}
 	}
 	s.desk.mu.Unlock()
-	a, err := s.Seat.Wait(ctx, id)
+	a, err := s.Client.Wait(ctx, id)
 	if a.Settled() {
 		s.desk.learn(a)
 	}

@@ -14,7 +14,7 @@ import (
 type Line struct {
 	said  string // as it stands in the test
 	fits  func(askback.Ask) bool
-	say   func(ctx context.Context, seat askback.Seat, a askback.Ask) error
+	say   func(ctx context.Context, seat askback.Client, a askback.Ask) error
 	times int // how many asks it is good for; 0 is all
 	form  []field
 }
@@ -49,7 +49,7 @@ func (l Line) with(question string, values []string) Line {
 	l.fits = func(a askback.Ask) bool {
 		return !slices.ContainsFunc(form, func(f field) bool { return f.find(a) == "" })
 	}
-	l.say = func(ctx context.Context, seat askback.Seat, a askback.Ask) error {
+	l.say = func(ctx context.Context, seat askback.Client, a askback.Ask) error {
 		var answer askback.Answer
 		for _, f := range form {
 			answer.Answers = append(answer.Answers, askback.QuestionAnswer{ID: f.find(a), Selected: f.values})
@@ -76,7 +76,7 @@ func Give(about string, answer askback.Answer) Line {
 	return Line{
 		said: call("Give", about), times: 1,
 		fits: func(a askback.Ask) bool { return mentions(a, about) },
-		say: func(ctx context.Context, seat askback.Seat, a askback.Ask) error {
+		say: func(ctx context.Context, seat askback.Client, a askback.Ask) error {
 			_, err := seat.Answer(ctx, a.ID, answer)
 			return err
 		},
@@ -104,7 +104,7 @@ func decide(word string, d askback.Decision, tool, reason string) Line {
 func Decline(about, reason string) Line {
 	l := Give(about, askback.Answer{})
 	l.said = call("Decline", about, reason)
-	l.say = func(ctx context.Context, seat askback.Seat, a askback.Ask) error {
+	l.say = func(ctx context.Context, seat askback.Client, a askback.Ask) error {
 		_, err := seat.Decline(ctx, a.ID, reason)
 		return err
 	}
@@ -116,7 +116,7 @@ func Decline(about, reason string) Line {
 func Ignore(about string) Line {
 	l := Give(about, askback.Answer{})
 	l.said = call("Ignore", about)
-	l.say = func(context.Context, askback.Seat, askback.Ask) error { return nil }
+	l.say = func(context.Context, askback.Client, askback.Ask) error { return nil }
 	return l
 }
 

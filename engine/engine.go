@@ -127,7 +127,7 @@ func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
 // As returns the seat of a principal, which the caller has authenticated. As panics
 // if p has no name. An empty p.Via means the API.
-func (e *Engine) As(p askback.Principal) askback.Seat {
+func (e *Engine) As(p askback.Principal) askback.Client {
 	if p.Name == "" {
 		panic("engine: a principal has a name")
 	}

@@ -17,26 +17,27 @@ import (
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/store/sqlite"
+	"github.com/askback/askback/test/conformance"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Rows B3, C1, D1, D4, E10, F4, F5, F6, F7.
 func TestSeatsOverMemory(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject {
+	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), nil)
 	})
 }
 
 // A cache of one byte holds no ask, so each is read from the store.
 func TestSeatsWithoutCache(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject {
+	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1})
 	})
 }
 
 func TestSeatsOverSQLite(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject {
+	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), nil)
 	})
 }
@@ -117,9 +118,9 @@ type fixture struct {
 	*testing.T
 	store  *fakeStore
 	engine *engine.Engine
-	agent  askback.Seat
-	ana    askback.Seat
-	ben    askback.Seat
+	agent  askback.Client
+	ana    askback.Client
+	ben    askback.Client
 }
 
 // newFixture returns a new engine on a store, like a process that starts.
@@ -130,7 +131,7 @@ func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 		d = &fakeStore{Store: s}
 	}
 	e := engine.New(d, o)
-	seat := func(kind askback.Kind, name string) askback.Seat {
+	seat := func(kind askback.Kind, name string) askback.Client {
 		return e.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaTerminal})
 	}
 	return &fixture{t, d, e, seat(askback.Agent, "bot"), seat(askback.Responder, "ana"), seat(askback.Responder, "ben")}

@@ -76,7 +76,7 @@ func containsOutcome(ev askback.Event) bool {
 // A cursor ahead of the history is from before a backup was restored. The reader gets
 // a snapshot, so that it misses no new event.
 func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
-	cursor := func(asks int) (askback.Seat, askback.Cursor) {
+	cursor := func(asks int) (askback.Client, askback.Cursor) {
 		e := engine.New(memstore.New(), nil)
 		agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 		for range asks {
@@ -105,7 +105,7 @@ func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 
 // newCleanedStream returns a session in which an ask was settled and then deleted
 // while the session continued: lines 2 and 4 of its stream are missing.
-func newCleanedStream(t *testing.T) (ana askback.Seat, run string, cursors map[int64]askback.Cursor) {
+func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map[int64]askback.Cursor) {
 	t.Helper()
 	kept := memstore.New()
 	e := engine.New(kept, nil)

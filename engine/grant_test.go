@@ -26,7 +26,7 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seat := func(secret string) askback.Seat {
+	seat := func(secret string) askback.Client {
 		t.Helper()
 		who, err := e.Authenticate(ctx, secret)
 		if err != nil {

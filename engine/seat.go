@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// seat implements [askback.Seat] for one principal. Each method first checks the
+// seat implements [askback.Client] for one principal. Each method first checks the
 // permission of the principal.
 type seat struct {
 	engine *Engine

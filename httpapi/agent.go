@@ -99,7 +99,7 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 		if said, ok := seat.(lastSayer); ok {
 			return said.LastSaid(c.r.Context(), s.ID)
 		}
-		outer, ok := seat.(interface{ Unwrap() askback.Seat })
+		outer, ok := seat.(interface{ Unwrap() askback.Client })
 		if !ok {
 			break
 		}

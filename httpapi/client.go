@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Client is an [askback.Seat] at a server, for the principal of a token. Its
+// A Client is an [askback.Client] at a server, for the principal of a token. Its
 // methods return the same results and errors as those of the engine. If the server
 // cannot be reached, or the connection breaks, the error is
 // [askback.ErrUnreachable]; the call may have taken effect.
@@ -48,7 +48,7 @@ func NewClient(address, token string, c *http.Client) *Client {
 	return &Client{strings.TrimRight(address, "/"), token, &own, firstPause}
 }
 
-var _ askback.Seat = (*Client)(nil)
+var _ askback.Client = (*Client)(nil)
 
 // request is one HTTP request of a [Client].
 type request struct {

@@ -1,5 +1,5 @@
 // Package httpapi implements both sides of the HTTP API: [Handler] serves it, and
-// [Client] is an [askback.Seat] that calls it.
+// [Client] is an [askback.Client] that calls it.
 //
 // One table has every route with its action. A body is read completely and parsed
 // strictly before the action, so a rejected request changes nothing. Requests are
@@ -32,7 +32,7 @@ type Gate interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the seat of a principal.
-	As(askback.Principal) askback.Seat
+	As(askback.Principal) askback.Client
 	// May returns [askback.ErrForbidden] if principals of this kind may never do an
 	// action. The seat also checks the permission for each ask.
 	May(askback.Principal, askback.Action) error
@@ -111,7 +111,7 @@ type call struct {
 	w    http.ResponseWriter
 	r    *http.Request
 	who  askback.Principal
-	seat askback.Seat
+	seat askback.Client
 	body []byte
 
 	secret string // the credential of the request

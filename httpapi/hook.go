@@ -121,19 +121,19 @@ func (c *call) hookError(out []byte) error {
 // hookSeat is the seat of the caller of a hook. Its Ask is not cancelled when the caller
 // disconnects: an ask whose id is unknown could not be cancelled.
 type hookSeat struct {
-	askback.Seat
+	askback.Client
 	call *call
 }
 
 // Ask implements [claudehook.Seat].
 func (v hookSeat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	return v.Seat.Ask(context.WithoutCancel(ctx), r)
+	return v.Client.Ask(context.WithoutCancel(ctx), r)
 }
 
 // Wait returns an error if the token was revoked during the wait, so that no approval is
 // consumed for it.
 func (v hookSeat) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := v.Seat.Wait(ctx, id)
+	a, err := v.Client.Wait(ctx, id)
 	if err == nil {
 		_, err = v.call.h.gate.Authenticate(ctx, v.call.secret)
 	}

@@ -14,11 +14,11 @@ import (
 // wrapping is a gate whose seats are wrapped, as a recording gate does.
 type wrapping struct{ *engine.Engine }
 
-func (g wrapping) As(p askback.Principal) askback.Seat { return wrapped{g.Engine.As(p)} }
+func (g wrapping) As(p askback.Principal) askback.Client { return wrapped{g.Engine.As(p)} }
 
-type wrapped struct{ askback.Seat }
+type wrapped struct{ askback.Client }
 
-func (w wrapped) Unwrap() askback.Seat { return w.Seat }
+func (w wrapped) Unwrap() askback.Client { return w.Client }
 
 // GET /agent/session returns the last message of a session as its result, after any
 // number of messages.

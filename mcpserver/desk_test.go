@@ -39,15 +39,15 @@ type desk struct {
 	options mcpserver.Options
 	engine  *engine.Engine
 	server  *mcpserver.Server
-	admin   askback.Seat
+	admin   askback.Client
 	tokens  map[string]string
-	seat    func(askback.Seat) askback.Seat // what stdio is given of a seat
+	seat    func(askback.Client) askback.Client // what stdio is given of a seat
 	serving atomic.Int32                    // requests over HTTP
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{t: t, store: memstore.New(), tokens: map[string]string{}, seat: func(s askback.Seat) askback.Seat { return s }, options: mcpserver.Options{
+	d := &desk{t: t, store: memstore.New(), tokens: map[string]string{}, seat: func(s askback.Client) askback.Client { return s }, options: mcpserver.Options{
 		PublicURL: "https://ask.example.com", Secret: []byte(strings.Repeat("s", 32)), Version: "test",
 	}}
 	d.restart()

@@ -13,7 +13,7 @@ import (
 
 // broken is a seat that fails.
 type broken struct {
-	askback.Seat
+	askback.Client
 	ask, wait error
 }
 
@@ -21,14 +21,14 @@ func (b broken) Ask(ctx context.Context, r askback.Request) (askback.Ask, error)
 	if b.ask != nil {
 		return askback.Ask{}, b.ask
 	}
-	return b.Seat.Ask(ctx, r)
+	return b.Client.Ask(ctx, r)
 }
 
 func (b broken) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	if b.wait != nil {
 		return askback.Ask{}, b.wait
 	}
-	return b.Seat.Wait(ctx, id)
+	return b.Client.Wait(ctx, id)
 }
 
 // A call that cannot be done says what the model can do about it, shortly, and
@@ -48,7 +48,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return broken{Seat: s, ask: test.err} }
+			d.seat = func(s askback.Client) askback.Client { return broken{Client: s, ask: test.err} }
 			got := call(t.Context(), d.stdio("program", legacy, nil), "ask_user_question", database)
 			text := got.text(t)
 			if !got.IsError || !strings.Contains(text, test.want) || strings.Contains(text, "secret") || utf8.RuneCountInString(text) > 400 {
@@ -64,7 +64,7 @@ func TestAWaitThatFailsIsPending(t *testing.T) {
 	for _, err := range []error{askback.ErrStopping, askback.ErrUnreachable, askback.ErrTooMany} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return broken{Seat: s, wait: err} }
+			d.seat = func(s askback.Client) askback.Client { return broken{Client: s, wait: err} }
 			got := call(t.Context(), d.stdio("program", legacy, nil), "ask_user_question", database)
 			if s := got.structured(t); got.IsError || s["status"] != "pending" || s["question_id"] != d.only().ID {
 				t.Errorf("%v: got %v", err, s)
@@ -74,7 +74,7 @@ func TestAWaitThatFailsIsPending(t *testing.T) {
 }
 
 // late is a seat whose wait ends with its context although the ask is settled.
-type late struct{ askback.Seat }
+type late struct{ askback.Client }
 
 func (l late) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	<-ctx.Done()
@@ -86,7 +86,7 @@ func (l late) Wait(ctx context.Context, id string) (askback.Ask, error) {
 func TestAnAnswerAtTheEndOfAWaitIsGiven(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.seat = func(s askback.Seat) askback.Seat { return late{s} }
+		d.seat = func(s askback.Client) askback.Client { return late{s} }
 		done := start(t.Context(), d.stdio("program", legacy, nil), "ask_user_question", database)
 		d.answer(d.only().ID, askback.Choose("SQLite"))
 		if got := (<-done).text(t); !strings.Contains(got, "SQLite") {
@@ -96,13 +96,13 @@ func TestAnAnswerAtTheEndOfAWaitIsGiven(t *testing.T) {
 }
 
 // rereading is a seat before which another release read the same call otherwise.
-type rereading struct{ askback.Seat }
+type rereading struct{ askback.Client }
 
 func (s rereading) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	if strings.HasSuffix(r.Key, ":0") {
 		return askback.Ask{}, askback.ErrKeyReused
 	}
-	return s.Seat.Ask(ctx, r)
+	return s.Client.Ask(ctx, r)
 }
 
 // A call that an earlier release understood otherwise is asked as it is
@@ -110,7 +110,7 @@ func (s rereading) Ask(ctx context.Context, r askback.Request) (askback.Ask, err
 func TestACallThatIsReadAnewIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.seat = func(s askback.Seat) askback.Seat { return rereading{s} }
+		d.seat = func(s askback.Client) askback.Client { return rereading{s} }
 		done := start(t.Context(), d.stdio("program", legacy, nil), "ask_user_question", database)
 		d.answer(d.only().ID, askback.Choose("SQLite"))
 		if got := (<-done).text(t); !strings.Contains(got, "SQLite") {

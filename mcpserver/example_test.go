@@ -30,7 +30,7 @@ func (k keys) Authenticate(_ context.Context, secret string) (askback.Principal,
 	return askback.Principal{Kind: askback.Agent, Name: name}, nil
 }
 
-func (k keys) As(p askback.Principal) askback.Seat { return k.engine.As(p) }
+func (k keys) As(p askback.Principal) askback.Client { return k.engine.As(p) }
 
 // Agents over HTTP, with keys that the program knows by itself.
 func ExampleServer_Handler() {

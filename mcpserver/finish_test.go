@@ -20,20 +20,20 @@ import (
 // door is a gate whose seats are changed.
 type door struct {
 	*engine.Engine
-	seat func(askback.Seat) askback.Seat
+	seat func(askback.Client) askback.Client
 }
 
-func (g door) As(p askback.Principal) askback.Seat { return g.seat(g.Engine.As(p)) }
+func (g door) As(p askback.Principal) askback.Client { return g.seat(g.Engine.As(p)) }
 
 // through is a client of bot that comes through a door.
-func (d *desk) through(seat func(askback.Seat) askback.Seat) *http.Client {
+func (d *desk) through(seat func(askback.Client) askback.Client) *http.Client {
 	h := d.server.Handler(door{d.engine, seat})
 	return &http.Client{Transport: &direct{handler: func() http.Handler { return h }, serving: &d.serving, secret: d.secret(askback.Agent, "bot")}}
 }
 
 // sluggish is a seat that takes its time, whoever waits.
 type sluggish struct {
-	askback.Seat
+	askback.Client
 	get, receive <-chan struct{} // nil: at once
 	wrote        *bool           // a receipt, or tried to
 }
@@ -42,7 +42,7 @@ func (s sluggish) Get(ctx context.Context, id string) (askback.Ask, error) {
 	if s.get != nil {
 		<-s.get
 	}
-	return s.Seat.Get(context.WithoutCancel(ctx), id)
+	return s.Client.Get(context.WithoutCancel(ctx), id)
 }
 
 func (s sluggish) Receive(ctx context.Context, id string) (askback.Ask, error) {
@@ -52,7 +52,7 @@ func (s sluggish) Receive(ctx context.Context, id string) (askback.Ask, error) {
 	if s.wrote != nil {
 		*s.wrote = true
 	}
-	return s.Seat.Receive(ctx, id)
+	return s.Client.Receive(ctx, id)
 }
 
 // after ends after a time of the bubble.
@@ -74,7 +74,7 @@ func TestFinishWaitsForRequestsAndReceipts(t *testing.T) {
 				d := newDesk(t)
 				id := d.answered(t).ID
 				seat := made()
-				web := d.through(func(s askback.Seat) askback.Seat { seat.Seat = s; return seat })
+				web := d.through(func(s askback.Client) askback.Client { seat.Client = s; return seat })
 				replied := make(chan struct{})
 				go func() {
 					defer close(replied)
@@ -97,7 +97,7 @@ func TestStdioEndsAfterItsReceipts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		id := d.answered(t).ID
-		d.seat = func(s askback.Seat) askback.Seat { return sluggish{Seat: s, receive: after(4 * time.Second)} }
+		d.seat = func(s askback.Client) askback.Client { return sluggish{Client: s, receive: after(4 * time.Second)} }
 		c := d.terminal(t, io.Discard)
 		c.send(t, look(2, id))
 		_ = c.in.Close()
@@ -113,7 +113,7 @@ func TestFinishIsBounded(t *testing.T) {
 		d := newDesk(t)
 		id := d.answered(t).ID
 		get, wrote, replied := make(chan struct{}), false, make(chan struct{})
-		web := d.through(func(s askback.Seat) askback.Seat { return sluggish{Seat: s, get: get, wrote: &wrote} })
+		web := d.through(func(s askback.Client) askback.Client { return sluggish{Client: s, get: get, wrote: &wrote} })
 		go func() {
 			defer close(replied)
 			post(t, web, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
@@ -139,7 +139,7 @@ func TestFinishIsBounded(t *testing.T) {
 func TestRequestsThatComeAtTheEnd(t *testing.T) {
 	d := newDesk(t)
 	id := d.answered(t).ID
-	web := d.through(func(s askback.Seat) askback.Seat { return s })
+	web := d.through(func(s askback.Client) askback.Client { return s })
 	var clients sync.WaitGroup
 	for range 20 {
 		clients.Go(func() {

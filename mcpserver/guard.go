@@ -11,7 +11,7 @@ import (
 // when it is told: one that was revoked while its call waited hears nothing, and
 // spends no approval.
 type guarded struct {
-	askback.Seat
+	askback.Client
 	gate   Gate
 	secret string
 }
@@ -27,7 +27,7 @@ func (g guarded) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	if err := g.good(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return g.Seat.Ask(ctx, r)
+	return g.Client.Ask(ctx, r)
 }
 
 // Cancel implements [askback.Asker].
@@ -35,7 +35,7 @@ func (g guarded) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := g.good(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return g.Seat.Cancel(ctx, id, reason)
+	return g.Client.Cancel(ctx, id, reason)
 }
 
 // List returns asks of this agent.
@@ -43,12 +43,12 @@ func (g guarded) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := g.good(ctx); err != nil {
 		return askback.Page{}, err
 	}
-	return g.Seat.List(ctx, q)
+	return g.Client.List(ctx, q)
 }
 
 // Wait implements [askback.Asker].
 func (g guarded) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := g.Seat.Wait(ctx, id)
+	a, err := g.Client.Wait(ctx, id)
 	if err != nil {
 		return a, err
 	}
@@ -57,7 +57,7 @@ func (g guarded) Wait(ctx context.Context, id string) (askback.Ask, error) {
 
 // Get returns an ask of this agent.
 func (g guarded) Get(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := g.Seat.Get(ctx, id)
+	a, err := g.Client.Get(ctx, id)
 	if err != nil {
 		return a, err
 	}

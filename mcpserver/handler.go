@@ -20,7 +20,7 @@ type Gate interface {
 	// As returns the seat of a principal. Only what an [Agent] has is used of it; it
 	// is a whole seat because that is what an engine gives, whose methods would not
 	// fit otherwise.
-	As(askback.Principal) askback.Seat
+	As(askback.Principal) askback.Client
 }
 
 // maxBody bounds a request (wire.md §1).

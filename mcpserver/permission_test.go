@@ -137,7 +137,7 @@ func TestADecisionForNobodyIsGivenAgain(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return slow{s} }
+			d.seat = func(s askback.Client) askback.Client { return slow{s} }
 			cs := d.stdio("claude-code", legacy, nil)
 			ctx, giveUp := context.WithCancel(t.Context())
 			done := start(ctx, cs, "permission_prompt", args)
@@ -245,7 +245,7 @@ func TestNothingElseLetsAToolRun(t *testing.T) {
 func TestAnApprovalForNobodyIsNotSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.seat = func(s askback.Seat) askback.Seat { return slow{s} }
+		d.seat = func(s askback.Client) askback.Client { return slow{s} }
 		cs := d.stdio("claude-code", legacy, nil)
 		ctx, giveUp := context.WithCancel(t.Context())
 		done := start(ctx, cs, "permission_prompt", bash)

@@ -219,10 +219,10 @@ func TestAReplyThatDidNotArriveIsGivenAgain(t *testing.T) {
 
 // slow is a seat whose wait is over only when the ask is settled, whatever else
 // ends before: the answer comes just when a client gives up.
-type slow struct{ askback.Seat }
+type slow struct{ askback.Client }
 
 func (s slow) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	return s.Seat.Wait(context.WithoutCancel(ctx), id)
+	return s.Client.Wait(context.WithoutCancel(ctx), id)
 }
 
 // An answer that comes just when the client gives up was not given.
@@ -231,7 +231,7 @@ func TestAnAnswerToACallThatEndedIsGivenAgain(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDesk(t)
-				d.seat = func(s askback.Seat) askback.Seat { return slow{s} }
+				d.seat = func(s askback.Client) askback.Client { return slow{s} }
 				cs := d.stdio("program", version, nil)
 				ctx, giveUp := context.WithCancel(t.Context())
 				done := start(ctx, cs, "ask_user_question", database)

@@ -163,12 +163,12 @@ func TestHowLongADecisionWaitsForItsPrompt(t *testing.T) {
 
 // stricter is a seat that finds another problem in a request whose deadline is past.
 type stricter struct {
-	askback.Seat
+	askback.Client
 	pointers []string
 }
 
 func (s stricter) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	ask, err := s.Seat.Ask(ctx, r)
+	ask, err := s.Client.Ask(ctx, r)
 	if _, absent := errors.AsType[askback.Invalid](err); !absent {
 		return ask, err
 	}
@@ -185,7 +185,7 @@ func TestAnotherProblemIsNoAbsence(t *testing.T) {
 	for _, pointers := range [][]string{{"/deadline"}, {"/deadline", "/context"}, {"/context"}} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return stricter{s, pointers} }
+			d.seat = func(s askback.Client) askback.Client { return stricter{s, pointers} }
 			cs := d.stdio("program", modern, nil)
 			d.rounds(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
 			d.server.ForgetRounds() // as another process

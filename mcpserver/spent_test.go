@@ -208,7 +208,7 @@ func TestAPageOfAnApprovalThatWasGiven(t *testing.T) {
 
 // unspent is a seat where no approval can be spent.
 type unspent struct {
-	askback.Seat
+	askback.Client
 	err error
 }
 
@@ -222,7 +222,7 @@ func TestAnApprovalThatCannotBeSpentIsNotGiven(t *testing.T) {
 	for _, err := range []error{askback.ErrUnreachable, askback.ErrBusy, errors.New("disk")} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return unspent{s, err} }
+			d.seat = func(s askback.Client) askback.Client { return unspent{s, err} }
 			cs := d.stdio("program", legacy, nil)
 			done := start(t.Context(), cs, "confirm_action", pay)
 			id := d.only().ID
@@ -250,7 +250,7 @@ type gate struct {
 	err error
 }
 
-func (g gate) As(p askback.Principal) askback.Seat { return unspent{g.Engine.As(p), g.err} }
+func (g gate) As(p askback.Principal) askback.Client { return unspent{g.Engine.As(p), g.err} }
 
 // Nor is it the result of a task.
 func TestAnApprovalThatCannotBeSpentIsNoResult(t *testing.T) {
@@ -276,7 +276,7 @@ func TestAGrantThatEndedIsAskedAbout(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
-			d.seat = func(s askback.Seat) askback.Seat { return unspent{s, askback.ErrNotApproved} }
+			d.seat = func(s askback.Client) askback.Client { return unspent{s, askback.ErrNotApproved} }
 			cs := d.stdio("program", legacy, nil)
 			start(t.Context(), cs, tool, args)
 			id := d.only().ID

@@ -21,7 +21,7 @@ import (
 
 // A clerk is a seat that only writes receipts.
 type clerk struct {
-	askback.Seat
+	askback.Client
 	hold           chan struct{} // nil: at once
 	err            error
 	now, most, all atomic.Int64 // at this moment, at most at one moment, and altogether
@@ -229,7 +229,7 @@ func TestNoReceiptIsWrittenAfterTheEnd(t *testing.T) {
 		d := newDesk(t)
 		id := d.answered(t).ID
 		get, replied := make(chan struct{}), make(chan struct{})
-		web := d.through(func(s askback.Seat) askback.Seat { return sluggish{Seat: s, get: get} })
+		web := d.through(func(s askback.Client) askback.Client { return sluggish{Client: s, get: get} })
 		go func() {
 			defer close(replied)
 			post(t, web, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))

@@ -19,7 +19,7 @@ import (
 
 // crowded is a seat that lets nobody wait before the n-th try.
 type crowded struct {
-	askback.Seat
+	askback.Client
 	err   error
 	until int32
 	tries *atomic.Int32
@@ -29,7 +29,7 @@ func (c crowded) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	if c.tries.Add(1) < c.until {
 		return askback.Ask{}, c.err
 	}
-	return c.Seat.Wait(ctx, id)
+	return c.Client.Wait(ctx, id)
 }
 
 // passing are the errors of a wait that leave the ask as it is.
@@ -42,7 +42,7 @@ func TestAWaitThatFailsTakesItsTime(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDesk(t)
 			var tries atomic.Int32
-			d.seat = func(s askback.Seat) askback.Seat { return crowded{s, err, 1 << 30, &tries} }
+			d.seat = func(s askback.Client) askback.Client { return crowded{s, err, 1 << 30, &tries} }
 			cs := d.stdio("program", modern, nil)
 			begun := time.Now()
 			got := call(t.Context(), cs, "ask_user_question", database)
@@ -70,7 +70,7 @@ func TestAWaitThatFailsIsTriedAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDesk(t)
-				d.seat = func(s askback.Seat) askback.Seat { return crowded{s, askback.ErrTooMany, until, new(atomic.Int32)} }
+				d.seat = func(s askback.Client) askback.Client { return crowded{s, askback.ErrTooMany, until, new(atomic.Int32)} }
 				begun := time.Now()
 				done := start(t.Context(), d.stdio("program", legacy, nil), "ask_user_question", database)
 				<-time.After(25 * time.Second) // by the clock of the bubble
@@ -87,7 +87,7 @@ func TestAWaitThatFailsIsTriedAgain(t *testing.T) {
 // crowdedGate lets agents in where none may wait.
 type crowdedGate struct{ *engine.Engine }
 
-func (g crowdedGate) As(p askback.Principal) askback.Seat {
+func (g crowdedGate) As(p askback.Principal) askback.Client {
 	return crowded{g.Engine.As(p), askback.ErrTooMany, 1 << 30, new(atomic.Int32)}
 }
 
@@ -121,7 +121,7 @@ func TestARevokedTokenHearsNothingWhereNobodyMayWait(t *testing.T) {
 func TestAWaitThatFailsEndsWithItsClientAndItsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.seat = func(s askback.Seat) askback.Seat { return crowded{s, askback.ErrTooMany, 1 << 30, new(atomic.Int32)} }
+		d.seat = func(s askback.Client) askback.Client { return crowded{s, askback.ErrTooMany, 1 << 30, new(atomic.Int32)} }
 		cs := d.stdio("program", legacy, nil)
 		begun := time.Now()
 		done := start(t.Context(), cs, "ask_user_question", database)
@@ -133,7 +133,7 @@ func TestAWaitThatFailsEndsWithItsClientAndItsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		var tries atomic.Int32
-		d.seat = func(s askback.Seat) askback.Seat { return crowded{s, askback.ErrTooMany, 1 << 30, &tries} }
+		d.seat = func(s askback.Client) askback.Client { return crowded{s, askback.ErrTooMany, 1 << 30, &tries} }
 		cs := d.stdio("program", legacy, nil)
 		ctx, giveUp := context.WithCancel(t.Context())
 		done := start(ctx, cs, "ask_user_question", database)

@@ -40,7 +40,7 @@ func (h *house) fresh() {
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
 }
 
-func (h *house) seat(kind askback.Kind, name string) askback.Seat {
+func (h *house) seat(kind askback.Kind, name string) askback.Client {
 	return h.engine.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaWeb})
 }
 

@@ -139,11 +139,11 @@ type gate struct {
 }
 
 type seat struct {
-	askback.Seat
+	askback.Client
 	err error
 }
 
-func (g gate) As(p askback.Principal) askback.Seat { return seat{g.Engine.As(p), g.err} }
+func (g gate) As(p askback.Principal) askback.Client { return seat{g.Engine.As(p), g.err} }
 
 func (s seat) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
 	return askback.Ask{}, s.err

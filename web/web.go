@@ -29,7 +29,7 @@ type Gate interface {
 	// Authenticate returns whose secret this is, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	// As returns the seat of a principal.
-	As(p askback.Principal) askback.Seat
+	As(p askback.Principal) askback.Client
 	// Login spends the secret of a log-in link and returns that of a browser, or
 	// [askback.ErrUnauthorized]. The browser's is good for [askback.BrowserTime].
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
@@ -140,7 +140,7 @@ func (s *site) handler(f func(http.ResponseWriter, *http.Request) error) http.Ha
 type visit struct {
 	*http.Request
 	who   askback.Principal
-	seat  askback.Seat
+	seat  askback.Client
 	frame pages.Frame
 }
 

@@ -49,14 +49,14 @@ type desk struct {
 
 // A connection is one way to Askback, until it is lost.
 type connection struct {
-	agent, user, person askback.Seat
+	agent, user, person askback.Client
 	pages               string // where people find pages; "" is nowhere
 	closing             context.Context
 	end                 context.CancelFunc // makes what waits here go elsewhere
 	close               func() error
 }
 
-func newConnection(agent, user, person askback.Seat, pages string) *connection {
+func newConnection(agent, user, person askback.Client, pages string) *connection {
 	c := &connection{agent: agent, user: user, person: person, pages: pages, close: func() error { return nil }}
 	c.closing, c.end = context.WithCancel(context.Background())
 	return c
@@ -102,9 +102,9 @@ func (all *commands) desk(s serving) (*desk, error) {
 	if d.remote != "" && tokens.given == "" && !d.isLocal {
 		return nil, ended{exitRefused, "ASKBACK_URL names a server elsewhere, and it gets no local token: set ASKBACK_TOKEN"}
 	}
-	d.agent = roaming{d, func(c *connection) askback.Seat { return c.agent }}
-	d.user = roaming{d, func(c *connection) askback.Seat { return c.user }}
-	d.person = roaming{d, func(c *connection) askback.Seat { return c.person }}
+	d.agent = roaming{d, func(c *connection) askback.Client { return c.agent }}
+	d.user = roaming{d, func(c *connection) askback.Client { return c.user }}
+	d.person = roaming{d, func(c *connection) askback.Client { return c.person }}
 	return d, nil
 }
 
@@ -218,7 +218,7 @@ func (d *desk) attach(s instance.Server) (*connection, error) {
 	at := newConnection(nil, nil, nil, s.Pages)
 	client := s.Client()
 	client.Transport = watched{client.Transport, at}
-	seat := func(token string) askback.Seat { return httpapi.NewClient(s.URL, token, client) }
+	seat := func(token string) askback.Client { return httpapi.NewClient(s.URL, token, client) }
 	at.agent, at.user, at.person = seat(agent), seat(user), seat(d.tokens.user)
 	at.close = func() error { client.CloseIdleConnections(); return nil }
 	d.yielded = false

@@ -15,12 +15,12 @@ import (
 // made again at the next one. Every call is safe to repeat.
 type roaming struct {
 	desk *desk
-	seat func(*connection) askback.Seat
+	seat func(*connection) askback.Client
 }
 
 // call makes a call until it gets through. It gives up when ctx ends, when no
 // server can be found, or when the first one is not there for [remoteTime].
-func call[T any](ctx context.Context, r roaming, what func(context.Context, askback.Seat) (T, error)) (out T, err error) {
+func call[T any](ctx context.Context, r roaming, what func(context.Context, askback.Client) (T, error)) (out T, err error) {
 	begun := time.Now()
 	for attempt := 0; ; attempt++ {
 		at, err := r.desk.connect(ctx)
@@ -42,7 +42,7 @@ func call[T any](ctx context.Context, r roaming, what func(context.Context, askb
 }
 
 // once makes a call on one connection, and ends it when the connection ends.
-func once[T any](ctx context.Context, at *connection, seat askback.Seat, what func(context.Context, askback.Seat) (T, error)) (T, error) {
+func once[T any](ctx context.Context, at *connection, seat askback.Client, what func(context.Context, askback.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(at.closing, func() { cancel(askback.ErrStopping) })()
@@ -85,14 +85,14 @@ func (r roaming) Ask(ctx context.Context, in askback.Request) (askback.Ask, erro
 	if in.Key == "" {
 		in.Key = rand.Text()
 	}
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Ask(ctx, in) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Ask(ctx, in) })
 }
 
 // Wait implements [askback.Asker]. Where too many wait already it looks again
 // and again instead: the question stands, and somebody will answer it.
 func (r roaming) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	for {
-		a, err := call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Wait(ctx, id) })
+		a, err := call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Wait(ctx, id) })
 		if !errors.Is(err, askback.ErrTooMany) && !errors.Is(err, askback.ErrBusy) && !errors.Is(err, askback.ErrFull) {
 			return a, err
 		}
@@ -114,52 +114,52 @@ const crowdPause = 2 * time.Second
 
 // Cancel implements [askback.Asker].
 func (r roaming) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Cancel(ctx, id, reason) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Cancel(ctx, id, reason) })
 }
 
 // Consume implements [askback.Asker].
 func (r roaming) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Consume(ctx, id, digest) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Consume(ctx, id, digest) })
 }
 
 // Receive implements [askback.Asker].
 func (r roaming) Receive(ctx context.Context, id string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Receive(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Receive(ctx, id) })
 }
 
 // Get implements [askback.Inbox].
 func (r roaming) Get(ctx context.Context, id string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Get(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Get(ctx, id) })
 }
 
 // List implements [askback.Inbox].
 func (r roaming) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Page, error) { return s.List(ctx, q) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Page, error) { return s.List(ctx, q) })
 }
 
 // Answer implements [askback.Inbox].
 func (r roaming) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Answer(ctx, id, a) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Answer(ctx, id, a) })
 }
 
 // Decline implements [askback.Inbox].
 func (r roaming) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Decline(ctx, id, reason) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Decline(ctx, id, reason) })
 }
 
 // Claim implements [askback.Inbox].
 func (r roaming) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Ask, error) { return s.Claim(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Claim(ctx, id) })
 }
 
 // Draft implements [askback.Drafts].
 func (r roaming) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (json.RawMessage, error) { return s.Draft(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (json.RawMessage, error) { return s.Draft(ctx, id) })
 }
 
 // SaveDraft implements [askback.Drafts].
 func (r roaming) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	_, err := call(ctx, r, func(ctx context.Context, s askback.Seat) (struct{}, error) {
+	_, err := call(ctx, r, func(ctx context.Context, s askback.Client) (struct{}, error) {
 		return struct{}{}, s.SaveDraft(ctx, id, draft)
 	})
 	return err
@@ -167,38 +167,38 @@ func (r roaming) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 
 // Grants implements [askback.Desk].
 func (r roaming) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.GrantPage, error) { return s.Grants(ctx, q) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.GrantPage, error) { return s.Grants(ctx, q) })
 }
 
 // Revoke implements [askback.Desk].
 func (r roaming) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Grant, error) { return s.Revoke(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Grant, error) { return s.Revoke(ctx, id) })
 }
 
 // People implements [askback.Desk].
 func (r roaming) People(ctx context.Context) ([]askback.Person, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Person, error) { return s.People(ctx) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Person, error) { return s.People(ctx) })
 }
 
 // Agents implements [askback.Desk].
 func (r roaming) Agents(ctx context.Context) ([]askback.Asking, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Asking, error) { return s.Agents(ctx) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Asking, error) { return s.Agents(ctx) })
 }
 
 // Stats implements [askback.Desk].
 func (r roaming) Stats(ctx context.Context) (askback.Stats, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Stats, error) { return s.Stats(ctx) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Stats, error) { return s.Stats(ctx) })
 }
 
 // Tokens implements [askback.Keyring].
 func (r roaming) Tokens(ctx context.Context) ([]askback.Token, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) ([]askback.Token, error) { return s.Tokens(ctx) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Token, error) { return s.Tokens(ctx) })
 }
 
 // CreateToken implements [askback.Keyring]. Lost on the way, it may leave a
 // token behind that nobody has the secret of.
 func (r roaming) CreateToken(ctx context.Context, in askback.TokenRequest) (t askback.Token, secret string, err error) {
-	t, err = call(ctx, r, func(ctx context.Context, s askback.Seat) (t askback.Token, err error) {
+	t, err = call(ctx, r, func(ctx context.Context, s askback.Client) (t askback.Token, err error) {
 		t, secret, err = s.CreateToken(ctx, in)
 		return t, err
 	})
@@ -207,10 +207,10 @@ func (r roaming) CreateToken(ctx context.Context, in askback.TokenRequest) (t as
 
 // RevokeToken implements [askback.Keyring].
 func (r roaming) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Token, error) { return s.RevokeToken(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Token, error) { return s.RevokeToken(ctx, id) })
 }
 
 // LoginSecret implements [askback.Keyring].
 func (r roaming) LoginSecret(ctx context.Context) (string, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (string, error) { return s.LoginSecret(ctx) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (string, error) { return s.LoginSecret(ctx) })
 }

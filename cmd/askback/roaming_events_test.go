@@ -77,7 +77,7 @@ func pulled(t *testing.T, next func() (askback.Event, error, bool)) askback.Even
 
 // streaming is a seat that gives some events, and then breaks off.
 type streaming struct {
-	askback.Seat
+	askback.Client
 	give []askback.Cursor
 	end  error
 	from *[]askback.Cursor // with which cursors it was asked
@@ -100,13 +100,13 @@ func (s streaming) Events(_ context.Context, _ string, after askback.Cursor) ite
 func TestEventsGoOnWithTheLastCursor(t *testing.T) {
 	t.Parallel()
 	var from []askback.Cursor
-	seats := []askback.Seat{
+	seats := []askback.Client{
 		streaming{give: []askback.Cursor{"a", "b"}, end: askback.ErrUnreachable, from: &from},
 		streaming{end: askback.ErrStopping, from: &from},
 		streaming{give: []askback.Cursor{"c"}, end: askback.ErrForbidden, from: &from},
 	}
 	d := deskAt("http://127.0.0.1:1")
-	r := roaming{d, func(*connection) askback.Seat {
+	r := roaming{d, func(*connection) askback.Client {
 		s := seats[0]
 		seats = seats[1:]
 		return s
@@ -124,7 +124,7 @@ func TestEventsGoOnWithTheLastCursor(t *testing.T) {
 	if want := "[z b b]"; got != "abc!" || fmt.Sprint(from) != want {
 		t.Errorf("got %s from %v, want abc! from %s", got, from, want)
 	}
-	seats = []askback.Seat{streaming{give: []askback.Cursor{"a", "b"}, from: &from}}
+	seats = []askback.Client{streaming{give: []askback.Cursor{"a", "b"}, from: &from}}
 	for ev := range r.Events(t.Context(), "", "") {
 		if ev.Cursor != "a" {
 			t.Errorf("%s came after the end", ev.Cursor)

@@ -10,28 +10,28 @@ import (
 
 // Start implements [askback.Sessions].
 func (r roaming) Start(ctx context.Context, in askback.SessionRequest) (askback.Session, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Session, error) { return s.Start(ctx, in) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Session, error) { return s.Start(ctx, in) })
 }
 
 // Session implements [askback.Sessions].
 func (r roaming) Session(ctx context.Context, id string) (askback.Session, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Session, error) { return s.Session(ctx, id) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Session, error) { return s.Session(ctx, id) })
 }
 
 // Sessions implements [askback.Sessions].
 func (r roaming) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.SessionPage, error) { return s.Sessions(ctx, q) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.SessionPage, error) { return s.Sessions(ctx, q) })
 }
 
 // Tell implements [askback.Sessions]. A message that got lost on the way back is said
 // twice.
 func (r roaming) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.Session, error) { return s.Tell(ctx, id, t) })
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Session, error) { return s.Tell(ctx, id, t) })
 }
 
 // Messages implements [askback.Sessions].
 func (r roaming) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Seat) (askback.MessagePage, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.MessagePage, error) {
 		return s.Messages(ctx, id, cursor, limit)
 	})
 }
@@ -41,7 +41,7 @@ func (r roaming) Messages(ctx context.Context, id, cursor string, limit int) (as
 func (r roaming) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		more := true
-		_, err := call(ctx, r, func(ctx context.Context, s askback.Seat) (struct{}, error) {
+		_, err := call(ctx, r, func(ctx context.Context, s askback.Client) (struct{}, error) {
 			for ev, err := range s.Events(ctx, sessionID, after) {
 				if err != nil {
 					return struct{}{}, err

@@ -16,7 +16,7 @@ import (
 
 func deskAt(url string) *desk {
 	d := &desk{finding: make(chan struct{}, 1), remote: url, tokens: secrets{given: "askback_x"}, serve: waiting}
-	d.agent = roaming{d, func(c *connection) askback.Seat { return c.agent }}
+	d.agent = roaming{d, func(c *connection) askback.Client { return c.agent }}
 	return d
 }
 
@@ -78,7 +78,7 @@ func TestEndOfAHolderIsNoInterrupt(t *testing.T) {
 	t.Parallel()
 	at := newConnection(nil, nil, nil, "")
 	at.end()
-	_, err := once(t.Context(), at, nil, func(ctx context.Context, _ askback.Seat) (int, error) {
+	_, err := once(t.Context(), at, nil, func(ctx context.Context, _ askback.Client) (int, error) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	})

@@ -126,7 +126,7 @@ func (h *holder) open(ctx context.Context) error {
 func (h *holder) sit(ctx context.Context) error {
 	t := h.desk.tokens
 	for _, s := range []struct {
-		seat   *askback.Seat
+		seat   *askback.Client
 		from   string
 		secret string
 	}{

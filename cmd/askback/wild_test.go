@@ -124,7 +124,7 @@ func wildDoors(t *testing.T) map[string]door {
 	e := engine.New(memstore.New(), nil)
 	s := httptest.NewServer(httpapi.NewHandler(e, nil))
 	t.Cleanup(s.Close)
-	agent := func(name string) (askback.Seat, string) {
+	agent := func(name string) (askback.Client, string) {
 		who := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaAPI}
 		secret, err := e.NewSecret()
 		if err != nil {
@@ -145,7 +145,7 @@ func wildDoors(t *testing.T) map[string]door {
 	}
 }
 
-func throughLibrary(t *testing.T, seat askback.Seat, input string) became {
+func throughLibrary(t *testing.T, seat askback.Client, input string) became {
 	t.Helper()
 	r, err := decode.Request([]byte(input))
 	var ask askback.Ask
@@ -197,7 +197,7 @@ func throughHTTP(t *testing.T, url, token, input string) became {
 
 // throughShell asks with the binary. Once the ask is there it is withdrawn, so that the
 // command ends.
-func throughShell(t *testing.T, url, token string, seat askback.Seat, input string) became {
+func throughShell(t *testing.T, url, token string, seat askback.Client, input string) became {
 	t.Helper()
 	env, _ := sandbox(t, "ASKBACK_URL="+url, "ASKBACK_TOKEN="+token)
 	cmd := exec.CommandContext(t.Context(), "askback", "ask", "--file", "-")
@@ -237,7 +237,7 @@ func throughShell(t *testing.T, url, token string, seat askback.Seat, input stri
 }
 
 // withdrawn is what an agent asks, once it does, and takes it back.
-func withdrawn(t *testing.T, seat askback.Seat) (became, bool) {
+func withdrawn(t *testing.T, seat askback.Client) (became, bool) {
 	t.Helper()
 	page, err := seat.List(t.Context(), askback.Query{})
 	if err != nil {

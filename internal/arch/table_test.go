@@ -31,7 +31,8 @@ var layers = map[string][]string{
 	// Templates never see a root type: that keeps plain agent text off the page.
 	"web/pages": {"internal/view"},
 
-	"askbacktest": {".", "engine", "store/memstore"},
+	"askbacktest":      {".", "engine", "store/memstore"},
+	"test/conformance": {"."},
 	// The ask tools as a model meets them, for every program that hosts one.
 	"asktool": {".", "internal/jcs", "internal/decode"},
 
@@ -150,7 +151,7 @@ var testLibraries = []string{
 }
 
 // suites are packages of tests that other packages run.
-var suites = []string{"store/storetest", "askbacktest"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance"}
 
 // emptyNames say nothing about what a package is for.
 var emptyNames = []string{

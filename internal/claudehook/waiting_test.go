@@ -28,7 +28,7 @@ func newRoom(t *testing.T) *room {
 	return &room{t: t, engine: engine.New(memstore.New(), nil)}
 }
 
-func (r *room) seat() askback.Seat {
+func (r *room) seat() askback.Client {
 	return r.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 }
 
@@ -118,11 +118,11 @@ func TestWhoStaysHearsTheAnswer(t *testing.T) {
 }
 
 // slow is a seat where withdrawing takes a while.
-type slow struct{ askback.Seat }
+type slow struct{ askback.Client }
 
 func (s slow) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	<-time.After(3 * time.Second)
-	return s.Seat.Cancel(ctx, id, reason)
+	return s.Client.Cancel(ctx, id, reason)
 }
 
 // Who comes while a card is withdrawn does not wait for that card.
@@ -144,7 +144,7 @@ func TestWhoComesDuringTheWithdrawalAsksAnew(t *testing.T) {
 
 // failing is a seat where waiting fails after all.
 type failing struct {
-	askback.Seat
+	askback.Client
 	when chan struct{}
 }
 
@@ -270,7 +270,7 @@ func TestAResultThatMayBeOfTwoEndsNone(t *testing.T) {
 
 // stuck is a seat whose list comes only when nobody wants it any more.
 type stuck struct {
-	askback.Seat
+	askback.Client
 	listed chan error
 }
 

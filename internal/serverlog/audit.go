@@ -12,7 +12,7 @@ import (
 // An Engine is what requests are given to.
 type Engine interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
-	As(p askback.Principal) askback.Seat
+	As(p askback.Principal) askback.Client
 	May(p askback.Principal, a askback.Action) error
 	Login(ctx context.Context, secret string) (browserSecret string, err error)
 	SignIn(ctx context.Context, issuer, email string) (browserSecret string, err error)
@@ -42,7 +42,7 @@ func (g Gate) Authenticate(ctx context.Context, secret string) (askback.Principa
 }
 
 // As implements [Engine].
-func (g Gate) As(p askback.Principal) askback.Seat { return seat{g.Engine.As(p), p, g.log} }
+func (g Gate) As(p askback.Principal) askback.Client { return seat{g.Engine.As(p), p, g.log} }
 
 // Login implements [Engine].
 func (g Gate) Login(ctx context.Context, secret string) (string, error) {
@@ -93,16 +93,16 @@ func (g Gate) entered(ctx context.Context, browser string, more ...slog.Attr) {
 
 // A seat writes what its principal did to tokens and grants.
 type seat struct {
-	askback.Seat
+	askback.Client
 	who askback.Principal
 	log *Log
 }
 
 // Unwrap returns the seat that does what is recorded here.
-func (s seat) Unwrap() askback.Seat { return s.Seat }
+func (s seat) Unwrap() askback.Client { return s.Client }
 
 func (s seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	g, err := s.Seat.Revoke(ctx, id)
+	g, err := s.Client.Revoke(ctx, id)
 	if err == nil {
 		s.log.record(ctx, "grant_revoked", append(principal(s.who), slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))...)
 	}
@@ -110,7 +110,7 @@ func (s seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 }
 
 func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	t, secret, err := s.Seat.CreateToken(ctx, r)
+	t, secret, err := s.Client.CreateToken(ctx, r)
 	if err == nil {
 		s.log.record(ctx, "token_created", append(principal(s.who), token(t)...)...)
 	}
@@ -118,7 +118,7 @@ func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.
 }
 
 func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	t, err := s.Seat.RevokeToken(ctx, id)
+	t, err := s.Client.RevokeToken(ctx, id)
 	if err == nil {
 		s.log.record(ctx, "token_revoked", append(principal(s.who), token(t)...)...)
 	}
@@ -126,7 +126,7 @@ func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error)
 }
 
 func (s seat) LoginSecret(ctx context.Context) (string, error) {
-	secret, err := s.Seat.LoginSecret(ctx)
+	secret, err := s.Client.LoginSecret(ctx)
 	if err == nil {
 		s.log.record(ctx, "login_link_created", principal(s.who)...)
 	}

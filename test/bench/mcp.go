@@ -68,15 +68,15 @@ type noted struct {
 	asked sync.Map // the first question: chan string
 }
 
-func (n *noted) As(p askback.Principal) askback.Seat { return noting{n.Engine.As(p), n} }
+func (n *noted) As(p askback.Principal) askback.Client { return noting{n.Engine.As(p), n} }
 
 type noting struct {
-	askback.Seat
+	askback.Client
 	noted *noted
 }
 
 func (s noting) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	a, err := s.Seat.Ask(ctx, r)
+	a, err := s.Client.Ask(ctx, r)
 	if id, ok := s.noted.asked.LoadAndDelete(r.Questions[0].Text); ok && err == nil {
 		id.(chan string) <- a.ID
 	}

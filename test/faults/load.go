@@ -68,8 +68,8 @@ func loadChild(ctx context.Context, plan string, in io.Reader, out io.Writer) er
 type load struct {
 	engine *engine.Engine
 	plan   loadPlan
-	agent  askback.Seat
-	people []askback.Seat
+	agent  askback.Client
+	people []askback.Client
 
 	mu   sync.Mutex
 	out  *json.Encoder
@@ -171,7 +171,7 @@ func (w *worker) any() string {
 	return w.hand[w.rand.IntN(len(w.hand))]
 }
 
-func (w *worker) someone() askback.Seat { return w.people[w.rand.IntN(len(w.people))] }
+func (w *worker) someone() askback.Client { return w.people[w.rand.IntN(len(w.people))] }
 
 // words are new each time, so that no two outcomes are the same.
 func (w *worker) words() string {

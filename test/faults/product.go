@@ -16,7 +16,7 @@ const fresh = 200
 // A product is an engine in which calls are really approved and spent.
 type product struct {
 	pairs                  int
-	agent, stranger, human askback.Seat
+	agent, stranger, human askback.Client
 }
 
 func newProduct() *product { return &product{} }
@@ -108,7 +108,7 @@ func (p *product) digestOf(ctx context.Context, pair *pair) (string, error) {
 
 // spend runs the second call, then the one that was approved, then both again.
 func (p *product) spend(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
-	try := func(who askback.Seat, digest string, want error, what string) {
+	try := func(who askback.Client, digest string, want error, what string) {
 		if _, err := who.Consume(ctx, a.ID, digest); !errors.Is(err, want) {
 			f := accepted
 			if want == nil {

@@ -68,11 +68,11 @@ func newRace(number int, r *rand.Rand, engines []*engine.Engine, ends span) *rac
 }
 
 // agent is the agent at any of the engines.
-func (c *race) agent(r *rand.Rand) askback.Seat {
+func (c *race) agent(r *rand.Rand) askback.Client {
 	return c.at(r, askback.Principal{Kind: askback.Agent, Name: racerName})
 }
 
-func (c *race) at(r *rand.Rand, who askback.Principal) askback.Seat {
+func (c *race) at(r *rand.Rand, who askback.Principal) askback.Client {
 	return c.engines[r.IntN(len(c.engines))].As(who)
 }
 
@@ -202,7 +202,7 @@ func (c *race) spend(ctx context.Context, r *rand.Rand) {
 	c.spendWith(ctx, seat, digest)
 }
 
-func (c *race) spendWith(ctx context.Context, seat askback.Seat, digest string) {
+func (c *race) spendWith(ctx context.Context, seat askback.Client, digest string) {
 	a, err := seat.Consume(ctx, c.asked.ID, digest)
 	c.tell(told{does: spends, who: racerName, ask: a, digest: digest, err: err})
 }
@@ -228,7 +228,7 @@ func (c *race) useWhen(ctx context.Context, r *rand.Rand, revoked bool) {
 	}
 	one, two := c.agent(r), c.agent(r)
 	var group sync.WaitGroup
-	for _, seat := range []askback.Seat{one, two} {
+	for _, seat := range []askback.Client{one, two} {
 		group.Go(func() {
 			spent, err := seat.Consume(ctx, a.ID, a.Outcome.Digest)
 			spent.ID = a.ID

@@ -37,7 +37,7 @@ func (u *umpire) wrong(f fault, format string, args ...any) {
 }
 
 // read reads how all stands, as somebody who may see everything.
-func (u *umpire) read(ctx context.Context, who askback.Seat, s store.Store) (err error) {
+func (u *umpire) read(ctx context.Context, who askback.Client, s store.Store) (err error) {
 	if u.final, err = who.Get(ctx, u.asked.ID); err != nil {
 		return err
 	}

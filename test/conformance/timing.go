@@ -1,4 +1,4 @@
-package askbacktest
+package conformance
 
 import (
 	"time"
@@ -6,13 +6,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// timedFact is a fact about time.
-type timedFact struct {
+// timedCase is a case about time.
+type timedCase struct {
 	name string
-	show func(room, Clock)
+	show func(fixture, Clock)
 }
 
-var timing = []timedFact{
+var timing = []timedCase{
 	{"TheDeadlineMeansWhatTheAskerSaid", deadlines},          // F5, E7
 	{"WhoWaitsLearnsOfTheTimer", timerWakes},                 // F5, B3
 	{"ATimerNeverApproves", timerNeverApproves},              // C3, F4
@@ -40,19 +40,19 @@ func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	return a
 }
 
-func deadlines(r room, clock Clock) {
-	ana := r.person("ana")
+func deadlines(f fixture, clock Clock) {
+	ana := f.person("ana")
 	for _, on := range []askback.OnTimeout{"", askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
-		want := r.must(r.agent(), timed(on))
+		want := f.must(f.agent(), timed(on))
 		clock.Advance(9 * time.Minute)
-		r.pending(want)
+		f.pending(want)
 		clock.Advance(time.Minute)
 		if on == askback.OnTimeoutWait {
-			r.pending(want)
-			r.done(ana.Answer(r.ctx(), want.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
+			f.pending(want)
+			f.done(ana.Answer(f.ctx(), want.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
 			continue
 		}
-		got := r.done(ana.Get(r.ctx(), want.ID))
+		got := f.done(ana.Get(f.ctx(), want.ID))
 		want = expired(want, got)
 		if on == askback.OnTimeoutDefault {
 			want.Outcome.Defaulted = true
@@ -61,105 +61,105 @@ func deadlines(r room, clock Clock) {
 				{ID: "q2", Question: "Which colours?", Selected: []string{"red", "blue"}},
 			}
 		}
-		r.same(got, want)
+		f.same(got, want)
 		if got.Outcome != nil && (got.Outcome.Reason == "" || got.Outcome.At.Before(got.Deadline)) {
-			r.Errorf("on_timeout %q: got reason %q at %v, want one, after %v", on, got.Outcome.Reason, got.Outcome.At, got.Deadline)
+			f.Errorf("on_timeout %q: got reason %q at %v, want one, after %v", on, got.Outcome.Reason, got.Outcome.At, got.Deadline)
 		}
-		r.same(r.done(r.agent().Wait(r.ctx(), want.ID)), want)
+		f.same(f.done(f.agent().Wait(f.ctx(), want.ID)), want)
 	}
-	r.wantIDs("expired", r.list(ana, askback.Query{Status: askback.Pending}, nothing), nil)
+	f.wantIDs("expired", f.list(ana, askback.Query{Status: askback.Pending}, nothing), nil)
 }
 
-func timerWakes(r room, clock Clock) {
-	a := r.must(r.agent(), timed(askback.OnTimeoutFail))
+func timerWakes(f fixture, clock Clock) {
+	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
 	together(5, func(i int) {
 		if i == 0 {
 			clock.Advance(10 * time.Minute)
 			return
 		}
-		got, err := r.agent().Wait(r.ctx(), a.ID)
+		got, err := f.agent().Wait(f.ctx(), a.ID)
 		if err != nil || got.Status != askback.Expired {
-			r.Errorf("got an ask that is %s and error %v, want expired", got.Status, err)
+			f.Errorf("got an ask that is %s and error %v, want expired", got.Status, err)
 		}
 	})
 }
 
-func timerNeverApproves(r room, clock Clock) {
+func timerNeverApproves(f fixture, clock Clock) {
 	for _, on := range []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutWait} {
 		q := removal()
 		q.Timeout, q.OnTimeout = 10*time.Minute, on
-		a := r.must(r.agent(), q)
+		a := f.must(f.agent(), q)
 		clock.Advance(time.Hour)
-		got := r.done(r.agent().Get(r.ctx(), a.ID))
+		got := f.done(f.agent().Get(f.ctx(), a.ID))
 		if got.Outcome.Approved() || got.Outcome != nil && got.Outcome.Decision != "" {
-			r.Errorf("on_timeout %s: got outcome %s, want no decision", on, text(got.Outcome))
+			f.Errorf("on_timeout %s: got outcome %s, want no decision", on, text(got.Outcome))
 		}
-		_, err := r.agent().Consume(r.ctx(), a.ID, a.Confirmation.Digest)
-		r.want(err, askback.ErrNotApproved)
+		_, err := f.agent().Consume(f.ctx(), a.ID, a.Confirmation.Digest)
+		f.want(err, askback.ErrNotApproved)
 	}
 }
 
-func lateForTheTimer(r room, clock Clock) {
-	a := r.must(r.agent(), timed(askback.OnTimeoutFail))
+func lateForTheTimer(f fixture, clock Clock) {
+	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(10 * time.Minute)
-	got, err := r.person("ana").Answer(r.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}))
-	r.settled(got, err, expired(a, got))
-	got, err = r.agent().Cancel(r.ctx(), a.ID, "")
-	r.settled(got, err, expired(a, got))
+	got, err := f.person("ana").Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}))
+	f.settled(got, err, expired(a, got))
+	got, err = f.agent().Cancel(f.ctx(), a.ID, "")
+	f.settled(got, err, expired(a, got))
 }
 
-func claimHolds(r room, clock Clock) {
-	ana := r.person("ana")
-	a := r.must(r.agent(), timed(askback.OnTimeoutFail))
+func claimHolds(f fixture, clock Clock) {
+	ana := f.person("ana")
+	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(9 * time.Minute)
-	held := r.done(ana.Claim(r.ctx(), a.ID)) // until 14 minutes
+	held := f.done(ana.Claim(f.ctx(), a.ID)) // until 14 minutes
 	clock.Advance(4 * time.Minute)
-	r.pending(held)
-	held = r.done(r.person("judge").Claim(r.ctx(), a.ID)) // until 18 minutes
+	f.pending(held)
+	held = f.done(f.person("judge").Claim(f.ctx(), a.ID)) // until 18 minutes
 	clock.Advance(4 * time.Minute)
-	r.pending(held)
+	f.pending(held)
 	clock.Advance(time.Minute)
-	got := r.done(ana.Get(r.ctx(), a.ID))
-	r.same(got, expired(held, got))
+	got := f.done(ana.Get(f.ctx(), a.ID))
+	f.same(got, expired(held, got))
 
-	a = r.must(r.agent(), timed(askback.OnTimeoutFail))
+	a = f.must(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(9 * time.Minute)
-	r.done(ana.Claim(r.ctx(), a.ID))
+	f.done(ana.Claim(f.ctx(), a.ID))
 	clock.Advance(4 * time.Minute)
-	won := r.done(ana.Answer(r.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
+	won := f.done(ana.Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
 	if won.Status != askback.Answered {
-		r.Errorf("got an ask that is %s, want answered while it was held", won.Status)
+		f.Errorf("got an ask that is %s, want answered while it was held", won.Status)
 	}
 }
 
-func heldOut(r room, clock Clock) {
-	a := r.must(r.agent(), timed(askback.OnTimeoutFail))
+func heldOut(f fixture, clock Clock) {
+	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
 	for range 13 { // the last one at 39 minutes
 		clock.Advance(3 * time.Minute)
-		r.done(r.person("ana").Claim(r.ctx(), a.ID))
+		f.done(f.person("ana").Claim(f.ctx(), a.ID))
 	}
 	clock.Advance(time.Minute)
-	got := r.done(r.agent().Get(r.ctx(), a.ID))
+	got := f.done(f.agent().Get(f.ctx(), a.ID))
 	if got.Status != askback.Expired {
-		r.Errorf("got an ask that is %s after 40 minutes, want expired", got.Status)
+		f.Errorf("got an ask that is %s after 40 minutes, want expired", got.Status)
 	}
 }
 
-func keyOutlives(r room, clock Clock) {
+func keyOutlives(f fixture, clock Clock) {
 	q := database()
 	q.Key = "k"
-	probe := r.must(r.agent(), database())
+	probe := f.must(f.agent(), database())
 	q.Deadline = probe.CreatedAt.Add(10 * time.Minute)
-	a := r.must(r.agent(), q)
+	a := f.must(f.agent(), q)
 	if !a.Deadline.Equal(q.Deadline) {
-		r.Errorf("got deadline %v, want %v", a.Deadline, q.Deadline)
+		f.Errorf("got deadline %v, want %v", a.Deadline, q.Deadline)
 	}
 	clock.Advance(time.Hour)
-	got := r.must(r.agent(), q)
+	got := f.must(f.agent(), q)
 	if !got.Repeated || got.ID != a.ID || got.Status != askback.Expired {
-		r.Errorf("got ask %s, %s, repeated %v, want %s, expired and repeated", got.ID, got.Status, got.Repeated, a.ID)
+		f.Errorf("got ask %s, %s, repeated %v, want %s, expired and repeated", got.ID, got.Status, got.Repeated, a.ID)
 	}
 	q.Key = "another"
-	_, err := r.agent().Ask(r.ctx(), q)
-	r.invalid(err, "/deadline")
+	_, err := f.agent().Ask(f.ctx(), q)
+	f.invalid(err, "/deadline")
 }

@@ -11,10 +11,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/askbacktest"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/store/memstore"
+	"github.com/askback/askback/test/conformance"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -104,15 +104,15 @@ func (w *fixture) token(p askback.Principal) string {
 	return secret
 }
 
-// As implements [askbacktest.Subject].
-func (w *fixture) As(p askback.Principal) askback.Seat {
+// As implements [conformance.Subject].
+func (w *fixture) As(p askback.Principal) askback.Client {
 	return httpapi.NewClient(w.server.URL, w.token(p), w.client)
 }
 
 // A Client behaves as a seat of the engine does, including errors.Is and the ask that is
 // returned with ErrSettled (B3, D2, D3, E10, F4, F6).
 func TestSeatsOverHTTP(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject { return newFixture(t, nil) })
+	conformance.Client(t, func(t *testing.T) conformance.Subject { return newFixture(t, nil) })
 }
 
 // A server that cannot be reached, breaks the connection, or replies with something else

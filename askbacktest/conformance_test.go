@@ -6,11 +6,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/askback/askback/askbacktest"
+	"github.com/askback/askback/test/conformance"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The desk itself is a subject (F13).
 func TestTheDeskKeepsWhatSeatsPromise(t *testing.T) {
-	askbacktest.Seats(t, func(t *testing.T) askbacktest.Subject { return askbacktest.New(t) })
+	conformance.Client(t, func(t *testing.T) conformance.Subject { return askbacktest.New(t) })
 }

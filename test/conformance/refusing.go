@@ -1,4 +1,4 @@
-package askbacktest
+package conformance
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-var refusing = []fact{
+var refusing = []testCase{
 	{"NoAgentEverAnswers", agentsNeverAnswer},                          // design.md: an agent can never answer
 	{"EachKindDoesWhatItMay", eachKind},                                // access
 	{"WhatIsNotYoursDoesNotExist", notYours},                           // wire.md §3: the same answer
@@ -21,158 +21,162 @@ var refusing = []fact{
 // act is something a principal can do to an ask.
 type act struct {
 	name string
-	do   func(room, askback.Seat, askback.Ask) (askback.Ask, error)
+	do   func(fixture, askback.Client, askback.Ask) (askback.Ask, error)
 }
 
 var inboxActs = []act{
-	{"answer", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) {
-		return s.Answer(r.ctx(), a.ID, askback.Choose("SQLite"))
+	{"answer", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
+		return s.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))
 	}},
-	{"decline", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Decline(r.ctx(), a.ID, "") }},
-	{"claim", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Claim(r.ctx(), a.ID) }},
+	{"decline", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
+		return s.Decline(f.ctx(), a.ID, "")
+	}},
+	{"claim", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Claim(f.ctx(), a.ID) }},
 }
 
 var askerActs = []act{
-	{"cancel", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Cancel(r.ctx(), a.ID, "") }},
-	{"consume", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) {
-		return s.Consume(r.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
+	{"cancel", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
+		return s.Cancel(f.ctx(), a.ID, "")
 	}},
-	{"receive", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Receive(r.ctx(), a.ID) }},
+	{"consume", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
+		return s.Consume(f.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
+	}},
+	{"receive", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Receive(f.ctx(), a.ID) }},
 }
 
 var readActs = []act{
-	{"get", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Get(r.ctx(), a.ID) }},
-	{"wait", func(r room, s askback.Seat, a askback.Ask) (askback.Ask, error) { return s.Wait(r.ctx(), a.ID) }},
+	{"get", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Get(f.ctx(), a.ID) }},
+	{"wait", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Wait(f.ctx(), a.ID) }},
 }
 
 // refused expects an error, and nothing with it.
-func (r room) refused(who string, a act, got askback.Ask, err, want error) {
-	r.Helper()
+func (f fixture) refused(who string, a act, got askback.Ask, err, want error) {
+	f.Helper()
 	if !errors.Is(err, want) {
-		r.Errorf("%s: %s: got error %v, want %v", who, a.name, err, want)
+		f.Errorf("%s: %s: got error %v, want %v", who, a.name, err, want)
 	}
 	if got.ID != "" {
-		r.Errorf("%s: %s: got ask %s together with error %v, want none", who, a.name, got.ID, err)
+		f.Errorf("%s: %s: got ask %s together with error %v, want none", who, a.name, got.ID, err)
 	}
 }
 
-func agentsNeverAnswer(r room) {
-	agent := r.agent()
+func agentsNeverAnswer(f fixture) {
+	agent := f.agent()
 	q := database()
 	q.To = []string{"judge", "deploybot", "ana"} // its own name does not help
-	a := r.must(agent, q)
+	a := f.must(agent, q)
 	for _, name := range []string{"deploybot", "ana", "judge", "otherbot"} {
 		for _, act := range inboxActs {
-			got, err := act.do(r, r.as(askback.Agent, name), a)
-			r.refused("agent "+name, act, got, err, askback.ErrForbidden)
-			got, err = act.do(r, r.as(askback.Agent, name), askback.Ask{ID: unknown})
-			r.refused("agent "+name, act, got, err, askback.ErrForbidden)
+			got, err := act.do(f, f.as(askback.Agent, name), a)
+			f.refused("agent "+name, act, got, err, askback.ErrForbidden)
+			got, err = act.do(f, f.as(askback.Agent, name), askback.Ask{ID: unknown})
+			f.refused("agent "+name, act, got, err, askback.ErrForbidden)
 		}
 	}
-	r.pending(a)
+	f.pending(a)
 }
 
-func eachKind(r room) {
-	a := r.must(r.agent(), database())
+func eachKind(f fixture) {
+	a := f.must(f.agent(), database())
 	for _, kind := range []askback.Kind{askback.Responder, askback.Operator, askback.Admin} {
-		seat := r.as(kind, "deploybot") // the asker's name does not help
-		if _, err := seat.Ask(r.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
-			r.Errorf("%s: ask: got error %v, want %v", kind, err, askback.ErrForbidden)
+		seat := f.as(kind, "deploybot") // the asker's name does not help
+		if _, err := seat.Ask(f.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
+			f.Errorf("%s: ask: got error %v, want %v", kind, err, askback.ErrForbidden)
 		}
 		for _, act := range askerActs {
-			got, err := act.do(r, seat, a)
-			r.refused(string(kind), act, got, err, askback.ErrForbidden)
+			got, err := act.do(f, seat, a)
+			f.refused(string(kind), act, got, err, askback.ErrForbidden)
 		}
 	}
-	operator := r.as(askback.Operator, "ops")
+	operator := f.as(askback.Operator, "ops")
 	for _, act := range append(inboxActs, readActs...) {
-		got, err := act.do(r, operator, a)
-		r.refused("operator", act, got, err, askback.ErrForbidden)
+		got, err := act.do(f, operator, a)
+		f.refused("operator", act, got, err, askback.ErrForbidden)
 	}
-	_, err := operator.List(r.ctx(), askback.Query{})
-	r.want(err, askback.ErrForbidden)
-	r.pending(a)
-	r.operates(operator)
+	_, err := operator.List(f.ctx(), askback.Query{})
+	f.want(err, askback.ErrForbidden)
+	f.pending(a)
+	f.operates(operator)
 
-	root := r.as(askback.Admin, "root") // does what a responder does
-	r.same(r.done(root.Get(r.ctx(), a.ID)), a)
-	got := r.done(root.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+	root := f.as(askback.Admin, "root") // does what a responder does
+	f.same(f.done(root.Get(f.ctx(), a.ID)), a)
+	got := f.done(root.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	if got.Outcome.By != (askback.By{Kind: askback.ByPerson, Name: "root"}) {
-		r.Errorf("got an outcome by %s, want the person root", text(got.Outcome.By))
+		f.Errorf("got an outcome by %s, want the person root", text(got.Outcome.By))
 	}
 }
 
 // operates expects an operator to see how the server is used, and nothing that is asked,
 // answered or said.
-func (r room) operates(operator askback.Seat) {
-	r.Helper()
-	agent, ana := r.agent(), r.person("ana")
+func (f fixture) operates(operator askback.Client) {
+	f.Helper()
+	agent, ana := f.agent(), f.person("ana")
 	const secret = "a secret of the run"
-	one := r.began(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
+	one := f.began(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
 	call := toolCall("deploy", `{"x":"`+secret+`"}`)
 	call.To = []string{"ana"}
-	r.done(ana.Answer(r.ctx(), r.must(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
-	r.tell(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: secret, Status: askback.TodoPending}}})
-	r.tell(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
-	stats, err := operator.Stats(r.ctx())
+	f.done(ana.Answer(f.ctx(), f.must(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
+	f.tell(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: secret, Status: askback.TodoPending}}})
+	f.tell(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
+	stats, err := operator.Stats(f.ctx())
 	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 1 {
-		r.Errorf("stats: got %s, %v, want one ask pending and one answered, though it was put to ana alone", text(stats), err)
+		f.Errorf("stats: got %s, %v, want one ask pending and one answered, though it was put to ana alone", text(stats), err)
 	}
-	agents, errAgents := operator.Agents(r.ctx())
-	people, errPeople := operator.People(r.ctx())
-	grants, errGrants := operator.Grants(r.ctx(), askback.GrantQuery{})
-	sessions, errSessions := operator.Sessions(r.ctx(), askback.SessionQuery{})
-	got, errSession := operator.Session(r.ctx(), one.ID)
-	hidden, errHidden := operator.Sessions(r.ctx(), askback.SessionQuery{Search: secret})
-	tokens, errTokens := operator.Tokens(r.ctx())
+	agents, errAgents := operator.Agents(f.ctx())
+	people, errPeople := operator.People(f.ctx())
+	grants, errGrants := operator.Grants(f.ctx(), askback.GrantQuery{})
+	sessions, errSessions := operator.Sessions(f.ctx(), askback.SessionQuery{})
+	got, errSession := operator.Session(f.ctx(), one.ID)
+	hidden, errHidden := operator.Sessions(f.ctx(), askback.SessionQuery{Search: secret})
+	tokens, errTokens := operator.Tokens(f.ctx())
 	if err := errors.Join(errAgents, errPeople, errGrants, errSessions, errSession, errHidden, errTokens); err != nil {
-		r.Errorf("an operator is refused: %v", err)
+		f.Errorf("an operator is refused: %v", err)
 	}
 	if len(grants.Items) != 1 || len(sessions.Items) != 1 || got.Status != askback.SessionCompleted || got.AsksTotal != 1 || len(hidden.Items) != 0 {
-		r.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got), text(hidden))
+		f.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got), text(hidden))
 	}
 	if all := text(agents) + text(people) + text(grants) + text(sessions) + text(got) + text(tokens); strings.Contains(all, secret) {
-		r.Errorf("an operator sees what is said: %s", all)
+		f.Errorf("an operator sees what is said: %s", all)
 	}
-	_, err = operator.Messages(r.ctx(), one.ID, "", 0)
-	r.want(err, askback.ErrForbidden)
-	_, err = operator.Revoke(r.ctx(), grants.Items[0].ID)
-	r.want(err, askback.ErrForbidden)
-	_, _, err = operator.CreateToken(r.ctx(), askback.TokenRequest{Kind: askback.Agent, Name: "x"})
-	r.want(err, askback.ErrForbidden)
+	_, err = operator.Messages(f.ctx(), one.ID, "", 0)
+	f.want(err, askback.ErrForbidden)
+	_, err = operator.Revoke(f.ctx(), grants.Items[0].ID)
+	f.want(err, askback.ErrForbidden)
+	_, _, err = operator.CreateToken(f.ctx(), askback.TokenRequest{Kind: askback.Agent, Name: "x"})
+	f.want(err, askback.ErrForbidden)
 }
 
-func notYours(r room) {
+func notYours(f fixture) {
 	q := database()
 	q.To = []string{"ana", "judge"}
-	a := r.must(r.agent(), q)
-	stranger, ben := r.as(askback.Agent, "otherbot"), r.person("ben")
-	show := func(who string, seat askback.Seat, acts []act) {
+	a := f.must(f.agent(), q)
+	stranger, ben := f.as(askback.Agent, "otherbot"), f.person("ben")
+	show := func(who string, seat askback.Client, acts []act) {
 		for _, act := range acts {
-			got, err := act.do(r, seat, a)
-			r.refused(who, act, got, err, askback.ErrNotFound)
-			_, none := act.do(r, seat, askback.Ask{ID: unknown})
-			r.want(none, askback.ErrNotFound)
+			got, err := act.do(f, seat, a)
+			f.refused(who, act, got, err, askback.ErrNotFound)
+			_, none := act.do(f, seat, askback.Ask{ID: unknown})
+			f.want(none, askback.ErrNotFound)
 			if err == nil || none == nil {
 				continue
 			}
 			if said, want := strings.ReplaceAll(err.Error(), a.ID, unknown), none.Error(); said != want {
-				r.Errorf("%s: %s: got %q for what is another's and %q for what is not, want the same", who, act.name, said, want)
+				f.Errorf("%s: %s: got %q for what is another's and %q for what is not, want the same", who, act.name, said, want)
 			}
 		}
 	}
 	show("another agent", stranger, append(askerActs, readActs...))
 	show("somebody who is not asked", ben, append(inboxActs, readActs...))
-	show("an admin who is not asked", r.as(askback.Admin, "root"), append(inboxActs, readActs...))
-	show("a responder with the asker's name", r.person("deploybot"), readActs)
-	r.pending(a)
-	won := r.done(r.person("ana").Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+	show("an admin who is not asked", f.as(askback.Admin, "root"), append(inboxActs, readActs...))
+	show("a responder with the asker's name", f.person("deploybot"), readActs)
+	f.pending(a)
+	won := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	show("another agent, after the end", stranger, append(askerActs, readActs...))
 	show("somebody who is not asked, after the end", ben, append(inboxActs, readActs...))
-	r.same(r.done(r.person("judge").Get(r.ctx(), a.ID)), won)
+	f.same(f.done(f.person("judge").Get(f.ctx(), a.ID)), won)
 }
 
-func badRequests(r room) {
+func badRequests(f fixture) {
 	ask := func(change func(*askback.Request)) askback.Request {
 		q := database()
 		change(&q)
@@ -242,23 +246,23 @@ func badRequests(r room) {
 		},
 	} {
 		c.ask.Key = "k"
-		got, err := r.agent().Ask(r.ctx(), c.ask)
+		got, err := f.agent().Ask(f.ctx(), c.ask)
 		if got.ID != "" {
-			r.Errorf("%s: got ask %s, want none", c.name, got.ID)
+			f.Errorf("%s: got ask %s, want none", c.name, got.ID)
 		}
-		r.Run(c.name, func(t *testing.T) { room{t, r.subject}.invalid(err, c.pointers...) })
+		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.invalid(err, c.pointers...) })
 	}
-	page, err := r.person("judge").List(r.ctx(), askback.Query{Status: askback.AnyStatus})
+	page, err := f.person("judge").List(f.ctx(), askback.Query{Status: askback.AnyStatus})
 	if err != nil || len(page.Items) != 0 {
-		r.Errorf("got %d asks and error %v, want none of them kept", len(page.Items), err)
+		f.Errorf("got %d asks and error %v, want none of them kept", len(page.Items), err)
 	}
-	_, err = r.person("judge").List(r.ctx(), askback.Query{Status: "open", Limit: askback.MaxLimit + 1})
-	r.invalid(err, "/status", "/limit")
-	_, err = r.agent().List(r.ctx(), askback.Query{Limit: -1})
-	r.invalid(err, "/limit")
+	_, err = f.person("judge").List(f.ctx(), askback.Query{Status: "open", Limit: askback.MaxLimit + 1})
+	f.invalid(err, "/status", "/limit")
+	_, err = f.agent().List(f.ctx(), askback.Query{Limit: -1})
+	f.invalid(err, "/limit")
 }
 
-func badAnswers(r room) {
+func badAnswers(f fixture) {
 	closed := database()
 	closed.Questions[0].NoOther = true
 	one := func(q askback.QuestionAnswer) askback.Answer { return answers(q) }
@@ -302,19 +306,19 @@ func badAnswers(r room) {
 			[]string{"/answers"},
 		},
 	} {
-		a := r.must(r.agent(), c.ask)
-		got, err := r.person("ana").Answer(r.ctx(), a.ID, c.answer)
+		a := f.must(f.agent(), c.ask)
+		got, err := f.person("ana").Answer(f.ctx(), a.ID, c.answer)
 		if got.ID != "" {
-			r.Errorf("%s: got ask %s, want none", c.name, got.ID)
+			f.Errorf("%s: got ask %s, want none", c.name, got.ID)
 		}
-		r.Run(c.name, func(t *testing.T) { room{t, r.subject}.invalid(err, c.pointers...) })
-		r.pending(a)
+		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.invalid(err, c.pointers...) })
+		f.pending(a)
 	}
-	a := r.must(r.agent(), database())
+	a := f.must(f.agent(), database())
 	long := strings.Repeat("é", askback.MaxText+1)
-	_, err := r.person("ana").Decline(r.ctx(), a.ID, long)
-	r.invalid(err, "/reason")
-	_, err = r.agent().Cancel(r.ctx(), a.ID, long)
-	r.invalid(err, "/reason")
-	r.pending(a)
+	_, err := f.person("ana").Decline(f.ctx(), a.ID, long)
+	f.invalid(err, "/reason")
+	_, err = f.agent().Cancel(f.ctx(), a.ID, long)
+	f.invalid(err, "/reason")
+	f.pending(a)
 }

@@ -1,4 +1,6 @@
-package askbacktest
+// Package conformance tests that an implementation of [askback.Client] keeps the
+// promises of its interfaces.
+package conformance
 
 import (
 	"context"
@@ -12,12 +14,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Subject is an implementation of Asker and Inbox that is put to the test.
-// A [Desk] is one.
+// A Subject is an implementation of [askback.Client] under test.
 type Subject interface {
 	// As returns the seat of a principal. Principals of all kinds are asked
 	// for, with names of letters and digits, and via askback.ViaAPI.
-	As(p askback.Principal) askback.Seat
+	As(p askback.Principal) askback.Client
 }
 
 // A Clock is a subject whose time can be moved; without one, what deadlines do
@@ -28,12 +29,12 @@ type Clock interface {
 	Advance(by time.Duration)
 }
 
-// Seats holds an implementation of Asker and Inbox to what they promise. open
-// makes a new, empty subject, which may end with its t.
-func Seats(t *testing.T, open func(t *testing.T) Subject) {
-	for _, facts := range [][]fact{answering, asking, refusing, listing, granting, running, following, racing} {
-		for _, f := range facts {
-			t.Run(f.name, func(t *testing.T) { f.show(room{t, open(t)}) })
+// Client tests an implementation of [askback.Client]. open returns a new, empty
+// subject, which may end with its t.
+func Client(t *testing.T, open func(t *testing.T) Subject) {
+	for _, tests := range [][]testCase{answering, asking, refusing, listing, granting, running, following, racing} {
+		for _, f := range tests {
+			t.Run(f.name, func(t *testing.T) { f.show(fixture{t, open(t)}) })
 		}
 	}
 	for _, f := range timing {
@@ -43,110 +44,110 @@ func Seats(t *testing.T, open func(t *testing.T) Subject) {
 			if !ok {
 				t.Skip("this subject has no clock to move")
 			}
-			f.show(room{t, subject}, clock)
+			f.show(fixture{t, subject}, clock)
 		})
 	}
 }
 
-// fact is something that is true of every implementation.
-type fact struct {
+// case is something that is true of every implementation.
+type testCase struct {
 	name string
-	show func(room)
+	show func(fixture)
 }
 
-// room is where one fact is shown.
-type room struct {
+// fixture is where one case is shown.
+type fixture struct {
 	*testing.T
 	subject Subject
 }
 
-// limit bounds each fact, so that a wait that never ends is a failure.
+// limit bounds each case, so that a wait that never ends is a failure.
 const limit = time.Minute
 
-// ctx returns a context that lasts for one fact.
-func (r room) ctx() context.Context {
+// ctx returns a context that lasts for one case.
+func (f fixture) ctx() context.Context {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("this took more than a minute"))
-	r.Cleanup(cancel)
+	f.Cleanup(cancel)
 	return ctx
 }
 
-func (r room) as(kind askback.Kind, name string) askback.Seat {
-	return r.subject.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaAPI})
+func (f fixture) as(kind askback.Kind, name string) askback.Client {
+	return f.subject.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaAPI})
 }
 
-func (r room) agent() askback.Seat             { return r.as(askback.Agent, "deploybot") }
-func (r room) person(name string) askback.Seat { return r.as(askback.Responder, name) }
+func (f fixture) agent() askback.Client             { return f.as(askback.Agent, "deploybot") }
+func (f fixture) person(name string) askback.Client { return f.as(askback.Responder, name) }
 
 // must asks and expects no error.
-func (r room) must(seat askback.Seat, q askback.Request) askback.Ask {
-	r.Helper()
-	a, err := seat.Ask(r.ctx(), q)
+func (f fixture) must(seat askback.Client, q askback.Request) askback.Ask {
+	f.Helper()
+	a, err := seat.Ask(f.ctx(), q)
 	if err != nil {
-		r.Fatalf("ask: %v", err)
+		f.Fatalf("ask: %v", err)
 	}
 	return a
 }
 
 // done expects no error, and returns the ask that came with it.
-func (r room) done(a askback.Ask, err error) askback.Ask {
-	r.Helper()
+func (f fixture) done(a askback.Ask, err error) askback.Ask {
+	f.Helper()
 	if err != nil {
-		r.Fatalf("got error %v, want none", err)
+		f.Fatalf("got error %v, want none", err)
 	}
 	return a
 }
 
 // want expects an error.
-func (r room) want(err, want error) {
-	r.Helper()
+func (f fixture) want(err, want error) {
+	f.Helper()
 	if !errors.Is(err, want) {
-		r.Errorf("got error %v, want %v", err, want)
+		f.Errorf("got error %v, want %v", err, want)
 	}
 }
 
 // settled expects ErrSettled, together with the ask as it was settled.
-func (r room) settled(got askback.Ask, err error, want askback.Ask) {
-	r.Helper()
-	r.want(err, askback.ErrSettled)
-	r.same(got, want)
+func (f fixture) settled(got askback.Ask, err error, want askback.Ask) {
+	f.Helper()
+	f.want(err, askback.ErrSettled)
+	f.same(got, want)
 }
 
 // same expects two asks to be the same, to the last field.
-func (r room) same(got, want askback.Ask) {
-	r.Helper()
+func (f fixture) same(got, want askback.Ask) {
+	f.Helper()
 	if g, w := text(got), text(want); g != w {
-		r.Errorf("got ask  %s\nwant ask %s", g, w)
+		f.Errorf("got ask  %s\nwant ask %s", g, w)
 	}
 }
 
 // pending expects an ask to stand as it was asked.
-func (r room) pending(want askback.Ask) {
-	r.Helper()
-	got := r.done(r.person("judge").Get(r.ctx(), want.ID))
+func (f fixture) pending(want askback.Ask) {
+	f.Helper()
+	got := f.done(f.person("judge").Get(f.ctx(), want.ID))
 	if got.Status != askback.Pending || got.Outcome != nil {
-		r.Errorf("got status %s with outcome %s, want pending", got.Status, text(got.Outcome))
+		f.Errorf("got status %s with outcome %s, want pending", got.Status, text(got.Outcome))
 	}
-	r.same(got, want)
+	f.same(got, want)
 }
 
 // invalid expects problems at these places, each with what is wrong and what
 // would be right.
-func (r room) invalid(err error, pointers ...string) {
-	r.Helper()
+func (f fixture) invalid(err error, pointers ...string) {
+	f.Helper()
 	var problems askback.Invalid
 	if !errors.As(err, &problems) {
-		r.Errorf("got error %v, want Invalid at %q", err, pointers)
+		f.Errorf("got error %v, want Invalid at %q", err, pointers)
 		return
 	}
 	var got []string
 	for _, p := range problems {
 		got = append(got, p.Pointer)
 		if p.Detail == "" || p.Fix == "" {
-			r.Errorf("the problem at %s has detail %q and fix %q, want both", p.Pointer, p.Detail, p.Fix)
+			f.Errorf("the problem at %s has detail %q and fix %q, want both", p.Pointer, p.Detail, p.Fix)
 		}
 	}
 	if !slices.Equal(got, pointers) {
-		r.Errorf("got problems at %q, want %q: %v", got, pointers, err)
+		f.Errorf("got problems at %q, want %q: %v", got, pointers, err)
 	}
 }
 
@@ -173,7 +174,7 @@ func together(n int, do func(i int)) {
 	group.Wait()
 }
 
-// database is the question that most facts are shown with.
+// database is the question that most tests are shown with.
 func database() askback.Request {
 	return askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Header: "Database", Options: askback.Options("PostgreSQL", "SQLite"),

@@ -1,4 +1,4 @@
-package askbacktest
+package conformance
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-var answering = []fact{
+var answering = []testCase{
 	{"EveryShapeOfAnswerComesBackWhole", everyShape},           // A1, C1, C3, F4
 	{"WhatIsAskedIsReadUnchanged", readUnchanged},              // C1, D1, F3
 	{"AskAndAnswerShareNothingWithTheirCaller", sharesNothing}, // D4
@@ -97,18 +97,18 @@ func shapes() []shape {
 	}
 }
 
-func everyShape(r room) {
-	agent, ana := r.agent(), r.person("ana")
+func everyShape(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
 	for _, s := range shapes() {
-		before := r.must(agent, s.ask)
-		r.pending(before)
-		got, err := ana.Answer(r.ctx(), before.ID, s.answer)
+		before := f.must(agent, s.ask)
+		f.pending(before)
+		got, err := ana.Answer(f.ctx(), before.ID, s.answer)
 		if err != nil {
-			r.Errorf("%s: %v", s.name, err)
+			f.Errorf("%s: %v", s.name, err)
 			continue
 		}
 		if got.Outcome == nil || got.Outcome.At.Before(before.CreatedAt) {
-			r.Errorf("%s: got outcome %s, want one that is later than the ask, %v", s.name, text(got.Outcome), before.CreatedAt)
+			f.Errorf("%s: got outcome %s, want one that is later than the ask, %v", s.name, text(got.Outcome), before.CreatedAt)
 			continue
 		}
 		want := before
@@ -119,11 +119,11 @@ func everyShape(r room) {
 			s.want.Digest = before.Confirmation.Digest // what was approved is what was asked (F7)
 		}
 		want.Outcome = &s.want
-		r.same(got, want)
-		r.same(r.done(agent.Get(r.ctx(), before.ID)), want)
-		r.same(r.done(agent.Wait(r.ctx(), before.ID)), want)
+		f.same(got, want)
+		f.same(f.done(agent.Get(f.ctx(), before.ID)), want)
+		f.same(f.done(agent.Wait(f.ctx(), before.ID)), want)
 		if approved := s.want.Decision == askback.Approve; got.Outcome.Approved() != approved {
-			r.Errorf("%s: got approved %v, want %v", s.name, got.Outcome.Approved(), approved)
+			f.Errorf("%s: got approved %v, want %v", s.name, got.Outcome.Approved(), approved)
 		}
 	}
 }
@@ -143,283 +143,283 @@ func everything() askback.Request {
 	}
 }
 
-func readUnchanged(r room) {
+func readUnchanged(f fixture) {
 	q := everything()
-	got := r.must(r.agent(), q)
-	r.pending(got)
+	got := f.must(f.agent(), q)
+	f.pending(got)
 	want := got // what Askback gives is not compared
 	want.Agent, want.Title, want.To, want.Tags, want.Context = q.Agent, q.Title, q.To, q.Tags, q.Context
 	want.Questions = q.Questions
 	want.Questions[0].ID, want.Questions[1].ID = "q1", "q2"
 	want.Kind, want.Status, want.Quorum, want.OnTimeout = askback.Questions, askback.Pending, 1, askback.OnTimeoutDefault
 	want.Deadline = got.CreatedAt.Add(time.Hour)
-	r.same(got, want)
+	f.same(got, want)
 	if !strings.HasPrefix(got.ID, "ask_") || !strings.HasPrefix(got.SessionID, "ses_") || got.CreatedAt.IsZero() {
-		r.Errorf("got id %q, session %q, created %v", got.ID, got.SessionID, got.CreatedAt)
+		f.Errorf("got id %q, session %q, created %v", got.ID, got.SessionID, got.CreatedAt)
 	}
 
 	q = removal()
-	got = r.must(r.agent(), q)
-	r.pending(got)
+	got = f.must(f.agent(), q)
+	f.pending(got)
 	c := q.Confirmation
 	c.Tier, c.Digest = "confirm", got.Confirmation.Digest
 	want = got
 	want.Kind, want.Agent, want.Confirmation, want.OnTimeout = askback.Confirm, "deploybot", c, askback.OnTimeoutWait
-	r.same(got, want)
+	f.same(got, want)
 	if !strings.HasPrefix(c.Digest, "sha256:") || len(c.Digest) != len("sha256:")+64 {
-		r.Errorf("got digest %q", c.Digest)
+		f.Errorf("got digest %q", c.Digest)
 	}
 }
 
-func sharesNothing(r room) {
+func sharesNothing(f fixture) {
 	q := everything()
-	agent, ana := r.agent(), r.person("ana")
-	asked := r.must(agent, q)
+	agent, ana := f.agent(), f.person("ana")
+	asked := f.must(agent, q)
 	whole := asked.Clone()
 	scribble := func(questions []askback.Question, to, tags []string, about json.RawMessage) {
 		questions[0].Text, questions[0].Options[0].Label, questions[1].Default[0] = "?", "?", "?"
 		to[0], tags[0], about[1] = "?", "?", '?'
 	}
 	scribble(q.Questions, q.To, q.Tags, q.Context)
-	r.pending(whole)
-	for _, a := range []askback.Ask{asked, r.done(ana.Get(r.ctx(), asked.ID)), r.done(ana.Claim(r.ctx(), asked.ID))} {
+	f.pending(whole)
+	for _, a := range []askback.Ask{asked, f.done(ana.Get(f.ctx(), asked.ID)), f.done(ana.Claim(f.ctx(), asked.ID))} {
 		scribble(a.Questions, a.To, a.Tags, a.Context)
 	}
-	claimed := r.done(ana.Get(r.ctx(), asked.ID))
+	claimed := f.done(ana.Get(f.ctx(), asked.ID))
 	whole.Claims = claimed.Clone().Claims
 	claimed.Claims[0].Name = "?"
-	r.pending(whole)
+	f.pending(whole)
 
 	answer := answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}, askback.QuestionAnswer{ID: "q2", Selected: []string{"red"}})
-	won := r.done(ana.Answer(r.ctx(), asked.ID, answer))
+	won := f.done(ana.Answer(f.ctx(), asked.ID, answer))
 	want := won.Clone()
 	answer.Answers[0].Selected[0], answer.Answers[1].Selected[0] = "?", "?"
 	won.Outcome.Answers[0].Selected[0], won.Outcome.By.Name = "?", "?"
-	waited := r.done(agent.Wait(r.ctx(), asked.ID))
-	r.same(waited, want)
+	waited := f.done(agent.Wait(f.ctx(), asked.ID))
+	f.same(waited, want)
 	waited.Outcome.Answers[1].Selected[0], waited.Outcome.Status = "?", "?"
-	page, err := ana.List(r.ctx(), askback.Query{Status: askback.Answered})
+	page, err := ana.List(f.ctx(), askback.Query{Status: askback.Answered})
 	if err != nil || len(page.Items) != 1 {
-		r.Fatalf("got %d asks and error %v, want one", len(page.Items), err)
+		f.Fatalf("got %d asks and error %v, want one", len(page.Items), err)
 	}
-	r.same(page.Items[0], want)
+	f.same(page.Items[0], want)
 	page.Items[0].Outcome.Answers[0].Other = "?"
-	r.same(r.done(ana.Get(r.ctx(), asked.ID)), want)
+	f.same(f.done(ana.Get(f.ctx(), asked.ID)), want)
 
 	confirm := removal()
-	asked = r.must(agent, confirm)
+	asked = f.must(agent, confirm)
 	want = asked.Clone()
 	confirm.Confirmation.Input[2], confirm.Confirmation.ToolName = '?', "?"
 	asked.Confirmation.Input[2], asked.Confirmation.Digest = '?', "?"
-	r.pending(want)
+	f.pending(want)
 }
 
-func repeatedAnswer(r room) {
-	agent, ana := r.agent(), r.person("ana")
-	a := r.must(agent, database())
-	want := r.done(ana.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
-	r.same(r.done(ana.Answer(r.ctx(), a.ID, askback.Choose("SQLite"))), want)
-	r.same(r.done(ana.Answer(r.ctx(), a.ID, answers(chosen("1", database(), "SQLite")))), want)
+func repeatedAnswer(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	a := f.must(agent, database())
+	want := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.same(f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))), want)
+	f.same(f.done(ana.Answer(f.ctx(), a.ID, answers(chosen("1", database(), "SQLite")))), want)
 
-	a = r.must(agent, removal())
-	want = r.done(ana.Answer(r.ctx(), a.ID, askback.Decide(askback.Deny, "not now")))
-	r.same(r.done(ana.Answer(r.ctx(), a.ID, askback.Decide(askback.Deny, "not now"))), want)
+	a = f.must(agent, removal())
+	want = f.done(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now")))
+	f.same(f.done(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now"))), want)
 
-	a = r.must(agent, database())
-	want = r.done(ana.Decline(r.ctx(), a.ID, "ask ben"))
-	r.same(r.done(ana.Decline(r.ctx(), a.ID, "ask ben")), want)
+	a = f.must(agent, database())
+	want = f.done(ana.Decline(f.ctx(), a.ID, "ask ben"))
+	f.same(f.done(ana.Decline(f.ctx(), a.ID, "ask ben")), want)
 
-	a = r.must(agent, database())
-	want = r.done(agent.Cancel(r.ctx(), a.ID, "found it"))
-	r.same(r.done(agent.Cancel(r.ctx(), a.ID, "found it")), want)
-	r.same(r.done(agent.Cancel(r.ctx(), a.ID, "for another reason")), want)
+	a = f.must(agent, database())
+	want = f.done(agent.Cancel(f.ctx(), a.ID, "found it"))
+	f.same(f.done(agent.Cancel(f.ctx(), a.ID, "found it")), want)
+	f.same(f.done(agent.Cancel(f.ctx(), a.ID, "for another reason")), want)
 }
 
-func lateAnswer(r room) {
-	agent, ana, ben := r.agent(), r.person("ana"), r.person("ben")
-	a := r.must(agent, database())
-	won := r.done(ana.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+func lateAnswer(f fixture) {
+	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
+	a := f.must(agent, database())
+	won := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	for _, late := range []func() (askback.Ask, error){
-		func() (askback.Ask, error) { return ben.Answer(r.ctx(), a.ID, askback.Choose("PostgreSQL")) },
-		func() (askback.Ask, error) { return ben.Answer(r.ctx(), a.ID, askback.Choose("SQLite")) }, // the same, by another
-		func() (askback.Ask, error) { return ben.Answer(r.ctx(), a.ID, askback.Choose()) },
-		func() (askback.Ask, error) { return ana.Answer(r.ctx(), a.ID, askback.Choose("PostgreSQL")) },
-		func() (askback.Ask, error) { return ana.Decline(r.ctx(), a.ID, "no") },
-		func() (askback.Ask, error) { return ben.Decline(r.ctx(), a.ID, "") },
-		func() (askback.Ask, error) { return ben.Claim(r.ctx(), a.ID) },
-		func() (askback.Ask, error) { return agent.Cancel(r.ctx(), a.ID, "too slow") },
+		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
+		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("SQLite")) }, // the same, by another
+		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose()) },
+		func() (askback.Ask, error) { return ana.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
+		func() (askback.Ask, error) { return ana.Decline(f.ctx(), a.ID, "no") },
+		func() (askback.Ask, error) { return ben.Decline(f.ctx(), a.ID, "") },
+		func() (askback.Ask, error) { return ben.Claim(f.ctx(), a.ID) },
+		func() (askback.Ask, error) { return agent.Cancel(f.ctx(), a.ID, "too slow") },
 	} {
 		got, err := late()
-		r.settled(got, err, won)
+		f.settled(got, err, won)
 	}
-	r.same(r.done(agent.Get(r.ctx(), a.ID)), won)
+	f.same(f.done(agent.Get(f.ctx(), a.ID)), won)
 }
 
-func declineEnds(r room) {
-	agent, ana, ben := r.agent(), r.person("ana"), r.person("ben")
+func declineEnds(f fixture) {
+	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
 	for _, q := range []askback.Request{database(), removal()} {
-		want := r.must(agent, q)
-		got := r.done(ana.Decline(r.ctx(), want.ID, "ask ben"))
+		want := f.must(agent, q)
+		got := f.done(ana.Decline(f.ctx(), want.ID, "ask ben"))
 		want.Status = askback.Declined
 		want.Outcome = &askback.Outcome{
 			Status: askback.Declined, Reason: "ask ben",
 			By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaAPI, At: got.Outcome.At,
 		}
-		r.same(got, want)
-		r.same(r.done(agent.Wait(r.ctx(), want.ID)), want)
-		late, err := ben.Decline(r.ctx(), want.ID, "ask ben")
-		r.settled(late, err, want)
+		f.same(got, want)
+		f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
+		late, err := ben.Decline(f.ctx(), want.ID, "ask ben")
+		f.settled(late, err, want)
 	}
 }
 
-func cancelEnds(r room) {
-	agent, ana := r.agent(), r.person("ana")
-	want := r.must(agent, database())
-	got := r.done(agent.Cancel(r.ctx(), want.ID, "found it"))
+func cancelEnds(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	want := f.must(agent, database())
+	got := f.done(agent.Cancel(f.ctx(), want.ID, "found it"))
 	want.Status = askback.Cancelled
 	want.Outcome = &askback.Outcome{
 		Status: askback.Cancelled, Reason: "found it",
 		By: askback.By{Kind: askback.ByAgent, Name: "deploybot"}, Via: askback.ViaAPI, At: got.Outcome.At,
 	}
-	r.same(got, want)
-	r.same(r.done(agent.Wait(r.ctx(), want.ID)), want)
-	late, err := ana.Answer(r.ctx(), want.ID, askback.Choose("SQLite"))
-	r.settled(late, err, want)
+	f.same(got, want)
+	f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
+	late, err := ana.Answer(f.ctx(), want.ID, askback.Choose("SQLite"))
+	f.settled(late, err, want)
 }
 
-func claimIsSeen(r room) {
-	agent, ana, ben := r.agent(), r.person("ana"), r.person("ben")
-	want := r.must(agent, database())
-	got := r.done(ana.Claim(r.ctx(), want.ID))
+func claimIsSeen(f fixture) {
+	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
+	want := f.must(agent, database())
+	got := f.done(ana.Claim(f.ctx(), want.ID))
 	if len(got.Claims) != 1 || got.Claims[0].Name != "ana" || got.Claims[0].At.Before(want.CreatedAt) {
-		r.Fatalf("got claims %s, want one of ana's", text(got.Claims))
+		f.Fatalf("got claims %s, want one of ana's", text(got.Claims))
 	}
 	want.Claims = got.Claims
-	r.same(got, want)
-	r.same(r.done(ana.Claim(r.ctx(), want.ID)), want) // at once again: nothing new
-	r.same(r.done(agent.Get(r.ctx(), want.ID)), want)
-	got = r.done(ben.Claim(r.ctx(), want.ID))
+	f.same(got, want)
+	f.same(f.done(ana.Claim(f.ctx(), want.ID)), want) // at once again: nothing new
+	f.same(f.done(agent.Get(f.ctx(), want.ID)), want)
+	got = f.done(ben.Claim(f.ctx(), want.ID))
 	if len(got.Claims) != 2 || got.Claims[1].Name != "ben" {
-		r.Errorf("got claims %s, want ana's and ben's", text(got.Claims))
+		f.Errorf("got claims %s, want ana's and ben's", text(got.Claims))
 	}
-	carl := r.done(r.person("carl").Answer(r.ctx(), want.ID, askback.Choose("SQLite")))
+	carl := f.done(f.person("carl").Answer(f.ctx(), want.ID, askback.Choose("SQLite")))
 	if carl.Outcome.By.Name != "carl" {
-		r.Errorf("got an outcome by %s, want carl, whoever claims", carl.Outcome.By)
+		f.Errorf("got an outcome by %s, want carl, whoever claims", carl.Outcome.By)
 	}
 }
 
-func spentOnce(r room) {
-	agent := r.agent()
-	a := r.must(agent, removal())
+func spentOnce(f fixture) {
+	agent := f.agent()
+	a := f.must(agent, removal())
 	digest := a.Confirmation.Digest
-	want := r.done(r.person("ana").Answer(r.ctx(), a.ID, askback.Decide(askback.Approve, "")))
-	_, err := agent.Consume(r.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
-	r.want(err, askback.ErrDigest)
-	_, err = r.as(askback.Agent, "otherbot").Consume(r.ctx(), a.ID, digest)
-	r.want(err, askback.ErrNotFound)
-	spent := r.done(agent.Consume(r.ctx(), a.ID, digest))
+	want := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "")))
+	_, err := agent.Consume(f.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
+	f.want(err, askback.ErrDigest)
+	_, err = f.as(askback.Agent, "otherbot").Consume(f.ctx(), a.ID, digest)
+	f.want(err, askback.ErrNotFound)
+	spent := f.done(agent.Consume(f.ctx(), a.ID, digest))
 	if spent.ReceivedAt.IsZero() {
-		r.Errorf("an approval is spent, and there is no receipt for it")
+		f.Errorf("an approval is spent, and there is no receipt for it")
 	}
 	want.ReceivedAt = spent.ReceivedAt
-	r.same(spent, want)
-	_, err = agent.Consume(r.ctx(), a.ID, digest)
-	r.want(err, askback.ErrConsumed)
-	r.same(r.done(agent.Get(r.ctx(), a.ID)), want)
+	f.same(spent, want)
+	_, err = agent.Consume(f.ctx(), a.ID, digest)
+	f.want(err, askback.ErrConsumed)
+	f.same(f.done(agent.Get(f.ctx(), a.ID)), want)
 }
 
-func receivedOnce(r room) {
-	agent := r.agent()
-	a := r.must(agent, database())
-	_, err := agent.Receive(r.ctx(), a.ID)
-	r.want(err, askback.ErrPending)
-	want := r.done(r.person("ana").Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
+func receivedOnce(f fixture) {
+	agent := f.agent()
+	a := f.must(agent, database())
+	_, err := agent.Receive(f.ctx(), a.ID)
+	f.want(err, askback.ErrPending)
+	want := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	if !want.ReceivedAt.IsZero() {
-		r.Errorf("got a receipt of %v with the answer, want none yet", want.ReceivedAt)
+		f.Errorf("got a receipt of %v with the answer, want none yet", want.ReceivedAt)
 	}
-	_, err = r.as(askback.Agent, "otherbot").Receive(r.ctx(), a.ID)
-	r.want(err, askback.ErrNotFound)
-	_, err = r.person("ana").Receive(r.ctx(), a.ID)
-	r.want(err, askback.ErrForbidden)
+	_, err = f.as(askback.Agent, "otherbot").Receive(f.ctx(), a.ID)
+	f.want(err, askback.ErrNotFound)
+	_, err = f.person("ana").Receive(f.ctx(), a.ID)
+	f.want(err, askback.ErrForbidden)
 	waits := func(q askback.Query) bool {
-		page, err := agent.List(r.ctx(), q)
-		r.want(err, nil)
+		page, err := agent.List(f.ctx(), q)
+		f.want(err, nil)
 		return slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == a.ID })
 	}
 	late := askback.Query{Undelivered: true}
 	if !waits(late) || !waits(askback.Query{Undelivered: true, Status: askback.Answered}) || waits(askback.Query{Undelivered: true, Status: askback.Declined}) {
-		r.Errorf("what was answered is not in the list of what was not delivered")
+		f.Errorf("what was answered is not in the list of what was not delivered")
 	}
-	other, err := r.as(askback.Agent, "otherbot").List(r.ctx(), late)
-	if r.want(err, nil); len(other.Items) > 0 {
-		r.Errorf("another agent is told of %d asks", len(other.Items))
+	other, err := f.as(askback.Agent, "otherbot").List(f.ctx(), late)
+	if f.want(err, nil); len(other.Items) > 0 {
+		f.Errorf("another agent is told of %d asks", len(other.Items))
 	}
-	open, gone := r.must(agent, database()), r.must(agent, database())
-	r.done(agent.Cancel(r.ctx(), gone.ID, "found it"))
-	page, err := agent.List(r.ctx(), late)
-	if r.want(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
-		r.Errorf("what is open, or withdrawn by the agent itself, waits to be delivered")
+	open, gone := f.must(agent, database()), f.must(agent, database())
+	f.done(agent.Cancel(f.ctx(), gone.ID, "found it"))
+	page, err := agent.List(f.ctx(), late)
+	if f.want(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
+		f.Errorf("what is open, or withdrawn by the agent itself, waits to be delivered")
 	}
-	got := r.done(agent.Receive(r.ctx(), a.ID))
+	got := f.done(agent.Receive(f.ctx(), a.ID))
 	if waits(late) {
-		r.Errorf("what was received waits to be delivered")
+		f.Errorf("what was received waits to be delivered")
 	}
 	if got.ReceivedAt.Before(want.Outcome.At) {
-		r.Errorf("got a receipt of %v for an answer of %v", got.ReceivedAt, want.Outcome.At)
+		f.Errorf("got a receipt of %v for an answer of %v", got.ReceivedAt, want.Outcome.At)
 	}
 	want.ReceivedAt = got.ReceivedAt
-	r.same(got, want)
-	r.same(r.done(agent.Receive(r.ctx(), a.ID)), want)
-	r.same(r.done(r.person("ana").Get(r.ctx(), a.ID)), want)
+	f.same(got, want)
+	f.same(f.done(agent.Receive(f.ctx(), a.ID)), want)
+	f.same(f.done(f.person("ana").Get(f.ctx(), a.ID)), want)
 }
 
-func nothingSpent(r room) {
-	agent, ana := r.agent(), r.person("ana")
+func nothingSpent(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
 	ends := map[string]func(id string) (askback.Ask, error){
-		"pending":   func(id string) (askback.Ask, error) { return ana.Get(r.ctx(), id) },
-		"denied":    func(id string) (askback.Ask, error) { return ana.Answer(r.ctx(), id, askback.Decide(askback.Deny, "")) },
-		"declined":  func(id string) (askback.Ask, error) { return ana.Decline(r.ctx(), id, "") },
-		"cancelled": func(id string) (askback.Ask, error) { return agent.Cancel(r.ctx(), id, "") },
+		"pending":   func(id string) (askback.Ask, error) { return ana.Get(f.ctx(), id) },
+		"denied":    func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Decide(askback.Deny, "")) },
+		"declined":  func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
+		"cancelled": func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	}
 	for name, end := range ends {
-		a := r.must(agent, removal())
-		r.done(end(a.ID))
-		if _, err := agent.Consume(r.ctx(), a.ID, a.Confirmation.Digest); !errors.Is(err, askback.ErrNotApproved) {
-			r.Errorf("%s: got error %v, want %v", name, err, askback.ErrNotApproved)
+		a := f.must(agent, removal())
+		f.done(end(a.ID))
+		if _, err := agent.Consume(f.ctx(), a.ID, a.Confirmation.Digest); !errors.Is(err, askback.ErrNotApproved) {
+			f.Errorf("%s: got error %v, want %v", name, err, askback.ErrNotApproved)
 		}
 	}
-	a := r.must(agent, database())
-	r.done(ana.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
-	_, err := agent.Consume(r.ctx(), a.ID, "")
-	r.want(err, askback.ErrNotApproved)
+	a := f.must(agent, database())
+	f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	_, err := agent.Consume(f.ctx(), a.ID, "")
+	f.want(err, askback.ErrNotApproved)
 }
 
-func waitEnds(r room) {
-	agent := r.agent()
-	want := r.must(agent, database())
-	ctx, cancel := context.WithTimeout(r.ctx(), 50*time.Millisecond)
+func waitEnds(f fixture) {
+	agent := f.agent()
+	want := f.must(agent, database())
+	ctx, cancel := context.WithTimeout(f.ctx(), 50*time.Millisecond)
 	defer cancel()
 	got, err := agent.Wait(ctx, want.ID)
-	r.want(err, context.DeadlineExceeded)
-	r.same(got, want)
+	f.want(err, context.DeadlineExceeded)
+	f.same(got, want)
 
-	ctx, cancel = context.WithCancel(r.ctx())
+	ctx, cancel = context.WithCancel(f.ctx())
 	go cancel() // before, while or after the wait begins
 	_, err = agent.Wait(ctx, want.ID)
-	r.want(err, context.Canceled)
-	r.pending(want)
+	f.want(err, context.Canceled)
+	f.pending(want)
 }
 
-func waitSettled(r room) {
-	agent, ana := r.agent(), r.person("ana")
-	a := r.must(agent, database())
-	want := r.done(ana.Answer(r.ctx(), a.ID, askback.Choose("SQLite")))
-	r.same(r.done(agent.Wait(r.ctx(), a.ID)), want)
-	r.same(r.done(ana.Wait(r.ctx(), a.ID)), want)
-	_, err := r.as(askback.Agent, "otherbot").Wait(r.ctx(), a.ID)
-	r.want(err, askback.ErrNotFound)
-	_, err = agent.Wait(r.ctx(), unknown)
-	r.want(err, askback.ErrNotFound)
+func waitSettled(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	a := f.must(agent, database())
+	want := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.same(f.done(agent.Wait(f.ctx(), a.ID)), want)
+	f.same(f.done(ana.Wait(f.ctx(), a.ID)), want)
+	_, err := f.as(askback.Agent, "otherbot").Wait(f.ctx(), a.ID)
+	f.want(err, askback.ErrNotFound)
+	_, err = agent.Wait(f.ctx(), unknown)
+	f.want(err, askback.ErrNotFound)
 }
 
 // unknown is the id of no ask.

@@ -1,4 +1,4 @@
-package askbacktest
+package conformance
 
 import (
 	"fmt"
@@ -37,21 +37,21 @@ func labels(q askback.Question) (all []string) {
 }
 
 // sameQuestions expects every question with every option. It compares no text:
-// what [room.same] compares could have left out the same of both.
-func (r room) sameQuestions(got askback.Ask, want askback.Request) {
-	r.Helper()
+// what [fixture.same] compares could have left out the same of both.
+func (f fixture) sameQuestions(got askback.Ask, want askback.Request) {
+	f.Helper()
 	for i, q := range want.Questions {
 		if i >= len(got.Questions) || !slices.Equal(labels(got.Questions[i]), labels(q)) {
-			r.Errorf("question %d of %s is not the one that was asked, with %d options", i+1, got.ID, len(q.Options))
+			f.Errorf("question %d of %s is not the one that was asked, with %d options", i+1, got.ID, len(q.Options))
 		}
 	}
 }
 
 // largestForm asks the largest form, reads it in every way that there is, and
 // answers with every option that can be chosen, or the last one.
-func largestForm(r room) {
+func largestForm(f fixture) {
 	q := largest()
-	got := r.must(r.agent(), q)
+	got := f.must(f.agent(), q)
 	want := got // what Askback gives is not compared
 	want.Questions = q.Questions
 	var answer askback.Answer
@@ -63,21 +63,21 @@ func largestForm(r room) {
 		}
 		answer.Answers = append(answer.Answers, chosen(fmt.Sprint(i+1), q, selected...))
 	}
-	r.sameQuestions(got, q)
-	r.same(got, want)
-	r.pending(want)
-	page, err := r.person("judge").List(r.ctx(), askback.Query{})
+	f.sameQuestions(got, q)
+	f.same(got, want)
+	f.pending(want)
+	page, err := f.person("judge").List(f.ctx(), askback.Query{})
 	if err != nil || len(page.Items) != 1 {
-		r.Fatalf("got %d asks in the list (%v), want 1", len(page.Items), err)
+		f.Fatalf("got %d asks in the list (%v), want 1", len(page.Items), err)
 	}
-	r.sameQuestions(page.Items[0], q)
-	r.same(page.Items[0], want)
+	f.sameQuestions(page.Items[0], q)
+	f.same(page.Items[0], want)
 
-	settled := r.done(r.person("ana").Answer(r.ctx(), got.ID, answer))
+	settled := f.done(f.person("ana").Answer(f.ctx(), got.ID, answer))
 	if !reflect.DeepEqual(settled.Outcome.Answers, answer.Answers) {
-		r.Errorf("got answers  %v\nwant answers %v", settled.Outcome.Answers, answer.Answers)
+		f.Errorf("got answers  %v\nwant answers %v", settled.Outcome.Answers, answer.Answers)
 	}
-	r.same(r.done(r.agent().Wait(r.ctx(), got.ID)), settled)
+	f.same(f.done(f.agent().Wait(f.ctx(), got.ID)), settled)
 	want.Outcome, want.Status = settled.Outcome, settled.Status
-	r.same(settled, want)
+	f.same(settled, want)
 }

@@ -1,4 +1,4 @@
-package askbacktest
+package conformance
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-var listing = []fact{
+var listing = []testCase{
 	{"PendingIsListedOldestFirstAndTheRestNewestFirst", listOrder}, // wire.md §3
 	{"PagesLoseNothingAndDoubleNothing", pages},                    // wire.md §2
 	{"AListIsWhatItsReaderMaySee", listsAreOwn},                    // wire.md §3
@@ -16,28 +16,28 @@ var listing = []fact{
 }
 
 // list reads all pages of a list.
-func (r room) list(seat askback.Seat, q askback.Query, between func()) []askback.Ask {
-	r.Helper()
+func (f fixture) list(seat askback.Client, q askback.Query, between func()) []askback.Ask {
+	f.Helper()
 	var all []askback.Ask
 	for range 1000 {
-		page, err := seat.List(r.ctx(), q)
+		page, err := seat.List(f.ctx(), q)
 		if err != nil {
-			r.Fatalf("list: %v", err)
+			f.Fatalf("list: %v", err)
 		}
 		if q.Limit > 0 && len(page.Items) > q.Limit {
-			r.Fatalf("got %d asks on a page, want at most %d", len(page.Items), q.Limit)
+			f.Fatalf("got %d asks on a page, want at most %d", len(page.Items), q.Limit)
 		}
 		all = append(all, page.Items...)
 		if page.NextCursor == "" {
 			return all
 		}
 		if len(page.Items) == 0 {
-			r.Fatal("got an empty page that is not the last one")
+			f.Fatal("got an empty page that is not the last one")
 		}
 		q.Cursor = page.NextCursor
 		between()
 	}
-	r.Fatal("the list does not end")
+	f.Fatal("the list does not end")
 	return nil
 }
 
@@ -52,135 +52,135 @@ func ids(asks []askback.Ask) []string {
 }
 
 // wantIDs expects these asks in any order: those of one millisecond have none.
-func (r room) wantIDs(what string, got, want []askback.Ask) {
-	r.Helper()
+func (f fixture) wantIDs(what string, got, want []askback.Ask) {
+	f.Helper()
 	if g, w := slices.Sorted(slices.Values(ids(got))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(g, w) {
-		r.Errorf("%s: got asks  %v\nwant asks %v", what, g, w)
+		f.Errorf("%s: got asks  %v\nwant asks %v", what, g, w)
 	}
 }
 
-func (r room) wantOrder(what string, asks []askback.Ask, compare func(a, b time.Time) int) {
-	r.Helper()
+func (f fixture) wantOrder(what string, asks []askback.Ask, compare func(a, b time.Time) int) {
+	f.Helper()
 	if !slices.IsSortedFunc(asks, func(a, b askback.Ask) int { return compare(a.CreatedAt, b.CreatedAt) }) {
-		r.Errorf("%s are not in the order of their time", what)
+		f.Errorf("%s are not in the order of their time", what)
 	}
 }
 
 func newest(a, b time.Time) int { return b.Compare(a) }
 
 // some asks several times, and lets time pass between them where it can.
-func (r room) some(seat askback.Seat, n int) []askback.Ask {
-	r.Helper()
+func (f fixture) some(seat askback.Client, n int) []askback.Ask {
+	f.Helper()
 	asks := make([]askback.Ask, n)
 	for i := range asks {
 		q := database()
 		q.Title = fmt.Sprint("ask ", i)
-		asks[i] = r.must(seat, q)
-		if clock, ok := r.subject.(Clock); ok && i%3 == 0 {
+		asks[i] = f.must(seat, q)
+		if clock, ok := f.subject.(Clock); ok && i%3 == 0 {
 			clock.Advance(time.Millisecond)
 		}
 	}
 	return asks
 }
 
-func listOrder(r room) {
-	agent, ana := r.agent(), r.person("ana")
-	all := r.some(agent, 12)
+func listOrder(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	all := f.some(agent, 12)
 	for i, end := range []func(id string) (askback.Ask, error){
-		func(id string) (askback.Ask, error) { return ana.Answer(r.ctx(), id, askback.Choose("SQLite")) },
-		func(id string) (askback.Ask, error) { return ana.Decline(r.ctx(), id, "") },
-		func(id string) (askback.Ask, error) { return agent.Cancel(r.ctx(), id, "") },
+		func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Choose("SQLite")) },
+		func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
+		func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	} {
 		for n := range 3 {
-			all[n*4+i] = r.done(end(all[n*4+i].ID))
+			all[n*4+i] = f.done(end(all[n*4+i].ID))
 		}
 	}
-	for _, seat := range []askback.Seat{agent, ana} {
+	for _, seat := range []askback.Client{agent, ana} {
 		for i, status := range []askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Pending, askback.Expired} {
 			var want []askback.Ask
 			if i < 4 {
 				want = []askback.Ask{all[i], all[4+i], all[8+i]}
 			}
-			got := r.list(seat, askback.Query{Status: status}, nothing)
-			r.wantIDs(string(status), got, want)
+			got := f.list(seat, askback.Query{Status: status}, nothing)
+			f.wantIDs(string(status), got, want)
 			if status == askback.Pending {
-				r.wantOrder("pending asks", got, time.Time.Compare)
+				f.wantOrder("pending asks", got, time.Time.Compare)
 			} else {
-				r.wantOrder(string(status)+" asks", got, newest)
+				f.wantOrder(string(status)+" asks", got, newest)
 			}
 		}
-		got := r.list(seat, askback.Query{Status: askback.AnyStatus}, nothing)
-		r.wantIDs("all", got, all)
-		r.wantOrder("all asks", got, newest)
+		got := f.list(seat, askback.Query{Status: askback.AnyStatus}, nothing)
+		f.wantIDs("all", got, all)
+		f.wantOrder("all asks", got, newest)
 		for _, a := range got {
-			r.same(a, all[slices.Index(ids(all), a.ID)])
+			f.same(a, all[slices.Index(ids(all), a.ID)])
 		}
-		r.wantIDs("unsaid", r.list(seat, askback.Query{}, nothing), []askback.Ask{all[3], all[7], all[11]})
+		f.wantIDs("unsaid", f.list(seat, askback.Query{}, nothing), []askback.Ask{all[3], all[7], all[11]})
 	}
 }
 
-func pages(r room) {
-	agent, ana := r.agent(), r.person("ana")
-	there := r.some(agent, 25)
+func pages(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
+	there := f.some(agent, 25)
 	for _, q := range []askback.Query{{Limit: 7}, {Limit: 4, Status: askback.AnyStatus}} {
-		for _, seat := range []askback.Seat{ana, agent} {
+		for _, seat := range []askback.Client{ana, agent} {
 			before := slices.Clone(there)
 			var during []askback.Ask
-			got := r.list(seat, q, func() { during = append(during, r.must(agent, database())) })
+			got := f.list(seat, q, func() { during = append(during, f.must(agent, database())) })
 			there = append(there, during...)
 			if len(during) < 3 {
-				r.Errorf("%+v: got %d asks in %d pages", q, len(got), len(during)+1)
+				f.Errorf("%+v: got %d asks in %d pages", q, len(got), len(during)+1)
 			}
 			if twice := slices.Compact(slices.Sorted(slices.Values(ids(got)))); len(twice) != len(got) {
-				r.Errorf("%+v: got %d asks, of which %d are different", q, len(got), len(twice))
+				f.Errorf("%+v: got %d asks, of which %d are different", q, len(got), len(twice))
 			}
 			late := ids(during)
-			r.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
+			f.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
 		}
 	}
 	// A page that is just full is the last one.
-	page, err := ana.List(r.ctx(), askback.Query{Limit: len(there)})
+	page, err := ana.List(f.ctx(), askback.Query{Limit: len(there)})
 	if err != nil || len(page.Items) != len(there) || page.NextCursor != "" {
-		r.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))
+		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))
 	}
 }
 
-func listsAreOwn(r room) {
-	agent, other := r.agent(), r.as(askback.Agent, "otherbot")
-	ana, ben := r.person("ana"), r.person("ben")
-	put := func(seat askback.Seat, to ...string) askback.Ask {
+func listsAreOwn(f fixture) {
+	agent, other := f.agent(), f.as(askback.Agent, "otherbot")
+	ana, ben := f.person("ana"), f.person("ben")
+	put := func(seat askback.Client, to ...string) askback.Ask {
 		q := database()
 		q.To, q.Agent = to, "deploybot" // a label is no identity
-		return r.must(seat, q)
+		return f.must(seat, q)
 	}
 	everybody, toAna, toBoth, toBen := put(agent), put(agent, "ana"), put(agent, "ana", "ben"), put(other, "ben")
 	for _, status := range []askback.Status{"", askback.AnyStatus} {
 		q := askback.Query{Status: status}
-		r.wantIDs("deploybot", r.list(agent, q, nothing), []askback.Ask{everybody, toAna, toBoth})
-		r.wantIDs("otherbot", r.list(other, q, nothing), []askback.Ask{toBen})
-		r.wantIDs("ana", r.list(ana, q, nothing), []askback.Ask{everybody, toAna, toBoth})
-		r.wantIDs("ben", r.list(ben, q, nothing), []askback.Ask{everybody, toBoth, toBen})
-		r.wantIDs("root", r.list(r.as(askback.Admin, "root"), q, nothing), []askback.Ask{everybody})
-		r.wantIDs("a third agent", r.list(r.as(askback.Agent, "ana"), q, nothing), nil)
+		f.wantIDs("deploybot", f.list(agent, q, nothing), []askback.Ask{everybody, toAna, toBoth})
+		f.wantIDs("otherbot", f.list(other, q, nothing), []askback.Ask{toBen})
+		f.wantIDs("ana", f.list(ana, q, nothing), []askback.Ask{everybody, toAna, toBoth})
+		f.wantIDs("ben", f.list(ben, q, nothing), []askback.Ask{everybody, toBoth, toBen})
+		f.wantIDs("root", f.list(f.as(askback.Admin, "root"), q, nothing), []askback.Ask{everybody})
+		f.wantIDs("a third agent", f.list(f.as(askback.Agent, "ana"), q, nothing), nil)
 	}
 	// Pages count what may be seen.
-	page, err := ben.List(r.ctx(), askback.Query{Limit: 2})
+	page, err := ben.List(f.ctx(), askback.Query{Limit: 2})
 	if err != nil || len(page.Items) != 2 || page.NextCursor == "" {
-		r.Errorf("got %d asks, cursor %q and error %v, want two and a cursor", len(page.Items), page.NextCursor, err)
+		f.Errorf("got %d asks, cursor %q and error %v, want two and a cursor", len(page.Items), page.NextCursor, err)
 	}
 }
 
-func filters(r room) {
-	agent, ana := r.agent(), r.person("ana")
+func filters(f fixture) {
+	agent, ana := f.agent(), f.person("ana")
 	put := func(label, session string, to ...string) askback.Ask {
 		q := database()
 		q.Agent, q.SessionKey, q.To = label, session, to
-		return r.must(agent, q)
+		return f.must(agent, q)
 	}
 	a, b, c, d := put("", "one"), put("painter", "one", "ana"), put("painter", "two", "ana", "ben"), put("", "two", "ana")
-	b = r.done(ana.Answer(r.ctx(), b.ID, askback.Choose("SQLite")))
-	for _, seat := range []askback.Seat{agent, ana} {
-		for name, f := range map[string]struct {
+	b = f.done(ana.Answer(f.ctx(), b.ID, askback.Choose("SQLite")))
+	for _, seat := range []askback.Client{agent, ana} {
+		for name, tc := range map[string]struct {
 			q    askback.Query
 			want []askback.Ask
 		}{
@@ -197,8 +197,8 @@ func filters(r room) {
 			"to nobody":         {askback.Query{To: "carl"}, []askback.Ask{a}},
 		} {
 			for _, limit := range []int{0, 1} {
-				f.q.Limit = limit
-				r.wantIDs(name, r.list(seat, f.q, nothing), f.want)
+				tc.q.Limit = limit
+				f.wantIDs(name, f.list(seat, tc.q, nothing), tc.want)
 			}
 		}
 	}
