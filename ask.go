@@ -27,9 +27,9 @@ type Ask struct {
 	Deadline     time.Time // zero: none
 	OnTimeout    OnTimeout
 	PageURL      string
-	Repairs      []Problem // what was repaired or dropped when the request was read (F15)
+	Warnings     []Problem // what was repaired or dropped when the request was read (F15)
 	Outcome      *Outcome  // set once the ask is settled, and never changed
-	ReceivedAt   time.Time // when the agent acknowledged the outcome; zero: not yet
+	AckedAt      time.Time // when the agent acknowledged the outcome; zero: not yet
 
 	// Repeated is set if Ask found this ask by its key and created no new one.
 	// It is not part of the JSON.
@@ -42,14 +42,14 @@ func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Conta
 // Settled reports whether the ask has its outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }
 
-// Undelivered reports whether the ask has an outcome that its agent has not
+// Unacked reports whether the ask has an outcome that its agent has not
 // acknowledged. An ask that the agent itself withdrew counts as delivered.
-func (a Ask) Undelivered() bool {
-	return a.Settled() && a.ReceivedAt.IsZero() && !a.Withdrawn()
+func (a Ask) Unacked() bool {
+	return a.Settled() && a.AckedAt.IsZero() && !a.Withdrawn()
 }
 
 // Withdrawn reports whether the agent itself ended the ask.
-func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.By.Kind == ByAgent }
+func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.Actor.Kind == ActorAgent }
 
 // An AskKind is the kind of an ask: questions, or a confirmation.
 type AskKind string
@@ -172,7 +172,7 @@ func (a Ask) Clone() Ask {
 	}
 	a.Context = slices.Clone(a.Context)
 	a.To, a.Tags, a.Claims = slices.Clone(a.To), slices.Clone(a.Tags), slices.Clone(a.Claims)
-	a.Repairs = slices.Clone(a.Repairs)
+	a.Warnings = slices.Clone(a.Warnings)
 	if a.Outcome != nil {
 		o := *a.Outcome
 		o.Answers, o.Input = slices.Clone(o.Answers), slices.Clone(o.Input)

@@ -38,10 +38,10 @@ type Asker interface {
 	// The error is [ErrConsumed] if it is already spent, [ErrDigest] if the
 	// digest differs, and [ErrNotApproved] if there is no approval.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
-	// Receive acknowledges the outcome: the agent has it. Until then the answer
-	// is kept as undelivered, also across restarts. A second call changes
+	// Ack acknowledges the outcome: the agent has it. Until then the answer
+	// is kept as unacked, also across restarts. A second call changes
 	// nothing. Before the outcome, the error is [ErrPending].
-	Receive(ctx context.Context, id string) (Ask, error)
+	Ack(ctx context.Context, id string) (Ask, error)
 }
 
 // An Inbox is the interface of a person. Its methods return the errors of
@@ -72,29 +72,31 @@ type Drafts interface {
 	SaveDraft(ctx context.Context, id string, draft json.RawMessage) error
 }
 
-// A Client is the interface of one principal: all it can do with Askback.
+// A Client is everything that one principal can do. The engine and the client of a
+// server implement it. Callers name only the interfaces that they use.
 type Client interface {
 	Asker
 	Inbox
 	Drafts
-	Desk
+	Grants
+	Directory
 	Sessions
-	Feed
-	Keyring
+	Events
+	Tokens
 }
 
 // A Query selects asks. The zero value selects the pending ones.
 type Query struct {
 	Status Status // "" is [Pending], [AnyStatus] is all of them
-	// Undelivered selects the asks for which [Ask.Undelivered] reports true,
+	// Unacked selects the asks for which [Ask.Unacked] reports true,
 	// newest first. They may have any status if Status is "".
-	Undelivered bool
-	Agent       string // the agent's label
-	SessionID   string
-	To          string // addressed to this name, or to every person
-	Search      string // part of the title, a question, the tool or the label; case is ignored
-	Cursor      string // NextCursor of the previous page
-	Limit       int    // 1 to 200; 0 is 50
+	Unacked   bool
+	Agent     string // the agent's label
+	SessionID string
+	To        string // addressed to this name, or to every person
+	Search    string // part of the title, a question, the tool or the label; case is ignored
+	Cursor    string // NextCursor of the previous page
+	Limit     int    // 1 to 200; 0 is 50
 }
 
 // The bounds of [Query.Limit].
@@ -111,8 +113,8 @@ func (q Query) Check() error {
 	default:
 		bad.add("/status", "a status is pending, answered, declined, cancelled, expired or all", "status=pending")
 	}
-	if q.Undelivered && q.Status == Pending {
-		bad.add("/undelivered", "what is pending has nothing to deliver", "status=all&undelivered=true")
+	if q.Unacked && q.Status == Pending {
+		bad.add("/unacked", "what is pending has nothing to deliver", "status=all&unacked=true")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()

@@ -21,8 +21,8 @@ type Event struct {
 // the stream that returned it. The zero value is no position.
 type Cursor string
 
-// A Feed streams the events of the history.
-type Feed interface {
+// A Events streams the events of the history.
+type Events interface {
 	// Events returns the events of a session, or of every session that this
 	// principal may read if sessionID is "". With a cursor, the first event is
 	// the one after it. Without one, or if the history no longer reaches back

@@ -24,7 +24,7 @@ func Example() {
 	}}})
 	go ana.Answer(ctx, ask.ID, askback.Choose("SQLite"))
 	ask, _ = agent.Wait(ctx, ask.ID)
-	fmt.Println(ask.Outcome.By, "says", ask.Outcome.Answers[0])
+	fmt.Println(ask.Outcome.Actor, "says", ask.Outcome.Answers[0])
 	// Output: ana says SQLite
 }
 
@@ -114,6 +114,6 @@ func ExampleAsker_Ask_deadline() {
 		return
 	}
 	ask, err = agent.Wait(ctx, ask.ID)
-	fmt.Println(ask.Status, "by", ask.Outcome.By, "with", ask.Outcome.Answers[0], err)
+	fmt.Println(ask.Status, "by", ask.Outcome.Actor, "with", ask.Outcome.Answers[0], err)
 	// Output: expired by a timer with eu <nil>
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
-// It answers the asks that it covers at once, as [ByPolicy] and not as a person.
+// It answers the asks that it covers at once, as [ActorPolicy] and not as a person.
 // Every grant expires.
 type Grant struct {
 	ID        string
@@ -133,18 +133,12 @@ type GrantPage struct {
 	NextCursor string // "" after the last page
 }
 
-// A Desk is the interface to standing approvals, people, agents and statistics.
-// Its methods return the errors of [Inbox].
-type Desk interface {
+// Grants is the interface to standing approvals. Its methods return the errors of
+// [Inbox].
+type Grants interface {
 	// Grants returns a page of standing approvals.
 	Grants(ctx context.Context, q GrantQuery) (GrantPage, error)
 	// Revoke ends a grant. Once it returns, the grant approves no further ask.
 	// A grant that is already revoked is returned unchanged.
 	Revoke(ctx context.Context, id string) (Grant, error)
-	// People returns the people who may answer, by name.
-	People(ctx context.Context) ([]Person, error)
-	// Agents returns the agents that ask, by name.
-	Agents(ctx context.Context) ([]Asking, error)
-	// Stats returns how long agents wait, and for whom.
-	Stats(ctx context.Context) (Stats, error)
 }

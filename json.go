@@ -79,9 +79,9 @@ type askJSON struct {
 	Deadline     timestamp       `json:"deadline"`
 	OnTimeout    OnTimeout       `json:"on_timeout"`
 	PageURL      *string         `json:"page_url"`
-	Repairs      []Problem       `json:"repairs"`
+	Warnings     []Problem       `json:"warnings"`
 	Outcome      *Outcome        `json:"outcome"`
-	ReceivedAt   timestamp       `json:"received_at"`
+	AckedAt      timestamp       `json:"acked_at"`
 }
 
 // MarshalJSON writes an ask as in wire.md §2.
@@ -95,8 +95,8 @@ func (a Ask) MarshalJSON() ([]byte, error) {
 		Title: pointerTo(a.Title), Questions: orEmpty(a.Questions), Confirmation: a.Confirmation, Context: context,
 		To: orEmpty(a.To), Quorum: a.Quorum, Votes: []struct{}{}, Tags: orEmpty(a.Tags), Claims: orEmpty(a.Claims),
 		Status: a.Status, CreatedAt: timestamp{a.CreatedAt}, Deadline: timestamp{a.Deadline},
-		OnTimeout: a.OnTimeout, PageURL: pointerTo(a.PageURL), Repairs: orEmpty(a.Repairs), Outcome: a.Outcome,
-		ReceivedAt: timestamp{a.ReceivedAt},
+		OnTimeout: a.OnTimeout, PageURL: pointerTo(a.PageURL), Warnings: orEmpty(a.Warnings), Outcome: a.Outcome,
+		AckedAt: timestamp{a.AckedAt},
 	})
 }
 
@@ -114,8 +114,8 @@ func (a *Ask) UnmarshalJSON(b []byte) error {
 		Title: valueOf(j.Title), Questions: orNil(j.Questions), Confirmation: j.Confirmation, Context: j.Context,
 		To: orNil(j.To), Quorum: j.Quorum, Tags: orNil(j.Tags), Claims: orNil(j.Claims),
 		Status: j.Status, CreatedAt: j.CreatedAt.Time, Deadline: j.Deadline.Time,
-		OnTimeout: j.OnTimeout, PageURL: valueOf(j.PageURL), Repairs: orNil(j.Repairs), Outcome: j.Outcome,
-		ReceivedAt: j.ReceivedAt.Time,
+		OnTimeout: j.OnTimeout, PageURL: valueOf(j.PageURL), Warnings: orNil(j.Warnings), Outcome: j.Outcome,
+		AckedAt: j.AckedAt.Time,
 	}
 	return nil
 }
@@ -255,8 +255,8 @@ type outcomeJSON struct {
 	Digest    *string          `json:"digest"`
 	GrantID   *string          `json:"grant_id"`
 	Reason    *string          `json:"reason"`
-	By        By               `json:"by"`
-	Via       *Via             `json:"via"`
+	By        Actor            `json:"by"`
+	Via       *Channel         `json:"via"`
 	At        timestamp        `json:"at"`
 	Defaulted bool             `json:"default_applied"`
 }
@@ -268,8 +268,8 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 		input = json.RawMessage("null")
 	}
 	return marshal(outcomeJSON{
-		o.Status, orEmpty(o.Answers), pointerTo(o.Comment), pointerTo(o.Decision), input, pointerTo(o.Digest), pointerTo(o.GrantID), pointerTo(o.Reason), o.By,
-		pointerTo(o.Via),
+		o.Status, orEmpty(o.Answers), pointerTo(o.Comment), pointerTo(o.Decision), input, pointerTo(o.Digest), pointerTo(o.GrantID), pointerTo(o.Reason), o.Actor,
+		pointerTo(o.Channel),
 		timestamp{o.At},
 		o.Defaulted,
 	})
@@ -353,18 +353,18 @@ func (p *GrantPage) UnmarshalJSON(b []byte) error {
 }
 
 type byJSON struct {
-	Kind ByKind  `json:"kind"`
-	Name *string `json:"name"`
+	Kind ActorKind `json:"kind"`
+	Name *string   `json:"name"`
 }
 
 // MarshalJSON writes the actor that ended an ask as in wire.md §2.
-func (b By) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, pointerTo(b.Name)}) }
+func (b Actor) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, pointerTo(b.Name)}) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (b *By) UnmarshalJSON(raw []byte) error {
+func (b *Actor) UnmarshalJSON(raw []byte) error {
 	var j byJSON
 	err := json.Unmarshal(raw, &j)
-	*b = By{j.Kind, valueOf(j.Name)}
+	*b = Actor{j.Kind, valueOf(j.Name)}
 	return err
 }
 

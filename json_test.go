@@ -46,7 +46,7 @@ var goldenValues = map[string]any{
 		Context: json.RawMessage(`{"branch":"main","diff":"<b>&"}`), Quorum: 1, Status: askback.Expired, CreatedAt: nine,
 		Deadline: seconds(3600.001), OnTimeout: askback.OnTimeoutDefault,
 		Outcome: &askback.Outcome{
-			Status: askback.Expired, Reason: "nobody answered in time", By: askback.By{Kind: askback.ByTimer}, At: seconds(3600.002), Defaulted: true,
+			Status: askback.Expired, Reason: "nobody answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: seconds(3600.002), Defaulted: true,
 			Answers: []askback.QuestionAnswer{
 				{ID: "q1", Question: "Which extras?", Selected: []string{"TLS"}, Other: "own"}, {ID: "q2", Question: "Which region?"}, {ID: "q3", Question: "What name?", Other: "null"},
 			},
@@ -68,14 +68,14 @@ var goldenValues = map[string]any{
 	"outcome_answered": askback.Outcome{
 		Status:  askback.Answered,
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which database should we use?", Selected: []string{"SQLite"}}},
-		By:      askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: seconds(0.9999),
+		Actor:   askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: seconds(0.9999),
 	},
 	"outcome_approved": askback.Outcome{
 		Status: askback.Answered, Comment: "mind the gap", Decision: askback.ApproveAll, Input: json.RawMessage(`{"table":"old"}`), GrantID: "grt_1",
-		Reason: "fine", By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaSlack, At: nine,
+		Reason: "fine", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelSlack, At: nine,
 	},
 	"outcome_withdrawn": askback.Outcome{
-		Status: askback.Cancelled, Reason: "found out", By: askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, Via: askback.ViaAPI, At: nine,
+		Status: askback.Cancelled, Reason: "found out", Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, Channel: askback.ChannelAPI, At: nine,
 	},
 	"page":      askback.Page{Items: []askback.Ask{{ID: "ask_1", Kind: askback.Questions, Status: askback.Pending}}, NextCursor: "ask_1"},
 	"page_bare": askback.Page{},
@@ -164,11 +164,11 @@ func drawOutcome(t *rapid.T, a askback.Ask) *askback.Outcome {
 	o := askback.Outcome{
 		Status: rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "status"),
 		Reason: rapid.SampledFrom([]string{"", "so"}).Draw(t, "reason"), At: instant().Draw(t, "at"),
-		By:  askback.By{Kind: askback.ByPerson, Name: words.Draw(t, "by")},
-		Via: rapid.SampledFrom([]askback.Via{"", askback.ViaWeb}).Draw(t, "via"),
+		Actor:   askback.Actor{Kind: askback.ActorPerson, Name: words.Draw(t, "by")},
+		Channel: rapid.SampledFrom([]askback.Channel{"", askback.ChannelWeb}).Draw(t, "via"),
 	}
 	if rapid.Bool().Draw(t, "timer") {
-		o.By, o.Defaulted = askback.By{Kind: askback.ByTimer}, true
+		o.Actor, o.Defaulted = askback.Actor{Kind: askback.ActorTimer}, true
 	}
 	answer, err := anyAnswer(a).Draw(t, "answer").Normalize(a)
 	if err != nil {

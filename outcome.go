@@ -18,8 +18,8 @@ type Outcome struct {
 	Digest    string           // of an approval: the digest of what may run; see [Confirmation]
 	GrantID   string           // the grant that was made or used
 	Reason    string
-	By        By
-	Via       Via
+	Actor     Actor
+	Channel   Channel
 	At        time.Time
 	Defaulted bool // the deadline passed, and the asker's defaults apply
 }
@@ -40,28 +40,28 @@ func (o *Outcome) Same(p *Outcome) bool {
 		})
 }
 
-// A By is the actor that ended an ask.
-type By struct {
-	Kind ByKind
+// A Actor is the actor that ended an ask.
+type Actor struct {
+	Kind ActorKind
 	Name string
 }
 
-// A ByKind is a kind of actor.
-type ByKind string
+// A ActorKind is a kind of actor.
+type ActorKind string
 
 // The kinds of actor. A deadline that passes is a timer, not a person.
 const (
-	ByPerson   ByKind = "person"
-	ByTimer    ByKind = "timer"
-	ByPolicy   ByKind = "policy"
-	ByAgent    ByKind = "agent"
-	ByOperator ByKind = "operator"
+	ActorPerson   ActorKind = "person"
+	ActorTimer    ActorKind = "timer"
+	ActorPolicy   ActorKind = "policy"
+	ActorAgent    ActorKind = "agent"
+	ActorOperator ActorKind = "operator"
 )
 
 // String returns a text such as "ana", "a timer" or "agent deploy-bot".
-func (b By) String() string {
+func (b Actor) String() string {
 	switch {
-	case b.Kind == ByPerson:
+	case b.Kind == ActorPerson:
 		return b.Name
 	case b.Name == "":
 		return "a " + string(b.Kind)

@@ -37,7 +37,7 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{
-			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`), Via: askback.ViaWeb,
+			Status: askback.Answered, Comment: "c", Decision: askback.Deny, Reason: "r", Input: json.RawMessage(`{}`), Channel: askback.ChannelWeb,
 			Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"A"}, Other: "o", Notes: "n"}},
 		}
 	}
@@ -46,8 +46,8 @@ func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 		want   bool
 	}{
 		"nothing":  {func(o *askback.Outcome) {}, true},
-		"by":       {func(o *askback.Outcome) { o.By.Name = "ben" }, true},
-		"via":      {func(o *askback.Outcome) { o.Via = askback.ViaSlack }, true},
+		"by":       {func(o *askback.Outcome) { o.Actor.Name = "ben" }, true},
+		"via":      {func(o *askback.Outcome) { o.Channel = askback.ChannelSlack }, true},
 		"at":       {func(o *askback.Outcome) { o.At = o.At.AddDate(1, 0, 0) }, true},
 		"status":   {func(o *askback.Outcome) { o.Status = askback.Declined }, false},
 		"comment":  {func(o *askback.Outcome) { o.Comment = "" }, false},
@@ -73,13 +73,13 @@ func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 
 func TestByString(t *testing.T) {
 	for _, c := range []struct {
-		by   askback.By
+		by   askback.Actor
 		want string
 	}{
-		{askback.By{Kind: askback.ByPerson, Name: "ana"}, "ana"},
-		{askback.By{Kind: askback.ByTimer}, "a timer"},
-		{askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, "agent deploy-bot"},
-		{askback.By{Kind: askback.ByPolicy, Name: "no deploys on Friday"}, "policy no deploys on Friday"},
+		{askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, "ana"},
+		{askback.Actor{Kind: askback.ActorTimer}, "a timer"},
+		{askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, "agent deploy-bot"},
+		{askback.Actor{Kind: askback.ActorPolicy, Name: "no deploys on Friday"}, "policy no deploys on Friday"},
 	} {
 		if got := c.by.String(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -3,10 +3,10 @@ package askback
 // A Principal is the authenticated caller. Kind determines what it may do, Name
 // identifies it. Both come from the credential, never from the request.
 type Principal struct {
-	Kind  Kind
-	Name  string
-	Via   Via    // the channel of this credential; outcomes record it
-	Token string // the id of its token; "" is the program itself
+	Kind    Kind
+	Name    string
+	Channel Channel // the channel of this credential; outcomes record it
+	Token   string  // the id of its token; "" is the program itself
 }
 
 // A Kind is a kind of principal.
@@ -24,19 +24,19 @@ const (
 // Kinds lists every [Kind].
 var Kinds = []Kind{Agent, Responder, Operator, Admin}
 
-// A Via is the channel through which an ask was settled.
-type Via string
+// A Channel is the channel through which an ask was settled.
+type Channel string
 
 // The channels (wire.md §2). A timer and a policy have none.
 const (
-	ViaWeb      Via = "web"
-	ViaTerminal Via = "terminal"
-	ViaSlack    Via = "slack"
-	ViaEmail    Via = "email"
-	ViaPush     Via = "push"
-	ViaAPI      Via = "api"
-	ViaHook     Via = "hook"
-	ViaMCP      Via = "mcp"
+	ChannelWeb      Channel = "web"
+	ChannelTerminal Channel = "terminal"
+	ChannelSlack    Channel = "slack"
+	ChannelEmail    Channel = "email"
+	ChannelPush     Channel = "push"
+	ChannelAPI      Channel = "api"
+	ChannelHook     Channel = "hook"
+	ChannelMCP      Channel = "mcp"
 )
 
 // An Action is an operation that requires permission.
@@ -52,7 +52,7 @@ const (
 	ActClaim     Action = "claim"
 	ActCancel    Action = "cancel"
 	ActConsume   Action = "consume"
-	ActReceive   Action = "receive"    // acknowledge an outcome
+	ActAck       Action = "ack"        // acknowledge an outcome
 	ActDraft     Action = "draft"      // read and save a draft of an answer
 	ActGrants    Action = "grants"     // list standing approvals
 	ActRevoke    Action = "revoke"     // revoke a standing approval
@@ -63,7 +63,7 @@ const (
 	ActReport    Action = "report"     // report progress, todos or the result of a session
 	ActEnd       Action = "end"        // end a session or its turn
 	ActResume    Action = "resume"     // start the next turn of a session
-	ActFeed      Action = "feed"       // read the events of every session
+	ActEvents    Action = "events"     // read the events of every session
 	ActPeople    Action = "people"     // list people, agents and statistics
 	ActLogin     Action = "login"      // log in a browser as the same principal
 	ActTokens    Action = "tokens"     // create and revoke tokens
@@ -73,8 +73,8 @@ const (
 
 // Actions lists every [Action].
 var Actions = []Action{
-	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActReceive, ActDraft,
-	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActFeed, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
+	ActAsk, ActGet, ActList, ActAnswer, ActDecline, ActClaim, ActCancel, ActConsume, ActAck, ActDraft,
+	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
 }
 
 // A Relation is the relation of a principal to the record it acts on.
@@ -82,11 +82,11 @@ type Relation string
 
 // The relations.
 const (
-	Own       Relation = "own"       // it asked
-	Addressed Relation = "addressed" // the ask is addressed to it, or to every person
-	Bystander Relation = "bystander" // none of the others
+	Owner     Relation = "owner"     // it asked
+	Recipient Relation = "recipient" // the ask is addressed to it, or to every person
+	Unrelated Relation = "unrelated" // none of the others
 	Starter   Relation = "starter"   // it started the session that asks
 )
 
 // Relations lists every [Relation].
-var Relations = []Relation{Own, Addressed, Bystander, Starter}
+var Relations = []Relation{Owner, Recipient, Unrelated, Starter}

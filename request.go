@@ -37,10 +37,10 @@ type Request struct {
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string
-	// Repairs are the repairs that were made to the tool call of a model (F15).
+	// Warnings are the repairs that were made to the tool call of a model (F15).
 	// They are part of the request because the program that decodes the call
 	// can be another one than the server that stores the ask.
-	Repairs []Problem
+	Warnings []Problem
 }
 
 // The limits of wire.md §1. Texts are measured in code points, Header in grapheme
@@ -67,7 +67,7 @@ const (
 
 // Normalize returns the canonical form of a request. Questions are numbered,
 // headers are cut, and defaults are filled in. An option "Other" is dropped if
-// free text is allowed. Repairs lists what was dropped and why.
+// free text is allowed. Warnings lists what was dropped and why.
 //
 // The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
@@ -91,23 +91,23 @@ func (r Request) Normalize() (Request, error) {
 	if r.CallbackURL != "" {
 		bad.add("/callback_url", "this release calls nobody back", "wait for the ask instead")
 	}
-	r.checkRepairs(&bad)
+	r.checkWarnings(&bad)
 	for _, p := range dropped.list {
-		if len(r.Repairs) < MaxProblems {
-			r.Repairs = append(slices.Clip(r.Repairs), p)
+		if len(r.Warnings) < MaxProblems {
+			r.Warnings = append(slices.Clip(r.Warnings), p)
 		}
 	}
 	return r, bad.err()
 }
 
-// checkRepairs checks the repairs against the limits of Askback's own decoders.
-func (r *Request) checkRepairs(bad *problems) {
-	if len(r.Repairs) > MaxProblems {
-		bad.add("/repairs", fmt.Sprintf("%d repairs; at most %d", len(r.Repairs), MaxProblems), "leave them out")
+// checkWarnings checks the repairs against the limits of Askback's own decoders.
+func (r *Request) checkWarnings(bad *problems) {
+	if len(r.Warnings) > MaxProblems {
+		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), MaxProblems), "leave them out")
 		return
 	}
-	for i, p := range r.Repairs {
-		at := fmt.Sprintf("/repairs/%d", i)
+	for i, p := range r.Warnings {
+		at := fmt.Sprintf("/warnings/%d", i)
 		checkText(bad, at+"/pointer", p.Pointer, MaxName)
 		checkText(bad, at+"/detail", p.Detail, MaxDescription)
 		checkText(bad, at+"/fix", p.Fix, MaxDescription)

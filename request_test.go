@@ -304,7 +304,7 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 	r.To, r.Tags = []string{"ana", "ben", "ana"}, []string{}
 	r.Context = json.RawMessage("{ }\n")
 	got, err := r.Normalize()
-	notes := got.Repairs
+	notes := got.Warnings
 	want := validQuestions()
 	want.Questions[0].ID = "q1"
 	want.To, want.Quorum, want.OnTimeout = []string{"ana", "ben"}, 1, askback.OnTimeoutWait
@@ -359,7 +359,7 @@ func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 		r := validQuestions()
 		r.Questions[0].Header = c.header
 		got, err := r.Normalize()
-		notes := got.Repairs
+		notes := got.Warnings
 		if err != nil || len(notes) > 0 {
 			t.Errorf("%s: got error %v, notes %v, want none", c.name, err, notes)
 			continue
@@ -383,7 +383,7 @@ func TestOptionOtherIsDroppedIfFreeTextIsAllowed(t *testing.T) {
 		r := validQuestions()
 		r.Questions[0].Options = askback.Options("A", other, "B")
 		got, err := r.Normalize()
-		notes := got.Repairs
+		notes := got.Warnings
 		if err != nil {
 			t.Errorf("%q: %v", other, err)
 			continue
@@ -401,7 +401,7 @@ func TestOptionOtherIsKeptIfOnlyOptionsAreAllowed(t *testing.T) {
 	r := validQuestions()
 	r.Questions[0].Options, r.Questions[0].NoOther = askback.Options("A", "Other"), true
 	got, err := r.Normalize()
-	notes := got.Repairs
+	notes := got.Warnings
 	if want := askback.Options("A", "Other"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
@@ -411,7 +411,7 @@ func TestLabelsThatContainOtherAreKept(t *testing.T) {
 	r := validQuestions()
 	r.Questions[0].Options = askback.Options("Another", "Other database")
 	got, err := r.Normalize()
-	notes := got.Repairs
+	notes := got.Warnings
 	if want := askback.Options("Another", "Other database"); err != nil || len(notes) > 0 || !slices.Equal(got.Questions[0].Options, want) {
 		t.Errorf("got %v, notes %v, error %v, want %v", got.Questions, notes, err, want)
 	}
@@ -423,7 +423,7 @@ func TestPreviewsOfMultiSelectAreDroppedWithARepair(t *testing.T) {
 		r.Questions[0].MultiSelect = multi
 		r.Questions[0].Options[1].Preview = "create table …"
 		got, err := r.Normalize()
-		notes := got.Repairs
+		notes := got.Warnings
 		preview, at := "create table …", []string(nil)
 		if multi {
 			preview, at = "", []string{"/questions/0/options/1/preview"}

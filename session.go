@@ -174,14 +174,14 @@ type MessagePage struct {
 	NextCursor string // "" after the last page
 }
 
-// A Tell is a command to a session: [SendMessage], [Report], [EndTurn],
+// A Command is a command to a session: [SendMessage], [Report], [EndTurn],
 // [EndSession], [ResumeSession], [Complete] or [SetTodos].
-type Tell interface {
+type Command interface {
 	// Action returns the action that the principal must be allowed to do.
 	Action() Action
 	// Check returns an [Invalid] if the command breaks a rule.
 	Check() error
-	tell()
+	command()
 }
 
 // SendMessage sends a message of a person to the agent. It answers no ask.
@@ -215,48 +215,48 @@ type Complete struct {
 // SetTodos replaces the todos of the session.
 type SetTodos struct{ Todos []Todo }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (SendMessage) Action() Action { return ActMessage }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (Report) Action() Action { return ActReport }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (EndTurn) Action() Action { return ActEnd }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (EndSession) Action() Action { return ActEnd }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (ResumeSession) Action() Action { return ActResume }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (Complete) Action() Action { return ActReport }
 
-// Action implements [Tell].
+// Action implements [Command].
 func (SetTodos) Action() Action { return ActReport }
 
-func (SendMessage) tell()   {}
-func (Report) tell()        {}
-func (EndTurn) tell()       {}
-func (EndSession) tell()    {}
-func (ResumeSession) tell() {}
-func (Complete) tell()      {}
-func (SetTodos) tell()      {}
+func (SendMessage) command()   {}
+func (Report) command()        {}
+func (EndTurn) command()       {}
+func (EndSession) command()    {}
+func (ResumeSession) command() {}
+func (Complete) command()      {}
+func (SetTodos) command()      {}
 
-// Check implements [Tell].
+// Check implements [Command].
 func (m SendMessage) Check() error { return checkMessage("/text", m.Text) }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (r Report) Check() error { return checkMessage("/text", r.Text) }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (e EndTurn) Check() error { return CheckReason(e.Reason) }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (e EndSession) Check() error { return CheckReason(e.Reason) }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (r ResumeSession) Check() error {
 	if r.Message == "" {
 		return nil
@@ -264,7 +264,7 @@ func (r ResumeSession) Check() error {
 	return checkMessage("/message", r.Message)
 }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (c Complete) Check() error {
 	var bad problems
 	if c.Status != "" && c.Status != SessionCompleted && c.Status != SessionFailed {
@@ -277,7 +277,7 @@ func (c Complete) Check() error {
 	return bad.err()
 }
 
-// Check implements [Tell].
+// Check implements [Command].
 func (s SetTodos) Check() error {
 	var bad problems
 	if len(s.Todos) > MaxTodos {
@@ -312,8 +312,8 @@ type Sessions interface {
 	Session(ctx context.Context, id string) (Session, error)
 	// Sessions returns a page of the sessions that this principal may read.
 	Sessions(ctx context.Context, q SessionQuery) (SessionPage, error)
-	// Tell applies a command to a session and returns its new state.
-	Tell(ctx context.Context, id string, t Tell) (Session, error)
+	// Send applies a command to a session and returns its new state.
+	Send(ctx context.Context, id string, t Command) (Session, error)
 	// Messages returns at most limit messages of a session (0 is 50) after a
 	// cursor. The cursor "" is the beginning.
 	Messages(ctx context.Context, id, cursor string, limit int) (MessagePage, error)

@@ -1,6 +1,20 @@
 package askback
 
-import "time"
+import (
+	"context"
+	"time"
+)
+
+// Directory is the interface to people, agents and statistics. Its methods return the
+// errors of [Inbox].
+type Directory interface {
+	// People returns the people who may answer, by name.
+	People(ctx context.Context) ([]Person, error)
+	// Agents returns the agents that ask, by name.
+	Agents(ctx context.Context) ([]AgentStats, error)
+	// Stats returns how long agents wait, and for whom.
+	Stats(ctx context.Context) (Stats, error)
+}
 
 // A Person is a person who may answer.
 type Person struct {
@@ -9,8 +23,8 @@ type Person struct {
 	TimeZone string `json:"time_zone,omitempty"`
 }
 
-// An Asking is an agent with the number of its pending asks.
-type Asking struct {
+// AgentStats is an agent with the number of its pending asks.
+type AgentStats struct {
 	Name    string `json:"name"`
 	Pending int    `json:"asks_pending"`
 }
@@ -24,7 +38,7 @@ type Stats struct {
 	ByPolicy      int            `json:"by_policy"`     // answered by a grant
 	MedianWait    float64        `json:"median_wait_s"` // from the request to the answer of a person
 	Answers       []PersonStats  `json:"people"`
-	Agents        []Asking       `json:"agents"`
+	Agents        []AgentStats   `json:"agents"`
 	Partial       bool           `json:"partial"` // there are too many asks, and only the newest are counted
 }
 

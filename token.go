@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Keyring is the interface to tokens and log-in links.
-type Keyring interface {
+// A Tokens is the interface to tokens and log-in links.
+type Tokens interface {
 	// Tokens returns every token, oldest first.
 	Tokens(ctx context.Context) ([]Token, error)
 	// CreateToken creates a token and returns its secret. The secret cannot be
@@ -36,7 +36,7 @@ type Token struct {
 	ID        string
 	Kind      Kind
 	Name      string
-	Via       Via // the channel it is used for; outcomes record it
+	Channel   Channel // the channel it is used for; outcomes record it
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
@@ -74,7 +74,7 @@ type tokenJSON struct {
 	ID        string    `json:"id"`
 	Kind      Kind      `json:"kind"`
 	Name      string    `json:"name"`
-	Via       Via       `json:"via"`
+	Via       Channel   `json:"via"`
 	CreatedAt timestamp `json:"created_at"`
 	ExpiresAt timestamp `json:"expires_at"`
 	RevokedAt timestamp `json:"revoked_at"`
@@ -83,7 +83,7 @@ type tokenJSON struct {
 // MarshalJSON writes a token, with null for times that are zero.
 func (t Token) MarshalJSON() ([]byte, error) {
 	return marshal(tokenJSON{
-		t.ID, t.Kind, t.Name, t.Via, timestamp{t.CreatedAt}, timestamp{t.ExpiresAt}, timestamp{t.RevokedAt},
+		t.ID, t.Kind, t.Name, t.Channel, timestamp{t.CreatedAt}, timestamp{t.ExpiresAt}, timestamp{t.RevokedAt},
 	})
 }
 

@@ -10,9 +10,9 @@ import (
 
 // The relations of the rules.
 var (
-	anyRelation = []askback.Relation{askback.Own, askback.Addressed, askback.Bystander, askback.Starter}
-	owner       = []askback.Relation{askback.Own}
-	addressed   = []askback.Relation{askback.Addressed}
+	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter}
+	owner       = []askback.Relation{askback.Owner}
+	addressed   = []askback.Relation{askback.Recipient}
 )
 
 // A rule allows one action to one kind of principal, in the given relations.
@@ -30,7 +30,7 @@ var table = []rule{
 	{askback.Agent, askback.ActList, owner},
 	{askback.Agent, askback.ActCancel, owner},
 	{askback.Agent, askback.ActConsume, owner},
-	{askback.Agent, askback.ActReceive, owner},
+	{askback.Agent, askback.ActAck, owner},
 
 	{askback.Agent, askback.ActStart, anyRelation},
 	{askback.Agent, askback.ActFollow, owner},
@@ -48,7 +48,7 @@ var table = []rule{
 	{askback.Responder, askback.ActMessage, addressed},
 	{askback.Responder, askback.ActEnd, addressed},
 	{askback.Responder, askback.ActResume, addressed},
-	{askback.Responder, askback.ActFeed, anyRelation},
+	{askback.Responder, askback.ActEvents, anyRelation},
 	{askback.Responder, askback.ActPeople, anyRelation},
 	{askback.Responder, askback.ActGrants, anyRelation},
 	{askback.Responder, askback.ActRevoke, anyRelation}, // any person may withdraw an approval

@@ -8,7 +8,7 @@
 //	deploy(ctx, desk.Agent("deploy-bot"))
 //
 // Nobody polls and nobody sleeps: people answer when an ask is committed, and
-// deadlines pass when [Desk.Advance] says so. At the end of the test the desk
+// deadlines pass when [Instance.Advance] says so. At the end of the test the desk
 // reports what nobody's script answered, and what was never asked.
 package askbacktest
 
@@ -23,10 +23,10 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A Desk is where asks arrive in a test: an engine, the people who answer and
+// A Instance is where asks arrive in a test: an engine, the people who answer and
 // the agents who ask. It may be used from many goroutines and inside
 // testing/synctest.
-type Desk struct {
+type Instance struct {
 	t      testing.TB
 	engine *engine.Engine
 	store  engine.Store
@@ -56,20 +56,20 @@ type asked struct {
 }
 
 // New opens a desk on an engine in memory that runs until the test ends.
-func New(t testing.TB) *Desk {
+func New(t testing.TB) *Instance {
 	t.Helper()
 	return On(t, memstore.New(), nil)
 }
 
 // On opens a desk on a store and with options of the engine, both as in
-// engine.New. The options may give the clock, which [Desk.Advance] then adds
+// engine.New. The options may give the clock, which [Instance.Advance] then adds
 // to, and an observer, which is told as usual. The store is left open.
-func On(t testing.TB, s engine.Store, o *engine.Options) *Desk {
+func On(t testing.TB, s engine.Store, o *engine.Options) *Instance {
 	t.Helper()
 	if o == nil {
 		o = &engine.Options{}
 	}
-	d := &Desk{
+	d := &Instance{
 		t: t, store: s, now: o.Now, told: o.Observer,
 		asks: map[string]*asked{}, changed: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -88,17 +88,17 @@ func On(t testing.TB, s engine.Store, o *engine.Options) *Desk {
 
 // As returns the seat of a principal, as engine.Engine.As does: for tests of
 // doors, which are given it.
-func (d *Desk) As(p askback.Principal) askback.Client { return d.engine.As(p) }
+func (d *Instance) As(p askback.Principal) askback.Client { return d.engine.As(p) }
 
 // Agent returns the seat of an agent. Its Wait ends with [ErrUnscripted] as
 // soon as it is clear that nobody at this desk will answer.
-func (d *Desk) Agent(name string) askback.Client {
-	p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaAPI}
+func (d *Instance) Agent(name string) askback.Client {
+	p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelAPI}
 	return agent{d.engine.As(p), d}
 }
 
 // Asks returns all asks, in the order of their coming, as they stand now.
-func (d *Desk) Asks() []askback.Ask {
+func (d *Instance) Asks() []askback.Ask {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	asks := make([]askback.Ask, len(d.order))
@@ -109,7 +109,7 @@ func (d *Desk) Asks() []askback.Ask {
 }
 
 // Now is the time at this desk.
-func (d *Desk) Now() time.Time {
+func (d *Instance) Now() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.now().Add(d.moved)
@@ -118,7 +118,7 @@ func (d *Desk) Now() time.Time {
 // Advance moves the time at this desk on and returns when every deadline that
 // was passed has had its effect. Before that, people answer what they were
 // asked. Whoever moves a clock of their own calls Advance(0) to have it noticed.
-func (d *Desk) Advance(by time.Duration) {
+func (d *Instance) Advance(by time.Duration) {
 	d.t.Helper()
 	for idle, changed := d.idle(); !idle; idle, changed = d.idle() {
 		<-changed
@@ -152,7 +152,7 @@ func (d *Desk) Advance(by time.Duration) {
 const patience = 30 * time.Second
 
 // change returns what is closed when anything changes from now on.
-func (d *Desk) change() <-chan struct{} {
+func (d *Instance) change() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.changed
@@ -160,21 +160,21 @@ func (d *Desk) change() <-chan struct{} {
 
 // idle says whether everybody has looked at what was asked, and returns what is
 // closed when that may have changed.
-func (d *Desk) idle() (bool, <-chan struct{}) {
+func (d *Instance) idle() (bool, <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.next) == 0 && !d.busy, d.changed
 }
 
 // touch tells those who wait for a change. The caller holds the lock.
-func (d *Desk) touch() {
+func (d *Instance) touch() {
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
 // close ends the desk with its test: people finish what they were asked, and
 // the scripts are compared with what happened.
-func (d *Desk) close() {
+func (d *Instance) close() {
 	d.t.Helper()
 	d.mu.Lock()
 	d.closing = true
@@ -191,7 +191,7 @@ func (d *Desk) close() {
 }
 
 // observer is the desk as the engine sees it.
-type observer struct{ *Desk }
+type observer struct{ *Instance }
 
 // Committed implements engine.Observer: it notes the ask and wakes the people.
 func (o observer) Committed(event string, a askback.Ask) {
@@ -213,7 +213,7 @@ func (o observer) Committed(event string, a askback.Ask) {
 
 // open returns the asks that are pending, in the order of their coming. The
 // caller holds the lock.
-func (d *Desk) open() []*asked {
+func (d *Instance) open() []*asked {
 	var pending []*asked
 	for _, id := range d.order {
 		if a := d.asks[id]; !a.Settled() {

@@ -43,7 +43,7 @@ func (p *pupil) end() {
 func (p *pupil) Cleanup(f func()) { p.cleanups = append(p.cleanups, f) }
 
 // watch runs a test and returns what it reported.
-func watch(t *testing.T, run func(desk *askbacktest.Desk)) []string {
+func watch(t *testing.T, run func(desk *askbacktest.Instance)) []string {
 	t.Helper()
 	p := &pupil{TB: t}
 	run(askbacktest.New(p))
@@ -88,7 +88,7 @@ func put(t *testing.T, seat askback.Client, r askback.Request) (askback.Ask, err
 
 // Rows F13, D4.
 func TestPeopleAnswerByTheirScripts(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana",
 			askbacktest.Answer("database", "SQLite"),
 			askbacktest.Answer("database", "PostgreSQL"),
@@ -147,7 +147,7 @@ func say(a askback.Ask) string {
 		}
 		said = append(said, text)
 	}
-	line := o.By.String() + " " + strings.Join(said, "; ")
+	line := o.Actor.String() + " " + strings.Join(said, "; ")
 	switch {
 	case o.Comment != "":
 		line += ", " + o.Comment
@@ -163,7 +163,7 @@ func say(a askback.Ask) string {
 }
 
 func TestAnAskThatFitsNoScriptIsReportedAndNotWaitedFor(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Answer("Which database?", "SQLite"), askbacktest.Approve("delete_files"))
 		desk.Person("ben", askbacktest.Decline("", ""))
 		bot := desk.Agent("bot")
@@ -189,7 +189,7 @@ func TestAnAskThatFitsNoScriptIsReportedAndNotWaitedFor(t *testing.T) {
 
 // A confirmation is approved, a question is answered, and a form as a whole.
 func TestALineFitsItsKindOfAsk(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Approve("deploy").Always(), askbacktest.Deny("drop", "").Always(),
 			askbacktest.Answer("tool", "yes").Always(), askbacktest.Answer("Which", "this").And("Why", "because").Always())
 		for _, r := range []askback.Request{
@@ -205,7 +205,7 @@ func TestALineFitsItsKindOfAsk(t *testing.T) {
 }
 
 func TestALineIsUsedOnceUnlessItSaysOtherwise(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana",
 			askbacktest.Approve("once"), askbacktest.Approve("twice").Times(2), askbacktest.Approve("thrice").Times(3),
 			askbacktest.Approve("ever").Always(), askbacktest.Approve("never").Always())
@@ -223,7 +223,7 @@ func TestALineIsUsedOnceUnlessItSaysOtherwise(t *testing.T) {
 }
 
 func TestAnAnswerThatIsRefusedIsReported(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Answer("Which database?", "MySQL"))
 		r := question("Which database?", "SQLite", "PostgreSQL")
 		r.Questions[0].NoOther = true
@@ -236,7 +236,7 @@ func TestAnAnswerThatIsRefusedIsReported(t *testing.T) {
 }
 
 func TestAPersonMovedByHandIsWaitedFor(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Answer("Which database?", "SQLite"))
 		ben := desk.Person("ben")
 		var group sync.WaitGroup
@@ -266,7 +266,7 @@ func TestAPersonMovedByHandIsWaitedFor(t *testing.T) {
 }
 
 func TestAPersonWhoComesLaterFindsWhatIsOpen(t *testing.T) {
-	got := watch(t, func(desk *askbacktest.Desk) {
+	got := watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Ignore("port"))
 		bot := desk.Agent("bot")
 		a, err := put(t, bot, question("Which database?", "SQLite", "PostgreSQL"))
@@ -296,7 +296,7 @@ func TestAPersonWhoComesLaterFindsWhatIsOpen(t *testing.T) {
 
 // People are quicker than the clock, and the desk is as quick as they are.
 func TestTheDeskKeepsUpWithTheTest(t *testing.T) {
-	wantReports(t, watch(t, func(desk *askbacktest.Desk) {
+	wantReports(t, watch(t, func(desk *askbacktest.Instance) {
 		desk.Person("ana", askbacktest.Approve("").Always())
 		r := confirmation("deploy")
 		r.Timeout = time.Minute
@@ -356,7 +356,7 @@ func TestTheClockCanBeGiven(t *testing.T) {
 
 func TestWhatIsAskedLastIsStillAnswered(t *testing.T) {
 	for range 20 {
-		wantReports(t, watch(t, func(desk *askbacktest.Desk) {
+		wantReports(t, watch(t, func(desk *askbacktest.Instance) {
 			desk.Person("ana", askbacktest.Approve("").Times(10))
 			for range 10 {
 				if _, err := desk.Agent("bot").Ask(t.Context(), confirmation("deploy")); err != nil {
@@ -371,7 +371,7 @@ func TestAScriptThatMakesNoSenseIsAProgrammersMistake(t *testing.T) {
 	for name, write := range map[string]func(){
 		"And":   func() { askbacktest.Approve("x").And("y", "z") },
 		"Times": func() { askbacktest.Approve("x").Times(0) },
-		"empty": func() { askbacktest.New(t).Person("ana", askbacktest.Line{}) },
+		"empty": func() { askbacktest.New(t).Person("ana", askbacktest.Reply{}) },
 	} {
 		func() {
 			defer func() {

@@ -48,7 +48,7 @@ func Example() {
 		done, err := migrate(context.Background(), desk.Agent("migrator"))
 		fmt.Println(done, err)
 		for _, ask := range desk.Asks() {
-			fmt.Println(ask.Kind, ask.Status, "by", ask.Outcome.By)
+			fmt.Println(ask.Kind, ask.Status, "by", ask.Outcome.Actor)
 		}
 	})
 	// Output:

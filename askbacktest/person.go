@@ -21,14 +21,14 @@ type Person struct {
 	askback.Client
 	Name string
 
-	desk   *Desk
+	desk   *Instance
 	script []*prompt
 	seen   map[string]bool // asks that Next returned
 }
 
 // prompt is a line of a script, and how often it was used.
 type prompt struct {
-	Line
+	Reply
 	used int
 }
 
@@ -36,16 +36,16 @@ type prompt struct {
 // line that fits it and is left, of the first person who may answer; asks that
 // were made before are looked at, too. Without lines the person does nothing
 // alone: the test answers through the seat, and [Person.Next] tells what to.
-func (d *Desk) Person(name string, script ...Line) *Person {
+func (d *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
-		Client: d.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaAPI}),
-		Name: name, desk: d, seen: map[string]bool{},
+		Client: d.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
+		Name:   name, desk: d, seen: map[string]bool{},
 	}
 	for _, l := range script {
 		if l.say == nil {
 			panic("askbacktest: " + name + " has an empty line; make lines with Answer, Approve, Deny, Decline, Ignore or Give")
 		}
-		p.script = append(p.script, &prompt{Line: l})
+		p.script = append(p.script, &prompt{Reply: l})
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *Person) may(a askback.Ask) bool { return len(a.To) == 0 || slices.Conta
 
 // serve lets the people answer, one ask after another, until the desk closes
 // and everything is answered that can be.
-func (d *Desk) serve() {
+func (d *Instance) serve() {
 	defer close(d.done)
 	for {
 		d.mu.Lock()
@@ -121,7 +121,7 @@ func (d *Desk) serve() {
 }
 
 // cast finds who says what to an ask. The caller holds the lock.
-func (d *Desk) cast(a *asked) (*Person, *prompt) {
+func (d *Instance) cast(a *asked) (*Person, *prompt) {
 	for _, p := range d.people {
 		if !p.may(a.Ask) {
 			continue
@@ -142,7 +142,7 @@ func (d *Desk) cast(a *asked) (*Person, *prompt) {
 
 // speak has a person say a line. An ask that somebody else settled meanwhile
 // does not use it up.
-func (d *Desk) speak(p *Person, l *prompt, a askback.Ask) {
+func (d *Instance) speak(p *Person, l *prompt, a askback.Ask) {
 	err := l.say(context.Background(), p.Client, a)
 	if err == nil {
 		return
@@ -159,14 +159,14 @@ func (d *Desk) speak(p *Person, l *prompt, a askback.Ask) {
 
 // hopeless says whether nothing at this desk will settle an ask: no deadline,
 // and nobody who may answer but by a script. The caller holds the lock.
-func (d *Desk) hopeless(a askback.Ask) bool {
+func (d *Instance) hopeless(a askback.Ask) bool {
 	return a.Deadline.IsZero() && d.scripted() &&
 		!slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) == 0 && p.may(a) })
 }
 
 // scripted says whether there is any script at all; without one the test
 // itself answers. The caller holds the lock.
-func (d *Desk) scripted() bool {
+func (d *Instance) scripted() bool {
 	return slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) > 0 })
 }
 
@@ -181,7 +181,7 @@ func (a *asked) giveUp(why error) {
 // agent is an agent's seat that does not wait in vain.
 type agent struct {
 	askback.Client
-	desk *Desk
+	desk *Instance
 }
 
 // Wait implements askback.Asker.
@@ -205,7 +205,7 @@ func (s agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 
 // learn notes how an ask ended. Who waits may know before the observer is told,
 // and the desk must not know less than the test.
-func (d *Desk) learn(a askback.Ask) {
+func (d *Instance) learn(a askback.Ask) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if known := d.asks[a.ID]; known != nil && !known.Settled() {
@@ -216,7 +216,7 @@ func (d *Desk) learn(a askback.Ask) {
 
 // reportUnanswered names the asks that are pending because nobody had a line
 // for them. The caller holds the lock.
-func (d *Desk) reportUnanswered() {
+func (d *Instance) reportUnanswered() {
 	d.t.Helper()
 	for _, a := range d.open() {
 		byHand := slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) == 0 && p.may(a.Ask) })
@@ -256,7 +256,7 @@ func describe(a askback.Ask) string {
 
 // scripts says what each person could still have said. The caller holds the
 // lock.
-func (d *Desk) scripts(a askback.Ask) string {
+func (d *Instance) scripts(a askback.Ask) string {
 	var b strings.Builder
 	for _, p := range d.people {
 		var left []string

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Line is one thing that a scripted person says. It is good for one ask,
-// unless [Line.Times] or [Line.Always] says otherwise.
-type Line struct {
+// A Reply is one thing that a scripted person says. It is good for one ask,
+// unless [Reply.Times] or [Reply.Always] says otherwise.
+type Reply struct {
 	said  string // as it stands in the test
 	fits  func(askback.Ask) bool
 	say   func(ctx context.Context, seat askback.Client, a askback.Ask) error
@@ -27,15 +27,15 @@ type field struct {
 
 // Answer answers an ask with a question whose text contains question: labels,
 // or text of the person's own. Other questions of the same ask are answered
-// with [Line.And], or left empty.
-func Answer(question string, values ...string) Line {
-	l := Line{said: call("Answer", append([]string{question}, values...)...), times: 1}
+// with [Reply.And], or left empty.
+func Answer(question string, values ...string) Reply {
+	l := Reply{said: call("Answer", append([]string{question}, values...)...), times: 1}
 	return l.with(question, values)
 }
 
 // And answers a further question of the same ask. Only an ask that has all of
 // them fits the line.
-func (l Line) And(question string, values ...string) Line {
+func (l Reply) And(question string, values ...string) Reply {
 	if l.form == nil {
 		panic("askbacktest: And goes on with an Answer; " + l.said + " is none")
 	}
@@ -43,7 +43,7 @@ func (l Line) And(question string, values ...string) Line {
 	return l.with(question, values)
 }
 
-func (l Line) with(question string, values []string) Line {
+func (l Reply) with(question string, values []string) Reply {
 	l.form = append(slices.Clip(l.form), field{question, slices.Clone(values)})
 	form := l.form
 	l.fits = func(a askback.Ask) bool {
@@ -72,8 +72,8 @@ func (f field) find(a askback.Ask) string {
 
 // Give answers an ask, found by a part of a question's text or of the tool's
 // name, with everything that an answer can have: notes, comments, other text.
-func Give(about string, answer askback.Answer) Line {
-	return Line{
+func Give(about string, answer askback.Answer) Reply {
+	return Reply{
 		said: call("Give", about), times: 1,
 		fits: func(a askback.Ask) bool { return mentions(a, about) },
 		say: func(ctx context.Context, seat askback.Client, a askback.Ask) error {
@@ -84,12 +84,12 @@ func Give(about string, answer askback.Answer) Line {
 }
 
 // Approve approves a confirmation whose tool's name contains tool.
-func Approve(tool string) Line { return decide("Approve", askback.Approve, tool, "") }
+func Approve(tool string) Reply { return decide("Approve", askback.Approve, tool, "") }
 
 // Deny denies a confirmation whose tool's name contains tool.
-func Deny(tool, reason string) Line { return decide("Deny", askback.Deny, tool, reason) }
+func Deny(tool, reason string) Reply { return decide("Deny", askback.Deny, tool, reason) }
 
-func decide(word string, d askback.Decision, tool, reason string) Line {
+func decide(word string, d askback.Decision, tool, reason string) Reply {
 	l := Give(tool, askback.Decide(d, reason))
 	l.fits = func(a askback.Ask) bool { return a.Kind == askback.Confirm && mentions(a, tool) }
 	l.said = call(word, tool)
@@ -101,7 +101,7 @@ func decide(word string, d askback.Decision, tool, reason string) Line {
 
 // Decline refuses to answer an ask, found by a part of a question's text or of
 // the tool's name.
-func Decline(about, reason string) Line {
+func Decline(about, reason string) Reply {
 	l := Give(about, askback.Answer{})
 	l.said = call("Decline", about, reason)
 	l.say = func(ctx context.Context, seat askback.Client, a askback.Ask) error {
@@ -113,7 +113,7 @@ func Decline(about, reason string) Line {
 
 // Ignore sees an ask, found like those of [Decline], and does nothing, so that
 // its deadline can pass.
-func Ignore(about string) Line {
+func Ignore(about string) Reply {
 	l := Give(about, askback.Answer{})
 	l.said = call("Ignore", about)
 	l.say = func(context.Context, askback.Client, askback.Ask) error { return nil }
@@ -121,7 +121,7 @@ func Ignore(about string) Line {
 }
 
 // Times makes a line good for n asks, and says that as many will come.
-func (l Line) Times(n int) Line {
+func (l Reply) Times(n int) Reply {
 	if n < 1 {
 		panic(fmt.Sprintf("askbacktest: %s.Times(%d): a line is used at least once", l.said, n))
 	}
@@ -131,14 +131,14 @@ func (l Line) Times(n int) Line {
 }
 
 // Always makes a line good for every ask it fits. There must be one.
-func (l Line) Always() Line {
+func (l Reply) Always() Reply {
 	l.times = 0
 	l.said += ".Always()"
 	return l
 }
 
 // String returns the line as it stands in the test.
-func (l Line) String() string { return l.said }
+func (l Reply) String() string { return l.said }
 
 func call(word string, args ...string) string {
 	quoted := make([]string, len(args))

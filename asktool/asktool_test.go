@@ -44,11 +44,11 @@ func TestQuestionsAreNormalized(t *testing.T) {
 		t.Error(diff)
 	}
 	var at []string
-	for _, p := range got.Repairs {
+	for _, p := range got.Warnings {
 		at = append(at, p.Pointer)
 	}
 	if want := "/questions /questions/0/choices /questions/0/options/2"; strings.Join(at, " ") != want {
-		t.Errorf("repairs: got %q, want %q", at, want)
+		t.Errorf("warnings: got %q, want %q", at, want)
 	}
 }
 
@@ -184,8 +184,8 @@ func TestQuestionIDFromModelIsARepair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Repairs) != 1 || got.Repairs[0].Pointer != "/questions/0/id" {
-		t.Errorf("noted %v", got.Repairs)
+	if len(got.Warnings) != 1 || got.Warnings[0].Pointer != "/questions/0/id" {
+		t.Errorf("noted %v", got.Warnings)
 	}
 	if got.Questions[0].ID != "q1" {
 		t.Errorf("the question is %q", got.Questions[0].ID)

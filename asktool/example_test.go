@@ -25,7 +25,7 @@ func (p *lastOptionAsker) Wait(context.Context, string) (askback.Ask, error) {
 	q := p.ask.Questions[0]
 	last := q.Options[len(q.Options)-1].Label
 	p.ask.Outcome = &askback.Outcome{
-		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"},
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"},
 		Answers: []askback.QuestionAnswer{{ID: q.ID, Selected: []string{last}}},
 	}
 	return p.ask, nil

@@ -113,7 +113,7 @@ func freeTextMark(q askback.Question) string {
 // out.
 func remarks(o askback.Outcome) string {
 	text := ""
-	if o.By.Kind == askback.ByTimer {
+	if o.Actor.Kind == askback.ActorTimer {
 		return text
 	}
 	if o.Comment != "" {
@@ -132,21 +132,21 @@ func decisionText(ask askback.Ask) string {
 	case o.Status != askback.Answered:
 		return noAnswerText(ask)
 	case !o.Approved():
-		return "Denied by " + actorText(o.By) + ": do not do this." + remarks(*o)
+		return "Denied by " + actorText(o.Actor) + ": do not do this." + remarks(*o)
 	case len(o.Input) > 0:
-		return "Approved by " + actorText(o.By) + ", but with other arguments. Only these are approved, once: " +
+		return "Approved by " + actorText(o.Actor) + ", but with other arguments. Only these are approved, once: " +
 			string(jsonOf(o.Input)) + remarks(*o)
 	}
-	return "Approved by " + actorText(o.By) + ": do it once, with exactly these arguments." + remarks(*o)
+	return "Approved by " + actorText(o.Actor) + ": do it once, with exactly these arguments." + remarks(*o)
 }
 
 // actorText returns a text for the actor of an outcome. A name is quoted like all
 // text of people.
-func actorText(by askback.By) string {
+func actorText(by askback.Actor) string {
 	switch {
-	case by.Kind == askback.ByPolicy:
+	case by.Kind == askback.ActorPolicy:
 		return "a standing approval, without a person looking"
-	case by.Kind == askback.ByPerson && by.Name != "":
+	case by.Kind == askback.ActorPerson && by.Name != "":
 		return quote(by.Name)
 	}
 	return "a " + string(by.Kind)

@@ -11,7 +11,7 @@ import (
 
 // answerEvent completes an Answered event with what the state machine cannot
 // compute: the digest of edited arguments, and the id of a new grant.
-func (e *Engine) answerEvent(ctx context.Context, token string, s lifecycle.State, a askback.Answer, ev lifecycle.Answered) (lifecycle.Event, error) {
+func (e *Engine) answerEvent(ctx context.Context, token string, s lifecycle.State, a askback.Answer, ev lifecycle.Answered) (lifecycle.Input, error) {
 	ev.Answer = a
 	if s.Ask.Kind != askback.Confirm {
 		return ev, nil

@@ -25,8 +25,8 @@ const kindAsk = "ask"
 const askTries = 8
 
 // Ask implements [askback.Asker].
-func (s *seat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	if !access.Allowed(s.who.Kind, askback.ActAsk, askback.Own) {
+func (s *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	if !access.Allowed(s.who.Kind, askback.ActAsk, askback.Owner) {
 		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
 	a, err := s.prepare(r)
@@ -84,7 +84,7 @@ type asking struct {
 }
 
 // prepare checks a request and makes an ask of it. It does not read the store.
-func (s *seat) prepare(r askback.Request) (asking, error) {
+func (s *client) prepare(r askback.Request) (asking, error) {
 	r, err := r.Normalize()
 	if err != nil {
 		return asking{}, err
@@ -115,13 +115,13 @@ func (s *seat) prepare(r askback.Request) (asking, error) {
 		}
 	}
 	out.asked.Ask.Deadline, out.late = deadline(r, now)
-	out.asked.Ask.Repairs = r.Repairs // after the fingerprint, which does not include them
+	out.asked.Ask.Warnings = r.Warnings // after the fingerprint, which does not include them
 	return out, nil
 }
 
 // ownerKey returns a key with the name of this principal in front, so that equal
 // keys of different principals do not collide.
-func (s *seat) ownerKey(key string) string {
+func (s *client) ownerKey(key string) string {
 	return strconv.Itoa(len(s.who.Name)) + ":" + s.who.Name + ":" + key
 }
 
@@ -173,7 +173,7 @@ func deadline(r askback.Request, now time.Time) (time.Time, error) {
 }
 
 // open commits a new ask, with its session if that is new.
-func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
+func (s *client) open(ctx context.Context, a asking) (askback.Ask, error) {
 	e := s.engine
 	id, err := ids.New(ids.Ask, a.asked.At, e.rand)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *seat) open(ctx context.Context, a asking) (askback.Ask, error) {
 }
 
 // commitOpening commits and publishes a new ask.
-func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at sessionRef) (askback.Ask, error) {
+func (s *client) commitOpening(ctx context.Context, a asking, o opening, at sessionRef) (askback.Ask, error) {
 	state, now := o.state, a.asked.At
 	var c change
 	err := c.ask(store.Record{
@@ -228,7 +228,7 @@ func (s *seat) commitOpening(ctx context.Context, a asking, o opening, at sessio
 
 // findByKey returns the ask with the same key, or ErrNotFound. The error is
 // [askback.ErrKeyReused] if that ask was made by a different request.
-func (s *seat) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
+func (s *client) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
 	if a.key == "" {
 		return askback.Ask{}, askback.ErrNotFound
 	}
@@ -250,7 +250,7 @@ func (s *seat) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
 
 // describe sets the columns of a record that are derived from the state.
 func describe(r *store.Record, s lifecycle.State, now time.Time) {
-	r.Open, r.Untold = !s.Ask.Settled(), s.Ask.Undelivered()
+	r.Open, r.Untold = !s.Ask.Settled(), s.Ask.Unacked()
 	r.Status = string(s.Ask.Status)
 	r.To = s.Ask.To
 	r.Due = s.Due()

@@ -75,9 +75,9 @@ func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tell := func(what askback.Tell) {
+	tell := func(what askback.Command) {
 		t.Helper()
-		if _, err := p.agent.Tell(t.Context(), run.ID, what); err != nil {
+		if _, err := p.agent.Send(t.Context(), run.ID, what); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -100,7 +100,7 @@ func askBytes(a askback.Ask) int {
 		n += outcomeOverhead + len(c.Input)
 		add(c.ToolName, c.Server, c.Description, c.InputPreview, c.Context)
 	}
-	for _, p := range a.Repairs {
+	for _, p := range a.Warnings {
 		add(p.Pointer, p.Detail, p.Fix)
 	}
 	for _, c := range a.Claims {
@@ -109,7 +109,7 @@ func askBytes(a askback.Ask) int {
 	}
 	if o := a.Outcome; o != nil {
 		n += outcomeOverhead + len(o.Input)
-		add(o.Comment, o.Reason, o.By.Name)
+		add(o.Comment, o.Reason, o.Actor.Name)
 		for _, q := range o.Answers {
 			n += partOverhead
 			add(q.Other, q.Notes)

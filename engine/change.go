@@ -22,13 +22,13 @@ type change struct {
 type updatedAsk struct {
 	record  store.Record // with the version before the commit
 	state   lifecycle.State
-	history []lifecycle.Entry
+	history []lifecycle.Event
 	closes  bool // the change settles the ask
 }
 
 // ask adds an ask with its next state to the change. r is the record as it was
 // read, or a new one.
-func (c *change) ask(r store.Record, next lifecycle.State, history []lifecycle.Entry, now time.Time) error {
+func (c *change) ask(r store.Record, next lifecycle.State, history []lifecycle.Event, now time.Time) error {
 	closes := r.Open && next.Ask.Settled()
 	describe(&r, next, now)
 	var err error
@@ -61,7 +61,7 @@ func (c *change) put(records ...store.Record) {
 }
 
 // addEvents adds lines of history to the change.
-func (c *change) addEvents(stream, subject string, history []lifecycle.Entry, now time.Time) error {
+func (c *change) addEvents(stream, subject string, history []lifecycle.Event, now time.Time) error {
 	for _, h := range history {
 		data, err := encode(h) // not json.Marshal, which would escape the arguments of tools
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *change) streams() map[string]struct{} {
 }
 
 // publish notifies waiters and the observer. It is called after the commit.
-func (e *Engine) publish(a askback.Ask, history []lifecycle.Entry) {
+func (e *Engine) publish(a askback.Ask, history []lifecycle.Event) {
 	if a.Settled() {
 		e.hub.notifyWaiters(a)
 	}

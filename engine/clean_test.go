@@ -50,7 +50,7 @@ func TestOldSettledAsksAreDeleted(t *testing.T) {
 			before = ev.Cursor
 			break
 		}
-		if _, err := agent.Tell(ctx, inRun.SessionID, askback.Complete{}); err != nil {
+		if _, err := agent.Send(ctx, inRun.SessionID, askback.Complete{}); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(89 * 24 * time.Hour)
@@ -146,7 +146,7 @@ func TestAskThatChangesIsNotDeleted(t *testing.T) {
 		p.store.onCommit(func(ctx context.Context, c store.Change, next committer) (int64, error) {
 			if first && len(c.Delete) > 0 {
 				first = false
-				if _, err := p.agent.Receive(ctx, asks[2].ID); err != nil {
+				if _, err := p.agent.Ack(ctx, asks[2].ID); err != nil {
 					t.Error(err)
 				}
 			}

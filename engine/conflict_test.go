@@ -86,7 +86,7 @@ func TestAnswerOfOtherProcessWins(t *testing.T) {
 	got, err := here.ana.Answer(t.Context(), a.ID, askback.Choose("SQLite"))
 	wantError(t, err, askback.ErrSettled)
 	wantStatus(t, got, askback.Answered)
-	if got.Outcome == nil || got.Outcome.By.Name != "ben" || got.Outcome.Answers[0].String() != "PostgreSQL" {
+	if got.Outcome == nil || got.Outcome.Actor.Name != "ben" || got.Outcome.Answers[0].String() != "PostgreSQL" {
 		t.Errorf("got outcome %+v, want ben's", got.Outcome)
 	}
 	if got, want := here.history(a), []string{"question_pending", "question_answered", "answer_refused"}; !slices.Equal(got, want) {
@@ -220,7 +220,7 @@ func TestStoreErrorsAreTranslated(t *testing.T) {
 		// The error is the same if the late answer cannot be stored.
 		got, err := p.ben.Answer(t.Context(), c.ID, askback.Decide(askback.Deny, ""))
 		wantError(t, err, askback.ErrSettled)
-		if got.Outcome == nil || got.Outcome.By.Name != "ana" {
+		if got.Outcome == nil || got.Outcome.Actor.Name != "ana" {
 			t.Errorf("got outcome %+v, want ana's", got.Outcome)
 		}
 		p.store.onCommit(nil)

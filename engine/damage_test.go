@@ -111,7 +111,7 @@ func TestUnreadableMessageIsOmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"first", "second", "third"} {
-		if _, err := p.agent.Tell(t.Context(), run.ID, askback.Report{Text: text}); err != nil {
+		if _, err := p.agent.Send(t.Context(), run.ID, askback.Report{Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

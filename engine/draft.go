@@ -16,10 +16,10 @@ import (
 const draftTime = 30 * 24 * time.Hour
 
 // draftID returns the id of this person's draft for an ask.
-func (s *seat) draftID(id string) string { return id + "/" + s.who.Name }
+func (s *client) draftID(id string) string { return id + "/" + s.who.Name }
 
 // Draft implements [askback.Drafts].
-func (s *seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+func (s *client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 	if err := s.authorizeDraft(ctx, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
@@ -34,7 +34,7 @@ func (s *seat) Draft(ctx context.Context, id string) (json.RawMessage, error) {
 }
 
 // SaveDraft implements [askback.Drafts].
-func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
 	if err := s.authorizeDraft(ctx, id); err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (s *seat) SaveDraft(ctx context.Context, id string, draft json.RawMessage) 
 	return retryOnConflict(ctx, func(ctx context.Context) error { return s.saveDraft(ctx, id, draft) })
 }
 
-func (s *seat) saveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+func (s *client) saveDraft(ctx context.Context, id string, draft json.RawMessage) error {
 	now := s.engine.clock()
 	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
 	if errors.Is(err, store.ErrNotFound) {
@@ -66,7 +66,7 @@ func (s *seat) saveDraft(ctx context.Context, id string, draft json.RawMessage) 
 
 // authorizeDraft returns an error unless this person may answer the ask. The error
 // is [askback.ErrSettled] if the ask is settled.
-func (s *seat) authorizeDraft(ctx context.Context, id string) error {
+func (s *client) authorizeDraft(ctx context.Context, id string) error {
 	if err := s.authorize(askback.ActDraft); err != nil {
 		return err
 	}

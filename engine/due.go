@@ -165,7 +165,7 @@ func (e *Engine) stepRecord(ctx context.Context, r store.Record) error {
 	default:
 		return fmt.Errorf("%s %s is due, and this release does not know what that is", r.Kind, r.ID)
 	}
-	_, err := e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
+	_, err := e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Input, error) {
 		return lifecycle.Due{At: now}, nil
 	})
 	return err

@@ -41,7 +41,7 @@ func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 				t.Fatalf("on_timeout %s: the wait goes on past the deadline", on)
 			}
 			wantStatus(t, w.ask, askback.Expired)
-			if o := w.ask.Outcome; !o.At.Equal(a.Deadline) || o.By.Kind != askback.ByTimer || o.Via != "" {
+			if o := w.ask.Outcome; !o.At.Equal(a.Deadline) || o.Actor.Kind != askback.ActorTimer || o.Channel != "" {
 				t.Errorf("on_timeout %s: got outcome %+v, want one of a timer at %v", on, o, a.Deadline)
 			}
 			if o := w.ask.Outcome; o.Defaulted != (on == askback.OnTimeoutDefault) || o.Defaulted && o.Answers[0].String() != "SQLite" {
@@ -167,7 +167,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("PostgreSQL"))
 		wantError(t, err, askback.ErrSettled)
 		wantStatus(t, got, askback.Expired)
-		if got.Outcome == nil || !got.Outcome.Defaulted || got.Outcome.By.Kind != askback.ByTimer {
+		if got.Outcome == nil || !got.Outcome.Defaulted || got.Outcome.Actor.Kind != askback.ActorTimer {
 			t.Errorf("got outcome %+v, want the default, by a timer", got.Outcome)
 		}
 		if got, want := p.history(a), []string{"question_pending", "question_expired", "answer_refused"}; !slices.Equal(got, want) {

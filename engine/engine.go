@@ -131,10 +131,10 @@ func (e *Engine) As(p askback.Principal) askback.Client {
 	if p.Name == "" {
 		panic("engine: a principal has a name")
 	}
-	if p.Via == "" {
-		p.Via = askback.ViaAPI
+	if p.Channel == "" {
+		p.Channel = askback.ChannelAPI
 	}
-	return &seat{e, p}
+	return &client{e, p}
 }
 
 // May returns [askback.ErrForbidden] if principals of this kind may never do an
@@ -196,7 +196,7 @@ const stepTime = 5 * time.Second
 
 // An eventFunc returns the event to apply to an ask in the given state. If it
 // returns an error, the step ends with that error and changes nothing.
-type eventFunc func(s lifecycle.State, now time.Time) (lifecycle.Event, error)
+type eventFunc func(s lifecycle.State, now time.Time) (lifecycle.Input, error)
 
 // step applies one event to an ask and returns the new state, or the old one with
 // an error of the state machine. It locks the ask, so a conflict comes from
@@ -255,7 +255,7 @@ func (e *Engine) nowAfter(r store.Record) time.Time {
 
 // recordLate adds an answer that came too late to the history (F6). A failure is
 // logged only: the caller returns the same error with or without that record.
-func (e *Engine) recordLate(ctx context.Context, k cachedAsk, ev lifecycle.Event, now time.Time) cachedAsk {
+func (e *Engine) recordLate(ctx context.Context, k cachedAsk, ev lifecycle.Input, now time.Time) cachedAsk {
 	late := lifecycle.Refused{Why: string(k.state.Ask.Status), At: now}
 	switch ev := ev.(type) {
 	case lifecycle.Answered:
@@ -276,7 +276,7 @@ func (e *Engine) recordLate(ctx context.Context, k cachedAsk, ev lifecycle.Event
 
 // apply steps the state machine, commits and publishes. It does nothing if the
 // event changes nothing. On an error it returns k.
-func (e *Engine) apply(ctx context.Context, k cachedAsk, ev lifecycle.Event, now time.Time) (cachedAsk, error) {
+func (e *Engine) apply(ctx context.Context, k cachedAsk, ev lifecycle.Input, now time.Time) (cachedAsk, error) {
 	next, history, err := lifecycle.Step(k.state, ev)
 	if err != nil || len(history) == 0 {
 		return k, err
@@ -289,7 +289,7 @@ func (e *Engine) apply(ctx context.Context, k cachedAsk, ev lifecycle.Event, now
 	switch _, spends := ev.(lifecycle.Consumed); {
 	case next.Ask.Settled() && !k.state.Ask.Settled():
 		unlock, err = e.closeInSession(ctx, &c, next.Ask, now)
-	case spends && next.Ask.Outcome.By.Kind == askback.ByPolicy:
+	case spends && next.Ask.Outcome.Actor.Kind == askback.ActorPolicy:
 		unlock, err = e.requireGrant(ctx, &c, next.Ask, now)
 	}
 	defer unlock()

@@ -132,7 +132,7 @@ func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 	}
 	e := engine.New(d, o)
 	seat := func(kind askback.Kind, name string) askback.Client {
-		return e.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaTerminal})
+		return e.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelTerminal})
 	}
 	return &fixture{t, d, e, seat(askback.Agent, "bot"), seat(askback.Responder, "ana"), seat(askback.Responder, "ben")}
 }

@@ -19,7 +19,7 @@ import (
 // its end and then waits until it grows. No event is queued in memory, so a slow
 // reader delays no other and misses nothing.
 type feed struct {
-	seat    *seat
+	seat    *client
 	session string // "": all sessions
 	pos     position
 }
@@ -55,8 +55,8 @@ func parseCursor(at string, c askback.Cursor) (position, error) {
 	return position{seq, n}, nil
 }
 
-// Events implements [askback.Feed].
-func (s *seat) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
+// Events implements [askback.Events].
+func (s *client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		f := feed{seat: s, session: sessionID}
 		w := s.engine.hub.follow(sessionID)
@@ -132,7 +132,7 @@ func (f *feed) missingBefore(next store.Event) bool {
 // authorize returns an error unless the principal may follow the stream.
 func (f *feed) authorize(ctx context.Context) error {
 	if f.session == "" {
-		return f.seat.authorize(askback.ActFeed)
+		return f.seat.authorize(askback.ActEvents)
 	}
 	_, err := f.seat.findSession(ctx, askback.ActFollow, f.session)
 	return err
@@ -234,7 +234,7 @@ var errMissing = errors.New("lines of the history are missing")
 
 // decodeEntry decodes a line of history. If the line cannot be read it logs that, and
 // ok is false.
-func (e *Engine) decodeEntry(l store.Event) (h lifecycle.Entry, ok bool) {
+func (e *Engine) decodeEntry(l store.Event) (h lifecycle.Event, ok bool) {
 	if err := json.Unmarshal(l.Data, &h); err != nil {
 		e.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
 		return h, false

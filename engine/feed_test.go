@@ -120,7 +120,7 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 		_, err = ana.Answer(t.Context(), a.ID, askback.Choose("x"))
 	}
 	if err == nil {
-		_, err = agent.Tell(t.Context(), one.ID, askback.Report{Text: "thanks"})
+		_, err = agent.Send(t.Context(), one.ID, askback.Report{Text: "thanks"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestStreamAndStoreUseSameEncoding(t *testing.T) {
 	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 	a, err := agent.Ask(t.Context(), askback.Request{Title: "a < b && c", Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "<run>"})
 	if err == nil {
-		_, err = agent.Tell(t.Context(), a.SessionID, askback.Report{Text: "1 < 2"})
+		_, err = agent.Send(t.Context(), a.SessionID, askback.Report{Text: "1 < 2"})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func readGrant(r store.Record) (askback.Grant, error) {
 }
 
 // grantRecords returns the records of the grants that a step made.
-func grantRecords(stream string, history []lifecycle.Entry) ([]store.Record, error) {
+func grantRecords(stream string, history []lifecycle.Event) ([]store.Record, error) {
 	var made []store.Record
 	for _, h := range history {
 		if h.Type != "grant_made" {
@@ -109,7 +109,7 @@ func grantRecords(stream string, history []lifecycle.Entry) ([]store.Record, err
 // opening is an ask that is about to be committed.
 type opening struct {
 	state   lifecycle.State
-	history []lifecycle.Entry
+	history []lifecycle.Event
 	used    []store.Record // the grant that answers the ask; it is put in the same change
 }
 
@@ -271,8 +271,8 @@ func (e *Engine) rootID(ctx context.Context, token string) (string, error) {
 	return token, askback.ErrUnauthorized
 }
 
-// Grants implements [askback.Desk].
-func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
+// Grants implements [askback.Grants].
+func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
 	if err := s.authorize(askback.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
@@ -318,14 +318,14 @@ func (s *seat) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantP
 	}
 }
 
-// Revoke implements [askback.Desk].
-func (s *seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
+// Revoke implements [askback.Grants].
+func (s *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	if err := s.authorize(askback.ActRevoke); err != nil {
 		return askback.Grant{}, err
 	}
-	g, err := s.engine.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Entry) {
+	g, err := s.engine.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Event) {
 		g.RevokedAt = now
-		return g, lifecycle.Entry{Type: "grant_revoked", By: s.who.Name, Via: s.who.Via, Grant: &g}
+		return g, lifecycle.Event{Type: "grant_revoked", By: s.who.Name, Via: s.who.Channel, Grant: &g}
 	})
 	if err != nil {
 		return askback.Grant{}, fmt.Errorf("revoke %s: %w", id, err)
@@ -335,11 +335,11 @@ func (s *seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 
 // expire closes a grant that has expired.
 func (e *Engine) expire(ctx context.Context, id string) error {
-	_, err := e.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Entry) {
+	_, err := e.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Event) {
 		if now.Before(g.ExpiresAt) {
-			return g, lifecycle.Entry{}
+			return g, lifecycle.Event{}
 		}
-		return g, lifecycle.Entry{Type: "grant_expired", Grant: &g}
+		return g, lifecycle.Event{Type: "grant_expired", Grant: &g}
 	})
 	if errors.Is(err, askback.ErrNotFound) {
 		return nil
@@ -349,7 +349,7 @@ func (e *Engine) expire(ctx context.Context, id string) error {
 
 // endGrant closes a grant with the line of history that end returns, and retries on
 // conflicts. It changes nothing if the grant is closed, or if that line has no type.
-func (e *Engine) endGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Entry)) (askback.Grant, error) {
+func (e *Engine) endGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Event)) (askback.Grant, error) {
 	unlock, err := e.locks.lock(ctx, id)
 	if err != nil {
 		return askback.Grant{}, err
@@ -368,7 +368,7 @@ func (e *Engine) endGrant(ctx context.Context, id string, end func(askback.Grant
 	}
 }
 
-func (e *Engine) tryEndGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Entry)) (askback.Grant, error) {
+func (e *Engine) tryEndGrant(ctx context.Context, id string, end func(askback.Grant, time.Time) (askback.Grant, lifecycle.Event)) (askback.Grant, error) {
 	r, err := e.store.Read(ctx, kindGrant, id)
 	if err != nil {
 		return askback.Grant{}, err
@@ -388,7 +388,7 @@ func (e *Engine) tryEndGrant(ctx context.Context, id string, end func(askback.Gr
 	}
 	var c change
 	c.put(r)
-	if err := c.addEvents(r.Stream, r.ID, []lifecycle.Entry{entry}, now); err != nil {
+	if err := c.addEvents(r.Stream, r.ID, []lifecycle.Event{entry}, now); err != nil {
 		return g, err
 	}
 	return g, e.finish(ctx, c)

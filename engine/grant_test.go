@@ -134,7 +134,7 @@ func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 			last = a
 		}
 	}
-	one, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Tell(ctx, last.SessionID, askback.EndSession{})
+	one, err := e.As(askback.Principal{Kind: askback.Responder, Name: "ana"}).Send(ctx, last.SessionID, askback.EndSession{})
 	if err != nil || one.Status != askback.SessionCancelled || one.AsksPending != 0 {
 		t.Errorf("got %s, %v, want it cancelled with all of them", one.Status, err)
 	}

@@ -28,7 +28,7 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 150 {
 		group.Go(func() {
-			seat := p.engine.As(askback.Principal{Kind: askback.Responder, Name: fmt.Sprint("p", i), Via: askback.ViaWeb})
+			seat := p.engine.As(askback.Principal{Kind: askback.Responder, Name: fmt.Sprint("p", i), Channel: askback.ChannelWeb})
 			_, err := seat.Answer(context.Background(), a.ID, askback.Choose("PostgreSQL"))
 			wantError(t, err, askback.ErrSettled)
 		})
@@ -42,11 +42,11 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	if err != nil || len(events) != 1 {
 		t.Fatalf("got %d events and error %v, want one", len(events), err)
 	}
-	var late lifecycle.Entry
+	var late lifecycle.Event
 	if err := json.Unmarshal(events[0].Data, &late); err != nil {
 		t.Fatal(err)
 	}
-	if late.By == "" || late.Via != askback.ViaWeb || late.Why != "answered" || late.Answers[0].Selected[0] != "PostgreSQL" {
+	if late.By == "" || late.Via != askback.ChannelWeb || late.Why != "answered" || late.Answers[0].Selected[0] != "PostgreSQL" {
 		t.Errorf("got %s, want who gave which answer, where, and why it was refused", events[0].Data)
 	}
 }

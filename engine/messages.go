@@ -15,7 +15,7 @@ import (
 
 // Sessions implements [askback.Sessions]. It does not list the sessions that
 // single asks have of their own; those asks are in the list of asks.
-func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
+func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	var page askback.SessionPage
 	if err := s.authorizeSessions(); err != nil {
 		return page, err
@@ -64,7 +64,7 @@ func (s *seat) Sessions(ctx context.Context, q askback.SessionQuery) (askback.Se
 
 // authorizeSessions returns [askback.ErrForbidden] unless this principal may see
 // sessions, in full or without their contents.
-func (s *seat) authorizeSessions() error {
+func (s *client) authorizeSessions() error {
 	if access.Ever(s.who.Kind, askback.ActFollow) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *seat) authorizeSessions() error {
 
 // redactSession returns a session without its contents if this principal may not
 // follow it.
-func (s *seat) redactSession(one askback.Session) askback.Session {
+func (s *client) redactSession(one askback.Session) askback.Session {
 	if access.Ever(s.who.Kind, askback.ActFollow) {
 		return one
 	}
@@ -83,7 +83,7 @@ func (s *seat) redactSession(one askback.Session) askback.Session {
 
 // visibleText returns the text of a message for this principal. Only agents see the
 // context that a resumed agent was given.
-func (s *seat) visibleText(text string) string {
+func (s *client) visibleText(text string) string {
 	if s.who.Kind == askback.Agent {
 		return text
 	}
@@ -110,7 +110,7 @@ func containsFold(search string, texts ...string) bool {
 }
 
 // Messages implements [askback.Sessions].
-func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
 	var page askback.MessagePage
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return page, err
@@ -161,7 +161,7 @@ func (s *seat) Messages(ctx context.Context, id, cursor string, limit int) (askb
 
 // LastSaid returns the newest message of the agent in a session. It reads at most
 // the last maxLooked lines of history and returns "" if none of them is one.
-func (s *seat) LastSaid(ctx context.Context, id string) (string, error) {
+func (s *client) LastSaid(ctx context.Context, id string) (string, error) {
 	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}

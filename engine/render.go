@@ -11,7 +11,7 @@ import (
 
 // eventData returns the data of an event (docs/wire.md §4). The questions and the
 // outcome come from the ask: they never change, so history does not store them.
-func eventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
+func eventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	type about struct {
 		QuestionID string `json:"question_id"`
 		SessionID  string `json:"session_id"`
@@ -39,7 +39,7 @@ func eventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 			about
 			Digest string `json:"digest"`
 		}{this, h.Digest})
-	case "answer_received":
+	case "answer_acked":
 		return encode(this)
 	case "answer_refused":
 		return encode(struct {
@@ -52,7 +52,7 @@ func eventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
 }
 
 // sessionEventData returns the data of an event about a session or a grant.
-func sessionEventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error) {
+func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	switch h.Type {
 	case "state_change":
 		questions := []askback.Question{}
@@ -84,7 +84,7 @@ func sessionEventData(h lifecycle.Entry, a askback.Ask) (json.RawMessage, error)
 
 // initialAsk returns an ask as it was before any change.
 func initialAsk(a askback.Ask) askback.Ask {
-	a.Status, a.Outcome, a.Claims, a.ReceivedAt = askback.Pending, nil, nil, time.Time{}
+	a.Status, a.Outcome, a.Claims, a.AckedAt = askback.Pending, nil, nil, time.Time{}
 	return a
 }
 

@@ -15,20 +15,20 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// seat implements [askback.Client] for one principal. Each method first checks the
+// client implements [askback.Client] for one principal. Each method first checks the
 // permission of the principal.
-type seat struct {
+type client struct {
 	engine *Engine
 	who    askback.Principal
 }
 
 // authorizeAsk returns an error unless this principal may do an action on an ask:
 // ErrForbidden if its kind never may, ErrNotFound if it may not see this ask.
-func (s *seat) authorizeAsk(action askback.Action, state lifecycle.State) error {
+func (s *client) authorizeAsk(action askback.Action, state lifecycle.State) error {
 	return s.authorizeRelation(action, s.relation(state))
 }
 
-func (s *seat) authorizeRelation(action askback.Action, relation askback.Relation) error {
+func (s *client) authorizeRelation(action askback.Action, relation askback.Relation) error {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.ErrForbidden
 	}
@@ -40,23 +40,23 @@ func (s *seat) authorizeRelation(action askback.Action, relation askback.Relatio
 
 // relation returns the relation of this principal to an ask. An agent owns its own
 // asks. People are addressed by name; an ask without names addresses all of them.
-func (s *seat) relation(state lifecycle.State) askback.Relation {
+func (s *client) relation(state lifecycle.State) askback.Relation {
 	to := state.Ask.To
 	switch {
 	case s.who.Kind == askback.Agent && s.who.Name == state.Owner:
-		return askback.Own
+		return askback.Owner
 	case s.who.Kind != askback.Agent && (len(to) == 0 || slices.Contains(to, s.who.Name)):
-		return askback.Addressed
+		return askback.Recipient
 	}
-	return askback.Bystander
+	return askback.Unrelated
 }
 
 // act steps an ask for this principal.
-func (s *seat) act(ctx context.Context, action askback.Action, id string, event func(now time.Time) lifecycle.Event) (askback.Ask, error) {
+func (s *client) act(ctx context.Context, action askback.Action, id string, event func(now time.Time) lifecycle.Input) (askback.Ask, error) {
 	if !access.Ever(s.who.Kind, action) {
 		return askback.Ask{}, askback.ErrForbidden
 	}
-	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
+	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Input, error) {
 		return event(now), s.authorizeAsk(action, state)
 	})
 	return s.askResult(action, id, state, err)
@@ -64,7 +64,7 @@ func (s *seat) act(ctx context.Context, action askback.Action, id string, event 
 
 // askResult returns the ask and error of a step to the caller. Only ErrSettled
 // comes with the ask; with any other error the ask is zero.
-func (s *seat) askResult(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
+func (s *client) askResult(action askback.Action, id string, state lifecycle.State, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
 		return state.Ask.Clone(), nil
@@ -75,62 +75,62 @@ func (s *seat) askResult(action askback.Action, id string, state lifecycle.State
 }
 
 // Answer implements [askback.Inbox].
-func (s *seat) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
+func (s *client) Answer(ctx context.Context, id string, a askback.Answer) (askback.Ask, error) {
 	if !access.Ever(s.who.Kind, askback.ActAnswer) {
 		return askback.Ask{}, askback.ErrForbidden
 	}
-	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Event, error) {
+	state, err := s.engine.step(ctx, id, func(state lifecycle.State, now time.Time) (lifecycle.Input, error) {
 		if err := s.authorizeAsk(askback.ActAnswer, state); err != nil {
 			return nil, err
 		}
-		return s.engine.answerEvent(ctx, s.who.Token, state, a, lifecycle.Answered{By: s.who.Name, Via: s.who.Via, At: now})
+		return s.engine.answerEvent(ctx, s.who.Token, state, a, lifecycle.Answered{By: s.who.Name, Via: s.who.Channel, At: now})
 	})
 	return s.askResult(askback.ActAnswer, id, state, err)
 }
 
 // Decline implements [askback.Inbox].
-func (s *seat) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (s *client) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return s.act(ctx, askback.ActDecline, id, func(now time.Time) lifecycle.Event {
-		return lifecycle.Declined{By: s.who.Name, Via: s.who.Via, Reason: reason, At: now}
+	return s.act(ctx, askback.ActDecline, id, func(now time.Time) lifecycle.Input {
+		return lifecycle.Declined{By: s.who.Name, Via: s.who.Channel, Reason: reason, At: now}
 	})
 }
 
 // Claim implements [askback.Inbox].
-func (s *seat) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActClaim, id, func(now time.Time) lifecycle.Event {
+func (s *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActClaim, id, func(now time.Time) lifecycle.Input {
 		return lifecycle.Claimed{By: s.who.Name, At: now}
 	})
 }
 
 // Cancel implements [askback.Asker].
-func (s *seat) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (s *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return s.act(ctx, askback.ActCancel, id, func(now time.Time) lifecycle.Event {
-		by := askback.By{Kind: askback.ByAgent, Name: s.who.Name}
-		return lifecycle.Cancelled{By: by, Via: s.who.Via, Reason: reason, At: now}
+	return s.act(ctx, askback.ActCancel, id, func(now time.Time) lifecycle.Input {
+		by := askback.Actor{Kind: askback.ActorAgent, Name: s.who.Name}
+		return lifecycle.Cancelled{By: by, Via: s.who.Channel, Reason: reason, At: now}
 	})
 }
 
 // Consume implements [askback.Asker].
-func (s *seat) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActConsume, id, func(now time.Time) lifecycle.Event {
+func (s *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActConsume, id, func(now time.Time) lifecycle.Input {
 		return lifecycle.Consumed{Digest: digest, At: now}
 	})
 }
 
-// Receive implements [askback.Asker].
-func (s *seat) Receive(ctx context.Context, id string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActReceive, id, func(now time.Time) lifecycle.Event { return lifecycle.Received{At: now} })
+// Ack implements [askback.Asker].
+func (s *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
+	return s.act(ctx, askback.ActAck, id, func(now time.Time) lifecycle.Input { return lifecycle.Acked{At: now} })
 }
 
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
-func (s *seat) Get(ctx context.Context, id string) (askback.Ask, error) {
+func (s *client) Get(ctx context.Context, id string) (askback.Ask, error) {
 	k, err := s.engine.read(ctx, id)
 	if err == nil {
 		err = s.authorizeAsk(askback.ActGet, k.state)
@@ -139,7 +139,7 @@ func (s *seat) Get(ctx context.Context, id string) (askback.Ask, error) {
 }
 
 // Wait implements [askback.Asker].
-func (s *seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
+func (s *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := s.wait(ctx, id)
 	if a == nil {
 		return askback.Ask{}, err
@@ -149,7 +149,7 @@ func (s *seat) Wait(ctx context.Context, id string) (askback.Ask, error) {
 
 // wait returns an ask when it is settled, or when ctx ends. It keeps no copy of
 // the ask while it sleeps.
-func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
+func (s *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	free, err := s.engine.quota.addWaiter(s.who)
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
@@ -175,7 +175,7 @@ func (s *seat) wait(ctx context.Context, id string) (*askback.Ask, error) {
 // readForWait reads an ask for wait. It returns nil if the ask is open, unless open
 // is set. It reads on a separate goroutine, so that the stack that a query needs
 // is not kept by a goroutine that sleeps.
-func (s *seat) readForWait(ctx context.Context, id string, open bool) (a *askback.Ask, err error) {
+func (s *client) readForWait(ctx context.Context, id string, open bool) (a *askback.Ask, err error) {
 	looked := make(chan struct{})
 	go func() {
 		defer close(looked)
@@ -194,7 +194,7 @@ func (s *seat) readForWait(ctx context.Context, id string, open bool) (a *askbac
 }
 
 // List implements [askback.Inbox].
-func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+func (s *client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	if !access.Ever(s.who.Kind, askback.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
@@ -206,7 +206,7 @@ func (s *seat) List(ctx context.Context, q askback.Query) (askback.Page, error) 
 
 // list returns a page of the asks that match a query: those that this principal may
 // see, or all of them if every is set.
-func (s *seat) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
+func (s *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
 	limit := q.Limit
 	if limit == 0 {
 		limit = askback.DefaultLimit
@@ -268,16 +268,16 @@ func checkCursor(prefix, cursor string) error {
 
 // storeQuery returns the part of a query that the store evaluates: its columns, and
 // whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
-func (s *seat) storeQuery(q askback.Query) store.Query {
+func (s *client) storeQuery(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
-	from.Untold, from.Newest = q.Undelivered, q.Undelivered
+	from.Untold, from.Newest = q.Unacked, q.Unacked
 	switch q.Status {
 	case askback.AnyStatus:
 		from.Newest = true
 	case "", askback.Pending:
-		if open := true; !q.Undelivered {
+		if open := true; !q.Unacked {
 			from.Open = &open
 		}
 	default:

@@ -25,7 +25,7 @@ type sessionRef struct {
 }
 
 // session returns the session that a new ask belongs to, and sets its id in the ask.
-func (s *seat) session(ctx context.Context, a *asking) (sessionRef, error) {
+func (s *client) session(ctx context.Context, a *asking) (sessionRef, error) {
 	ask := &a.asked.Ask
 	switch {
 	case a.sessionID != "":
@@ -52,7 +52,7 @@ func (s *seat) session(ctx context.Context, a *asking) (sessionRef, error) {
 }
 
 // newSession returns a new session. It commits nothing.
-func (s *seat) newSession(r askback.SessionRequest, key string, now time.Time) (sessionRef, error) {
+func (s *client) newSession(r askback.SessionRequest, key string, now time.Time) (sessionRef, error) {
 	id, err := ids.New(ids.Session, now, s.engine.rand)
 	if err != nil {
 		return sessionRef{}, err
@@ -79,14 +79,14 @@ func (e *Engine) addToSession(ctx context.Context, c *change, at sessionRef, a a
 		return unlock, nil
 	}
 	r, state := at.record, at.state
-	var history []lifecycle.Entry
+	var history []lifecycle.Event
 	if r != nil {
 		started := state.Session
-		history = append(history, lifecycle.Entry{Type: "session_started", Session: &started})
+		history = append(history, lifecycle.Event{Type: "session_started", Session: &started})
 	} else if unlock, r, state, err = e.lockSession(ctx, at.existingID); err != nil {
 		return unlock, err
 	}
-	events := []lifecycle.SessionEvent{lifecycle.AskOpened{Ask: a, At: now}}
+	events := []lifecycle.SessionInput{lifecycle.AskOpened{Ask: a, At: now}}
 	if a.Settled() {
 		events = append(events, lifecycle.AskClosed{Ask: a, At: now})
 	}
@@ -116,7 +116,7 @@ func (e *Engine) lockSession(ctx context.Context, id string) (unlock func(), r *
 
 // session adds a session with its next state to the change. For a new session, its
 // first line of history comes before the lines of its asks.
-func (c *change) session(r store.Record, next lifecycle.SessionState, history []lifecycle.Entry, now time.Time) (err error) {
+func (c *change) session(r store.Record, next lifecycle.SessionState, history []lifecycle.Event, now time.Time) (err error) {
 	one := next.Session
 	r.Open, r.Status, r.Updated = !one.Ended(), string(one.Status), now
 	if r.Version == 0 {
@@ -197,7 +197,7 @@ func (e *Engine) cancelOpenAsks(ctx context.Context, c *change, session, except 
 }
 
 // Start implements [askback.Sessions].
-func (s *seat) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
+func (s *client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
 	if err := s.authorize(askback.ActStart); err != nil {
 		return askback.Session{}, err
 	}
@@ -222,7 +222,7 @@ func (s *seat) Start(ctx context.Context, r askback.SessionRequest) (askback.Ses
 }
 
 // sessionByKey returns the session with a key.
-func (s *seat) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
+func (s *client) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
 	}
@@ -238,7 +238,7 @@ func (s *seat) sessionByKey(ctx context.Context, key string) (askback.Session, e
 	return state.Session, err
 }
 
-func (s *seat) start(ctx context.Context, r askback.SessionRequest, key string) (askback.Session, error) {
+func (s *client) start(ctx context.Context, r askback.SessionRequest, key string) (askback.Session, error) {
 	now := s.engine.clock()
 	at, err := s.newSession(r, key, now)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *seat) start(ctx context.Context, r askback.SessionRequest, key string) 
 	}
 	started := at.state.Session
 	var c change
-	if err := c.session(*at.record, at.state, []lifecycle.Entry{{Type: "session_started", Session: &started}}, now); err != nil {
+	if err := c.session(*at.record, at.state, []lifecycle.Event{{Type: "session_started", Session: &started}}, now); err != nil {
 		return askback.Session{}, err
 	}
 	return at.state.Session, s.engine.finish(ctx, c)
@@ -254,19 +254,19 @@ func (s *seat) start(ctx context.Context, r askback.SessionRequest, key string) 
 
 // authorizeSession returns an error unless this principal may do an action on a
 // session of this owner.
-func (s *seat) authorizeSession(action askback.Action, owner string) error {
-	relation := askback.Addressed // people see all sessions, but only the asks addressed to them
+func (s *client) authorizeSession(action askback.Action, owner string) error {
+	relation := askback.Recipient // people see all sessions, but only the asks addressed to them
 	if s.who.Kind == askback.Agent {
-		relation = askback.Bystander
+		relation = askback.Unrelated
 		if owner == s.who.Name {
-			relation = askback.Own
+			relation = askback.Owner
 		}
 	}
 	return s.authorizeRelation(action, relation)
 }
 
 // Session implements [askback.Sessions].
-func (s *seat) Session(ctx context.Context, id string) (askback.Session, error) {
+func (s *client) Session(ctx context.Context, id string) (askback.Session, error) {
 	action := askback.ActFollow
 	if !access.Ever(s.who.Kind, action) {
 		action = askback.ActSessions
@@ -280,7 +280,7 @@ func (s *seat) Session(ctx context.Context, id string) (askback.Session, error) 
 
 // findSession returns a session, if this principal may do an action on it. It also
 // finds the session that a single ask has of its own.
-func (s *seat) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
+func (s *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
 	r, err := s.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
 		return s.ownSession(ctx, action, ids.Swap(id, ids.Ask))
@@ -298,7 +298,7 @@ func (s *seat) findSession(ctx context.Context, action askback.Action, id string
 // ownSession returns the session of an ask that has one of its own. It is waiting
 // while the ask is open and ends with it. A principal that may not see the ask may
 // not see the session.
-func (s *seat) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
+func (s *client) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
 	k, err := s.engine.read(ctx, ask)
 	switch {
 	case err != nil:
@@ -327,8 +327,8 @@ func (s *seat) ownSession(ctx context.Context, action askback.Action, ask string
 	return one, s.authorizeSession(action, a.Owner)
 }
 
-// Tell implements [askback.Sessions].
-func (s *seat) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
+// Send implements [askback.Sessions].
+func (s *client) Send(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
 	if err := s.authorize(t.Action()); err != nil {
 		return askback.Session{}, err
 	}
@@ -351,7 +351,7 @@ func (s *seat) Tell(ctx context.Context, id string, t askback.Tell) (askback.Ses
 	}
 }
 
-func (s *seat) tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
+func (s *client) tell(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
 	unlock, r, state, err := s.engine.lockSession(ctx, id)
 	defer unlock()
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
@@ -364,11 +364,11 @@ func (s *seat) tell(ctx context.Context, id string, t askback.Tell) (askback.Ses
 		return askback.Session{}, err
 	}
 	now := s.engine.nowAfter(*r)
-	by := askback.By{Kind: askback.ByPerson, Name: s.who.Name}
+	by := askback.Actor{Kind: askback.ActorPerson, Name: s.who.Name}
 	if s.who.Kind == askback.Agent {
-		by.Kind = askback.ByAgent
+		by.Kind = askback.ActorAgent
 	}
-	next, history, w, err := lifecycle.StepSession(state, lifecycle.Told{By: by, Via: s.who.Via, Tell: t, At: now})
+	next, history, w, err := lifecycle.StepSession(state, lifecycle.SessionCommand{By: by, Via: s.who.Channel, Command: t, At: now})
 	if err != nil || len(history) == 0 {
 		return state.Session, err
 	}
@@ -386,7 +386,7 @@ func (s *seat) tell(ctx context.Context, id string, t askback.Tell) (askback.Ses
 
 // endOwnSession ends the session that an ask has of its own by cancelling the ask. It
 // returns an error for any other input: no run reads it.
-func (s *seat) endOwnSession(ctx context.Context, ask string, t askback.Tell) (askback.Session, error) {
+func (s *client) endOwnSession(ctx context.Context, ask string, t askback.Command) (askback.Session, error) {
 	one, err := s.ownSession(ctx, t.Action(), ask)
 	if err != nil {
 		return askback.Session{}, err
@@ -400,12 +400,12 @@ func (s *seat) endOwnSession(ctx context.Context, ask string, t askback.Tell) (a
 	default:
 		return one, askback.Invalid{{Detail: "this session is that of a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
 	}
-	by := askback.By{Kind: askback.ByPerson, Name: s.who.Name}
+	by := askback.Actor{Kind: askback.ActorPerson, Name: s.who.Name}
 	if s.who.Kind == askback.Agent {
-		by.Kind = askback.ByAgent
+		by.Kind = askback.ActorAgent
 	}
-	_, err = s.engine.step(ctx, ask, func(_ lifecycle.State, now time.Time) (lifecycle.Event, error) {
-		return lifecycle.Cancelled{By: by, Via: s.who.Via, Reason: reason, At: now}, nil
+	_, err = s.engine.step(ctx, ask, func(_ lifecycle.State, now time.Time) (lifecycle.Input, error) {
+		return lifecycle.Cancelled{By: by, Via: s.who.Channel, Reason: reason, At: now}, nil
 	})
 	if err != nil && !errors.Is(err, askback.ErrSettled) {
 		return one, err

@@ -34,7 +34,7 @@ func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret strin
 	if secret, err = e.newSecret(); err != nil {
 		return "", err
 	}
-	who := askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaWeb}
+	who := askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 	record, _, err := e.newTokenRecord(who, askback.SignInTime, secret, by)
 	if err != nil {
 		return "", err

@@ -35,7 +35,7 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ana := askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb}
+	ana := askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}
 	k.wantPrincipal(t, secret, ana)
 	k.Set(withoutAna)
 	k.wantUnauthorized(t, "no longer in the settings", secret)
@@ -78,11 +78,11 @@ func TestLoginLinkEndsWithSignIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.wantPrincipal(t, other, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	k.wantPrincipal(t, other, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	k.Set(withoutAna)
 	k.wantUnauthorized(t, "no longer in the settings", other)
 	k.Set(withAna)
-	k.wantPrincipal(t, other, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	k.wantPrincipal(t, other, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	k.advance(askback.SignInTime)
 	k.wantUnauthorized(t, "a day later", other)
 }

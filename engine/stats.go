@@ -15,9 +15,9 @@ import (
 // Any responder may request them, so they must take a fraction of a second.
 const maxCounted = 4000
 
-// People implements [askback.Desk]. It returns the people that the configuration
+// People implements [askback.Directory]. It returns the people that the configuration
 // names and those with a token of kind responder or admin.
-func (s *seat) People(ctx context.Context) ([]askback.Person, error) {
+func (s *client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := s.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (e *Engine) eachValidToken(ctx context.Context, do func(askback.Token)) err
 	}
 }
 
-// Agents implements [askback.Desk].
-func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
+// Agents implements [askback.Directory].
+func (s *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	if err := s.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
@@ -70,18 +70,18 @@ func (s *seat) Agents(ctx context.Context) ([]askback.Asking, error) {
 	}
 	agents := c.stats.Agents
 	err := s.engine.eachValidToken(ctx, func(t askback.Token) {
-		known := slices.ContainsFunc(agents, func(a askback.Asking) bool { return a.Name == t.Name })
+		known := slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == t.Name })
 		if !known && t.Kind == askback.Agent {
-			agents = append(agents, askback.Asking{Name: t.Name})
+			agents = append(agents, askback.AgentStats{Name: t.Name})
 		}
 	})
-	slices.SortFunc(agents, func(a, b askback.Asking) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
 	return agents, err
 }
 
-// Stats implements [askback.Desk]. It counts the asks that this principal may see;
+// Stats implements [askback.Directory]. It counts the asks that this principal may see;
 // for an operator, all asks.
-func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
+func (s *client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := s.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
@@ -102,13 +102,13 @@ func (s *seat) Stats(ctx context.Context) (askback.Stats, error) {
 	return c.result(), err
 }
 
-func (s *seat) newStats() statsBuilder {
+func (s *client) newStats() statsBuilder {
 	return statsBuilder{now: s.engine.clock(), stats: askback.Stats{
-		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{},
+		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{},
 	}}
 }
 
-func (s *seat) countOpen(ctx context.Context, c *statsBuilder) error {
+func (s *client) countOpen(ctx context.Context, c *statsBuilder) error {
 	return s.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		c.addPending(a)
 		return c.stats.Pending < maxCounted
@@ -117,7 +117,7 @@ func (s *seat) countOpen(ctx context.Context, c *statsBuilder) error {
 
 // eachAsk calls do for the asks of a query until it returns false. For an operator
 // it passes all asks, which an operator may count but not see.
-func (s *seat) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
+func (s *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
 	q.Limit = askback.MaxLimit
 	for {
 		page, err := s.list(ctx, q, s.who.Kind == askback.Operator)
@@ -153,10 +153,10 @@ type personWaits struct {
 func (c *statsBuilder) addPending(a askback.Ask) {
 	c.stats.Pending++
 	c.stats.OldestPending = max(c.stats.OldestPending, c.now.Sub(a.CreatedAt).Seconds())
-	i := slices.IndexFunc(c.stats.Agents, func(g askback.Asking) bool { return g.Name == a.Owner })
+	i := slices.IndexFunc(c.stats.Agents, func(g askback.AgentStats) bool { return g.Name == a.Owner })
 	if i < 0 {
 		i = len(c.stats.Agents)
-		c.stats.Agents = append(c.stats.Agents, askback.Asking{Name: a.Owner})
+		c.stats.Agents = append(c.stats.Agents, askback.AgentStats{Name: a.Owner})
 	}
 	c.stats.Agents[i].Pending++
 }
@@ -164,18 +164,18 @@ func (c *statsBuilder) addPending(a askback.Ask) {
 func (c *statsBuilder) addSettled(a askback.Ask) {
 	o := a.Outcome
 	c.stats.Settled[o.Status]++
-	if o.By.Kind == askback.ByPolicy {
+	if o.Actor.Kind == askback.ActorPolicy {
 		c.stats.ByPolicy++
 	}
-	if o.Status != askback.Answered || o.By.Kind != askback.ByPerson {
+	if o.Status != askback.Answered || o.Actor.Kind != askback.ActorPerson {
 		return
 	}
 	wait := o.At.Sub(a.CreatedAt).Seconds()
 	c.waits = append(c.waits, wait)
-	i := slices.IndexFunc(c.people, func(p personWaits) bool { return p.Name == o.By.Name })
+	i := slices.IndexFunc(c.people, func(p personWaits) bool { return p.Name == o.Actor.Name })
 	if i < 0 {
 		i = len(c.people)
-		c.people = append(c.people, personWaits{PersonStats: askback.PersonStats{Name: o.By.Name}})
+		c.people = append(c.people, personWaits{PersonStats: askback.PersonStats{Name: o.Actor.Name}})
 	}
 	p := &c.people[i]
 	p.Answered++
@@ -195,7 +195,7 @@ func (c *statsBuilder) result() askback.Stats {
 		c.stats.Answers = append(c.stats.Answers, p.PersonStats)
 	}
 	slices.SortFunc(c.stats.Answers, func(a, b askback.PersonStats) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(c.stats.Agents, func(a, b askback.Asking) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.stats.Agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
 	return c.stats
 }
 

@@ -30,14 +30,14 @@ const secretPrefix = "askback_"
 
 // tokenFixed is the stored part of a token or log-in link that never changes.
 type tokenFixed struct {
-	Format  int          `json:"v"`
-	Kind    askback.Kind `json:"kind"`
-	Name    string       `json:"name"`
-	Via     askback.Via  `json:"via"`
-	Created int64        `json:"created"`
-	Expires int64        `json:"expires,omitempty"`
-	Parent  string       `json:"parent,omitempty"` // id of the token that created it; it is valid only while that one is
-	Signer  signer       `json:"signer,omitzero"`  // set after sign-in; it is valid only while this is the person Name
+	Format  int             `json:"v"`
+	Kind    askback.Kind    `json:"kind"`
+	Name    string          `json:"name"`
+	Via     askback.Channel `json:"via"`
+	Created int64           `json:"created"`
+	Expires int64           `json:"expires,omitempty"`
+	Parent  string          `json:"parent,omitempty"` // id of the token that created it; it is valid only while that one is
+	Signer  signer          `json:"signer,omitzero"`  // set after sign-in; it is valid only while this is the person Name
 }
 
 // tokenState is the stored part of a token that changes.
@@ -84,7 +84,7 @@ func (e *Engine) Authenticate(ctx context.Context, secret string) (askback.Princ
 	if !token.RevokedAt.IsZero() || !token.ExpiresAt.IsZero() && !now.Before(token.ExpiresAt) || !e.signerValid(token.signer, token.Name) {
 		return askback.Principal{}, askback.ErrUnauthorized
 	}
-	return askback.Principal{Kind: token.Kind, Name: token.Name, Via: token.Via, Token: token.ID}, nil
+	return askback.Principal{Kind: token.Kind, Name: token.Name, Channel: token.Channel, Token: token.ID}, nil
 }
 
 // maxParents bounds the chain of tokens in which each created the next.
@@ -183,7 +183,7 @@ func readCredential(r store.Record) (credential, error) {
 		return credential{}, fmt.Errorf("read token %s: %v", r.ID, err)
 	}
 	return credential{askback.Token{
-		ID: r.ID, Kind: f.Kind, Name: f.Name, Via: f.Via, CreatedAt: instant(f.Created),
+		ID: r.ID, Kind: f.Kind, Name: f.Name, Channel: f.Via, CreatedAt: instant(f.Created),
 		ExpiresAt: instant(f.Expires), RevokedAt: instant(s.Revoked),
 	}, f.Parent, f.Signer}, nil
 }
@@ -216,7 +216,7 @@ func (e *Engine) newToken(who askback.Principal, lasts time.Duration) (store.Rec
 // lasts is 0, the token does not expire.
 func (e *Engine) newTokenRecord(who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
 	now := e.clock()
-	t := askback.Token{Kind: who.Kind, Name: who.Name, Via: who.Via, CreatedAt: now}
+	t := askback.Token{Kind: who.Kind, Name: who.Name, Channel: who.Channel, CreatedAt: now}
 	if lasts > 0 {
 		t.ExpiresAt = now.Add(lasts)
 	}
@@ -253,22 +253,22 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 
 // credentialRecord returns the record of a token or of a log-in link.
 func credentialRecord(kind string, t credential, secret string) (store.Record, error) {
-	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Via, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.signer})
+	fixed, err := json.Marshal(tokenFixed{1, t.Kind, t.Name, t.Channel, millis(t.CreatedAt), millis(t.ExpiresAt), t.parent, t.signer})
 	return store.Record{
 		Kind: kind, ID: t.ID, Key: hash(secret), Open: true, Owner: t.Name, Agent: t.Name, Status: string(t.Kind),
 		Created: t.CreatedAt, Updated: t.CreatedAt, Due: t.ExpiresAt, Fixed: fixed, State: []byte(`{"v":1}`),
 	}, err
 }
 
-// CreateToken implements [askback.Keyring].
-func (s *seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+// CreateToken implements [askback.Tokens].
+func (s *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
 	if err := s.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
 	if err := r.Check(); err != nil {
 		return askback.Token{}, "", err
 	}
-	record, t, secret, err := s.engine.newToken(askback.Principal{Kind: r.Kind, Name: r.Name, Via: askback.ViaAPI}, r.ExpiresIn)
+	record, t, secret, err := s.engine.newToken(askback.Principal{Kind: r.Kind, Name: r.Name, Channel: askback.ChannelAPI}, r.ExpiresIn)
 	if err != nil {
 		return askback.Token{}, "", err
 	}
@@ -281,10 +281,10 @@ func (s *seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback
 
 // authorize returns [askback.ErrForbidden] unless the kind of this principal
 // may do an action. It is enough for actions that concern no single ask.
-func (s *seat) authorize(action askback.Action) error { return s.engine.May(s.who, action) }
+func (s *client) authorize(action askback.Action) error { return s.engine.May(s.who, action) }
 
-// Tokens implements [askback.Keyring].
-func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
+// Tokens implements [askback.Tokens].
+func (s *client) Tokens(ctx context.Context) ([]askback.Token, error) {
 	if err := s.authorize(askback.ActTokenList); err != nil {
 		return nil, err
 	}
@@ -310,8 +310,8 @@ func (s *seat) Tokens(ctx context.Context) ([]askback.Token, error) {
 	}
 }
 
-// RevokeToken implements [askback.Keyring].
-func (s *seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+// RevokeToken implements [askback.Tokens].
+func (s *client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	if err := s.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
@@ -375,8 +375,8 @@ func (e *Engine) Logout(ctx context.Context, secret string) error {
 	return nil
 }
 
-// LoginSecret implements [askback.Keyring].
-func (s *seat) LoginSecret(ctx context.Context) (string, error) {
+// LoginSecret implements [askback.Tokens].
+func (s *client) LoginSecret(ctx context.Context) (string, error) {
 	if err := s.authorize(askback.ActLogin); err != nil {
 		return "", err
 	}
@@ -386,7 +386,7 @@ func (s *seat) LoginSecret(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t := askback.Token{Kind: s.who.Kind, Name: s.who.Name, Via: askback.ViaWeb, CreatedAt: now, ExpiresAt: now.Add(askback.LoginTime)}
+	t := askback.Token{Kind: s.who.Kind, Name: s.who.Name, Channel: askback.ChannelWeb, CreatedAt: now, ExpiresAt: now.Add(askback.LoginTime)}
 	if t.ID, err = ids.New(ids.Token, now, e.rand); err != nil {
 		return "", err
 	}
@@ -423,7 +423,7 @@ func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
 	if !holds.RevokedAt.IsZero() || !e.clock().Before(holds.ExpiresAt) {
 		return "", askback.ErrUnauthorized
 	}
-	record, _, browser, err := e.newToken(askback.Principal{Kind: who.Kind, Name: who.Name, Via: askback.ViaWeb, Token: who.parent}, askback.BrowserTime)
+	record, _, browser, err := e.newToken(askback.Principal{Kind: who.Kind, Name: who.Name, Channel: askback.ChannelWeb, Token: who.parent}, askback.BrowserTime)
 	if err != nil {
 		return "", err
 	}

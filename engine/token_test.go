@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-var admin = askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaTerminal}
+var admin = askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelTerminal}
 
 // tokenFixture is an engine whose clock the test advances.
 type tokenFixture struct {
@@ -67,9 +67,9 @@ func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k := newTokenFixture()
 	id, forGood := k.createToken(t, bot)
 	_, hour := k.createToken(t, ana)
-	k.wantPrincipal(t, forGood, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	k.wantPrincipal(t, forGood, askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})
 	k.advance(time.Hour - time.Millisecond)
-	k.wantPrincipal(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaAPI})
+	k.wantPrincipal(t, hour, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelAPI})
 	k.advance(time.Millisecond)
 	k.wantUnauthorized(t, "expired", hour)
 	for range 2 { // the second time changes nothing
@@ -104,7 +104,7 @@ func TestSecretsAreNotStored(t *testing.T) {
 func TestLoginLinkWorksOnce(t *testing.T) {
 	k := newTokenFixture()
 	ctx := context.Background()
-	ben := askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaAPI}
+	ben := askback.Principal{Kind: askback.Responder, Name: "ben", Channel: askback.ChannelAPI}
 	link, err := k.As(ben).LoginSecret(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 		t.Fatalf("%d browsers were logged in by one link", wins.Load())
 	}
 	browser := *won.Load()
-	k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ben", Via: askback.ViaWeb})
+	k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ben", Channel: askback.ChannelWeb})
 	late, err := k.As(ben).LoginSecret(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestBrowserTokenEndsWithItsParent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+			k.wantPrincipal(t, browser, askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 			end(k, id)
 			k.wantUnauthorized(t, "a browser after its token", browser)
 			if _, err := k.Login(ctx, links[1]); !errors.Is(err, askback.ErrUnauthorized) {
@@ -206,11 +206,11 @@ func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}, secret); err != nil {
+		if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI}, secret); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k.wantPrincipal(t, secret, askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
+	k.wantPrincipal(t, secret, askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})
 	tokens, err := k.As(admin).Tokens(ctx)
 	if err != nil || len(tokens) != 1 {
 		t.Fatalf("got %d tokens, %v; want one", len(tokens), err)
@@ -218,7 +218,7 @@ func TestAdoptKeepsRevokedSecretRevoked(t *testing.T) {
 	if _, err := k.As(admin).RevokeToken(ctx, tokens[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}, secret); err != nil {
+	if err := k.Adopt(ctx, askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI}, secret); err != nil {
 		t.Fatal(err)
 	}
 	k.wantUnauthorized(t, "revoked, and adopted again", secret)

@@ -148,12 +148,12 @@ func (c *call) list() error {
 		To: in.Get("to"), Search: in.Get("q"), Cursor: in.Get("cursor"),
 	}
 	q.Limit = limit(in.Get("limit"))
-	switch in.Get("undelivered") {
+	switch in.Get("unacked") {
 	case "true":
-		q.Undelivered = true
+		q.Unacked = true
 	case "", "false":
 	default:
-		return askback.Invalid{{Pointer: "?undelivered", Detail: "undelivered is true or false", Fix: "undelivered=true"}}
+		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked is true or false", Fix: "unacked=true"}}
 	}
 	page, err := c.seat.List(c.r.Context(), q)
 	if err != nil {
@@ -221,11 +221,11 @@ func (c *call) consume() error {
 	return c.replyAsk(http.StatusOK, a)
 }
 
-func (c *call) receive() error {
+func (c *call) ack() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	a, err := c.seat.Receive(c.r.Context(), c.id())
+	a, err := c.seat.Ack(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}

@@ -267,9 +267,9 @@ func (c *Client) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 	return c.ask(ctx, request{method: "POST", path: askPath(id, "consume"), body: wireDigest{digest}})
 }
 
-// Receive implements [askback.Asker].
-func (c *Client) Receive(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "receive")})
+// Ack implements [askback.Asker].
+func (c *Client) Ack(ctx context.Context, id string) (askback.Ask, error) {
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "ack")})
 }
 
 // Get implements [askback.Inbox].
@@ -283,8 +283,8 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 		return askback.Page{}, err
 	}
 	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "cursor", q.Cursor)
-	if q.Undelivered {
-		query.Set("undelivered", "true")
+	if q.Unacked {
+		query.Set("unacked", "true")
 	}
 	var page askback.Page
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/asks", query: query}, &page)
@@ -331,28 +331,28 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	return err
 }
 
-// Tokens implements [askback.Keyring].
+// Tokens implements [askback.Tokens].
 func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
 	var list tokenList
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/tokens"}, &list)
 	return list.Items, err
 }
 
-// CreateToken implements [askback.Keyring].
+// CreateToken implements [askback.Tokens].
 func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
 	var out createdToken
 	_, _, err := c.do(ctx, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
 	return out.Token, out.Secret, err
 }
 
-// RevokeToken implements [askback.Keyring].
+// RevokeToken implements [askback.Tokens].
 func (c *Client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	var out askback.Token
 	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)}, &out)
 	return out, err
 }
 
-// LoginSecret implements [askback.Keyring].
+// LoginSecret implements [askback.Tokens].
 func (c *Client) LoginSecret(ctx context.Context) (string, error) {
 	var link loginLink
 	_, _, err := c.do(ctx, request{method: "POST", path: base + "/logins"}, &link)

@@ -58,7 +58,7 @@ func (w *fixture) watch(secret string) {
 }
 
 // root is the admin that creates the tokens of a test.
-var root = askback.Principal{Kind: askback.Admin, Name: "root", Via: askback.ViaTerminal}
+var root = askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal}
 
 func newFixture(t *testing.T, o *httpapi.Options) *fixture {
 	t.Helper()
@@ -87,8 +87,8 @@ func (w *fixture) token(p askback.Principal) string {
 	w.t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p.Via == "" {
-		p.Via = askback.ViaAPI
+	if p.Channel == "" {
+		p.Channel = askback.ChannelAPI
 	}
 	if secret, ok := w.tokens[p]; ok {
 		return secret

@@ -53,21 +53,21 @@ func (c *call) stats() error {
 	return c.reply(http.StatusOK, s)
 }
 
-// People implements [askback.Desk].
+// People implements [askback.Directory].
 func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
 	var list items[askback.Person]
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/people"}, &list)
 	return nilIfEmpty(list.Items), err
 }
 
-// Agents implements [askback.Desk].
-func (c *Client) Agents(ctx context.Context) ([]askback.Asking, error) {
-	var list items[askback.Asking]
+// Agents implements [askback.Directory].
+func (c *Client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
+	var list items[askback.AgentStats]
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/agents"}, &list)
 	return nilIfEmpty(list.Items), err
 }
 
-// Stats implements [askback.Desk].
+// Stats implements [askback.Directory].
 func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
 	var out askback.Stats
 	_, _, err := c.do(ctx, request{method: "GET", path: base + "/stats"}, &out)

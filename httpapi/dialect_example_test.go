@@ -70,7 +70,7 @@ func (w *fixture) finish(ask askback.Ask) askback.Session {
 		_, err = w.engine.As(bot).Ask(ctx, again)
 	}
 	if err == nil {
-		s, err = w.engine.As(bot).Tell(ctx, s.ID, askback.Complete{Result: json.RawMessage(`{"poem_path": "poem/love-haiku-2024.md"}`)})
+		s, err = w.engine.As(bot).Send(ctx, s.ID, askback.Complete{Result: json.RawMessage(`{"poem_path": "poem/love-haiku-2024.md"}`)})
 	}
 	if err != nil {
 		w.t.Fatal(err)

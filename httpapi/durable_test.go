@@ -131,7 +131,7 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 // tokens: browsers send a cookie to every port of its host.
 func TestBrowserCookieIsOnlyForPages(t *testing.T) {
 	w := newFixture(t, nil)
-	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaWeb})
+	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelWeb})
 	const create = `{"kind": "admin", "name": "thief"}`
 	before := w.contents()
 	for name, c := range map[string]struct {

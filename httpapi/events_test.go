@@ -40,7 +40,7 @@ func (w *fixture) startSession(key string) askback.Session {
 
 func (w *fixture) postMessage(session, text string) {
 	w.t.Helper()
-	if _, err := w.engine.As(ana).Tell(context.Background(), session, askback.SendMessage{Text: text}); err != nil {
+	if _, err := w.engine.As(ana).Send(context.Background(), session, askback.SendMessage{Text: text}); err != nil {
 		w.t.Error(err)
 	}
 }

@@ -33,7 +33,7 @@ func (c *call) revokeGrant() error {
 	return c.reply(http.StatusOK, g)
 }
 
-// Grants implements [askback.Desk].
+// Grants implements [askback.Grants].
 func (c *Client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
 	var page askback.GrantPage
 	if err := q.Check(); err != nil {
@@ -47,7 +47,7 @@ func (c *Client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	return page, err
 }
 
-// Revoke implements [askback.Desk].
+// Revoke implements [askback.Grants].
 func (c *Client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	var out askback.Grant
 	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/grants/" + url.PathEscape(id)}, &out)

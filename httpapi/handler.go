@@ -166,7 +166,7 @@ func (c *call) prepare(rt route) error {
 	}
 	// Browsers send a cookie to every port of its host, so another program may have
 	// read it. It is accepted only as a cookie, and only for what pages need.
-	if !browser && who.Via == askback.ViaWeb {
+	if !browser && who.Channel == askback.ChannelWeb {
 		return askback.ErrUnauthorized
 	}
 	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActTokenList || rt.action == askback.ActYield) {

@@ -125,7 +125,7 @@ type hookSeat struct {
 	call *call
 }
 
-// Ask implements [claudehook.Seat].
+// Ask implements [claudehook.Client].
 func (v hookSeat) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	return v.Client.Ask(context.WithoutCancel(ctx), r)
 }

@@ -52,8 +52,8 @@ func TestDecisionIsAcknowledgedWhenDelivered(t *testing.T) {
 				t.Errorf("broken %t, begun %t: got %s", broken, begun, reply.Body)
 			}
 			ask, err := w.engine.As(bot).Get(t.Context(), id)
-			if err != nil || ask.ReceivedAt.IsZero() != broken {
-				t.Errorf("broken %t, begun %t: received at %s, %v", broken, begun, ask.ReceivedAt, err)
+			if err != nil || ask.AckedAt.IsZero() != broken {
+				t.Errorf("broken %t, begun %t: received at %s, %v", broken, begun, ask.AckedAt, err)
 			}
 		}
 	}

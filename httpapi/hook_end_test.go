@@ -193,7 +193,7 @@ func (w *fixture) revocableToken() (revoke func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.tokens[askback.Principal{Kind: bot.Kind, Name: bot.Name, Via: askback.ViaAPI}] = secret
+	w.tokens[askback.Principal{Kind: bot.Kind, Name: bot.Name, Channel: askback.ChannelAPI}] = secret
 	return func() {
 		if _, err := w.engine.As(root).RevokeToken(w.t.Context(), made.ID); err != nil {
 			w.t.Error(err)

@@ -41,7 +41,7 @@ func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
 			if diff := cmp.Diff(want.Questions, got.Questions); diff != "" || want.Kind != got.Kind {
 				t.Errorf("the hook asks something else (-POST /asks +hook):\n%s", diff)
 			}
-			if diff := cmp.Diff(want.Repairs, got.Repairs); diff != "" {
+			if diff := cmp.Diff(want.Warnings, got.Warnings); diff != "" {
 				t.Errorf("the hook says another mend:\n%s", diff)
 			}
 		})

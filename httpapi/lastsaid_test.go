@@ -33,7 +33,7 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 		if i == 249 {
 			text = "the very last"
 		}
-		if _, err := e.As(bot).Tell(context.Background(), run.ID, askback.Report{Text: text}); err != nil {
+		if _, err := e.As(bot).Send(context.Background(), run.ID, askback.Report{Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

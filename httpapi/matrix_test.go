@@ -94,11 +94,11 @@ func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 	aboutAsk := strings.Contains(rt.Path, "/asks/") || rt.Action == askback.ActAnswer
 	switch {
 	case who.Kind == askback.Agent && who.Name == bot.Name:
-		return askback.Own
+		return askback.Owner
 	case who.Kind == askback.Agent || aboutAsk && who.Name != ana.Name:
-		return askback.Bystander
+		return askback.Unrelated
 	}
-	return askback.Addressed
+	return askback.Recipient
 }
 
 // about reports whether a route names an object.

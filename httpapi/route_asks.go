@@ -24,7 +24,7 @@ var askRoutes = []route{
 				queryAgent,
 				{Name: "session_id", Description: "Only those of this session."},
 				{Name: "to", Description: "Only those put to this person, or to everybody."},
-				{Name: "undelivered", Description: "Only what is settled and its agent did not say it has, newest first; then status is all unless said.", Values: []string{"true", "false"}},
+				{Name: "unacked", Description: "Only what is settled and its agent did not say it has, newest first; then status is all unless said.", Values: []string{"true", "false"}},
 				{Name: "q", Description: "Only those whose title, questions, tool or label contain this."},
 				queryCursor, queryLimit,
 			},
@@ -77,7 +77,7 @@ var askRoutes = []route{
 		},
 	},
 	{
-		method: "POST", path: base + "/asks/{id}/receive", action: askback.ActReceive, limit: maxBody, serve: (*call).receive,
+		method: "POST", path: base + "/asks/{id}/ack", action: askback.ActAck, limit: maxBody, serve: (*call).ack,
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Say that one has the outcome.",
 			Detail: "Until then it is kept as not delivered, and MCP's list_open_questions names it. A second receipt changes nothing.",

@@ -89,7 +89,7 @@ var sessionRoutes = []route{
 		},
 	},
 	{
-		method: "GET", path: base + "/events", action: askback.ActFeed, serve: (*call).events,
+		method: "GET", path: base + "/events", action: askback.ActEvents, serve: (*call).events,
 		doc: openapi.Route{
 			Tag: "sessions", Summary: "Follow every session.",
 			Who: forPeople, Out: "Event", OutType: openapi.Events, Query: params{queryAfter}, Header: params{headerLast}, Statuses: []int{200, 429},

@@ -42,7 +42,7 @@ type wireTodos struct {
 }
 
 // tellRequest returns the request for an input to a session.
-func tellRequest(id string, t askback.Tell) (request, error) {
+func tellRequest(id string, t askback.Command) (request, error) {
 	at := func(what string) string { return base + sessionPath(id, what) }
 	switch t := t.(type) {
 	case askback.SendMessage:
@@ -101,8 +101,8 @@ func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 	return page, err
 }
 
-// Tell implements [askback.Sessions].
-func (c *Client) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
+// Send implements [askback.Sessions].
+func (c *Client) Send(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
 	if err := t.Check(); err != nil {
 		return askback.Session{}, err
 	}

@@ -93,11 +93,11 @@ func (c *call) setTodos() error {
 
 // applyTell sends a decoded input to the session and replies with the session. It
 // returns err if that is not nil.
-func (c *call) applyTell(status int, t askback.Tell, err error) error {
+func (c *call) applyTell(status int, t askback.Command, err error) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.seat.Tell(c.r.Context(), c.id(), t)
+	s, err := c.seat.Send(c.r.Context(), c.id(), t)
 	if err != nil {
 		return err
 	}

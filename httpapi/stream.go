@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Events implements [askback.Feed]. It reconnects with the last cursor when the
+// Events implements [askback.Events]. It reconnects with the last cursor when the
 // connection is lost, until ctx ends or the server returns an error that is permanent.
 func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {

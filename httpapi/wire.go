@@ -23,7 +23,7 @@ type wireAsk struct {
 	Timeout      string            `json:"timeout,omitempty"`
 	Deadline     string            `json:"deadline,omitempty"`
 	OnTimeout    askback.OnTimeout `json:"on_timeout,omitempty"`
-	Repairs      []askback.Problem `json:"repairs,omitempty"`
+	Repairs      []askback.Problem `json:"warnings,omitempty"`
 }
 
 type wireQuestion struct {
@@ -52,7 +52,7 @@ func wireRequest(r askback.Request) wireAsk {
 	out := wireAsk{
 		SessionID: r.SessionID, SessionKey: r.SessionKey, Agent: r.Agent, Title: r.Title, Context: r.Context,
 		To: r.To, Tags: r.Tags, Timeout: wireDuration(r.Timeout), OnTimeout: r.OnTimeout,
-		Repairs: r.Repairs,
+		Repairs: r.Warnings,
 	}
 	if !r.Deadline.IsZero() {
 		out.Deadline = r.Deadline.UTC().Format(time.RFC3339Nano)

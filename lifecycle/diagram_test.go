@@ -22,7 +22,7 @@ const diagram = "../docs/lifecycle.md"
 // A namedEvent is an event with its name in the table of docs/lifecycle.md.
 type namedEvent struct {
 	name  string
-	event lifecycle.Event
+	event lifecycle.Input
 }
 
 // statuses are the columns of the table. "" is the state before the first event.
@@ -48,30 +48,30 @@ func openingEvents() []namedEvent {
 // laterEvents returns the events that can follow.
 func laterEvents() []namedEvent {
 	soon, late := nine.Add(time.Minute), nine.Add(2*time.Hour)
-	answered := func(by string, a askback.Answer) lifecycle.Event {
-		return lifecycle.Answered{By: by, Via: askback.ViaWeb, Answer: a, At: soon}
+	answered := func(by string, a askback.Answer) lifecycle.Input {
+		return lifecycle.Answered{By: by, Via: askback.ChannelWeb, Answer: a, At: soon}
 	}
 	return []namedEvent{
 		{"`Answered`, with a label", answered("ana", askback.Choose("A"))},
 		{"`Answered`, with two labels for one", answered("ana", askback.Choose("A", "B"))},
 		{"`Answered`, approved", answered("ana", askback.Decide(askback.Approve, ""))},
 		{"`Answered`, approved with other arguments", lifecycle.Answered{
-			By: "ana", Via: askback.ViaWeb, Answer: askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)}, Digest: "sha256:01", At: soon,
+			By: "ana", Via: askback.ChannelWeb, Answer: askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"a":1}`)}, Digest: "sha256:01", At: soon,
 		}},
-		{"`Answered`, all approved", lifecycle.Answered{By: "ana", Via: askback.ViaWeb, Answer: askback.Decide(askback.ApproveAll, ""), GrantID: "grt_1", At: soon}},
+		{"`Answered`, all approved", lifecycle.Answered{By: "ana", Via: askback.ChannelWeb, Answer: askback.Decide(askback.ApproveAll, ""), GrantID: "grt_1", At: soon}},
 		{"`Covered`", lifecycle.Covered{Grant: grant(nine.Add(time.Hour)), At: soon}},
 		{"`Covered`, by a grant that is over", lifecycle.Covered{Grant: grant(soon), At: soon}},
 		{"`Answered`, denied", answered("ana", askback.Decide(askback.Deny, ""))},
 		{"`Answered` by somebody else", answered("ben", askback.Choose("B"))},
-		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ViaWeb, At: soon}},
-		{"`Cancelled`", lifecycle.Cancelled{By: askback.By{Kind: askback.ByAgent, Name: "bot"}, Via: askback.ViaAPI, At: soon}},
+		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ChannelWeb, At: soon}},
+		{"`Cancelled`", lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Via: askback.ChannelAPI, At: soon}},
 		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},
 		{"`Due`, before the deadline", lifecycle.Due{At: soon}},
 		{"`Due`, after it", lifecycle.Due{At: late}},
-		{"`Refused`", lifecycle.Refused{By: "ben", Via: askback.ViaWeb, Answer: askback.Choose("B"), Why: "too late", At: soon}},
+		{"`Refused`", lifecycle.Refused{By: "ben", Via: askback.ChannelWeb, Answer: askback.Choose("B"), Why: "too late", At: soon}},
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
 		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
-		{"`Received`", lifecycle.Received{At: soon}},
+		{"`Acked`", lifecycle.Acked{At: soon}},
 	}
 }
 
@@ -111,7 +111,7 @@ func explore() walk {
 	return w
 }
 
-func (w *walk) addCell(h namedEvent, from, to askback.Status, history []lifecycle.Entry, err error) {
+func (w *walk) addCell(h namedEvent, from, to askback.Status, history []lifecycle.Event, err error) {
 	if !slices.Contains(w.rows, h.name) {
 		w.rows = append(w.rows, h.name)
 	}
@@ -137,7 +137,7 @@ func node(s askback.Status) string {
 }
 
 // describeResult returns the text for the result of one event.
-func describeResult(from, to askback.Status, history []lifecycle.Entry, err error) string {
+func describeResult(from, to askback.Status, history []lifecycle.Event, err error) string {
 	var invalid askback.Invalid
 	switch {
 	case errors.As(err, &invalid):
@@ -219,7 +219,7 @@ func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 			t.Errorf("the walk never reaches %q", s)
 		}
 	}
-	for _, ev := range []lifecycle.Event{
+	for _, ev := range []lifecycle.Input{
 		lifecycle.Asked{},
 		lifecycle.Answered{},
 		lifecycle.Declined{},
@@ -228,7 +228,7 @@ func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 		lifecycle.Due{},
 		lifecycle.Refused{},
 		lifecycle.Consumed{},
-		lifecycle.Received{},
+		lifecycle.Acked{},
 	} {
 		name := strings.TrimPrefix(fmt.Sprintf("%T", ev), "lifecycle.")
 		if !slices.ContainsFunc(w.edges, func(e string) bool { return strings.HasSuffix(e, ": "+name) }) {

@@ -16,7 +16,7 @@ import (
 // repeated answers, two people at once, and events exactly at the deadline.
 var (
 	people  = rapid.SampledFrom([]string{"ana", "ben", "cem"})
-	vias    = rapid.SampledFrom([]askback.Via{askback.ViaWeb, askback.ViaSlack, askback.ViaTerminal})
+	vias    = rapid.SampledFrom([]askback.Channel{askback.ChannelWeb, askback.ChannelSlack, askback.ChannelTerminal})
 	texts   = rapid.SampledFrom([]string{"", "A", "B", "own <b>", "two\nlines"})
 	digests = rapid.SampledFrom([]string{"sha256:00", "sha256:00", edited, "sha256:01"})
 )
@@ -145,21 +145,21 @@ func anyTime(a askback.Ask, now time.Time) *rapid.Generator[time.Time] {
 }
 
 // anyEvent generates an event, whether it is valid in the present state or not.
-func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
-	return rapid.Custom(func(t *rapid.T) lifecycle.Event {
+func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
 		switch rapid.IntRange(0, 13).Draw(t, "event") {
 		case 0, 1:
 			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
 		case 13:
-			return lifecycle.Received{At: at}
+			return lifecycle.Acked{At: at}
 		case 12:
 			return lifecycle.Covered{Grant: anyGrant(a, at).Draw(t, "grant"), At: at}
 		case 2:
 			return lifecycle.Declined{By: by, Via: via, Reason: texts.Draw(t, "reason"), At: at}
 		case 3:
-			kind := rapid.SampledFrom([]askback.ByKind{askback.ByAgent, askback.ByOperator}).Draw(t, "kind")
-			return lifecycle.Cancelled{By: askback.By{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at}
+			kind := rapid.SampledFrom([]askback.ActorKind{askback.ActorAgent, askback.ActorOperator}).Draw(t, "kind")
+			return lifecycle.Cancelled{By: askback.Actor{Kind: kind, Name: "deploy-bot"}, Via: via, Reason: texts.Draw(t, "reason"), At: at}
 		case 4, 5, 6:
 			return lifecycle.Claimed{By: by, At: at}
 		case 7, 8:
@@ -176,8 +176,8 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Event] {
 // A transition is one step of a random run.
 type transition struct {
 	before, after lifecycle.State
-	event         lifecycle.Event
-	history       []lifecycle.Entry
+	event         lifecycle.Input
+	history       []lifecycle.Event
 	err           error
 }
 
@@ -192,7 +192,7 @@ func anyRun(t *rapid.T) []transition {
 		now  = nine
 		wait = rapid.IntRange(0, 10).Draw(t, "events before it may end")
 	)
-	apply := func(ev lifecycle.Event) {
+	apply := func(ev lifecycle.Input) {
 		next, history, err := lifecycle.Step(s, ev)
 		run = append(run, transition{s, next, ev, history, err})
 		s = next

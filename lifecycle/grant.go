@@ -37,18 +37,18 @@ func grantKey(r *askback.GrantRequest) string {
 
 // covered approves the ask by a grant. It checks that the grant covers the ask and
 // does not rely on the caller.
-func covered(s State, ev Covered) (State, []Entry, error) {
+func covered(s State, ev Covered) (State, []Event, error) {
 	g := ev.Grant
 	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, ev.At) {
 		return s, nil, askback.ErrNotApproved
 	}
 	next, history, err := settle(s, nil, askback.Outcome{
 		Status: askback.Answered, Decision: askback.Approve, Digest: s.Ask.Confirmation.Digest, GrantID: g.ID,
-		By: askback.By{Kind: askback.ByPolicy, Name: g.By}, At: ev.At,
+		Actor: askback.Actor{Kind: askback.ActorPolicy, Name: g.By}, At: ev.At,
 	})
 	if err != nil || len(history) == 0 {
 		return s, nil, err
 	}
 	g.Input = nil // the ask has it, and the history has it in grant_made
-	return next, append(history, Entry{Type: "grant_used", Grant: &g}), nil
+	return next, append(history, Event{Type: "grant_used", Grant: &g}), nil
 }

@@ -24,7 +24,7 @@ func TestSettledIsFinal(t *testing.T) {
 		if !m.before.Ask.Settled() {
 			return
 		}
-		m.after.Ask.ReceivedAt = m.before.Ask.ReceivedAt
+		m.after.Ask.AckedAt = m.before.Ask.AckedAt
 		if diff := cmp.Diff(m.before.Ask, m.after.Ask); diff != "" {
 			t.Errorf("%T changed a settled ask; before -, after +:\n%s", m.event, diff)
 		}
@@ -59,7 +59,7 @@ func TestStatusAndOutcomeAgree(t *testing.T) {
 		if a.Settled() != (a.Status != askback.Pending) {
 			t.Errorf("got status %s with outcome %+v", a.Status, a.Outcome)
 		}
-		if a.Settled() && (a.Outcome.Status != a.Status || a.Outcome.At.IsZero() || a.Outcome.By.Kind == "") {
+		if a.Settled() && (a.Outcome.Status != a.Status || a.Outcome.At.IsZero() || a.Outcome.Actor.Kind == "") {
 			t.Errorf("status %s: got outcome %+v, want the same status, a time and by whom", a.Status, a.Outcome)
 		}
 	})
@@ -94,22 +94,22 @@ func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
 			return
 		}
-		var want askback.By
+		var want askback.Actor
 		switch ev := m.event.(type) {
 		case lifecycle.Answered:
-			want = askback.By{Kind: askback.ByPerson, Name: ev.By}
+			want = askback.Actor{Kind: askback.ActorPerson, Name: ev.By}
 			if d := ev.Answer.Decision; d != askback.Approve && d != askback.ApproveAll {
 				t.Fatalf("%q approved", d)
 			}
 		case lifecycle.Covered:
-			want = askback.By{Kind: askback.ByPolicy, Name: ev.Grant.By}
+			want = askback.Actor{Kind: askback.ActorPolicy, Name: ev.Grant.By}
 			if !ev.Grant.Covers(m.before.Ask, ev.At) {
 				t.Fatalf("%+v approved %+v", ev.Grant, m.before.Ask.Confirmation)
 			}
 		default:
 			t.Fatalf("%T %+v approved", m.event, m.event)
 		}
-		if got := m.after.Ask.Outcome.By; got != want {
+		if got := m.after.Ask.Outcome.Actor; got != want {
 			t.Errorf("got approved by %+v, want %+v", got, want)
 		}
 	})
@@ -166,8 +166,8 @@ func TestTimerNeverApproves(t *testing.T) {
 			return
 		}
 		o := m.after.Ask.Outcome
-		want := askback.By{Kind: askback.ByTimer}
-		if o.Approved() || o.Decision != "" || o.Status != askback.Expired || o.By != want || o.Via != "" {
+		want := askback.Actor{Kind: askback.ActorTimer}
+		if o.Approved() || o.Decision != "" || o.Status != askback.Expired || o.Actor != want || o.Channel != "" {
 			t.Errorf("%+v: got %+v, want expired by a timer, without a decision", ev, o)
 		}
 		asked := m.before.Ask.OnTimeout == askback.OnTimeoutDefault
@@ -270,11 +270,11 @@ func TestLateEventReturnsErrSettled(t *testing.T) {
 			if again.Grant != nil {
 				grantKey = fmt.Sprintf("%s for %s", again.Grant.Scope, again.Grant.ExpiresIn)
 			}
-			repeat = err == nil && o.Status == askback.Answered && o.By.Name == ev.By && o.By.Kind == askback.ByPerson &&
+			repeat = err == nil && o.Status == askback.Answered && o.Actor.Name == ev.By && o.Actor.Kind == askback.ActorPerson &&
 				o.Comment == again.Comment && string(o.Input) == string(again.Input) && grantKey == m.before.Granted &&
 				o.Decision == again.Decision && o.Reason == again.Reason && cmp.Equal(o.Answers, again.Answers, cmpopts.EquateEmpty())
 		case lifecycle.Declined:
-			repeat = o.Status == askback.Declined && o.By.Name == ev.By && o.Reason == ev.Reason
+			repeat = o.Status == askback.Declined && o.Actor.Name == ev.By && o.Reason == ev.Reason
 		case lifecycle.Cancelled:
 			repeat = o.Status == askback.Cancelled
 		case lifecycle.Claimed:
@@ -354,7 +354,7 @@ func TestLateAnswerIsRecordedWhole(t *testing.T) {
 			return
 		}
 		a := ev.Answer
-		want := []lifecycle.Entry{{
+		want := []lifecycle.Event{{
 			Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why,
 			Answers: a.Answers, Comment: a.Comment, Decision: a.Decision, Input: a.Input, Reason: a.Reason,
 		}}
@@ -389,12 +389,12 @@ func TestLongLateAnswerIsNotRecorded(t *testing.T) {
 		"an id that is a book":       {askback.Answer{Answers: []askback.QuestionAnswer{{ID: strings.Repeat("x", most)}}}, false},
 		"a decision that is a novel": {askback.Decide(askback.Decision(strings.Repeat("x", most+1)), ""), false},
 	} {
-		_, history, err := lifecycle.Step(s, lifecycle.Refused{By: "ben", Via: askback.ViaWeb, Answer: c.answer, Why: "answered", At: nine})
-		want := lifecycle.Entry{Type: "answer_refused", By: "ben", Via: askback.ViaWeb, Why: "answered"}
+		_, history, err := lifecycle.Step(s, lifecycle.Refused{By: "ben", Via: askback.ChannelWeb, Answer: c.answer, Why: "answered", At: nine})
+		want := lifecycle.Event{Type: "answer_refused", By: "ben", Via: askback.ChannelWeb, Why: "answered"}
 		if c.kept {
 			want.Answers, want.Comment, want.Decision, want.Reason = c.answer.Answers, c.answer.Comment, c.answer.Decision, c.answer.Reason
 		}
-		if err != nil || !cmp.Equal([]lifecycle.Entry{want}, history) {
+		if err != nil || !cmp.Equal([]lifecycle.Event{want}, history) {
 			t.Errorf("%s: got %d lines of history, error %v, want one line, with the answer %v", name, len(history), err, c.kept)
 		}
 	}
@@ -560,7 +560,7 @@ func caseOf(m transition) string {
 			return "other digest"
 		}
 		return "not approved"
-	case lifecycle.Received:
+	case lifecycle.Acked:
 		switch {
 		case news:
 			return "received"

@@ -36,9 +36,9 @@ const claimPause = 30 * time.Second
 // maxClaims is the number of claims that an ask keeps, the latest ones.
 const maxClaims = 20
 
-// An Event is an input to the machine of an ask: [Asked], [Covered], [Answered],
-// [Declined], [Cancelled], [Claimed], [Due], [Refused], [Consumed] or [Received].
-type Event interface{ event() }
+// An Input is an input to the machine of an ask: [Asked], [Covered], [Answered],
+// [Declined], [Cancelled], [Claimed], [Due], [Refused], [Consumed] or [Acked].
+type Input interface{ input() }
 
 // Asked opens an ask. Its questions or confirmation are normalized.
 type Asked struct {
@@ -57,7 +57,7 @@ type Covered struct {
 // Answered settles the ask with the answer of a person.
 type Answered struct {
 	By      string
-	Via     askback.Via
+	Via     askback.Channel
 	Answer  askback.Answer
 	Digest  string // of the edited arguments, if there are any
 	GrantID string // the id of the grant that approve_all makes
@@ -68,7 +68,7 @@ type Answered struct {
 // Declined settles the ask without an answer: a person declined.
 type Declined struct {
 	By     string
-	Via    askback.Via
+	Via    askback.Channel
 	Reason string
 	At     time.Time
 }
@@ -76,8 +76,8 @@ type Declined struct {
 // Cancelled settles the ask without an answer: the agent withdrew it, or its session
 // ended.
 type Cancelled struct {
-	By     askback.By
-	Via    askback.Via
+	By     askback.Actor
+	Via    askback.Channel
 	Reason string
 	At     time.Time
 }
@@ -94,7 +94,7 @@ type Due struct{ At time.Time }
 // Refused records an answer, or a refusal to answer, that came too late.
 type Refused struct {
 	By     string
-	Via    askback.Via
+	Via    askback.Channel
 	Answer askback.Answer
 	Why    string
 	At     time.Time
@@ -106,19 +106,19 @@ type Consumed struct {
 	At     time.Time
 }
 
-// Received records that the agent acknowledged the outcome.
-type Received struct{ At time.Time }
+// Acked records that the agent acknowledged the outcome.
+type Acked struct{ At time.Time }
 
-func (Asked) event()     {}
-func (Covered) event()   {}
-func (Answered) event()  {}
-func (Declined) event()  {}
-func (Cancelled) event() {}
-func (Claimed) event()   {}
-func (Due) event()       {}
-func (Refused) event()   {}
-func (Consumed) event()  {}
-func (Received) event()  {}
+func (Asked) input()     {}
+func (Covered) input()   {}
+func (Answered) input()  {}
+func (Declined) input()  {}
+func (Cancelled) input() {}
+func (Claimed) input()   {}
+func (Due) input()       {}
+func (Refused) input()   {}
+func (Consumed) input()  {}
+func (Acked) input()     {}
 
 // Step returns the state after an event, and its records for the history. An event
 // that changes the state has at least one record, any other event has none. With an
@@ -126,7 +126,7 @@ func (Received) event()  {}
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
 // [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
-func Step(s State, ev Event) (State, []Entry, error) {
+func Step(s State, ev Input) (State, []Event, error) {
 	next, history, err := dispatch(s, ev)
 	if err != nil || len(history) == 0 {
 		return s, nil, err
@@ -134,7 +134,7 @@ func Step(s State, ev Event) (State, []Entry, error) {
 	return next, history, nil
 }
 
-func dispatch(s State, ev Event) (State, []Entry, error) {
+func dispatch(s State, ev Input) (State, []Event, error) {
 	if a, ok := ev.(Asked); ok != (s.Ask.ID == "") {
 		return s, nil, fmt.Errorf("%T for ask %q: Asked must be the first event, and only the first", ev, s.Ask.ID)
 	} else if ok {
@@ -157,8 +157,8 @@ func dispatch(s State, ev Event) (State, []Entry, error) {
 		return refused(s, ev)
 	case Consumed:
 		return consumed(s, ev)
-	case Received:
-		return received(s, ev)
+	case Acked:
+		return acked(s, ev)
 	}
 	return s, nil, fmt.Errorf("unknown event %T", ev)
 }
@@ -183,14 +183,14 @@ func (s State) Due() time.Time {
 	return due
 }
 
-func asked(ev Asked) (State, []Entry, error) {
+func asked(ev Asked) (State, []Event, error) {
 	s := State{Ask: ev.Ask, Owner: ev.Owner, Request: ev.Request}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, ev.At, ev.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
-	return s, []Entry{{Type: "question_pending"}}, nil
+	return s, []Event{{Type: "question_pending"}}, nil
 }
 
-func answered(s State, ev Answered) (State, []Entry, error) {
+func answered(s State, ev Answered) (State, []Event, error) {
 	answer, err := ev.Answer.Normalize(s.Ask)
 	granted := grantKey(answer.Grant)
 	if s.Ask.Settled() && granted != s.Granted {
@@ -199,14 +199,14 @@ func answered(s State, ev Answered) (State, []Entry, error) {
 	next, history, err := settle(s, err, askback.Outcome{
 		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
 		Input: answer.Input, Digest: approvedDigest(s, ev, answer), Reason: answer.Reason,
-		By: askback.By{Kind: askback.ByPerson, Name: ev.By}, Via: ev.Via, At: ev.At,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: ev.By}, Channel: ev.Via, At: ev.At,
 	})
 	if err != nil || len(history) == 0 || answer.Grant == nil {
 		return next, history, err
 	}
 	g := grant(next, ev, *answer.Grant)
 	next.Granted, next.Ask.Outcome.GrantID = granted, g.ID
-	return next, append(history, Entry{Type: "grant_made", Grant: &g}), nil
+	return next, append(history, Event{Type: "grant_made", Grant: &g}), nil
 }
 
 // approvedDigest returns the digest of the arguments that an answer approves, or "".
@@ -220,28 +220,28 @@ func approvedDigest(s State, ev Answered, a askback.Answer) string {
 	return s.Ask.Confirmation.Digest
 }
 
-func declined(s State, ev Declined) (State, []Entry, error) {
+func declined(s State, ev Declined) (State, []Event, error) {
 	return settle(s, nil, askback.Outcome{
 		Status: askback.Declined, Reason: ev.Reason,
-		By: askback.By{Kind: askback.ByPerson, Name: ev.By}, Via: ev.Via, At: ev.At,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: ev.By}, Channel: ev.Via, At: ev.At,
 	})
 }
 
-func cancelled(s State, ev Cancelled) (State, []Entry, error) {
+func cancelled(s State, ev Cancelled) (State, []Event, error) {
 	if s.Ask.Status == askback.Cancelled {
 		return s, nil, nil
 	}
 	return settle(s, nil, askback.Outcome{
-		Status: askback.Cancelled, Reason: ev.Reason, By: ev.By, Via: ev.Via, At: ev.At,
+		Status: askback.Cancelled, Reason: ev.Reason, Actor: ev.By, Channel: ev.Via, At: ev.At,
 	})
 }
 
-func due(s State, ev Due) (State, []Entry, error) {
+func due(s State, ev Due) (State, []Event, error) {
 	if at := s.Due(); at.IsZero() || ev.At.Before(at) {
 		return s, nil, nil
 	}
 	o := askback.Outcome{
-		Status: askback.Expired, Reason: "nobody answered in time", By: askback.By{Kind: askback.ByTimer}, At: ev.At,
+		Status: askback.Expired, Reason: "nobody answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: ev.At,
 	}
 	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
 		o.Answers, o.Defaulted = s.Ask.Defaults(), true
@@ -252,9 +252,9 @@ func due(s State, ev Due) (State, []Entry, error) {
 // settle ends a pending ask with outcome o, unless the input is invalid. A settled
 // ask does not change: the same outcome by the same actor is a repeat and no error.
 // Any other one, also an invalid one, returns [askback.ErrSettled].
-func settle(s State, invalid error, o askback.Outcome) (State, []Entry, error) {
+func settle(s State, invalid error, o askback.Outcome) (State, []Event, error) {
 	if won := s.Ask.Outcome; won != nil {
-		if invalid == nil && won.By == o.By && won.Same(&o) {
+		if invalid == nil && won.Actor == o.Actor && won.Same(&o) {
 			return s, nil, nil
 		}
 		return s, nil, askback.ErrSettled
@@ -263,10 +263,10 @@ func settle(s State, invalid error, o askback.Outcome) (State, []Entry, error) {
 		return s, nil, invalid
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
-	return s, []Entry{{Type: "question_" + string(o.Status)}}, nil
+	return s, []Event{{Type: "question_" + string(o.Status)}}, nil
 }
 
-func claimed(s State, ev Claimed) (State, []Entry, error) {
+func claimed(s State, ev Claimed) (State, []Event, error) {
 	if s.Ask.Settled() {
 		return s, nil, askback.ErrSettled
 	}
@@ -282,20 +282,20 @@ func claimed(s State, ev Claimed) (State, []Entry, error) {
 		claims = claims[1:]
 	}
 	s.Ask.Claims = claims
-	return s, []Entry{{Type: "question_claimed", By: ev.By}}, nil
+	return s, []Event{{Type: "question_claimed", By: ev.By}}, nil
 }
 
-func refused(s State, ev Refused) (State, []Entry, error) {
+func refused(s State, ev Refused) (State, []Event, error) {
 	if s.Refused >= MaxRefused {
 		return s, nil, nil
 	}
 	s.Refused++
-	e := Entry{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
+	e := Event{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
 	if a := ev.Answer; length(a) <= maxRefused {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
 		e.Input = validJSON(a.Input)
 	}
-	return s, []Entry{e}, nil
+	return s, []Event{e}, nil
 }
 
 // maxRefused is the longest late answer in bytes that the history keeps. A late
@@ -325,7 +325,7 @@ func length(a askback.Answer) int {
 	return n
 }
 
-func consumed(s State, ev Consumed) (State, []Entry, error) {
+func consumed(s State, ev Consumed) (State, []Event, error) {
 	switch {
 	case s.Ask.Kind != askback.Confirm, !s.Ask.Outcome.Approved():
 		return s, nil, askback.ErrNotApproved
@@ -335,19 +335,19 @@ func consumed(s State, ev Consumed) (State, []Entry, error) {
 		return s, nil, askback.ErrConsumed
 	}
 	s.Consumed = ev.At
-	if s.Ask.ReceivedAt.IsZero() {
-		s.Ask.ReceivedAt = ev.At // an agent that spends an approval has the outcome
+	if s.Ask.AckedAt.IsZero() {
+		s.Ask.AckedAt = ev.At // an agent that spends an approval has the outcome
 	}
-	return s, []Entry{{Type: "question_consumed", Digest: ev.Digest}}, nil
+	return s, []Event{{Type: "question_consumed", Digest: ev.Digest}}, nil
 }
 
-func received(s State, ev Received) (State, []Entry, error) {
+func acked(s State, ev Acked) (State, []Event, error) {
 	switch {
 	case !s.Ask.Settled():
 		return s, nil, askback.ErrPending
-	case !s.Ask.ReceivedAt.IsZero():
+	case !s.Ask.AckedAt.IsZero():
 		return s, nil, nil
 	}
-	s.Ask.ReceivedAt = ev.At
-	return s, []Entry{{Type: "answer_received"}}, nil
+	s.Ask.AckedAt = ev.At
+	return s, []Event{{Type: "answer_acked"}}, nil
 }

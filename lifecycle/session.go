@@ -16,9 +16,9 @@ type SessionState struct {
 	Session askback.Session
 }
 
-// A SessionEvent is an input to the machine of a session: [SessionStarted],
-// [AskOpened], [AskClosed] or [Told].
-type SessionEvent interface{ sessionEvent() }
+// A SessionInput is an input to the machine of a session: [SessionStarted],
+// [AskOpened], [AskClosed] or [SessionCommand].
+type SessionInput interface{ sessionInput() }
 
 // SessionStarted begins a session.
 type SessionStarted struct {
@@ -38,18 +38,18 @@ type AskClosed struct {
 	At  time.Time
 }
 
-// Told is a command to the session, with its sender.
-type Told struct {
-	By   askback.By
-	Via  askback.Via
-	Tell askback.Tell
-	At   time.Time
+// SessionCommand is a command to the session, with its sender.
+type SessionCommand struct {
+	By      askback.Actor
+	Via     askback.Channel
+	Command askback.Command
+	At      time.Time
 }
 
-func (SessionStarted) sessionEvent() {}
-func (AskOpened) sessionEvent()      {}
-func (AskClosed) sessionEvent()      {}
-func (Told) sessionEvent()           {}
+func (SessionStarted) sessionInput() {}
+func (AskOpened) sessionInput()      {}
+func (AskClosed) sessionInput()      {}
+func (SessionCommand) sessionInput() {}
 
 // MaxSessionAsks is the number of asks of one session that may be open. It is bounded
 // because they end with the session, in one commit.
@@ -58,8 +58,8 @@ const MaxSessionAsks = 200
 // A Withdrawal requires that the open asks of a session are cancelled in the same
 // commit.
 type Withdrawal struct {
-	By     askback.By
-	Via    askback.Via
+	By     askback.Actor
+	Via    askback.Channel
 	Reason string
 }
 
@@ -68,7 +68,7 @@ type Withdrawal struct {
 //
 // The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for
 // an ask too many, an [askback.RetryError].
-func StepSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withdrawal, error) {
+func StepSession(s SessionState, ev SessionInput) (SessionState, []Event, *Withdrawal, error) {
 	next, history, cancel, err := dispatchSession(s, ev)
 	if err != nil {
 		return s, nil, nil, err
@@ -76,7 +76,7 @@ func StepSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withd
 	return next, history, cancel, nil
 }
 
-func dispatchSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *Withdrawal, error) {
+func dispatchSession(s SessionState, ev SessionInput) (SessionState, []Event, *Withdrawal, error) {
 	if started, ok := ev.(SessionStarted); ok != (s.Session.ID == "") {
 		return s, nil, nil, fmt.Errorf("%T for session %q: SessionStarted must be the first event, and only the first", ev, s.Session.ID)
 	} else if ok {
@@ -87,21 +87,21 @@ func dispatchSession(s SessionState, ev SessionEvent) (SessionState, []Entry, *W
 		return askOpened(s, ev)
 	case AskClosed:
 		return askClosed(s, ev)
-	case Told:
-		return told(s, ev)
+	case SessionCommand:
+		return command(s, ev)
 	}
 	return s, nil, nil, fmt.Errorf("unknown event %T", ev)
 }
 
-func sessionStarted(ev SessionStarted) (SessionState, []Entry, *Withdrawal, error) {
+func sessionStarted(ev SessionStarted) (SessionState, []Event, *Withdrawal, error) {
 	s := SessionState{Session: ev.Session}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, ev.At, ev.At
-	return s, []Entry{s.snapshot("session_started")}, nil, nil
+	return s, []Event{s.snapshot("session_started")}, nil, nil
 }
 
 // askOpened counts a new ask. It starts the next turn if the last one had ended. A
 // session that is over for good accepts no ask.
-func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal, error) {
+func askOpened(s SessionState, ev AskOpened) (SessionState, []Event, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -115,31 +115,31 @@ func askOpened(s SessionState, ev AskOpened) (SessionState, []Entry, *Withdrawal
 	s.Session.AsksPending++
 	s.Session.AsksTotal++
 	s = s.settle(ev.At)
-	return s, []Entry{{Type: "state_change", State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
+	return s, []Event{{Type: "state_change", State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
 }
 
 // askClosed counts an ask as settled. If it expired with [askback.OnTimeoutFail], the
 // session fails, and its other asks are cancelled.
-func askClosed(s SessionState, ev AskClosed) (SessionState, []Entry, *Withdrawal, error) {
+func askClosed(s SessionState, ev AskClosed) (SessionState, []Event, *Withdrawal, error) {
 	s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 	o := ev.Ask.Outcome
 	if o.Status == askback.Expired && ev.Ask.OnTimeout == askback.OnTimeoutFail && !s.Session.Ended() {
 		s.Session.Error = "nobody answered " + ev.Ask.ID + " in time"
 		s = s.end(askback.SessionFailed, "", ev.At)
-		return s, s.ending("session_failed", "failed"), &Withdrawal{By: o.By, Reason: s.Session.Error}, nil
+		return s, s.ending("session_failed", "failed"), &Withdrawal{By: o.Actor, Reason: s.Session.Error}, nil
 	}
 	s = s.settle(ev.At)
 	if s.Session.AsksPending > 0 || s.Session.Ended() {
 		return s, nil, nil, nil // the status is the same, and the history of the ask has the event
 	}
-	return s, []Entry{{Type: "state_change", State: "llm_requesting"}}, nil, nil
+	return s, []Event{{Type: "state_change", State: "llm_requesting"}}, nil, nil
 }
 
-func told(s SessionState, ev Told) (SessionState, []Entry, *Withdrawal, error) {
-	if err := ev.Tell.Check(); err != nil {
+func command(s SessionState, ev SessionCommand) (SessionState, []Event, *Withdrawal, error) {
+	if err := ev.Command.Check(); err != nil {
 		return s, nil, nil, err
 	}
-	switch cmd := ev.Tell.(type) {
+	switch cmd := ev.Command.(type) {
 	case askback.SendMessage:
 		return s.message(ev, cmd.Text)
 	case askback.Report:
@@ -155,33 +155,33 @@ func told(s SessionState, ev Told) (SessionState, []Entry, *Withdrawal, error) {
 	case askback.SetTodos:
 		return s.todo(ev, cmd)
 	}
-	return s, nil, nil, fmt.Errorf("unknown command %T", ev.Tell)
+	return s, nil, nil, fmt.Errorf("unknown command %T", ev.Command)
 }
 
 // message records a message of a person. It starts the next turn if the last one had
 // ended. Open asks stay open.
-func (s SessionState) message(ev Told, text string) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) message(ev SessionCommand, text string) (SessionState, []Event, *Withdrawal, error) {
 	if s.final() {
 		return s, nil, nil, askback.ErrEnded
 	}
 	ended := s.Session.Ended()
 	s = s.wake(ev.At).settle(ev.At)
-	history := []Entry{{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: text}}
+	history := []Event{{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: text}}
 	if ended {
-		history = append(history, Entry{Type: "state_change", State: "llm_requesting"})
+		history = append(history, Event{Type: "state_change", State: "llm_requesting"})
 	}
 	return s, history, nil, nil
 }
 
-func (s SessionState) report(ev Told, cmd askback.Report) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) report(ev SessionCommand, cmd askback.Report) (SessionState, []Event, *Withdrawal, error) {
 	if s.final() {
 		return s, nil, nil, askback.ErrEnded
 	}
 	s.Session.UpdatedAt = ev.At
-	return s, []Entry{{Type: "message", Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
+	return s, []Event{{Type: "message", Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
 }
 
-func (s SessionState) endTurn(ev Told, cmd askback.EndTurn) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) endTurn(ev SessionCommand, cmd askback.EndTurn) (SessionState, []Event, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -192,7 +192,7 @@ func (s SessionState) endTurn(ev Told, cmd askback.EndTurn) (SessionState, []Ent
 	return s, s.ending("session_completed", "idle"), withdraw(ev, cmd.Reason), nil
 }
 
-func (s SessionState) cancel(ev Told, cmd askback.EndSession) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) cancel(ev SessionCommand, cmd askback.EndSession) (SessionState, []Event, *Withdrawal, error) {
 	switch {
 	case s.Session.Status == askback.SessionCancelled:
 		return s, nil, nil, nil
@@ -204,7 +204,7 @@ func (s SessionState) cancel(ev Told, cmd askback.EndSession) (SessionState, []E
 	return s, s.ending("session_cancelled", "cancelled"), withdraw(ev, cmd.Reason), nil
 }
 
-func (s SessionState) resume(ev Told, cmd askback.ResumeSession) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) resume(ev SessionCommand, cmd askback.ResumeSession) (SessionState, []Event, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -213,20 +213,20 @@ func (s SessionState) resume(ev Told, cmd askback.ResumeSession) (SessionState, 
 	}
 	s = s.wake(ev.At).settle(ev.At)
 	s.Session.ResumedAt = ev.At
-	history := []Entry{{Type: "state_change", State: "llm_requesting"}}
+	history := []Event{{Type: "state_change", State: "llm_requesting"}}
 	switch {
 	case cmd.Message == "":
-	case ev.By.Kind == askback.ByAgent: // an agent cannot write as a person
-		history = append(history, Entry{Type: "message", Role: askback.RoleAssistant, Text: cmd.Message})
+	case ev.By.Kind == askback.ActorAgent: // an agent cannot write as a person
+		history = append(history, Event{Type: "message", Role: askback.RoleAssistant, Text: cmd.Message})
 	default:
-		history = append(history, Entry{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
+		history = append(history, Event{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
 	}
 	return s, history, nil, nil
 }
 
 // complete ends a session for good, with the result that its agent reports. The same
 // report again changes nothing. Another one is an error, since the result is final.
-func (s SessionState) complete(ev Told, cmd askback.Complete) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) complete(ev SessionCommand, cmd askback.Complete) (SessionState, []Event, *Withdrawal, error) {
 	status, event, word := askback.SessionCompleted, "session_completed", "completed"
 	if cmd.Status == askback.SessionFailed {
 		status, event, word = askback.SessionFailed, "session_failed", "failed"
@@ -253,7 +253,7 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (s SessionState) todo(ev Told, cmd askback.SetTodos) (SessionState, []Entry, *Withdrawal, error) {
+func (s SessionState) todo(ev SessionCommand, cmd askback.SetTodos) (SessionState, []Event, *Withdrawal, error) {
 	switch {
 	case s.final():
 		return s, nil, nil, askback.ErrEnded
@@ -261,10 +261,10 @@ func (s SessionState) todo(ev Told, cmd askback.SetTodos) (SessionState, []Entry
 		return s, nil, nil, nil
 	}
 	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(cmd.Todos), ev.At
-	return s, []Entry{{Type: "todos_changed", Todos: s.Session.Todos}}, nil, nil
+	return s, []Event{{Type: "todos_changed", Todos: s.Session.Todos}}, nil, nil
 }
 
-func withdraw(ev Told, reason string) *Withdrawal {
+func withdraw(ev SessionCommand, reason string) *Withdrawal {
 	return &Withdrawal{By: ev.By, Via: ev.Via, Reason: reason}
 }
 
@@ -302,11 +302,11 @@ func (s SessionState) end(status askback.SessionStatus, phase string, at time.Ti
 }
 
 // snapshot returns a record for the history with the session as it is now.
-func (s SessionState) snapshot(event string) Entry {
+func (s SessionState) snapshot(event string) Event {
 	session := s.Session
-	return Entry{Type: event, Session: &session}
+	return Event{Type: event, Session: &session}
 }
 
-func (s SessionState) ending(event, word string) []Entry {
-	return []Entry{s.snapshot(event), {Type: "state_change", State: word}}
+func (s SessionState) ending(event, word string) []Event {
+	return []Event{s.snapshot(event), {Type: "state_change", State: word}}
 }

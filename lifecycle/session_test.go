@@ -70,7 +70,7 @@ func runSession(t *testing.T, path string) {
 	}
 }
 
-func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
+func sessionEvent(t *testing.T, line string) lifecycle.SessionInput {
 	t.Helper()
 	first, rest, _ := strings.Cut(line, " ")
 	at := clock(t, first)
@@ -79,12 +79,12 @@ func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
 		how, fails := strings.CutSuffix(how, ", then fail")
 		return closedAsk(id, askback.Status(how), fails, at)
 	}
-	by := askback.By{Kind: askback.ByPerson, Name: who}
+	by := askback.Actor{Kind: askback.ActorPerson, Name: who}
 	if strings.HasSuffix(who, "-bot") {
-		by.Kind = askback.ByAgent
+		by.Kind = askback.ActorAgent
 	}
-	tell := func(said askback.Tell) lifecycle.SessionEvent {
-		return lifecycle.Told{By: by, Via: askback.ViaWeb, Tell: said, At: at}
+	tell := func(said askback.Command) lifecycle.SessionInput {
+		return lifecycle.SessionCommand{By: by, Via: askback.ChannelWeb, Command: said, At: at}
 	}
 	did, said, _ := strings.Cut(did, ": ")
 	verb, object, _ := strings.Cut(did, " ")
@@ -93,7 +93,7 @@ func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
 		return lifecycle.SessionStarted{Session: askback.Session{ID: "ses_1", Owner: who, Agent: who}, At: at}
 	case verb == "asks":
 		return lifecycle.AskOpened{Ask: askback.Ask{ID: object}, At: at}
-	case verb == "says" && by.Kind == askback.ByAgent:
+	case verb == "says" && by.Kind == askback.ActorAgent:
 		return tell(askback.Report{Text: said})
 	case verb == "says":
 		return tell(askback.SendMessage{Text: said})
@@ -118,10 +118,10 @@ func sessionEvent(t *testing.T, line string) lifecycle.SessionEvent {
 	return nil
 }
 
-func closedAsk(id string, status askback.Status, fails bool, at time.Time) lifecycle.SessionEvent {
+func closedAsk(id string, status askback.Status, fails bool, at time.Time) lifecycle.SessionInput {
 	a := askback.Ask{ID: id, Status: status, OnTimeout: askback.OnTimeoutDecline, Outcome: &askback.Outcome{Status: status, At: at}}
 	if status == askback.Expired {
-		a.Outcome.By = askback.By{Kind: askback.ByTimer}
+		a.Outcome.Actor = askback.Actor{Kind: askback.ActorTimer}
 	}
 	if fails {
 		a.OnTimeout = askback.OnTimeoutFail
@@ -129,7 +129,7 @@ func closedAsk(id string, status askback.Status, fails bool, at time.Time) lifec
 	return lifecycle.AskClosed{Ask: a, At: at}
 }
 
-func describeSession(before, s lifecycle.SessionState, history []lifecycle.Entry, cancel *lifecycle.Withdrawal, err error) string {
+func describeSession(before, s lifecycle.SessionState, history []lifecycle.Event, cancel *lifecycle.Withdrawal, err error) string {
 	if err != nil {
 		return fmt.Sprintf("refused: %v\n", err)
 	}
@@ -167,7 +167,7 @@ func describeSession(before, s lifecycle.SessionState, history []lifecycle.Entry
 func anySessionRun(t *rapid.T) []sessionTransition {
 	var s lifecycle.SessionState
 	var run []sessionTransition
-	apply := func(ev lifecycle.SessionEvent) {
+	apply := func(ev lifecycle.SessionInput) {
 		next, history, cancel, err := lifecycle.StepSession(s, ev)
 		run = append(run, sessionTransition{s, next, ev, history, cancel, err})
 		s = next
@@ -183,17 +183,17 @@ func anySessionRun(t *rapid.T) []sessionTransition {
 
 type sessionTransition struct {
 	before, after lifecycle.SessionState
-	event         lifecycle.SessionEvent
-	history       []lifecycle.Entry
+	event         lifecycle.SessionInput
+	history       []lifecycle.Event
 	cancel        *lifecycle.Withdrawal
 	err           error
 }
 
-func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[lifecycle.SessionEvent] {
-	return rapid.Custom(func(t *rapid.T) lifecycle.SessionEvent {
-		by := askback.By{Kind: askback.ByPerson, Name: people.Draw(t, "by")}
+func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[lifecycle.SessionInput] {
+	return rapid.Custom(func(t *rapid.T) lifecycle.SessionInput {
+		by := askback.Actor{Kind: askback.ActorPerson, Name: people.Draw(t, "by")}
 		said := texts.Draw(t, "text")
-		tells := []askback.Tell{
+		tells := []askback.Command{
 			askback.SendMessage{Text: said},
 			askback.Report{Text: said},
 			askback.EndTurn{Reason: said},
@@ -211,7 +211,7 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 			how := rapid.SampledFrom([]askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}).Draw(t, "how")
 			return closedAsk("ask_1", how, rapid.IntRange(0, 3).Draw(t, "fails") == 0, at)
 		}
-		return lifecycle.Told{By: by, Via: askback.ViaWeb, Tell: rapid.SampledFrom(tells).Draw(t, "tell"), At: at}
+		return lifecycle.SessionCommand{By: by, Via: askback.ChannelWeb, Command: rapid.SampledFrom(tells).Draw(t, "tell"), At: at}
 	})
 }
 

@@ -14,12 +14,12 @@ import (
 // formats and rejects newer ones.
 const Format = 1
 
-// An Entry is one record of the history of an ask or a session. It does not repeat
+// An Event is one record of the history of an ask or a session. It does not repeat
 // what the ask itself has and never changes, such as its questions and its outcome.
-type Entry struct {
+type Event struct {
 	Type     string                   `json:"-"` // the type of the event (wire.md §4)
 	By       string                   `json:"by,omitempty"`
-	Via      askback.Via              `json:"via,omitempty"`
+	Via      askback.Channel          `json:"via,omitempty"`
 	Why      string                   `json:"why,omitempty"`
 	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
 	Comment  string                   `json:"comment,omitempty"`
@@ -114,18 +114,18 @@ type storedAnswer struct {
 }
 
 type storedOutcome struct {
-	Answers   []storedAnswer   `json:"answers,omitempty"`
-	Comment   string           `json:"comment,omitempty"`
-	Decision  askback.Decision `json:"decision,omitempty"`
-	Input     json.RawMessage  `json:"input,omitempty"`
-	Digest    string           `json:"digest,omitempty"` // of Input; without Input it is that of the confirmation
-	GrantID   string           `json:"grant,omitempty"`
-	Reason    string           `json:"reason,omitempty"`
-	ByKind    askback.ByKind   `json:"by"`
-	ByName    string           `json:"name,omitempty"`
-	Via       askback.Via      `json:"via,omitempty"`
-	At        int64            `json:"at"`
-	Defaulted bool             `json:"defaulted,omitempty"`
+	Answers   []storedAnswer    `json:"answers,omitempty"`
+	Comment   string            `json:"comment,omitempty"`
+	Decision  askback.Decision  `json:"decision,omitempty"`
+	Input     json.RawMessage   `json:"input,omitempty"`
+	Digest    string            `json:"digest,omitempty"` // of Input; without Input it is that of the confirmation
+	GrantID   string            `json:"grant,omitempty"`
+	Reason    string            `json:"reason,omitempty"`
+	ByKind    askback.ActorKind `json:"by"`
+	ByName    string            `json:"name,omitempty"`
+	Via       askback.Channel   `json:"via,omitempty"`
+	At        int64             `json:"at"`
+	Defaulted bool              `json:"defaulted,omitempty"`
 }
 
 // EncodeFixed returns the part of a state that is written once, as JSON.
@@ -135,7 +135,7 @@ func EncodeFixed(s State) ([]byte, error) {
 		Format: Format, ID: a.ID, SessionID: a.SessionID, Owner: s.Owner, Request: s.Request, Agent: a.Agent,
 		Path: a.Path, Kind: a.Kind, Title: a.Title, Confirmation: (*storedConfirm)(a.Confirmation),
 		Context: a.Context, Quorum: a.Quorum, Tags: a.Tags, Created: millis(a.CreatedAt),
-		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout, Repairs: a.Repairs,
+		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout, Repairs: a.Warnings,
 	}
 	for _, q := range a.Questions {
 		f.Questions = append(f.Questions, storedQuestion(q))
@@ -147,8 +147,8 @@ func EncodeFixed(s State) ([]byte, error) {
 func Encode(s State) ([]byte, error) {
 	a := s.Ask
 	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
-	if !a.ReceivedAt.Equal(s.Consumed) { // otherwise restore sets it from consumed
-		m.Received = millis(a.ReceivedAt)
+	if !a.AckedAt.Equal(s.Consumed) { // otherwise restore sets it from consumed
+		m.Received = millis(a.AckedAt)
 	}
 	for _, c := range a.Claims {
 		m.Claims = append(m.Claims, storedClaim{c.Name, millis(c.At)})
@@ -156,7 +156,7 @@ func Encode(s State) ([]byte, error) {
 	if o := a.Outcome; o != nil {
 		m.Outcome = &storedOutcome{
 			Comment: o.Comment, Decision: o.Decision, Input: o.Input, GrantID: o.GrantID, Reason: o.Reason,
-			ByKind: o.By.Kind, ByName: o.By.Name, Via: o.Via, At: millis(o.At), Defaulted: o.Defaulted,
+			ByKind: o.Actor.Kind, ByName: o.Actor.Name, Via: o.Channel, At: millis(o.At), Defaulted: o.Defaulted,
 		}
 		if len(o.Input) > 0 {
 			m.Outcome.Digest = o.Digest
@@ -207,7 +207,7 @@ func restore(f fixed, m moving) askback.Ask {
 		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Owner: f.Owner, Path: f.Path, Kind: f.Kind, Title: f.Title,
 		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
 		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
-		OnTimeout: f.OnTimeout, Repairs: f.Repairs, ReceivedAt: instant(cmp.Or(m.Received, m.Consumed)),
+		OnTimeout: f.OnTimeout, Warnings: f.Repairs, AckedAt: instant(cmp.Or(m.Received, m.Consumed)),
 	}
 	for _, q := range f.Questions {
 		a.Questions = append(a.Questions, askback.Question(q))
@@ -218,7 +218,7 @@ func restore(f fixed, m moving) askback.Ask {
 	if o := m.Outcome; o != nil {
 		a.Outcome = &askback.Outcome{
 			Status: m.Status, Comment: o.Comment, Decision: o.Decision, Input: o.Input, Digest: o.Digest,
-			GrantID: o.GrantID, Reason: o.Reason, By: askback.By{Kind: o.ByKind, Name: o.ByName}, Via: o.Via, At: instant(o.At),
+			GrantID: o.GrantID, Reason: o.Reason, Actor: askback.Actor{Kind: o.ByKind, Name: o.ByName}, Channel: o.Via, At: instant(o.At),
 			Defaulted: o.Defaulted,
 		}
 		if a.Outcome.Approved() && o.Digest == "" && a.Confirmation != nil {

@@ -190,7 +190,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, ev := range []lifecycle.Event{
+		for _, ev := range []lifecycle.Input{
 			lifecycle.Answered{By: "ana", Answer: askback.Choose("A"), At: nine},
 			lifecycle.Answered{By: "ana", Answer: askback.Decide(askback.Approve, ""), At: nine},
 			lifecycle.Declined{By: "ana", At: nine},

@@ -131,15 +131,15 @@ func readTime(at time.Time) string {
 }
 
 // parse returns the events of one paragraph: one, or several for "is kept 200 times".
-func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
+func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Input {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")
 	at := clock(t, first)
 	if rest == "the clock is looked at" {
-		return []lifecycle.Event{lifecycle.Due{At: at}}
+		return []lifecycle.Input{lifecycle.Due{At: at}}
 	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
-		return []lifecycle.Event{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
+		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
 	}
 	if who, what, ok := strings.Cut(strings.TrimPrefix(rest, "what "), " wanted is kept"); ok {
 		return lateAnswers(t, at, who, what)
@@ -147,33 +147,33 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Event {
 	who, did, _ := strings.Cut(rest, " ")
 	did, said, _ := strings.Cut(did, ": ")
 	verb, how, _ := strings.Cut(did, " ")
-	via := askback.ViaWeb
+	via := askback.ChannelWeb
 	if name, ok := strings.CutPrefix(how, "by "); ok {
-		via = askback.Via(name)
+		via = askback.Channel(name)
 	}
 	switch verb {
 	case "asks,", "asks":
-		return []lifecycle.Event{questions(t, at, who, how, lines[1:])}
+		return []lifecycle.Input{questions(t, at, who, how, lines[1:])}
 	case "wants":
-		return []lifecycle.Event{confirmation(t, at, who, strings.TrimPrefix(rest, who+" wants "))}
+		return []lifecycle.Input{confirmation(t, at, who, strings.TrimPrefix(rest, who+" wants "))}
 	case "answers":
-		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
+		return []lifecycle.Input{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
 	case "approves":
 		ev := approval(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
 		ev.By, ev.Via, ev.At = who, via, at
-		return []lifecycle.Event{ev}
+		return []lifecycle.Input{ev}
 	case "denies":
-		return []lifecycle.Event{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
+		return []lifecycle.Input{lifecycle.Answered{By: who, Via: via, Answer: askback.Decide(askback.Deny, said), At: at}}
 	case "declines":
-		return []lifecycle.Event{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
+		return []lifecycle.Input{lifecycle.Declined{By: who, Via: via, Reason: said, At: at}}
 	case "looks":
-		return []lifecycle.Event{lifecycle.Claimed{By: who, At: at}}
+		return []lifecycle.Input{lifecycle.Claimed{By: who, At: at}}
 	case "withdraws":
-		return []lifecycle.Event{lifecycle.Cancelled{By: askback.By{Kind: askback.ByAgent, Name: who}, Via: askback.ViaAPI, Reason: said, At: at}}
+		return []lifecycle.Input{lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: who}, Via: askback.ChannelAPI, Reason: said, At: at}}
 	case "has":
-		return []lifecycle.Event{lifecycle.Received{At: at}}
+		return []lifecycle.Input{lifecycle.Acked{At: at}}
 	case "runs":
-		return []lifecycle.Event{lifecycle.Consumed{Digest: digest(t, strings.TrimPrefix(rest, who+" runs ")), At: at}}
+		return []lifecycle.Input{lifecycle.Consumed{Digest: digest(t, strings.TrimPrefix(rest, who+" runs ")), At: at}}
 	}
 	t.Fatalf("cannot read %q", lines[0])
 	return nil
@@ -201,7 +201,7 @@ func approval(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle
 }
 
 // coveredEvent parses "ana for drop_table, until 10:00".
-func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Event {
+func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Input {
 	t.Helper()
 	who, what, _ := strings.Cut(what, " for ")
 	tool, until, ok := strings.Cut(what, ", until ")
@@ -214,7 +214,7 @@ func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) li
 	}}
 }
 
-func lateAnswers(t *testing.T, at time.Time, who, what string) []lifecycle.Event {
+func lateAnswers(t *testing.T, at time.Time, who, what string) []lifecycle.Input {
 	often, said, _ := strings.Cut(what, ": ")
 	n := 1
 	if often != "" {
@@ -223,9 +223,9 @@ func lateAnswers(t *testing.T, at time.Time, who, what string) []lifecycle.Event
 			t.Fatalf("cannot read %q: %v", what, err)
 		}
 	}
-	events := make([]lifecycle.Event, n)
+	events := make([]lifecycle.Input, n)
 	for i := range events {
-		events[i] = lifecycle.Refused{By: who, Via: askback.ViaWeb, Answer: askback.Choose(said), Why: "too late", At: at}
+		events[i] = lifecycle.Refused{By: who, Via: askback.ChannelWeb, Answer: askback.Choose(said), Why: "too late", At: at}
 	}
 	return events
 }
@@ -243,7 +243,7 @@ func limit(t *testing.T, how string, a *askback.Ask) {
 	}
 }
 
-func questions(t *testing.T, at time.Time, who, how string, lines []string) lifecycle.Event {
+func questions(t *testing.T, at time.Time, who, how string, lines []string) lifecycle.Input {
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Questions, Quorum: 1}
 	limit(t, how, &a)
 	var r askback.Request
@@ -280,7 +280,7 @@ func questions(t *testing.T, at time.Time, who, how string, lines []string) life
 	return lifecycle.Asked{Ask: a, Owner: who, At: at}
 }
 
-func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Event {
+func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input {
 	what, how, _ := strings.Cut(what, ", until ")
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Confirm, Quorum: 1}
 	if how != "" {
@@ -332,11 +332,11 @@ func answer(t *testing.T, said string, lines []string) askback.Answer {
 	return a
 }
 
-func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) string {
+func describe(before, s lifecycle.State, history []lifecycle.Event, err error) string {
 	var invalid askback.Invalid
 	switch {
 	case errors.Is(err, askback.ErrSettled):
-		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.By)
+		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor)
 	case errors.As(err, &invalid):
 		var b strings.Builder
 		b.WriteString("refused:\n")
@@ -366,7 +366,7 @@ func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) s
 	if s.Consumed != before.Consumed {
 		fmt.Fprintf(&b, "  the approval was spent at %s\n", readTime(s.Consumed))
 	}
-	if at := s.Ask.ReceivedAt; !at.Equal(before.Ask.ReceivedAt) && !at.Equal(s.Consumed) {
+	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Consumed) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
 	if s.Refused != before.Refused {
@@ -379,7 +379,7 @@ func describe(before, s lifecycle.State, history []lifecycle.Entry, err error) s
 }
 
 // describeEntry returns the text of a record of the history.
-func describeEntry(h lifecycle.Entry) string {
+func describeEntry(h lifecycle.Event) string {
 	s := h.Type
 	for _, part := range []struct{ before, text string }{
 		{" by ", h.By},
@@ -412,9 +412,9 @@ func describeEntry(h lifecycle.Entry) string {
 
 func describeOutcome(b *strings.Builder, a askback.Ask) {
 	o := a.Outcome
-	fmt.Fprintf(b, "  by %s", o.By)
-	if o.Via != "" {
-		fmt.Fprintf(b, " on %s", o.Via)
+	fmt.Fprintf(b, "  by %s", o.Actor)
+	if o.Channel != "" {
+		fmt.Fprintf(b, " on %s", o.Channel)
 	}
 	fmt.Fprintf(b, " at %s\n", readTime(o.At))
 	if o.Decision != "" {

@@ -188,5 +188,5 @@ func (c *call) given(k key, ask askback.Ask) bool {
 	case k.marks != "": // a receipt does not tell a prompt from the other tools
 		return !c.memory.knows(at) && time.Since(at) > promptTime
 	}
-	return !ask.ReceivedAt.IsZero() || c.who.session == "" && time.Since(at) > keptTime
+	return !ask.AckedAt.IsZero() || c.who.session == "" && time.Since(at) > keptTime
 }

@@ -70,7 +70,7 @@ func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, 
 		}
 		// Such a token is not taken back: it ends soon, and what was called with it
 		// before that may end after it.
-		p := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaMCP}
+		p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP}
 		// What the client calls itself is no label here: it could be the address of
 		// another person, and this one is verified.
 		return &caller{seat: g.As(p), name: p.Name, label: cmp.Or(label, name)}, nil

@@ -28,7 +28,7 @@ const (
 )
 
 var (
-	ana = askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb}
+	ana = askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb}
 	bot = askback.Principal{Kind: askback.Agent, Name: "bot"}
 )
 
@@ -42,7 +42,7 @@ type desk struct {
 	admin   askback.Client
 	tokens  map[string]string
 	seat    func(askback.Client) askback.Client // what stdio is given of a seat
-	serving atomic.Int32                    // requests over HTTP
+	serving atomic.Int32                        // requests over HTTP
 }
 
 func newDesk(t *testing.T) *desk {
@@ -58,7 +58,7 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) restart() {
 	d.engine = engine.New(d.store, nil)
 	d.server = mcpserver.New(&d.options)
-	d.admin = d.engine.As(askback.Principal{Kind: askback.Admin, Name: "root", Via: askback.ViaTerminal})
+	d.admin = d.engine.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
 	server := d.server
 	d.t.Cleanup(server.Stop)
 }

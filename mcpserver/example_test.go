@@ -69,7 +69,7 @@ func ExampleServer_ServeStdio() {
 	ctx := context.Background()
 	office := engine.New(memstore.New(), nil)
 	agent := office.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	ana := office.As(askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	ana := office.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 
 	in, toServer := io.Pipe()
 	toClient, out := io.Pipe()

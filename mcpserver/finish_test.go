@@ -45,14 +45,14 @@ func (s sluggish) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return s.Client.Get(context.WithoutCancel(ctx), id)
 }
 
-func (s sluggish) Receive(ctx context.Context, id string) (askback.Ask, error) {
+func (s sluggish) Ack(ctx context.Context, id string) (askback.Ask, error) {
 	if s.receive != nil {
 		<-s.receive
 	}
 	if s.wrote != nil {
 		*s.wrote = true
 	}
-	return s.Client.Receive(ctx, id)
+	return s.Client.Ack(ctx, id)
 }
 
 // after ends after a time of the bubble.

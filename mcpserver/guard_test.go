@@ -42,7 +42,7 @@ func TestARevokedTokenHearsNothing(t *testing.T) {
 				t.Errorf("%s: the revoked token heard %q", tool, got.text(t))
 			}
 			gathered()
-			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.ReceivedAt.IsZero() {
+			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.AckedAt.IsZero() {
 				t.Errorf("%s: the approval is spent, or the answer received, %v", tool, err)
 			}
 		})

@@ -87,7 +87,7 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	settled, late, err := c.rows(ctx, askback.Query{Undelivered: true}, late)
+	settled, late, err := c.rows(ctx, askback.Query{Unacked: true}, late)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func TestALateAnswerIsListedBehindManyOthers(t *testing.T) {
 		}
 		late := ask()
 		for range 120 {
-			if _, err := seat.Receive(t.Context(), ask()); err != nil {
+			if _, err := seat.Ack(t.Context(), ask()); err != nil {
 				t.Fatal(err)
 			}
 		}

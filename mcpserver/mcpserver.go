@@ -34,7 +34,7 @@
 // anew. wait_for_answer and get_answer still say what was decided, as often as they
 // are called, and that the approval was used already ("confirmed": false).
 //
-// What else is given has a receipt with its ask ([askback.Asker.Receive]), written
+// What else is given has a receipt with its ask ([askback.Asker.Ack]), written
 // right after the reply, together with others. Until the reply is written, an
 // answer waits for its agent, however late it came and whatever was restarted, and
 // list_open_questions names it. A result counts as given when its reply was written
@@ -63,7 +63,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Agent is the seat of one who asks. An askback.Seat is one.
+// An Agent is the client of an agent. An [askback.Client] is one.
 type Agent interface {
 	askback.Asker
 	// Get returns an ask of this agent.

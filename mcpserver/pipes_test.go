@@ -79,7 +79,7 @@ func (d *desk) received(t *testing.T, id string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return !ask.ReceivedAt.IsZero()
+	return !ask.AckedAt.IsZero()
 }
 
 // gathered lets the time pass in which receipts wait for one another.

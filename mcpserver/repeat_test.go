@@ -417,7 +417,7 @@ func TestWhatWasGivenHasAReceipt(t *testing.T) {
 			}
 			gathered()
 		}
-		if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || ask.ReceivedAt.IsZero() {
+		if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || ask.AckedAt.IsZero() {
 			t.Errorf("there is no receipt, %v", err)
 		}
 		if strings.HasPrefix(t.Name()[strings.LastIndex(t.Name(), "/")+1:], "http") {

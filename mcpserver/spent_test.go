@@ -237,7 +237,7 @@ func TestAnApprovalThatCannotBeSpentIsNotGiven(t *testing.T) {
 				}
 			}
 			gathered()
-			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.ReceivedAt.IsZero() {
+			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.AckedAt.IsZero() {
 				t.Errorf("there is a receipt, %v", err)
 			}
 		})

@@ -93,7 +93,7 @@ func TestHowATaskEnds(t *testing.T) {
 			t.Errorf("declined: got %v", got)
 		}
 		id = fmt.Sprint(d.newTask(web, "ask_user_question", database)["taskId"])
-		if _, err := d.engine.As(ana).Tell(t.Context(), d.only().SessionID, askback.EndSession{Reason: "no longer needed"}); err != nil {
+		if _, err := d.engine.As(ana).Send(t.Context(), d.only().SessionID, askback.EndSession{Reason: "no longer needed"}); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := d.on(web, "tasks/get", id); got["status"] != "completed" || !strings.Contains(fmt.Sprint(got["result"]), "no longer needed") {

@@ -111,7 +111,7 @@ func (s *Server) write(ctx context.Context, r receipt) {
 	defer r.who.receipts.under.end()
 	err := ctx.Err() // the seats may have ended
 	if err == nil {
-		_, err = r.who.seat.Receive(ctx, r.id)
+		_, err = r.who.seat.Ack(ctx, r.id)
 	}
 	if err != nil {
 		s.lost(r.gift, err)

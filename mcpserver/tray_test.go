@@ -27,7 +27,7 @@ type clerk struct {
 	now, most, all atomic.Int64 // at this moment, at most at one moment, and altogether
 }
 
-func (c *clerk) Receive(ctx context.Context, _ string) (askback.Ask, error) {
+func (c *clerk) Ack(ctx context.Context, _ string) (askback.Ask, error) {
 	c.all.Add(1)
 	for now := c.now.Add(1); ; {
 		if most := c.most.Load(); most >= now || c.most.CompareAndSwap(most, now) {

@@ -66,7 +66,7 @@ func hostileAsk(t *rapid.T) askback.Ask {
 		a.Questions = append(a.Questions, q)
 	}
 	if rapid.Bool().Draw(t, "settled") {
-		a.Outcome = &askback.Outcome{Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: noon}
+		a.Outcome = &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon}
 		for _, q := range a.Questions {
 			a.Outcome.Answers = append(a.Outcome.Answers, askback.QuestionAnswer{Question: q.Text, Selected: []string{word("said")}, Notes: word("notes")})
 		}

@@ -48,7 +48,7 @@ func (f *frame) context(a view.Ask) {
 	if a.Data.String() != "" {
 		f.exact("about", plain, a.Data)
 	}
-	for _, mended := range a.Repairs {
+	for _, mended := range a.Warnings {
 		f.text("mended", plain, mended)
 	}
 }

@@ -33,7 +33,7 @@ func everywhere(several int, word func() string) (questions, confirmation, settl
 	base := askback.Ask{
 		ID: "ask_1", Agent: word(), Owner: "token " + word(), Path: words(), To: words(), Tags: words(), Title: word(),
 		Context: quoted(word()), Deadline: noon, OnTimeout: askback.OnTimeoutDecline,
-		Repairs: []askback.Problem{{Pointer: word(), Detail: word(), Fix: word()}},
+		Warnings: []askback.Problem{{Pointer: word(), Detail: word(), Fix: word()}},
 	}
 	questions, confirmation = base, base
 	for range several {
@@ -51,7 +51,7 @@ func everywhere(several int, word func() string) (questions, confirmation, settl
 	}
 	settled = askback.Ask{ID: "ask_2", Agent: "bot", Questions: []askback.Question{{Text: "What?"}}}
 	settled.Outcome = &askback.Outcome{
-		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: noon, Comment: word(), Reason: word(), Input: confirmation.Confirmation.Input,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: noon, Comment: word(), Reason: word(), Input: confirmation.Confirmation.Input,
 	}
 	for range several + 1 { // one alone may stand beside our sentence, on its row
 		settled.Outcome.Answers = append(settled.Outcome.Answers, askback.QuestionAnswer{Question: word(), Selected: []string{word()}, Other: word(), Notes: word()})
@@ -195,11 +195,11 @@ func batchOf(first rune, size int) string {
 func TestShowSaysThatTheAgentHasIt(t *testing.T) {
 	a := one(askback.Question{})
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: noon,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,
 		Answers: []askback.QuestionAnswer{{Other: "yes"}},
 	}
 	for _, received := range []time.Time{{}, noon.Add(2 * time.Hour)} {
-		a.ReceivedAt = received
+		a.AckedAt = received
 		var out bytes.Buffer
 		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ const written = "# Plan\nI would **drop** the table `users`, *carefully*,\nand t
 func TestScreensOfProse(t *testing.T) {
 	a := deletion()
 	a.Confirmation.Description = written
-	a.Repairs = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
+	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
 	var b strings.Builder
 	for _, style := range []bool{false, true} {
 		for _, width := range []int{80, 40} {
@@ -105,7 +105,7 @@ func TestRightToLeftStaysBehindTheGutter(t *testing.T) {
 func TestAnAnswerStaysBehindTheNameOfWhoGaveIt(t *testing.T) {
 	a := one(askback.Question{})
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "דנה"}, At: noon,
+		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "דנה"}, At: noon,
 		Answers: []askback.QuestionAnswer{{Other: "כן"}},
 	}
 	var out bytes.Buffer

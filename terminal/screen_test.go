@@ -142,7 +142,7 @@ func TestScreensOfTheSettled(t *testing.T) {
 }
 
 func endings() []askback.Outcome {
-	ana := askback.By{Kind: askback.ByPerson, Name: "ana"}
+	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	answer := func(label, other, notes string) []askback.QuestionAnswer {
 		a := askback.QuestionAnswer{ID: "q1", Question: "Which database should we use?", Other: other, Notes: notes}
 		if label != "" {
@@ -151,16 +151,16 @@ func endings() []askback.Outcome {
 		return []askback.QuestionAnswer{a}
 	}
 	return []askback.Outcome{
-		{Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", By: ana, Via: askback.ViaWeb, At: noon},
-		{Status: askback.Answered, Answers: answer("", "The one that is on the old server in the cellar, if it still runs at all", ""), By: ana, Via: askback.ViaSlack, At: noon},
-		{Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""), By: askback.By{Kind: askback.ByTimer}, At: noon},
-		{Status: askback.Expired, By: askback.By{Kind: askback.ByTimer}, At: noon},
-		{Status: askback.Declined, Reason: "not mine", By: ana, Via: askback.ViaEmail, At: noon},
-		{Status: askback.Cancelled, By: askback.By{Kind: askback.ByAgent, Name: "deploy-bot"}, At: noon},
-		{Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaTerminal, At: noon},
-		{Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1", By: askback.By{Kind: askback.ByPolicy, Name: "ana"}, At: noon},
-		{Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", By: ana, Via: askback.ViaTerminal, At: noon},
-		{Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), By: ana, Via: askback.ViaWeb, At: noon},
+		{Status: askback.Answered, Answers: answer("SQLite", "", "cheap"), Comment: "Thanks", Actor: ana, Channel: askback.ChannelWeb, At: noon},
+		{Status: askback.Answered, Answers: answer("", "The one that is on the old server in the cellar, if it still runs at all", ""), Actor: ana, Channel: askback.ChannelSlack, At: noon},
+		{Status: askback.Expired, Defaulted: true, Answers: answer("PostgreSQL", "", ""), Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
+		{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: noon},
+		{Status: askback.Declined, Reason: "not mine", Actor: ana, Channel: askback.ChannelEmail, At: noon},
+		{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploy-bot"}, At: noon},
+		{Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelTerminal, At: noon},
+		{Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1", Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, At: noon},
+		{Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", Actor: ana, Channel: askback.ChannelTerminal, At: noon},
+		{Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), Actor: ana, Channel: askback.ChannelWeb, At: noon},
 	}
 }
 

@@ -60,8 +60,8 @@ func TestChromiumAnswers(t *testing.T) {
 				if d := cmp.Diff(s.want, got.Answers, cmpopts.IgnoreFields(askback.QuestionAnswer{}, "ID", "Question")); d != "" {
 					t.Error(d)
 				}
-				if got.Via != askback.ViaWeb || got.By.Name != "ana" {
-					t.Errorf("by %v via %s", got.By, got.Via)
+				if got.Channel != askback.ChannelWeb || got.Actor.Name != "ana" {
+					t.Errorf("by %v via %s", got.Actor, got.Channel)
 				}
 			})
 		}
@@ -168,7 +168,7 @@ func TestChromiumRace(t *testing.T) {
 			both.Go(func() { w.press("button[value=answer]") })
 		}
 		both.Wait()
-		switch c.outcome(a).By.Name {
+		switch c.outcome(a).Actor.Name {
 		case "ana":
 			ana.see("Answered by ana in the browser")
 			ben.see("ana answered first: SQLite", "What you had filled in", "MariaDB")

@@ -22,7 +22,7 @@ func hostile(s string) []askback.Request {
 	object, _ := json.Marshal(map[string]any{s: []any{s, 1, nil}})
 	head := askback.Request{
 		Agent: name(line), Title: name(line), Tags: []string{name(line)}, Context: raw,
-		Repairs: []askback.Problem{{Pointer: name(line), Detail: front(s, 2_000), Fix: "x"}},
+		Warnings: []askback.Problem{{Pointer: name(line), Detail: front(s, 2_000), Fix: "x"}},
 	}
 	questions, call := head, head
 	questions.Questions = []askback.Question{

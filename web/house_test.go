@@ -41,7 +41,7 @@ func (h *house) fresh() {
 }
 
 func (h *house) seat(kind askback.Kind, name string) askback.Client {
-	return h.engine.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaWeb})
+	return h.engine.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb})
 }
 
 func (h *house) ask(r askback.Request) askback.Ask {
@@ -70,7 +70,7 @@ func (h *house) secret(kind askback.Kind, name string) string {
 	h.t.Helper()
 	secret, err := h.engine.NewSecret()
 	if err == nil {
-		err = h.engine.Adopt(context.Background(), askback.Principal{Kind: kind, Name: name, Via: askback.ViaWeb}, secret)
+		err = h.engine.Adopt(context.Background(), askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb}, secret)
 	}
 	if err != nil {
 		h.t.Fatal(err)

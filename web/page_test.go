@@ -93,7 +93,7 @@ func TestAnswersByForm(t *testing.T) {
 			}
 			want := &askback.Outcome{
 				Status: askback.Answered, Answers: c.want, Comment: "fine",
-				By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: evening,
+				Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: evening,
 			}
 			if d := cmp.Diff(want, got); d != "" {
 				t.Error(d)
@@ -113,7 +113,7 @@ func TestDecisionsByForm(t *testing.T) {
 			h := newHouse(t)
 			a := h.ask(r)
 			o := h.browser("ana").settles(a, url.Values{"action": {action}, "reason": {"because"}})
-			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" || o.Via != askback.ViaWeb {
+			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" || o.Channel != askback.ChannelWeb {
 				t.Errorf("%s gave %+v", action, o)
 			}
 		}

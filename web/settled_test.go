@@ -119,7 +119,7 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 		t.Errorf("the agent has it already: %s", result)
 	}
 	h.now = h.now.Add(5 * time.Minute)
-	if _, err := h.seat(askback.Agent, "bot").Receive(t.Context(), a.ID); err != nil {
+	if _, err := h.seat(askback.Agent, "bot").Ack(t.Context(), a.ID); err != nil {
 		t.Fatal(err)
 	}
 	if result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").words(); !strings.Contains(result, has) {

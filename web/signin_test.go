@@ -76,8 +76,8 @@ func TestTheWayInLeadsBack(t *testing.T) {
 		t.Fatalf("got %d %v", w.Code, w.Header())
 	}
 	got := browser{h, cookies[0].Value}.settles(a, url.Values{"action": {"answer"}, "q1": {"0"}})
-	if got.By.Name != "ana" || got.Via != askback.ViaWeb {
-		t.Errorf("it was answered by %+v via %s", got.By, got.Via)
+	if got.Actor.Name != "ana" || got.Channel != askback.ChannelWeb {
+		t.Errorf("it was answered by %+v via %s", got.Actor, got.Channel)
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 
 // A person who answered elsewhere is not told that another one was quicker.
 func TestLateAnswerOfTheWinnerNamesTheChannel(t *testing.T) {
-	for via, want := range map[askback.Via]string{
-		askback.ViaWeb: "You answered this in another window: SQLite", askback.ViaTerminal: "You answered this at the terminal: SQLite",
-		askback.ViaAPI: "You answered this over the API: SQLite",
+	for via, want := range map[askback.Channel]string{
+		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
+		askback.ChannelAPI: "You answered this over the API: SQLite",
 	} {
 		h := newHouse(t)
 		a := h.ask(single)
-		p := askback.Principal{Kind: askback.Responder, Name: "ana", Via: via}
+		p := askback.Principal{Kind: askback.Responder, Name: "ana", Channel: via}
 		if _, err := h.engine.As(p).Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +42,7 @@ func TestLateDecisionOfTheWinnerNamesTheChannel(t *testing.T) {
 	} {
 		h := newHouse(t)
 		a := h.ask(call)
-		p := askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaTerminal}
+		p := askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelTerminal}
 		if _, err := h.engine.As(p).Answer(t.Context(), a.ID, askback.Decide(decision, "")); err != nil {
 			t.Fatal(err)
 		}

@@ -88,7 +88,7 @@ func New(gate Gate, o *Options) http.Handler {
 	return harden(guard.Handler(mux))
 }
 
-// LoginPath is where a log-in link leads, for the secret of [askback.Keyring].
+// LoginPath is where a log-in link leads, for the secret of [askback.Tokens].
 func LoginPath(secret string) string {
 	return "/login?" + url.Values{"secret": {secret}}.Encode()
 }

@@ -152,7 +152,7 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 	if err != nil {
 		return err
 	}
-	for _, n := range r.Repairs {
+	for _, n := range r.Warnings {
 		say(io.err, mistake(n))
 	}
 	ask, err := d.agent.Ask(ctx, r)
@@ -182,12 +182,12 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 // received makes the receipt for what was printed. Without one the answer is
 // offered once more, so nothing depends on it.
 func received(ctx context.Context, d *desk, ask askback.Ask) {
-	if !ask.Settled() || !ask.ReceivedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
+	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // whoever spends an approval has it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_, _ = d.agent.Receive(ctx, ask.ID)
+	_, _ = d.agent.Ack(ctx, ask.ID)
 }
 
 // changed says that a person approved other arguments than those that were asked
@@ -267,7 +267,7 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 		return ended{exitExpired, standing}
 	case ask.Kind == askback.Confirm && !o.Approved():
 		return ended{exitNo, because(standing, o.Reason)}
-	case o.Defaulted, o.By.Kind == askback.ByPolicy:
+	case o.Defaulted, o.Actor.Kind == askback.ActorPolicy:
 		say(io.err, standing)
 	}
 	if asJSON {

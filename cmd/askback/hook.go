@@ -76,7 +76,7 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 		ctx = limited
 	}
 	err = all.with(streams{err: io.Discard}, errand, func(d *desk) error {
-		var seat claudehook.Seat = d.agent
+		var seat claudehook.Client = d.agent
 		if d.remote == "" || d.isLocal {
 			seat = attending{d.agent, d.place}
 		}

@@ -39,7 +39,7 @@ func TestAHookThatCannotPrintGivesNothing(t *testing.T) {
 			t.Errorf("printed %t: it ended with %v: %s", printed, err, said.String())
 		}
 		_ = r.Close()
-		if got := s.does(s.user, "GET", "/asks/"+id, "", 200)["received_at"]; (got != nil) != printed {
+		if got := s.does(s.user, "GET", "/asks/"+id, "", 200)["acked_at"]; (got != nil) != printed {
 			t.Errorf("printed %t: received at %v", printed, got)
 		}
 	}

@@ -133,7 +133,7 @@ func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	a := askback.Ask{
 		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent", Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",
 		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending, CreatedAt: begun, Deadline: begun, OnTimeout: askback.OnTimeoutWait,
-		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: begun}}, Repairs: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
+		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: begun}}, Warnings: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
 	}
 	if kind == askback.Confirm {
 		a.Confirmation = &askback.Confirmation{ToolName: "tool", Server: "server", Description: "description", Input: []byte(`{"a":"b"}`), InputPreview: "preview", Tier: "confirm", Dangerous: true, Context: "context", Digest: "digest"}
@@ -143,9 +143,9 @@ func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	if !settled {
 		return a
 	}
-	a.Status, a.ReceivedAt = askback.Answered, begun
+	a.Status, a.AckedAt = askback.Answered, begun
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, Comment: "comment", Reason: "reason", By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, At: begun, GrantID: "grt_1",
+		Status: askback.Answered, Comment: "comment", Reason: "reason", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: begun, GrantID: "grt_1",
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "question", Selected: []string{"one"}, Other: "other", Notes: "notes"}},
 	}
 	if kind == askback.Confirm {

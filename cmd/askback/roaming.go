@@ -122,9 +122,9 @@ func (r roaming) Consume(ctx context.Context, id, digest string) (askback.Ask, e
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Consume(ctx, id, digest) })
 }
 
-// Receive implements [askback.Asker].
-func (r roaming) Receive(ctx context.Context, id string) (askback.Ask, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Receive(ctx, id) })
+// Ack implements [askback.Asker].
+func (r roaming) Ack(ctx context.Context, id string) (askback.Ask, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Ask, error) { return s.Ack(ctx, id) })
 }
 
 // Get implements [askback.Inbox].
@@ -165,37 +165,37 @@ func (r roaming) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	return err
 }
 
-// Grants implements [askback.Desk].
+// Grants implements [askback.Grants].
 func (r roaming) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.GrantPage, error) { return s.Grants(ctx, q) })
 }
 
-// Revoke implements [askback.Desk].
+// Revoke implements [askback.Grants].
 func (r roaming) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Grant, error) { return s.Revoke(ctx, id) })
 }
 
-// People implements [askback.Desk].
+// People implements [askback.Directory].
 func (r roaming) People(ctx context.Context) ([]askback.Person, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Person, error) { return s.People(ctx) })
 }
 
-// Agents implements [askback.Desk].
-func (r roaming) Agents(ctx context.Context) ([]askback.Asking, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Asking, error) { return s.Agents(ctx) })
+// Agents implements [askback.Directory].
+func (r roaming) Agents(ctx context.Context) ([]askback.AgentStats, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.AgentStats, error) { return s.Agents(ctx) })
 }
 
-// Stats implements [askback.Desk].
+// Stats implements [askback.Directory].
 func (r roaming) Stats(ctx context.Context) (askback.Stats, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Stats, error) { return s.Stats(ctx) })
 }
 
-// Tokens implements [askback.Keyring].
+// Tokens implements [askback.Tokens].
 func (r roaming) Tokens(ctx context.Context) ([]askback.Token, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) ([]askback.Token, error) { return s.Tokens(ctx) })
 }
 
-// CreateToken implements [askback.Keyring]. Lost on the way, it may leave a
+// CreateToken implements [askback.Tokens]. Lost on the way, it may leave a
 // token behind that nobody has the secret of.
 func (r roaming) CreateToken(ctx context.Context, in askback.TokenRequest) (t askback.Token, secret string, err error) {
 	t, err = call(ctx, r, func(ctx context.Context, s askback.Client) (t askback.Token, err error) {
@@ -205,12 +205,12 @@ func (r roaming) CreateToken(ctx context.Context, in askback.TokenRequest) (t as
 	return t, secret, err
 }
 
-// RevokeToken implements [askback.Keyring].
+// RevokeToken implements [askback.Tokens].
 func (r roaming) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Token, error) { return s.RevokeToken(ctx, id) })
 }
 
-// LoginSecret implements [askback.Keyring].
+// LoginSecret implements [askback.Tokens].
 func (r roaming) LoginSecret(ctx context.Context) (string, error) {
 	return call(ctx, r, func(ctx context.Context, s askback.Client) (string, error) { return s.LoginSecret(ctx) })
 }

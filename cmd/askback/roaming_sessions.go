@@ -25,8 +25,8 @@ func (r roaming) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 
 // Tell implements [askback.Sessions]. A message that got lost on the way back is said
 // twice.
-func (r roaming) Tell(ctx context.Context, id string, t askback.Tell) (askback.Session, error) {
-	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Session, error) { return s.Tell(ctx, id, t) })
+func (r roaming) Send(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
+	return call(ctx, r, func(ctx context.Context, s askback.Client) (askback.Session, error) { return s.Send(ctx, id, t) })
 }
 
 // Messages implements [askback.Sessions].
@@ -36,7 +36,7 @@ func (r roaming) Messages(ctx context.Context, id, cursor string, limit int) (as
 	})
 }
 
-// Events implements [askback.Feed]. It goes on behind the last event it handed over,
+// Events implements [askback.Events]. It goes on behind the last event it handed over,
 // at whoever holds the database then.
 func (r roaming) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {

@@ -70,8 +70,8 @@ func (s *secrets) fill(ctx context.Context, e *engine.Engine) error {
 		path   string
 		is     askback.Principal
 	}{
-		{&s.agent, s.agentFile(), askback.Principal{Kind: askback.Agent, Name: localAgent, Via: askback.ViaTerminal}},
-		{&s.user, s.userFile(), askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal}},
+		{&s.agent, s.agentFile(), askback.Principal{Kind: askback.Agent, Name: localAgent, Channel: askback.ChannelTerminal}},
+		{&s.user, s.userFile(), askback.Principal{Kind: askback.Admin, Name: userName(), Channel: askback.ChannelTerminal}},
 	} {
 		if *t.secret == "" {
 			made, err := makeSecret(t.path, e)

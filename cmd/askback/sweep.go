@@ -30,11 +30,11 @@ type sweeper struct {
 }
 
 func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
-	everyone := e.As(askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal})
+	everyone := e.As(askback.Principal{Kind: askback.Admin, Name: userName(), Channel: askback.ChannelTerminal})
 	return &sweeper{place: place, engine: e, hooks: &claudehook.Sweeper{
 		List: everyone.List,
-		Seat: func(name string) claudehook.Seat {
-			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaTerminal})
+		Client: func(name string) claudehook.Client {
+			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelTerminal})
 		},
 		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },
 	}, log: slog.New(logHandler(log))}
@@ -43,7 +43,7 @@ func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweep
 // abandoned withdraws what only processes of this machine that are gone waited
 // for. It is exact, so a command that opens the database for a moment does it.
 func (s *sweeper) abandoned(ctx context.Context) {
-	everyone := s.engine.As(askback.Principal{Kind: askback.Admin, Name: userName(), Via: askback.ViaTerminal})
+	everyone := s.engine.As(askback.Principal{Kind: askback.Admin, Name: userName(), Channel: askback.ChannelTerminal})
 	err := s.place.Abandoned(func(id string) error {
 		ask, err := everyone.Get(ctx, id)
 		if errors.Is(err, askback.ErrNotFound) {

@@ -73,10 +73,10 @@ func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
 // usedBy names what a token is for, which tells the browsers of a person from their
 // terminal.
 func usedBy(t askback.Token) string {
-	switch t.Via {
-	case askback.ViaWeb:
+	switch t.Channel {
+	case askback.ChannelWeb:
 		return "browser"
-	case askback.ViaTerminal:
+	case askback.ChannelTerminal:
 		return "terminal"
 	}
 	return "program"

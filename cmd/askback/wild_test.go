@@ -41,7 +41,7 @@ func TestWildCalls(t *testing.T) {
 	doors := wildDoors(t)
 	refused := 0
 	for name, sections := range wildCalls(t) {
-		want := became{sections["questions"], sections["repairs"], sections["error"]}
+		want := became{sections["questions"], sections["warnings"], sections["error"]}
 		if want.Error != "" {
 			refused++
 		}
@@ -125,7 +125,7 @@ func wildDoors(t *testing.T) map[string]door {
 	s := httptest.NewServer(httpapi.NewHandler(e, nil))
 	t.Cleanup(s.Close)
 	agent := func(name string) (askback.Client, string) {
-		who := askback.Principal{Kind: askback.Agent, Name: name, Via: askback.ViaAPI}
+		who := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelAPI}
 		secret, err := e.NewSecret()
 		if err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func shown(t *testing.T, ask askback.Ask) became {
 		}
 		lines = append(lines, strings.TrimSpace(b.String()))
 	}
-	for _, p := range ask.Repairs {
+	for _, p := range ask.Warnings {
 		repairs = append(repairs, fmt.Sprintf("%s: %s", p.Pointer, p.Detail))
 	}
 	return became{Questions: "[\n" + strings.Join(lines, ",\n") + "\n]", Repairs: strings.Join(repairs, "\n")}

@@ -22,8 +22,8 @@ const gone = "The hook that asked this has ended: its answer would reach no one"
 type Sweeper struct {
 	// List lists the asks of everyone.
 	List func(ctx context.Context, q askback.Query) (askback.Page, error)
-	// Seat is that of the agent with a name.
-	Seat func(name string) Seat
+	// Client is that of the agent with a name.
+	Client func(name string) Client
 	// Awaited reports whether a call waits for an ask, or a process that will
 	// make one is known to be alive.
 	Awaited func(id string) bool
@@ -72,7 +72,7 @@ func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 	if ask.Settled() || !NeedsHook(ask) {
 		return nil
 	}
-	_, err := s.Seat(ask.Owner).Cancel(ctx, ask.ID, gone)
+	_, err := s.Client(ask.Owner).Cancel(ctx, ask.ID, gone)
 	if errors.Is(err, askback.ErrSettled) || errors.Is(err, askback.ErrNotFound) {
 		return nil
 	}

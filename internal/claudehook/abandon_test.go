@@ -18,7 +18,7 @@ func (r *room) sweeper(blind *bool) *claudehook.Sweeper {
 	everyone := r.engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
 	return &claudehook.Sweeper{
 		List: everyone.List,
-		Seat: func(name string) claudehook.Seat {
+		Client: func(name string) claudehook.Client {
 			return r.engine.As(askback.Principal{Kind: askback.Agent, Name: name})
 		},
 		Awaited: func(id string) bool { return !*blind && r.engine.Awaited(id) },
@@ -70,7 +70,7 @@ func TestAskOfGoneHookIsWithdrawn(t *testing.T) {
 		r.want("a connection may come back", askback.Pending, askback.Pending, askback.Pending, askback.Pending, askback.Pending)
 		r.sweep(s)
 		asks = r.want("it did not", askback.Pending, askback.Cancelled, askback.Cancelled, askback.Pending, askback.Cancelled)
-		if o := asks[1].Outcome; o.By.Name != "bot" || !strings.Contains(o.Reason, "has ended") {
+		if o := asks[1].Outcome; o.Actor.Name != "bot" || !strings.Contains(o.Reason, "has ended") {
 			t.Errorf("got %+v, want it withdrawn for its agent, with the reason", o)
 		}
 		stop()
@@ -116,7 +116,7 @@ func TestHookTakenForGoneAsksAgain(t *testing.T) {
 }
 
 // cancelFails is a seat that cannot withdraw.
-type cancelFails struct{ claudehook.Seat }
+type cancelFails struct{ claudehook.Client }
 
 var errFull = errors.New("no room")
 
@@ -129,15 +129,15 @@ func TestFailedWithdrawalIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, blind := newRoom(t), true
 		s := r.sweeper(&blind)
-		works := s.Seat
-		s.Seat = func(name string) claudehook.Seat { return cancelFails{works(name)} }
+		works := s.Client
+		s.Client = func(name string) claudehook.Client { return cancelFails{works(name)} }
 		r.asks(event(t, runBash))
 		r.sweep(s)
 		<-time.After(time.Minute)
 		if err := s.Sweep(t.Context(), time.Now()); !errors.Is(err, errFull) {
 			t.Errorf("Sweep: got %v, want %v", err, errFull)
 		}
-		s.Seat = works
+		s.Client = works
 		r.sweep(s)
 		<-time.After(time.Minute)
 		r.sweep(s)

@@ -70,7 +70,7 @@ var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
 func (d *desk) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
-	o := askback.Outcome{By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: nine.Add(time.Hour)}
+	o := askback.Outcome{Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: nine.Add(time.Hour)}
 	switch word {
 	case "event", "headless":
 		return d.event(rest, "", word == "headless")
@@ -87,7 +87,7 @@ func (d *desk) play(line string) string {
 	case "retires":
 		return fmt.Sprintln(claudehook.Retires(d.read(rest), d.ask))
 	case "granted":
-		o.Status, o.Decision, o.By = askback.Answered, askback.Approve, askback.By{Kind: askback.ByPolicy}
+		o.Status, o.Decision, o.Actor = askback.Answered, askback.Approve, askback.Actor{Kind: askback.ActorPolicy}
 	case "answer":
 		given, err := d.answer(o, rest)
 		if err != nil {
@@ -97,11 +97,11 @@ func (d *desk) play(line string) string {
 	case "decline":
 		o.Status, o.Reason = askback.Declined, rest
 	case "cancel":
-		o.Status, o.By = askback.Cancelled, askback.By{Kind: askback.ByAgent, Name: "claude"}
+		o.Status, o.Actor = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: "claude"}
 	case "expire":
-		o.Status, o.By = askback.Expired, askback.By{Kind: askback.ByTimer}
+		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.By, o.Defaulted, o.Answers = askback.Expired, askback.By{Kind: askback.ByTimer}, true, d.ask.Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, d.ask.Defaults()
 	default:
 		d.t.Fatalf("nobody knows what %q means", line)
 	}

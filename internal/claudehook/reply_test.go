@@ -23,14 +23,14 @@ func TestAnAnswerHasItsReceiptOnceItIsDelivered(t *testing.T) {
 	for i, raw := range []string{askDB, runBash} {
 		reply, err := claudehook.Run(ctx, desk.Agent("local"), event(t, raw))
 		wantOutput(t, reply, err, "hookSpecificOutput")
-		if got := desk.Asks()[i]; !got.ReceivedAt.IsZero() {
-			t.Errorf("%s: it has a receipt of %s and nobody took it", raw, got.ReceivedAt)
+		if got := desk.Asks()[i]; !got.AckedAt.IsZero() {
+			t.Errorf("%s: it has a receipt of %s and nobody took it", raw, got.AckedAt)
 		}
 		if i > 0 {
 			cancel()
 		}
 		reply.Delivered(ctx)
-		if got := desk.Asks()[i]; got.ReceivedAt.IsZero() {
+		if got := desk.Asks()[i]; got.AckedAt.IsZero() {
 			t.Errorf("%s: delivered, and there is no receipt", raw)
 		}
 	}
@@ -45,8 +45,8 @@ func TestNoDecisionHasNoReceipt(t *testing.T) {
 		t.Fatalf("got %s, %v; want no decision", reply.Output, err)
 	}
 	reply.Delivered(t.Context())
-	if got := desk.Asks()[0]; !got.ReceivedAt.IsZero() {
-		t.Errorf("it has a receipt of %s", got.ReceivedAt)
+	if got := desk.Asks()[0]; !got.AckedAt.IsZero() {
+		t.Errorf("it has a receipt of %s", got.AckedAt)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestNoDecisionHasNoReceipt(t *testing.T) {
 func TestTheSameCallIsAskedAboutEachTime(t *testing.T) {
 	const times = 10
 	desk := askbacktest.New(t)
-	desk.Person("ana", slices.Repeat([]askbacktest.Line{askbacktest.Approve("Bash")}, times)...)
+	desk.Person("ana", slices.Repeat([]askbacktest.Reply{askbacktest.Approve("Bash")}, times)...)
 	for range times {
 		reply, err := claudehook.Run(t.Context(), desk.Agent("local"), event(t, runBash))
 		wantOutput(t, reply, err, `"allow"`)
@@ -65,11 +65,11 @@ func TestTheSameCallIsAskedAboutEachTime(t *testing.T) {
 }
 
 // paged is a seat whose lists come in small pages.
-type paged struct{ claudehook.Seat }
+type paged struct{ claudehook.Client }
 
 func (p paged) List(ctx context.Context, q askback.Query) (askback.Page, error) {
 	q.Limit = 2
-	return p.Seat.List(ctx, q)
+	return p.Client.List(ctx, q)
 }
 
 // However many are open, all of the session are retired.

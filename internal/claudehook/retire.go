@@ -13,7 +13,7 @@ import (
 // Retire withdraws the asks that an event says are over. Whoever sent the event may
 // be gone at once, as a session that ends is: it goes on for a moment, and no
 // longer.
-func Retire(ctx context.Context, seat Seat, ev Event) error {
+func Retire(ctx context.Context, seat Client, ev Event) error {
 	if !ends(ev.Name) {
 		return nil
 	}
@@ -28,7 +28,7 @@ func Retire(ctx context.Context, seat Seat, ev Event) error {
 }
 
 // retired are the ids of the asks that are over.
-func retired(ctx context.Context, seat Seat, ev Event) (ids []string, err error) {
+func retired(ctx context.Context, seat Client, ev Event) (ids []string, err error) {
 	e := endingOf(ev)
 	for _, sender := range senders(ev) {
 		err := eachPending(ctx, seat.List, sender, func(ask askback.Ask) {

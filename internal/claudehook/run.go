@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Seat is what a hook needs of one: to ask, and to see what it asked.
-type Seat interface {
+// A Client is what a hook needs of one: to ask, and to see what it asked.
+type Client interface {
 	askback.Asker
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
@@ -28,7 +28,7 @@ const receiptTime = 5 * time.Second
 // A Reply is what a hook says.
 type Reply struct {
 	Output []byte // what it prints; nil is no decision
-	seat   Seat
+	seat   Client
 	told   string // the id of the ask whose outcome is told; "" has no receipt
 }
 
@@ -40,11 +40,11 @@ func (r Reply) Delivered(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptTime)
 	defer cancel()
-	_, _ = r.seat.Receive(ctx, r.told) // without the receipt the decision is the same
+	_, _ = r.seat.Ack(ctx, r.told) // without the receipt the decision is the same
 }
 
 // Run is like [Waiting.Run] for a hook that waits alone.
-func Run(ctx context.Context, seat Seat, ev Event) (Reply, error) {
+func Run(ctx context.Context, seat Client, ev Event) (Reply, error) {
 	return new(Waiting).Run(ctx, "", seat, ev)
 }
 
@@ -55,7 +55,7 @@ func Run(ctx context.Context, seat Seat, ev Event) (Reply, error) {
 // When ctx ends first, a deferrable call is put off and its ask stays open. All
 // other asks are withdrawn, and every ask that cannot be waited for, once nobody
 // of w waits for them: nobody would hear their answers.
-func (w *Waiting) Run(ctx context.Context, who string, seat Seat, ev Event) (Reply, error) {
+func (w *Waiting) Run(ctx context.Context, who string, seat Client, ev Event) (Reply, error) {
 	p, ok := put(ev)
 	switch {
 	case !ok && gated(ev):
@@ -87,7 +87,7 @@ func (w *Waiting) Run(ctx context.Context, who string, seat Seat, ev Event) (Rep
 
 // askAndWait asks and waits, and again if the ask was withdrawn because this hook seemed
 // gone. Without an id there is no ask.
-func askAndWait(ctx context.Context, seat Seat, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
+func askAndWait(ctx context.Context, seat Client, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
 	for {
 		if a, err = open(ctx, seat, r, ev); err != nil {
 			return a, "", err
@@ -105,7 +105,7 @@ func askAndWait(ctx context.Context, seat Seat, r askback.Request, ev Event) (a 
 var ErrUnaskable = errors.New("this call cannot be put to a person as it is")
 
 // reply is what an outcome says. An approval is spent first.
-func reply(ctx context.Context, seat Seat, ev Event, ask askback.Ask) (Reply, error) {
+func reply(ctx context.Context, seat Client, ev Event, ask askback.Ask) (Reply, error) {
 	if o := ask.Outcome; o.Approved() {
 		if _, err := seat.Consume(ctx, ask.ID, o.Digest); err != nil {
 			return Reply{}, fmt.Errorf("consume %s: %w", ask.ID, err)
@@ -113,7 +113,7 @@ func reply(ctx context.Context, seat Seat, ev Event, ask askback.Ask) (Reply, er
 	}
 	out, ok := Decision(ev, ask)
 	r := Reply{Output: out, seat: seat}
-	if ok && ask.ReceivedAt.IsZero() && !ask.Outcome.Approved() {
+	if ok && ask.AckedAt.IsZero() && !ask.Outcome.Approved() {
 		r.told = ask.ID
 	}
 	return r, nil
@@ -133,7 +133,7 @@ func gated(ev Event) bool {
 // open asks. The same words may be asked again later, and an old answer is no
 // answer to that: a settled ask is passed over, unless the event itself says
 // that it is the same call.
-func open(ctx context.Context, seat Seat, r askback.Request, ev Event) (askback.Ask, error) {
+func open(ctx context.Context, seat Client, r askback.Request, ev Event) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {
 		if n > 0 {
@@ -157,7 +157,7 @@ func open(ctx context.Context, seat Seat, r askback.Request, ev Event) (askback.
 }
 
 // abandon withdraws asks, also when the time of the hook is over.
-func abandon(ctx context.Context, seat Seat, ids []string) error {
+func abandon(ctx context.Context, seat Client, ids []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	var failed []error
@@ -167,7 +167,7 @@ func abandon(ctx context.Context, seat Seat, ids []string) error {
 	return errors.Join(failed...)
 }
 
-func withdraw(ctx context.Context, seat Seat, id string) error {
+func withdraw(ctx context.Context, seat Client, id string) error {
 	_, err := seat.Cancel(ctx, id, "Claude Code no longer waits for this here")
 	if errors.Is(err, askback.ErrSettled) {
 		return nil

@@ -75,12 +75,12 @@ func TestAnOldAnswerIsNoAnswer(t *testing.T) {
 
 // noticing is a seat that tells of each ask it made or found.
 type noticing struct {
-	claudehook.Seat
+	claudehook.Client
 	asked chan askback.Ask
 }
 
 func (n noticing) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	a, err := n.Seat.Ask(ctx, r)
+	a, err := n.Client.Ask(ctx, r)
 	n.asked <- a
 	return a, err
 }
@@ -210,7 +210,7 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 }
 
 // broken is a seat where everything fails.
-type broken struct{ claudehook.Seat }
+type broken struct{ claudehook.Client }
 
 func (broken) Ask(context.Context, askback.Request) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
@@ -221,7 +221,7 @@ func (broken) List(context.Context, askback.Query) (askback.Page, error) {
 }
 
 // spent is a seat where every approval is used up.
-type spent struct{ claudehook.Seat }
+type spent struct{ claudehook.Client }
 
 func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrConsumed
@@ -231,7 +231,7 @@ func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
 func TestNoDecisionOnErrors(t *testing.T) {
 	desk := askbacktest.New(t)
 	desk.Person("ana", askbacktest.Approve("Bash"))
-	for raw, seat := range map[string]claudehook.Seat{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
+	for raw, seat := range map[string]claudehook.Client{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
 		if out, err := claudehook.Run(t.Context(), seat, event(t, raw)); out.Output != nil || err == nil {
 			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
@@ -239,7 +239,7 @@ func TestNoDecisionOnErrors(t *testing.T) {
 }
 
 // full is a seat where too many wait already.
-type full struct{ claudehook.Seat }
+type full struct{ claudehook.Client }
 
 func (full) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany

@@ -179,7 +179,7 @@ func unanswered(ask askback.Ask) *Unanswered {
 		askback.Cancelled: "This was withdrawn before anybody answered.",
 		askback.Expired:   "Nobody answered in time.",
 	}[ask.Status]
-	if o := ask.Outcome; o != nil && o.Reason != "" && o.By.Kind != askback.ByTimer {
+	if o := ask.Outcome; o != nil && o.Reason != "" && o.Actor.Kind != askback.ActorTimer {
 		said += " Reason: " + quoted(o.Reason) + "."
 	}
 	return &Unanswered{ask.Status, said + " This is not consent."}
@@ -242,7 +242,7 @@ func (c Call) finish(in *input) (Call, error) {
 	if err := in.err(); err != nil {
 		return Call{}, err
 	}
-	c.Request.Repairs = in.mended
+	c.Request.Warnings = in.mended
 	normal, err := c.Request.Normalize()
 	c.Request = normal
 	return c, err

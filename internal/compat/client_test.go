@@ -74,7 +74,7 @@ type desk struct {
 
 func (d *desk) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
-	o := askback.Outcome{By: askback.By{Kind: askback.ByPerson, Name: "ana"}, At: nine.Add(time.Hour)}
+	o := askback.Outcome{Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: nine.Add(time.Hour)}
 	switch word {
 	case "ask":
 		return d.put([]byte(rest))
@@ -86,11 +86,11 @@ func (d *desk) play(line string) string {
 	case "decline":
 		o.Status, o.Reason = askback.Declined, rest
 	case "cancel":
-		o.Status, o.By = askback.Cancelled, askback.By{Kind: askback.ByAgent, Name: "bot"}
+		o.Status, o.Actor = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: "bot"}
 	case "expire":
-		o.Status, o.By = askback.Expired, askback.By{Kind: askback.ByTimer}
+		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.By, o.Defaulted, o.Answers = askback.Expired, askback.By{Kind: askback.ByTimer}, true, d.ask.Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, d.ask.Defaults()
 	default:
 		d.t.Fatalf("nobody knows what %q means", line)
 	}
@@ -114,7 +114,7 @@ func (d *desk) put(raw []byte) string {
 		out, err = json.Marshal(r.Questions)
 	}
 	said := d.said(out, err)
-	for _, p := range r.Repairs {
+	for _, p := range r.Warnings {
 		said += "mended: " + askback.Invalid{p}.Error() + "\n"
 	}
 	return said
@@ -166,8 +166,8 @@ func TestAClientsMistakeTeaches(t *testing.T) {
 				t.Errorf("%s: %d characters: %s", name, n, m)
 			}
 			_, example, _ := strings.Cut(m.Error(), " Example: ")
-			if call, err := c.Ask([]byte(example)); err != nil || len(call.Request.Repairs) > 0 {
-				t.Errorf("%s: the example of %q: %v, %v", name, m, err, call.Request.Repairs)
+			if call, err := c.Ask([]byte(example)); err != nil || len(call.Request.Warnings) > 0 {
+				t.Errorf("%s: the example of %q: %v, %v", name, m, err, call.Request.Warnings)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func decided(o *askback.Outcome) string {
 		said = askback.ConfirmYes
 	}
 	switch {
-	case o.By.Kind == askback.ByPolicy:
+	case o.Actor.Kind == askback.ActorPolicy:
 		said += " (by a standing approval)"
 	case o.Decision == askback.ApproveAll:
 		said += " (from now on without asking)"

@@ -87,7 +87,7 @@ func NotSubmitted(err error, ask askback.Ask) SessionReply {
 		out.QuestionIDs = several
 	case errors.Is(err, askback.ErrSettled) && ask.Outcome != nil:
 		out.AskID, out.Outcome = ask.ID, ask.Outcome
-		out.Message = fmt.Sprintf("%v: it was %s by %s", askback.ErrSettled, ask.Outcome.Status, ask.Outcome.By)
+		out.Message = fmt.Sprintf("%v: it was %s by %s", askback.ErrSettled, ask.Outcome.Status, ask.Outcome.Actor)
 	case errors.Is(err, askback.ErrNotFound):
 		out.Message = "no question is open here"
 	}

@@ -111,5 +111,5 @@ func (f Form) accepts(example []byte) bool {
 	if err == nil && r.Confirmation != nil {
 		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
-	return err == nil && !slices.ContainsFunc(r.Repairs, func(p askback.Problem) bool { return p.Detail != severalInOne })
+	return err == nil && !slices.ContainsFunc(r.Warnings, func(p askback.Problem) bool { return p.Detail != severalInOne })
 }

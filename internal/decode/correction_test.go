@@ -155,7 +155,7 @@ func TestTheLimitsOfTheTool(t *testing.T) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
-	for _, beside := range []string{`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"repairs": []`} {
+	for _, beside := range []string{`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"warnings": []`} {
 		if _, err := decode.Questions([]byte(`{"question": "Which?", ` + beside + `}`)); err == nil {
 			t.Errorf("a model may not say %s", beside)
 		}

@@ -7,7 +7,7 @@
 //
 // Questions come from models, and models make mistakes that cost a round trip
 // and mislead nobody: JSON in a string, a list left out, a flag in quotes
-// (F15). Those are mended, and each mend is told in Request.Repairs. Answers
+// (F15). Those are mended, and each mend is told in Request.Warnings. Answers
 // and confirmations are never mended: nobody may be held to what was guessed.
 package decode
 

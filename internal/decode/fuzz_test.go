@@ -33,7 +33,7 @@ func calls(f *testing.F) {
 // sent is a normal request as POST /asks reads it (wire.md §2).
 func sent(t *testing.T, r askback.Request) []byte {
 	t.Helper()
-	out := map[string]any{"on_timeout": r.OnTimeout, "quorum": r.Quorum, "repairs": r.Repairs, "to": r.To, "tags": r.Tags}
+	out := map[string]any{"on_timeout": r.OnTimeout, "quorum": r.Quorum, "warnings": r.Warnings, "to": r.To, "tags": r.Tags}
 	for name, text := range map[string]string{
 		"session_id": r.SessionID, "session_key": r.SessionKey, "agent": r.Agent, "title": r.Title, "key": r.Key,
 	} {

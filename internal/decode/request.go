@@ -11,7 +11,7 @@ const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL"
 
 // Request reads the body of POST /asks (wire.md §2): questions, a confirmation,
 // or the flat form of one question, and what goes with them. What was mended of
-// questions is in Repairs; a pointer in there is where a thing stands once JSON
+// questions is in Warnings; a pointer in there is where a thing stands once JSON
 // in strings is JSON.
 func Request(raw []byte) (askback.Request, error) {
 	return request(raw, func(r *reader, b *body) map[string]func(node) {
@@ -30,7 +30,7 @@ func Request(raw []byte) (askback.Request, error) {
 			"on_timeout":   r.text(&b.wait),
 			"callback_url": r.text(&b.CallbackURL),
 			"key":          r.text(&b.Key),
-			"repairs":      func(n node) { b.Repairs = r.problems(n) },
+			"warnings":     func(n node) { b.Warnings = r.problems(n) },
 		}
 	})
 }
@@ -64,7 +64,7 @@ func request(raw []byte, beside func(*reader, *body) map[string]func(node)) (ask
 	if exact {
 		r.refuseMends()
 	}
-	out.Repairs = r.repairs(out.Repairs)
+	out.Warnings = r.repairs(out.Warnings)
 	return out.Request, r.err()
 }
 

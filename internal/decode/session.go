@@ -42,7 +42,7 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 
 // Message reads the body of POST /sessions/{id}/messages: {"text"} of a person,
 // {"text", "final"} of the run itself. Who says neither speaks as the role given.
-func Message(raw []byte, role askback.Role) (askback.Tell, error) {
+func Message(raw []byte, role askback.Role) (askback.Command, error) {
 	r, n, err := parse(raw)
 	if err != nil {
 		return nil, err

@@ -68,13 +68,13 @@ func (w wild) became(t *testing.T) map[string]string {
 	}
 	out["questions"] = shown(t, r.Questions)
 	var repairs []string
-	for _, p := range r.Repairs {
+	for _, p := range r.Warnings {
 		repairs = append(repairs, p.Pointer+": "+p.Detail)
 		if p.Fix == "" {
 			t.Errorf("%s: %q does not say how it was read", w.name, p.Detail)
 		}
 	}
-	out["repairs"] = strings.Join(repairs, "\n")
+	out["warnings"] = strings.Join(repairs, "\n")
 	tool, err := decode.Questions(w.input)
 	if err != nil {
 		out["tool error"] = decode.Correction(w.input, err, decode.QuestionsTool)
@@ -100,7 +100,7 @@ func shown(t *testing.T, questions []askback.Question) string {
 	return "[\n" + strings.Join(lines, ",\n") + "\n]"
 }
 
-var sections = []string{"questions", "repairs", "error", "tool error"}
+var sections = []string{"questions", "warnings", "error", "tool error"}
 
 // What models really send is mended, or explained (F15, W1–W15).
 func TestWildCalls(t *testing.T) {
@@ -200,7 +200,7 @@ func accepted(t *testing.T, text string, form decode.Form) {
 	if err != nil {
 		t.Errorf("the example of %q is refused: %v", text, err)
 	}
-	for _, p := range r.Repairs {
+	for _, p := range r.Warnings {
 		if p.Detail != "several questions stand in one text" {
 			t.Errorf("the example of %q had to be mended: %v", text, p)
 		}

@@ -58,7 +58,7 @@ var readers = map[string]func([]byte) error{
 	},
 }
 
-func checked(t askback.Tell, err error) error {
+func checked(t askback.Command, err error) error {
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func TestExamplesOfBodiesAreRead(t *testing.T) {
 		}
 	}
 	for _, example := range all["AskRequest"].Examples {
-		if r, err := decode.Request(example); err != nil || len(r.Repairs) > 0 {
-			t.Errorf("this example is mended: %s: %v", example, r.Repairs)
+		if r, err := decode.Request(example); err != nil || len(r.Warnings) > 0 {
+			t.Errorf("this example is mended: %s: %v", example, r.Warnings)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 		{"AskRequest", "tags", "maxItems", askback.MaxNames},
 		{"AskRequest", "key", "maxLength", askback.MaxKey},
 		{"AskRequest", "session_key", "maxLength", askback.MaxKey},
-		{"AskRequest", "repairs", "maxItems", askback.MaxProblems},
+		{"AskRequest", "warnings", "maxItems", askback.MaxProblems},
 		{"ConfirmationRequest", "description", "maxLength", askback.MaxQuestion},
 		{"ConfirmationRequest", "input_preview", "maxLength", askback.MaxPreview},
 		{"ConfirmationRequest", "context", "maxLength", askback.MaxContext},

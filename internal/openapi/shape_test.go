@@ -38,18 +38,18 @@ var (
 		ToolName: "rm", Server: "files", Description: "Away", Input: raw(`{"a": 1}`), InputPreview: "rm a", Tier: "confirm",
 		Dangerous: true, NoEdit: true, Context: "old", Digest: digest,
 	}
-	person  = askback.By{Kind: askback.ByPerson, Name: "ana"}
+	person  = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	outcome = askback.Outcome{
 		Status: askback.Answered, Answers: []askback.QuestionAnswer{{ID: "q1", Question: "Which?", Selected: []string{"B"}, Other: "C", Notes: "n"}, {}},
 		Comment: "c", Decision: askback.ApproveAll, Input: raw(`{"a": 2}`), Digest: digest, GrantID: "grt_" + id, Reason: "r",
-		By: person, Via: askback.ViaWeb, At: nine, Defaulted: true,
+		Actor: person, Channel: askback.ChannelWeb, At: nine, Defaulted: true,
 	}
 	asked = askback.Ask{
 		ID: "ask_" + id, SessionID: "ses_" + id, Agent: "bot", Owner: "bot", Path: []string{"lead"}, Kind: askback.Questions,
 		Title: "t", Questions: []askback.Question{question, single}, Context: raw(`"c"`), To: []string{"ana"}, Quorum: 1,
 		Tags: []string{"prod"}, Claims: []askback.Claim{{Name: "ana", At: nine}}, Status: askback.Answered, CreatedAt: nine,
-		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, ReceivedAt: nine,
-		Repairs: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
+		Deadline: nine, OnTimeout: askback.OnTimeoutFail, PageURL: "https://x/asks/1", Outcome: &outcome, AckedAt: nine,
+		Warnings: []askback.Problem{{Pointer: "/header", Detail: "d", Fix: "f"}},
 	}
 	session = askback.Session{
 		ID: "ses_" + id, Agent: "bot", Owner: "bot", Hosted: true, Title: "t", Status: askback.SessionCompleted, Phase: "idle",
@@ -60,12 +60,12 @@ var (
 		ID: "grt_" + id, Owner: "bot", Agent: "bot", ToolName: "rm", Server: "files", Scope: askback.ScopeInput, AskID: "ask_" + id, Input: raw(`{"a": 1}`), SessionID: "ses_" + id,
 		Digest: digest, Dangerous: true, By: "ana", Token: "tok_" + id, CreatedAt: nine, ExpiresAt: nine, Uses: 1, RevokedAt: nine,
 	}
-	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Via: askback.ViaAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}
+	token   = askback.Token{ID: "tok_" + id, Kind: askback.Admin, Name: "ana", Channel: askback.ChannelAPI, CreatedAt: nine, ExpiresAt: nine, RevokedAt: nine}
 	message = askback.Message{Seq: 1, Role: askback.RoleUser, By: "ana", Text: "hi", At: nine}
-	asking  = askback.Asking{Name: "bot", Pending: 1}
+	asking  = askback.AgentStats{Name: "bot", Pending: 1}
 	stats   = askback.Stats{
 		Pending: 1, OldestPending: 1.5, Settled: map[askback.Status]int{askback.Answered: 1}, ByPolicy: 1, MedianWait: 0.5,
-		Answers: []askback.PersonStats{{Name: "ana", Answered: 1, Approved: 1, Denied: 1, MedianWait: 0.5}}, Agents: []askback.Asking{asking}, Partial: true,
+		Answers: []askback.PersonStats{{Name: "ana", Answered: 1, Approved: 1, Denied: 1, MedianWait: 0.5}}, Agents: []askback.AgentStats{asking}, Partial: true,
 	}
 )
 
@@ -75,7 +75,7 @@ var (
 var full = map[string]any{
 	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c"}, "Question": question, "Option": option, "OptionRequest": option,
 	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "Answered": outcome.Answers[0], "By": person,
-	"Mistake": asked.Repairs[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
+	"Mistake": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
 	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC"}, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
@@ -89,15 +89,15 @@ var least = map[string]any{
 	},
 	"AskPage": askback.Page{}, "Question": askback.Question{ID: "q1", Text: "?"}, "Option": askback.Option{Label: "A"},
 	"Confirmation": askback.Confirmation{ToolName: "rm", Input: raw(`{}`), Tier: "confirm", Digest: digest}, "Claim": askback.Claim{At: nine},
-	"Outcome": askback.Outcome{Status: askback.Expired, By: askback.By{Kind: askback.ByTimer}, At: nine}, "Answered": askback.QuestionAnswer{},
-	"By": askback.By{Kind: askback.ByTimer}, "Mistake": askback.Problem{},
+	"Outcome": askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: nine}, "Answered": askback.QuestionAnswer{},
+	"By": askback.Actor{Kind: askback.ActorTimer}, "Mistake": askback.Problem{},
 	"Session":     askback.Session{ID: session.ID, Status: askback.SessionRunning, CreatedAt: nine, UpdatedAt: nine},
 	"SessionPage": askback.SessionPage{}, "Message": askback.Message{Role: askback.RoleAssistant, At: nine}, "MessagePage": askback.MessagePage{},
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
 	"Grant": askback.Grant{ID: grant.ID, Scope: askback.ScopeTool, CreatedAt: nine, ExpiresAt: nine}, "GrantPage": askback.GrantPage{},
-	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Via: askback.ViaAPI, CreatedAt: nine},
-	"Person": askback.Person{}, "Agent": askback.Asking{}, "PersonStats": askback.PersonStats{},
-	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.Asking{}},
+	"Token":  askback.Token{ID: token.ID, Kind: askback.Agent, Channel: askback.ChannelAPI, CreatedAt: nine},
+	"Person": askback.Person{}, "Agent": askback.AgentStats{}, "PersonStats": askback.PersonStats{},
+	"Stats": askback.Stats{Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{}},
 	"Event": askback.Event{Type: "snapshot", At: nine, Data: raw(`{"asks": [], "session": null}`)},
 }
 
@@ -147,7 +147,7 @@ func unset(v any) (out []string) {
 func TestZeroValuesAreNoThing(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
-		"Outcome": askback.Outcome{}, "By": askback.By{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
+		"Outcome": askback.Outcome{}, "By": askback.Actor{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
 		"Grant": askback.Grant{}, "Token": askback.Token{}, "Event": askback.Event{}, "Stats": askback.Stats{},
 	} {
 		raw, err := json.Marshal(v)
@@ -171,7 +171,7 @@ func TestAnAskThatContradictsItselfIsRefused(t *testing.T) {
 		"questions without any":             func(a *askback.Ask) { a.Questions = nil },
 		"a status that no ask has":          func(a *askback.Ask) { a.Status = askback.AnyStatus },
 		"five questions":                    func(a *askback.Ask) { a.Questions = []askback.Question{single, single, single, single, single} },
-		"an outcome by nobody":              func(a *askback.Ask) { o := outcome; o.By = askback.By{}; a.Outcome = &o },
+		"an outcome by nobody":              func(a *askback.Ask) { o := outcome; o.Actor = askback.Actor{}; a.Outcome = &o },
 		"a digest that is none":             func(a *askback.Ask) { o := outcome; o.Digest = "md5:0"; a.Outcome = &o },
 		"an id of something else":           func(a *askback.Ask) { a.ID = a.SessionID },
 		"a context that is neither of both": func(a *askback.Ask) { a.Context = raw("[]") },
@@ -259,16 +259,16 @@ func TestWhatAnEngineGivesHasItsSchema(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	e := engine.New(memstore.New(), nil)
-	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Via: askback.ViaAPI})
-	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
-	root := e.As(askback.Principal{Kind: askback.Admin, Name: "eve", Via: askback.ViaTerminal})
+	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot", Channel: askback.ChannelAPI})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
+	root := e.As(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelTerminal})
 	begin := must(next(ana.Events(ctx, "", "")))(t)
 	holds(t, "Event", begin)
 	s := must(bot.Start(ctx, askback.SessionRequest{Key: "run", Metadata: raw(`{"a": 1}`)}))(t)
 	first := must(bot.Ask(ctx, askback.Request{SessionID: s.ID, Questions: []askback.Question{{Text: "Which?", Options: askback.Options("A", "B")}}}))(t)
 	holds(t, "Ask", must(ana.Claim(ctx, first.ID))(t))
 	holds(t, "Ask", must(ana.Answer(ctx, first.ID, askback.Choose("A")))(t))
-	holds(t, "Ask", must(bot.Receive(ctx, first.ID))(t))
+	holds(t, "Ask", must(bot.Ack(ctx, first.ID))(t))
 	if _, err := root.Answer(ctx, first.ID, askback.Choose("B")); err == nil {
 		t.Error("a late answer counts")
 	}
@@ -285,20 +285,20 @@ func TestWhatAnEngineGivesHasItsSchema(t *testing.T) {
 	grants := must(ana.Grants(ctx, askback.GrantQuery{}))(t)
 	holds(t, "GrantPage", grants)
 	holds(t, "Grant", must(ana.Revoke(ctx, grants.Items[0].ID))(t))
-	for _, tell := range []askback.Tell{
+	for _, tell := range []askback.Command{
 		askback.SetTodos{Todos: session.Todos},
 		askback.Report{Text: "hi", Final: true},
 		askback.EndTurn{Reason: "r"},
 		askback.ResumeSession{Message: "go"},
 		askback.Complete{Result: raw(`{"a": 1}`)},
 	} {
-		holds(t, "Session", must(bot.Tell(ctx, s.ID, tell))(t))
+		holds(t, "Session", must(bot.Send(ctx, s.ID, tell))(t))
 	}
 	holds(t, "MessagePage", must(ana.Messages(ctx, s.ID, "", 0))(t))
 	holds(t, "SessionPage", must(ana.Sessions(ctx, askback.SessionQuery{}))(t))
 	holds(t, "AskPage", must(ana.List(ctx, askback.Query{Status: askback.AnyStatus}))(t))
 	numbers := must(ana.Stats(ctx))(t)
-	numbers.Agents = append([]askback.Asking{}, numbers.Agents...) // a door writes [] for none
+	numbers.Agents = append([]askback.AgentStats{}, numbers.Agents...) // a door writes [] for none
 	holds(t, "Stats", numbers)
 	minted, secret, err := root.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "ben", ExpiresIn: time.Hour})
 	if err != nil {
@@ -323,7 +323,7 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{
 		"session_started", "state_change", "message", "todos_changed", "session_completed", "question_pending", "question_claimed",
-		"question_answered", "question_declined", "question_consumed", "answer_received", "answer_refused", "grant_made", "grant_used", "grant_revoked",
+		"question_answered", "question_declined", "question_consumed", "answer_acked", "answer_refused", "grant_made", "grant_used", "grant_revoked",
 	}
 	for ev, err := range events {
 		if err != nil {

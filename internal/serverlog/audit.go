@@ -142,7 +142,7 @@ func (l *Log) Committed(event string, a askback.Ask) {
 	}
 	o := a.Outcome
 	attrs := []slog.Attr{
-		slog.String("by_kind", string(o.By.Kind)), slog.String("by", o.By.Name), slog.String("via", string(o.Via)),
+		slog.String("by_kind", string(o.Actor.Kind)), slog.String("by", o.Actor.Name), slog.String("via", string(o.Channel)),
 		slog.String("ask", a.ID), slog.String("session", a.SessionID), slog.String("agent", a.Agent), slog.String("token", a.Owner),
 	}
 	if c := a.Confirmation; c != nil {
@@ -175,7 +175,7 @@ func ending(event string, o *askback.Outcome) string {
 }
 
 func principal(p askback.Principal) []slog.Attr {
-	return []slog.Attr{slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Via))}
+	return []slog.Attr{slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Channel))}
 }
 
 func token(t askback.Token) []slog.Attr {

@@ -104,7 +104,7 @@ func TestLevelsAndSecrets(t *testing.T) {
 	l.With("key", "value").WithGroup("group").Warn("too quiet")
 	l.Error("wrong", "error", errors.New("the token "+secret+" is wrong"), "long", strings.Repeat("x", 10_000))
 	l.Committed("question_declined", askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{
-		Status: askback.Declined, By: askback.By{Kind: askback.ByPerson, Name: secret},
+		Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: secret},
 	}})
 	got := lines(t, &b)
 	if len(got) != 2 || got[0]["error"] != "the token askback_… is wrong" || got[1]["event"] != "declined" || got[1]["by"] != "askback_…" {
@@ -159,8 +159,8 @@ func TestAuditLog(t *testing.T) {
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
 	e := engine.New(memstore.New(), &engine.Options{Observer: l})
 	gate, ctx := l.Gate(e), context.Background()
-	root := gate.As(askback.Principal{Kind: askback.Admin, Name: "root", Via: askback.ViaTerminal})
-	ana := gate.As(askback.Principal{Kind: askback.Responder, Name: "ana", Via: askback.ViaWeb})
+	root := gate.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
+	ana := gate.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 	bot := gate.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ask := func(r askback.Request) string {
 		t.Helper()

@@ -26,7 +26,7 @@ type Ask struct {
 	Title    safetext.Text
 	Context  Prose           // what the agent wants known beside the question, where it is words
 	Data     safetext.Text   // and where it is an object, exactly
-	Repairs  []safetext.Text // where the agent's call was mended
+	Warnings []safetext.Text // where the agent's call was mended
 	Claims   []Claim
 	Created  time.Time
 	Deadline time.Time // zero: none
@@ -79,7 +79,7 @@ type Confirmation struct {
 func (a Ask) Prose() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
-	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Repairs) > 0
+	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings) > 0
 }
 
 // Added reports whether the agent adds words that are not among the arguments.
@@ -113,7 +113,7 @@ func Of(a askback.Ask) Ask {
 		v.Owner = c.line(a.Owner)
 	}
 	v.Context, v.Data = c.context(a.Context)
-	v.Repairs = c.repairs(a.Repairs)
+	v.Warnings = c.repairs(a.Warnings)
 	for _, claim := range a.Claims {
 		v.Claims = append(v.Claims, Claim{c.line(claim.Name), claim.At})
 	}
@@ -125,10 +125,10 @@ func Of(a askback.Ask) Ask {
 	}
 	v.Hidden = c.hidden
 	if c.stripped {
-		v.Repairs = append(v.Repairs, safetext.Line("A block <resume-context> in these words is for the agent and is not shown."))
+		v.Warnings = append(v.Warnings, safetext.Line("A block <resume-context> in these words is for the agent and is not shown."))
 	}
 	if a.Outcome != nil {
-		v.Outcome, v.Received = outcome(*a.Outcome), a.ReceivedAt
+		v.Outcome, v.Received = outcome(*a.Outcome), a.AckedAt
 	}
 	return v
 }

@@ -104,21 +104,21 @@ func TestPicksAreTheAgentsWords(t *testing.T) {
 
 // F4: who, how and where; silence is never a person.
 func TestOutcomesInWords(t *testing.T) {
-	ana := askback.By{Kind: askback.ByPerson, Name: "ana"}
-	timer := askback.By{Kind: askback.ByTimer}
+	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
+	timer := askback.Actor{Kind: askback.ActorTimer}
 	for want, o := range map[string]askback.Outcome{
-		"answered by ana in the terminal":                     {Status: askback.Answered, By: ana, Via: askback.ViaTerminal},
-		"answered by ana in the browser":                      {Status: askback.Answered, By: ana, Via: askback.ViaWeb},
-		"approved by ana in Slack":                            {Status: askback.Answered, Decision: askback.Approve, By: ana, Via: askback.ViaSlack},
-		"denied by ana by e-mail":                             {Status: askback.Answered, Decision: askback.Deny, By: ana, Via: askback.ViaEmail},
-		"approved, also for later calls, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, By: ana, Via: askback.ViaAPI},
-		"approved by policy grt_1":                            {Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPolicy, Name: "grt_1"}},
-		"declined by ana from a notification":                 {Status: askback.Declined, By: ana, Via: askback.ViaPush},
-		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, By: askback.By{Kind: askback.ByOperator, Name: "joe"}, Via: askback.ViaMCP},
-		"withdrawn by the agent":                              {Status: askback.Cancelled, By: askback.By{Kind: askback.ByAgent, Name: "bot"}, Via: askback.ViaAPI},
-		"a timer applied the default: nobody answered":        {Status: askback.Expired, Defaulted: true, By: timer},
-		"a timer ended it: nobody answered":                   {Status: askback.Expired, By: timer},
-		"answered by a⟨U+202E⟩b through a hook":               {Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "a\u202eb"}, Via: askback.ViaHook},
+		"answered by ana in the terminal":                     {Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal},
+		"answered by ana in the browser":                      {Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb},
+		"approved by ana in Slack":                            {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack},
+		"denied by ana by e-mail":                             {Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail},
+		"approved, also for later calls, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI},
+		"approved by policy grt_1":                            {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "grt_1"}},
+		"declined by ana from a notification":                 {Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush},
+		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
+		"withdrawn by the agent":                              {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
+		"a timer applied the default: nobody answered":        {Status: askback.Expired, Defaulted: true, Actor: timer},
+		"a timer ended it: nobody answered":                   {Status: askback.Expired, Actor: timer},
+		"answered by a⟨U+202E⟩b through a hook":               {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o})
 		if got := v.Outcome.Sentence.String(); got != want {
@@ -127,7 +127,7 @@ func TestOutcomesInWords(t *testing.T) {
 		if got := v.Standing(); got != v.Outcome.Sentence {
 			t.Errorf("it stands at %q", got)
 		}
-		if got, want := v.Outcome.Timer, o.By.Kind == askback.ByTimer; got != want {
+		if got, want := v.Outcome.Timer, o.Actor.Kind == askback.ActorTimer; got != want {
 			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
 		}
 	}
@@ -281,13 +281,13 @@ func TestResumeContextIsNotShown(t *testing.T) {
 	}
 	v := view.Of(a)
 	drawn := v.Title.String() + v.Context.String() + v.Questions[0].Text.String()
-	if drawn != "A titleBecauseVisible?" || len(v.Repairs) != 1 {
-		t.Errorf("got %q, %v", drawn, v.Repairs)
+	if drawn != "A titleBecauseVisible?" || len(v.Warnings) != 1 {
+		t.Errorf("got %q, %v", drawn, v.Warnings)
 	}
 	a.Questions[0].Text, a.Title, a.Context = "<resume-context>all of it</resume-context>", "<resume-context>open", nil
 	v = view.Of(a)
-	if got := v.Title.String() + v.Questions[0].Text.String(); got != "<resume-context>open<resume-context>all of it</resume-context>" || len(v.Repairs) != 0 {
-		t.Errorf("got %q, %v", got, v.Repairs)
+	if got := v.Title.String() + v.Questions[0].Text.String(); got != "<resume-context>open<resume-context>all of it</resume-context>" || len(v.Warnings) != 0 {
+		t.Errorf("got %q, %v", got, v.Warnings)
 	}
 	c := view.Of(askback.Ask{ID: "ask_2", Kind: askback.Confirm, Confirmation: &askback.Confirmation{
 		ToolName: "say", Description: block + "Say it", Input: json.RawMessage(`{"text":"<resume-context>x</resume-context>"}`),

@@ -180,35 +180,35 @@ type Winner struct {
 // Overtaken tells the person me, whose answer came too late, how the ask was settled
 // (E10, F6).
 func Overtaken(o askback.Outcome, me string) Winner {
-	if o.By.Kind == askback.ByPerson && o.By.Name == me {
+	if o.Actor.Kind == askback.ActorPerson && o.Actor.Name == me {
 		did := verb(o)
 		if o.Approved() {
 			did = string(askback.Approve)
 		}
-		return Winner{safetext.Line("You " + did + " this " + elsewhere(o.Via)), true}
+		return Winner{safetext.Line("You " + did + " this " + elsewhere(o.Channel)), true}
 	}
 	return Winner{Sentence: quicker(o)}
 }
 
 // elsewhere names the channel of a person's own earlier answer.
-func elsewhere(via askback.Via) string {
+func elsewhere(via askback.Channel) string {
 	switch via {
-	case askback.ViaWeb:
+	case askback.ChannelWeb:
 		return "in another window"
-	case askback.ViaTerminal:
+	case askback.ChannelTerminal:
 		return "at the terminal"
 	}
 	return place(via)
 }
 
 func quicker(o askback.Outcome) Text {
-	who := o.By.String()
+	who := o.Actor.String()
 	switch {
 	case standing(o):
-		return safetext.Line("The standing approval of " + o.By.Name + " approved first")
-	case o.By.Kind == askback.ByTimer:
+		return safetext.Line("The standing approval of " + o.Actor.Name + " approved first")
+	case o.Actor.Kind == askback.ActorTimer:
 		return safetext.Line("The deadline passed before your answer arrived")
-	case o.By.Kind == askback.ByAgent:
+	case o.Actor.Kind == askback.ActorAgent:
 		return safetext.Line("The agent withdrew this before your answer arrived")
 	case o.Status == askback.Answered && o.Approved():
 		return safetext.Line(who + " approved first")

@@ -59,20 +59,20 @@ func TestGrantsInWords(t *testing.T) {
 func TestStandingApprovalsInWords(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
-			Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPolicy, Name: "ana"}, GrantID: "grt_1",
+			Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, GrantID: "grt_1",
 		},
 		"approved with other arguments by ana in the browser": {
-			Status: askback.Answered, Decision: askback.Approve, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaWeb, Input: json.RawMessage(`{"a":1}`),
+			Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, Input: json.RawMessage(`{"a":1}`),
 		},
 		"approved, also for later calls, by ana in the terminal": {
-			Status: askback.Answered, Decision: askback.ApproveAll, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaTerminal, GrantID: "grt_1",
+			Status: askback.Answered, Decision: askback.ApproveAll, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelTerminal, GrantID: "grt_1",
 		},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o}).Outcome
 		if got := v.Sentence.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if v.Grant.String() != o.GrantID || v.Standing != (o.By.Kind == askback.ByPolicy) || (v.Arguments.String() == "") != (len(o.Input) == 0) {
+		if v.Grant.String() != o.GrantID || v.Standing != (o.Actor.Kind == askback.ActorPolicy) || (v.Arguments.String() == "") != (len(o.Input) == 0) {
 			t.Errorf("got %+v", v)
 		}
 	}

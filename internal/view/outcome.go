@@ -34,7 +34,7 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, Timer: o.By.Kind == askback.ByTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
+		At: o.At, Timer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)
@@ -53,23 +53,23 @@ func outcome(o askback.Outcome) *Outcome {
 // a timer's.
 func sentence(o askback.Outcome) string {
 	switch {
-	case o.By.Kind == askback.ByTimer && o.Defaulted:
+	case o.Actor.Kind == askback.ActorTimer && o.Defaulted:
 		return "a timer applied the default: nobody answered"
-	case o.By.Kind == askback.ByTimer:
+	case o.Actor.Kind == askback.ActorTimer:
 		return "a timer ended it: nobody answered"
-	case o.By.Kind == askback.ByAgent && o.Status == askback.Cancelled:
+	case o.Actor.Kind == askback.ActorAgent && o.Status == askback.Cancelled:
 		return "withdrawn by the agent"
 	case standing(o):
-		return "approved by the standing approval of " + o.By.Name + " (" + o.GrantID + ")"
+		return "approved by the standing approval of " + o.Actor.Name + " (" + o.GrantID + ")"
 	case len(o.Input) > 0:
-		return "approved with other arguments by " + o.By.String() + " " + place(o.Via)
+		return "approved with other arguments by " + o.Actor.String() + " " + place(o.Channel)
 	}
-	return strings.TrimSpace(verb(o) + " by " + o.By.String() + " " + place(o.Via))
+	return strings.TrimSpace(verb(o) + " by " + o.Actor.String() + " " + place(o.Channel))
 }
 
 // standing says whether a grant answered, so that nobody takes it for a person.
 func standing(o askback.Outcome) bool {
-	return o.By.Kind == askback.ByPolicy && o.GrantID != "" && o.Approved()
+	return o.Actor.Kind == askback.ActorPolicy && o.GrantID != "" && o.Approved()
 }
 
 func verb(o askback.Outcome) string {
@@ -82,25 +82,25 @@ func verb(o askback.Outcome) string {
 	return string(o.Decision)
 }
 
-func place(via askback.Via) string {
+func place(via askback.Channel) string {
 	switch via {
 	case "":
 		return ""
-	case askback.ViaWeb:
+	case askback.ChannelWeb:
 		return "in the browser"
-	case askback.ViaTerminal:
+	case askback.ChannelTerminal:
 		return "in the terminal"
-	case askback.ViaSlack:
+	case askback.ChannelSlack:
 		return "in Slack"
-	case askback.ViaEmail:
+	case askback.ChannelEmail:
 		return "by e-mail"
-	case askback.ViaPush:
+	case askback.ChannelPush:
 		return "from a notification"
-	case askback.ViaAPI:
+	case askback.ChannelAPI:
 		return "over the API"
-	case askback.ViaHook:
+	case askback.ChannelHook:
 		return "through a hook"
-	case askback.ViaMCP:
+	case askback.ChannelMCP:
 		return "over MCP"
 	}
 	return "via " + string(via)

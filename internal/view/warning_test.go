@@ -87,11 +87,11 @@ func TestPaddingIsCounted(t *testing.T) {
 
 // F15: what was mended in the agent's call is told, one safe line each.
 func TestRepairsAreTold(t *testing.T) {
-	v := view.Of(askback.Ask{Repairs: []askback.Problem{
+	v := view.Of(askback.Ask{Warnings: []askback.Problem{
 		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Detail: "two\nlines\u202e"},
 	}})
 	var got []string
-	for _, r := range v.Repairs {
+	for _, r := range v.Warnings {
 		got = append(got, r.String())
 	}
 	want := []string{

@@ -30,8 +30,8 @@ type product struct {
 
 // Who asks and who answers.
 var (
-	asker    = askback.Principal{Kind: askback.Agent, Name: "deploy-bot", Via: askback.ViaAPI}
-	answerer = askback.Principal{Kind: askback.Responder, Name: "ann@example.com", Via: askback.ViaAPI}
+	asker    = askback.Principal{Kind: askback.Agent, Name: "deploy-bot", Channel: askback.ChannelAPI}
+	answerer = askback.Principal{Kind: askback.Responder, Name: "ann@example.com", Channel: askback.ChannelAPI}
 )
 
 // openProduct opens Askback in this process.

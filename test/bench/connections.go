@@ -181,7 +181,7 @@ func (p *product) invite(ctx context.Context, out *json.Encoder, address string,
 func (p *product) prepare(ctx context.Context, address string, n int) (polls, error) {
 	at := polls{Address: address}
 	for len(at.Asks) < n {
-		who := askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("agent ", len(at.Tokens)), Via: askback.ViaAPI}
+		who := askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("agent ", len(at.Tokens)), Channel: askback.ChannelAPI}
 		secret, err := p.admit(ctx, who)
 		if err != nil {
 			return at, err

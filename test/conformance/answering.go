@@ -113,8 +113,8 @@ func everyShape(f fixture) {
 		}
 		want := before
 		s.want.Status, want.Status = askback.Answered, askback.Answered
-		s.want.By = askback.By{Kind: askback.ByPerson, Name: "ana"}
-		s.want.Via, s.want.At = askback.ViaAPI, got.Outcome.At
+		s.want.Actor = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
+		s.want.Channel, s.want.At = askback.ChannelAPI, got.Outcome.At
 		if s.want.Decision == askback.Approve {
 			s.want.Digest = before.Confirmation.Digest // what was approved is what was asked (F7)
 		}
@@ -194,7 +194,7 @@ func sharesNothing(f fixture) {
 	won := f.done(ana.Answer(f.ctx(), asked.ID, answer))
 	want := won.Clone()
 	answer.Answers[0].Selected[0], answer.Answers[1].Selected[0] = "?", "?"
-	won.Outcome.Answers[0].Selected[0], won.Outcome.By.Name = "?", "?"
+	won.Outcome.Answers[0].Selected[0], won.Outcome.Actor.Name = "?", "?"
 	waited := f.done(agent.Wait(f.ctx(), asked.ID))
 	f.same(waited, want)
 	waited.Outcome.Answers[1].Selected[0], waited.Outcome.Status = "?", "?"
@@ -263,7 +263,7 @@ func declineEnds(f fixture) {
 		want.Status = askback.Declined
 		want.Outcome = &askback.Outcome{
 			Status: askback.Declined, Reason: "ask ben",
-			By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Via: askback.ViaAPI, At: got.Outcome.At,
+			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
 		}
 		f.same(got, want)
 		f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
@@ -279,7 +279,7 @@ func cancelEnds(f fixture) {
 	want.Status = askback.Cancelled
 	want.Outcome = &askback.Outcome{
 		Status: askback.Cancelled, Reason: "found it",
-		By: askback.By{Kind: askback.ByAgent, Name: "deploybot"}, Via: askback.ViaAPI, At: got.Outcome.At,
+		Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
 	}
 	f.same(got, want)
 	f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
@@ -303,8 +303,8 @@ func claimIsSeen(f fixture) {
 		f.Errorf("got claims %s, want ana's and ben's", text(got.Claims))
 	}
 	carl := f.done(f.person("carl").Answer(f.ctx(), want.ID, askback.Choose("SQLite")))
-	if carl.Outcome.By.Name != "carl" {
-		f.Errorf("got an outcome by %s, want carl, whoever claims", carl.Outcome.By)
+	if carl.Outcome.Actor.Name != "carl" {
+		f.Errorf("got an outcome by %s, want carl, whoever claims", carl.Outcome.Actor)
 	}
 }
 
@@ -318,10 +318,10 @@ func spentOnce(f fixture) {
 	_, err = f.as(askback.Agent, "otherbot").Consume(f.ctx(), a.ID, digest)
 	f.want(err, askback.ErrNotFound)
 	spent := f.done(agent.Consume(f.ctx(), a.ID, digest))
-	if spent.ReceivedAt.IsZero() {
+	if spent.AckedAt.IsZero() {
 		f.Errorf("an approval is spent, and there is no receipt for it")
 	}
-	want.ReceivedAt = spent.ReceivedAt
+	want.AckedAt = spent.AckedAt
 	f.same(spent, want)
 	_, err = agent.Consume(f.ctx(), a.ID, digest)
 	f.want(err, askback.ErrConsumed)
@@ -331,23 +331,23 @@ func spentOnce(f fixture) {
 func receivedOnce(f fixture) {
 	agent := f.agent()
 	a := f.must(agent, database())
-	_, err := agent.Receive(f.ctx(), a.ID)
+	_, err := agent.Ack(f.ctx(), a.ID)
 	f.want(err, askback.ErrPending)
 	want := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
-	if !want.ReceivedAt.IsZero() {
-		f.Errorf("got a receipt of %v with the answer, want none yet", want.ReceivedAt)
+	if !want.AckedAt.IsZero() {
+		f.Errorf("got a receipt of %v with the answer, want none yet", want.AckedAt)
 	}
-	_, err = f.as(askback.Agent, "otherbot").Receive(f.ctx(), a.ID)
+	_, err = f.as(askback.Agent, "otherbot").Ack(f.ctx(), a.ID)
 	f.want(err, askback.ErrNotFound)
-	_, err = f.person("ana").Receive(f.ctx(), a.ID)
+	_, err = f.person("ana").Ack(f.ctx(), a.ID)
 	f.want(err, askback.ErrForbidden)
 	waits := func(q askback.Query) bool {
 		page, err := agent.List(f.ctx(), q)
 		f.want(err, nil)
 		return slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == a.ID })
 	}
-	late := askback.Query{Undelivered: true}
-	if !waits(late) || !waits(askback.Query{Undelivered: true, Status: askback.Answered}) || waits(askback.Query{Undelivered: true, Status: askback.Declined}) {
+	late := askback.Query{Unacked: true}
+	if !waits(late) || !waits(askback.Query{Unacked: true, Status: askback.Answered}) || waits(askback.Query{Unacked: true, Status: askback.Declined}) {
 		f.Errorf("what was answered is not in the list of what was not delivered")
 	}
 	other, err := f.as(askback.Agent, "otherbot").List(f.ctx(), late)
@@ -360,16 +360,16 @@ func receivedOnce(f fixture) {
 	if f.want(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
 		f.Errorf("what is open, or withdrawn by the agent itself, waits to be delivered")
 	}
-	got := f.done(agent.Receive(f.ctx(), a.ID))
+	got := f.done(agent.Ack(f.ctx(), a.ID))
 	if waits(late) {
 		f.Errorf("what was received waits to be delivered")
 	}
-	if got.ReceivedAt.Before(want.Outcome.At) {
-		f.Errorf("got a receipt of %v for an answer of %v", got.ReceivedAt, want.Outcome.At)
+	if got.AckedAt.Before(want.Outcome.At) {
+		f.Errorf("got a receipt of %v for an answer of %v", got.AckedAt, want.Outcome.At)
 	}
-	want.ReceivedAt = got.ReceivedAt
+	want.AckedAt = got.AckedAt
 	f.same(got, want)
-	f.same(f.done(agent.Receive(f.ctx(), a.ID)), want)
+	f.same(f.done(agent.Ack(f.ctx(), a.ID)), want)
 	f.same(f.done(f.person("ana").Get(f.ctx(), a.ID)), want)
 }
 

@@ -72,7 +72,7 @@ func (f fixture) ctx() context.Context {
 }
 
 func (f fixture) as(kind askback.Kind, name string) askback.Client {
-	return f.subject.As(askback.Principal{Kind: kind, Name: name, Via: askback.ViaAPI})
+	return f.subject.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelAPI})
 }
 
 func (f fixture) agent() askback.Client             { return f.as(askback.Agent, "deploybot") }

@@ -21,14 +21,14 @@ func completedStays(f fixture) {
 		_, err := agent.Ask(f.ctx(), q)
 		f.want(err, askback.ErrEnded)
 	}
-	for _, t := range []askback.Tell{askback.SendMessage{Text: "thanks"}, askback.ResumeSession{}, askback.EndTurn{}, askback.EndSession{}} {
-		_, err := ana.Tell(f.ctx(), one.ID, t)
+	for _, t := range []askback.Command{askback.SendMessage{Text: "thanks"}, askback.ResumeSession{}, askback.EndTurn{}, askback.EndSession{}} {
+		_, err := ana.Send(f.ctx(), one.ID, t)
 		f.want(err, askback.ErrEnded)
 	}
-	for _, t := range []askback.Tell{
+	for _, t := range []askback.Command{
 		askback.Report{Text: "x"}, askback.Complete{}, askback.Complete{Status: askback.SessionFailed}, askback.SetTodos{}, askback.ResumeSession{},
 	} {
-		_, err := agent.Tell(f.ctx(), one.ID, t)
+		_, err := agent.Send(f.ctx(), one.ID, t)
 		f.want(err, askback.ErrEnded)
 	}
 	f.tell(agent, one.ID, result) // a repeat

@@ -211,7 +211,7 @@ func feedRaces(f fixture) {
 	for range writers {
 		group.Go(func() {
 			for range each {
-				if _, err := ana.Tell(f.ctx(), one.ID, askback.SendMessage{Text: "x"}); err != nil {
+				if _, err := ana.Send(f.ctx(), one.ID, askback.SendMessage{Text: "x"}); err != nil {
 					f.Errorf("tell: %v", err)
 				}
 			}

@@ -42,7 +42,7 @@ func (f fixture) byGrant(a askback.Ask, id string) {
 	switch {
 	case !a.Settled():
 		f.Errorf("got a pending ask, want one answered by grant %s", id)
-	case !a.Outcome.Approved() || a.Outcome.By.Kind != askback.ByPolicy || a.Outcome.GrantID != id || a.Outcome.Via != "":
+	case !a.Outcome.Approved() || a.Outcome.Actor.Kind != askback.ActorPolicy || a.Outcome.GrantID != id || a.Outcome.Channel != "":
 		f.Errorf("got outcome %s, want an approval by policy with grant %s", text(a.Outcome), id)
 	}
 }
@@ -97,7 +97,7 @@ func grantedTool(f fixture) {
 	all.Reason = "go on"
 	got := f.done(ana.Answer(f.ctx(), first.ID, all))
 	id := got.Outcome.GrantID
-	if !got.Outcome.Approved() || got.Outcome.By.Kind != askback.ByPerson || id == "" {
+	if !got.Outcome.Approved() || got.Outcome.Actor.Kind != askback.ActorPerson || id == "" {
 		f.Fatalf("got outcome %s, want an approval by ana that made a grant", text(got.Outcome))
 	}
 	next := f.must(agent, toolCall("read", `{"path":"/b"}`))

@@ -31,7 +31,7 @@ func hundredAnswer(f fixture) {
 	for i, err := range errs {
 		if err == nil {
 			winners++
-			if name := fmt.Sprintf("person%d", i); want.Outcome.By.Name != name || want.Outcome.Answers[0].Other != "the choice of "+name {
+			if name := fmt.Sprintf("person%d", i); want.Outcome.Actor.Name != name || want.Outcome.Answers[0].Other != "the choice of "+name {
 				f.Errorf("%s was told to have won, and the outcome is %s", name, text(want.Outcome))
 			}
 			f.same(got[i], want)

@@ -41,7 +41,7 @@ var askerActs = []act{
 	{"consume", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
 		return s.Consume(f.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
 	}},
-	{"receive", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Receive(f.ctx(), a.ID) }},
+	{"ack", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Ack(f.ctx(), a.ID) }},
 }
 
 var readActs = []act{
@@ -101,8 +101,8 @@ func eachKind(f fixture) {
 	root := f.as(askback.Admin, "root") // does what a responder does
 	f.same(f.done(root.Get(f.ctx(), a.ID)), a)
 	got := f.done(root.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
-	if got.Outcome.By != (askback.By{Kind: askback.ByPerson, Name: "root"}) {
-		f.Errorf("got an outcome by %s, want the person root", text(got.Outcome.By))
+	if got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "root"}) {
+		f.Errorf("got an outcome by %s, want the person root", text(got.Outcome.Actor))
 	}
 }
 

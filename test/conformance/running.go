@@ -52,9 +52,9 @@ func (f fixture) stands(seat askback.Client, id string, status askback.SessionSt
 	return one
 }
 
-func (f fixture) tell(seat askback.Client, id string, t askback.Tell) askback.Session {
+func (f fixture) tell(seat askback.Client, id string, t askback.Command) askback.Session {
 	f.Helper()
-	one, err := seat.Tell(f.ctx(), id, t)
+	one, err := seat.Send(f.ctx(), id, t)
 	if err != nil {
 		f.Fatalf("tell %T: %v", t, err)
 	}
@@ -126,11 +126,11 @@ func ownSession(f fixture) {
 		f.Errorf("got session %s, want it over", text(one))
 	}
 	got := f.done(agent.Get(f.ctx(), second.ID))
-	if got.Status != askback.Cancelled || got.Outcome.By != (askback.By{Kind: askback.ByPerson, Name: "ana"}) || got.Outcome.Reason != "not now" {
+	if got.Status != askback.Cancelled || got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "ana"}) || got.Outcome.Reason != "not now" {
 		f.Errorf("got outcome %s, want it cancelled by ana", text(got.Outcome))
 	}
 	third := f.must(agent, database())
-	_, err = ana.Tell(f.ctx(), third.SessionID, askback.SendMessage{Text: "hello"})
+	_, err = ana.Send(f.ctx(), third.SessionID, askback.SendMessage{Text: "hello"})
 	f.invalid(err, "")
 }
 
@@ -138,16 +138,16 @@ func endings(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	for _, c := range []struct {
 		who    askback.Client
-		tell   askback.Tell
+		tell   askback.Command
 		status askback.SessionStatus
 		phase  string
-		by     askback.By
+		by     askback.Actor
 	}{
-		{ana, askback.EndTurn{Reason: "why"}, askback.SessionCompleted, "idle", askback.By{Kind: askback.ByPerson, Name: "ana"}},
-		{ana, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.By{Kind: askback.ByPerson, Name: "ana"}},
-		{agent, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.By{Kind: askback.ByAgent, Name: "deploybot"}},
-		{agent, askback.Complete{}, askback.SessionCompleted, "", askback.By{Kind: askback.ByAgent, Name: "deploybot"}},
-		{agent, askback.Complete{Status: askback.SessionFailed, Error: "out of disk"}, askback.SessionFailed, "", askback.By{Kind: askback.ByAgent, Name: "deploybot"}},
+		{ana, askback.EndTurn{Reason: "why"}, askback.SessionCompleted, "idle", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
+		{ana, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
+		{agent, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
+		{agent, askback.Complete{}, askback.SessionCompleted, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
+		{agent, askback.Complete{Status: askback.SessionFailed, Error: "out of disk"}, askback.SessionFailed, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
 	} {
 		one := f.began(agent, askback.SessionRequest{})
 		q := askback.Request{SessionID: one.ID, Questions: database().Questions}
@@ -159,7 +159,7 @@ func endings(f fixture) {
 		}
 		for i, ask := range asks {
 			ask = f.done(agent.Wait(f.ctx(), ask.ID))
-			if i == 0 && ask.Status != askback.Answered || i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.By != c.by) {
+			if i == 0 && ask.Status != askback.Answered || i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.Actor != c.by) {
 				f.Errorf("%T: ask %d got outcome %s", c.tell, i, text(ask.Outcome))
 			}
 		}
@@ -173,12 +173,12 @@ func finalSessions(f fixture) {
 	f.tell(ana, one.ID, askback.EndSession{}) // a repeat
 	_, err := agent.Ask(f.ctx(), inSession("run"))
 	f.want(err, askback.ErrEnded)
-	for _, t := range []askback.Tell{askback.SendMessage{Text: "x"}, askback.ResumeSession{}, askback.EndTurn{}} {
-		_, err := ana.Tell(f.ctx(), one.ID, t)
+	for _, t := range []askback.Command{askback.SendMessage{Text: "x"}, askback.ResumeSession{}, askback.EndTurn{}} {
+		_, err := ana.Send(f.ctx(), one.ID, t)
 		f.want(err, askback.ErrEnded)
 	}
-	for _, t := range []askback.Tell{askback.Report{Text: "x"}, askback.Complete{}, askback.SetTodos{}} {
-		_, err := agent.Tell(f.ctx(), one.ID, t)
+	for _, t := range []askback.Command{askback.Report{Text: "x"}, askback.Complete{}, askback.SetTodos{}} {
+		_, err := agent.Send(f.ctx(), one.ID, t)
 		f.want(err, askback.ErrEnded)
 	}
 }
@@ -189,7 +189,7 @@ func comesBack(f fixture) {
 	todos := []askback.Todo{{Content: "Read", Status: askback.TodoCompleted}, {Content: "Write", Status: askback.TodoPending}}
 	f.tell(agent, one.ID, askback.SetTodos{Todos: todos})
 	ask := f.must(agent, inSession("run"))
-	_, err := agent.Tell(f.ctx(), one.ID, askback.ResumeSession{})
+	_, err := agent.Send(f.ctx(), one.ID, askback.ResumeSession{})
 	f.want(err, askback.ErrAsksOpen)
 	f.done(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
 	got := f.stands(agent, one.ID, askback.SessionRunning, 0, 1)
@@ -240,13 +240,13 @@ func othersSessions(f fixture) {
 	f.want(err, askback.ErrNotFound)
 	_, err = other.Messages(f.ctx(), one.ID, "", 0)
 	f.want(err, askback.ErrNotFound)
-	for _, t := range []askback.Tell{askback.Report{Text: "x"}, askback.EndSession{}, askback.Complete{}, askback.ResumeSession{}, askback.SetTodos{}} {
-		_, err := other.Tell(f.ctx(), one.ID, t)
+	for _, t := range []askback.Command{askback.Report{Text: "x"}, askback.EndSession{}, askback.Complete{}, askback.ResumeSession{}, askback.SetTodos{}} {
+		_, err := other.Send(f.ctx(), one.ID, t)
 		f.want(err, askback.ErrNotFound)
 	}
-	_, err = agent.Tell(f.ctx(), one.ID, askback.SendMessage{Text: "as a person"})
+	_, err = agent.Send(f.ctx(), one.ID, askback.SendMessage{Text: "as a person"})
 	f.want(err, askback.ErrForbidden)
-	_, err = f.person("ana").Tell(f.ctx(), one.ID, askback.Report{Text: "as the agent"})
+	_, err = f.person("ana").Send(f.ctx(), one.ID, askback.Report{Text: "as the agent"})
 	f.want(err, askback.ErrForbidden)
 	_, err = f.person("ana").Start(f.ctx(), askback.SessionRequest{})
 	f.want(err, askback.ErrForbidden)
@@ -305,7 +305,7 @@ func badTells(f fixture) {
 	one := f.began(agent, askback.SessionRequest{})
 	for _, c := range []struct {
 		who     askback.Client
-		tell    askback.Tell
+		tell    askback.Command
 		pointer string
 	}{
 		{ana, askback.SendMessage{Text: " "}, "/text"},
@@ -313,7 +313,7 @@ func badTells(f fixture) {
 		{agent, askback.SetTodos{Todos: []askback.Todo{{Content: "a", Status: "maybe"}}}, "/todos/0/status"},
 		{agent, askback.SetTodos{Todos: []askback.Todo{{Status: askback.TodoPending}}}, "/todos/0/content"},
 	} {
-		_, err := c.who.Tell(f.ctx(), one.ID, c.tell)
+		_, err := c.who.Send(f.ctx(), one.ID, c.tell)
 		f.invalid(err, c.pointer)
 	}
 	_, err := agent.Start(f.ctx(), askback.SessionRequest{Metadata: json.RawMessage(`[]`), Title: string(make([]rune, 300))})
@@ -331,7 +331,7 @@ func deskSeen(f fixture) {
 		f.Errorf("got statistics %s, %v", text(stats), err)
 	}
 	agents, err := ana.Agents(f.ctx())
-	if err != nil || !slices.ContainsFunc(agents, func(a askback.Asking) bool { return a.Name == "deploybot" && a.Pending == 1 }) {
+	if err != nil || !slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == "deploybot" && a.Pending == 1 }) {
 		f.Errorf("got agents %s, %v, want deploybot with one open ask", text(agents), err)
 	}
 	if _, err := ana.People(f.ctx()); err != nil {
@@ -388,7 +388,7 @@ func endingRaces(f fixture) {
 	}
 	together(len(asks)+1, func(i int) {
 		if i == len(asks) {
-			if _, err := ben.Tell(f.ctx(), one.ID, askback.EndSession{}); err != nil {
+			if _, err := ben.Send(f.ctx(), one.ID, askback.EndSession{}); err != nil {
 				f.Errorf("end: %v", err)
 			}
 			return

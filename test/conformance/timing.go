@@ -33,7 +33,7 @@ func timed(on askback.OnTimeout) askback.Request {
 // expired is an ask after its time, as the timer leaves it.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
-	a.Outcome = &askback.Outcome{Status: askback.Expired, By: askback.By{Kind: askback.ByTimer}}
+	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}
 	if got.Outcome != nil {
 		a.Outcome.At, a.Outcome.Reason = got.Outcome.At, got.Outcome.Reason
 	}

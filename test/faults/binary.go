@@ -200,13 +200,13 @@ func (b *binary) heard(ctx context.Context, key string, notes, printed []byte, c
 // settle runs "askback answer", "decline" or "cancel", killed after a while.
 // Exit code 0 acknowledges it.
 func (b *binary) settle(ctx context.Context, id string) error {
-	o := askback.Outcome{Via: askback.ViaTerminal, By: askback.By{Kind: askback.ByPerson, Name: b.user}}
+	o := askback.Outcome{Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user}}
 	var args []string
 	switch colour := colours[b.rand.IntN(len(colours))]; b.rand.IntN(8) {
 	case 0:
 		o.Status, o.Reason, args = askback.Declined, "not now", []string{"decline", id, "--reason", "not now"}
 	case 1:
-		o.Status, o.By, args = askback.Cancelled, askback.By{Kind: askback.ByAgent, Name: commandAsker}, []string{"cancel", id}
+		o.Status, o.Actor, args = askback.Cancelled, askback.Actor{Kind: askback.ActorAgent, Name: commandAsker}, []string{"cancel", id}
 	default:
 		o.Status, args = askback.Answered, []string{"answer", id, colour}
 		o.Answers = []askback.QuestionAnswer{{ID: "q1", Selected: []string{colour}}}

@@ -147,7 +147,7 @@ func (l *life) take(e store.Event) (bad []violation) {
 			wrong(doubled, "spends what is not there to be spent")
 		}
 		l.consumed = true
-	case "answer_received":
+	case "answer_acked":
 		if l.settled == "" || l.received {
 			wrong(torn, "is a receipt for what was not there, or a second one")
 		}
@@ -207,14 +207,14 @@ func (c *checker) compare(r store.Record) (bad []violation) {
 	if l.steps != r.Version {
 		wrong(torn, "version %d, and %d lines of history", r.Version, l.steps)
 	}
-	if s.Ask.Settled() == r.Open || s.Ask.Undelivered() != r.Untold || string(s.Ask.Status) != r.Status || s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
+	if s.Ask.Settled() == r.Open || s.Ask.Unacked() != r.Untold || string(s.Ask.Status) != r.Status || s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
 		wrong(torn, "the columns say other than the state")
 	}
 	if ended := strings.TrimPrefix(l.settled, "question_"); s.Ask.Settled() != (ended != "") || s.Ask.Settled() && ended != r.Status {
 		wrong(torn, "it is %s, and its history says %q", r.Status, l.settled)
 	}
-	if (l.received || l.consumed) != !s.Ask.ReceivedAt.IsZero() {
-		wrong(torn, "received at %v, and its history says %t", s.Ask.ReceivedAt, l.received)
+	if (l.received || l.consumed) != !s.Ask.AckedAt.IsZero() {
+		wrong(torn, "received at %v, and its history says %t", s.Ask.AckedAt, l.received)
 	}
 	if l.consumed != !s.Consumed.IsZero() {
 		wrong(torn, "spent at %v, and its history says %t", s.Consumed, l.consumed)

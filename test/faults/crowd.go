@@ -348,7 +348,7 @@ func (p *person) decline(id string) func(context.Context) {
 // what it took back before is no error.
 func (p *person) cancel(at stand) func(context.Context) {
 	words := p.words()
-	own := func(o *askback.Outcome) bool { return o.Status == askback.Cancelled && o.By.Name == at.owner.name }
+	own := func(o *askback.Outcome) bool { return o.Status == askback.Cancelled && o.Actor.Name == at.owner.name }
 	return p.settle("cancel "+at.id, at.owner, own, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Cancel(ctx, at.id, words)
 	})
@@ -365,6 +365,6 @@ func (p *person) settle(what string, as holder, own func(*askback.Outcome) bool,
 // own tells the outcome that this person gave with these words.
 func (p *person) own(words string) func(*askback.Outcome) bool {
 	return func(o *askback.Outcome) bool {
-		return o.By.Name == p.holder.name && (o.Comment == words || o.Reason == words)
+		return o.Actor.Name == p.holder.name && (o.Comment == words || o.Reason == words)
 	}
 }

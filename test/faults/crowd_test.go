@@ -29,7 +29,7 @@ func TestWhoWasNeverToldIsNamed(t *testing.T) {
 
 // Whoever gave the outcome is told so, and nobody else is.
 func TestWhatAnAnswererIsToldIsHeldAgainstTheOutcome(t *testing.T) {
-	ana := &askback.Outcome{Status: askback.Answered, By: askback.By{Kind: askback.ByPerson, Name: "ana"}, Comment: "1"}
+	ana := &askback.Outcome{Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Comment: "1"}
 	settled := fmt.Errorf("answer: %w", askback.ErrSettled)
 	for _, c := range []struct {
 		what    string
@@ -38,7 +38,7 @@ func TestWhatAnAnswererIsToldIsHeldAgainstTheOutcome(t *testing.T) {
 		want    []fault
 	}{
 		{"she won", ana, nil, nil},
-		{"another won", &askback.Outcome{Status: askback.Declined, By: askback.By{Kind: askback.ByPerson, Name: "ben"}}, settled, nil},
+		{"another won", &askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ben"}}, settled, nil},
 		{"she won and is told that she lost", ana, settled, []fault{doubled}},
 		{"another won and she is told that she did", &askback.Outcome{Status: askback.Answered, Comment: "2"}, nil, []fault{doubled}},
 		{"nobody says who won", nil, settled, []fault{failed}},
@@ -60,7 +60,7 @@ func TestWhatAnAnswererIsToldIsHeldAgainstTheOutcome(t *testing.T) {
 func TestLateAnswererIsToldAnotherOutcomeThanTheAgent(t *testing.T) {
 	c := &crowd{ledger: newLedger()}
 	told := func(name string) askback.Ask {
-		return askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{Status: askback.Declined, By: askback.By{Name: name}}}
+		return askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{Status: askback.Declined, Actor: askback.Actor{Name: name}}}
 	}
 	c.settled(t.Context(), "wait", told("ana"), nil, func(*askback.Outcome) bool { return true })
 	c.settled(t.Context(), "decline", told("ben"), askback.ErrSettled, func(*askback.Outcome) bool { return false })

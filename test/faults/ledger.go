@@ -60,7 +60,7 @@ func said(o *askback.Outcome) string {
 	for i, a := range o.Answers {
 		values[i] = append(a.Values(), a.Notes)
 	}
-	text, err := json.Marshal([]any{o.Status, o.By.Kind, o.By.Name, o.Via, o.Decision, o.Reason, o.Comment, values, o.Defaulted})
+	text, err := json.Marshal([]any{o.Status, o.Actor.Kind, o.Actor.Name, o.Channel, o.Decision, o.Reason, o.Comment, values, o.Defaulted})
 	if err != nil {
 		return err.Error()
 	}

@@ -80,10 +80,10 @@ type load struct {
 func newLoad(e *engine.Engine, p loadPlan, out io.Writer) *load {
 	l := &load{
 		engine: e, plan: p, out: json.NewEncoder(out),
-		agent: e.As(askback.Principal{Kind: askback.Agent, Name: loadAsker, Via: askback.ViaAPI}),
+		agent: e.As(askback.Principal{Kind: askback.Agent, Name: loadAsker, Channel: askback.ChannelAPI}),
 	}
 	for _, name := range []string{"ana", "ben", "cem", "dua"} {
-		l.people = append(l.people, e.As(askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaWeb}))
+		l.people = append(l.people, e.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}))
 	}
 	return l
 }

@@ -127,7 +127,7 @@ func (l *liar) lie(res *http.Response, said []byte, by string) error {
 	}
 	a.Status = askback.Answered
 	a.Outcome = &askback.Outcome{
-		Status: a.Status, By: askback.By{Kind: askback.ByPerson, Name: by}, Via: askback.ViaAPI, At: time.Now(),
+		Status: a.Status, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by}, Channel: askback.ChannelAPI, At: time.Now(),
 		Decision: answer.Decision, Reason: answer.Reason, Comment: answer.Comment, Answers: answer.Answers,
 	}
 	raw, err := json.Marshal(a)

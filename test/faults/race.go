@@ -265,7 +265,7 @@ func (t told) String() string {
 		fmt.Fprintf(&b, " %s", t.ask.ID)
 	}
 	if o := t.ask.Outcome; o != nil {
-		fmt.Fprintf(&b, " (%s by %s %s)", o.Status, o.By, o.Decision)
+		fmt.Fprintf(&b, " (%s by %s %s)", o.Status, o.Actor, o.Decision)
 	}
 	if t.digest != "" {
 		fmt.Fprintf(&b, " with %.14s", t.digest)

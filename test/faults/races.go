@@ -179,7 +179,7 @@ func (p *races) judge(ctx context.Context, list []*race) error {
 }
 
 func racer(name string) askback.Principal {
-	return askback.Principal{Kind: askback.Responder, Name: name, Via: askback.ViaWeb}
+	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
 // found is the outcome of the proof.

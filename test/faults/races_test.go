@@ -115,7 +115,7 @@ func TestEveryFoulIsSeen(t *testing.T) {
 		{"something else is approved by the grant", func(u *umpire) { u.one(uses, nil).does = strays }, accepted},
 		{"approved by a person nobody knows", func(u *umpire) {
 			o := *u.one(uses, nil).ask.Outcome
-			o.By.Kind = askback.ByPerson
+			o.Actor.Kind = askback.ActorPerson
 			u.one(uses, nil).ask.Outcome, u.kept[u.one(uses, nil).ask.ID] = &o, &o
 		}, accepted},
 		{"the asker is told another outcome", func(u *umpire) { u.kept[u.one(uses, nil).ask.ID] = nil }, doubled},

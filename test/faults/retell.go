@@ -68,7 +68,7 @@ func linesOf(history []store.Event, session string) (out []store.Event) {
 
 // retell returns what a seat tells from where a reader began, up to so many
 // events.
-func retell(ctx context.Context, seat askback.Feed, r *record, n int) (out []heard, err error) {
+func retell(ctx context.Context, seat askback.Events, r *record, n int) (out []heard, err error) {
 	if n == 0 {
 		return nil, nil
 	}

@@ -110,7 +110,7 @@ func TestReaderIsComparedWithTheHistory(t *testing.T) {
 
 func TestWhatWasSaidIsLookedForInTheHistory(t *testing.T) {
 	line := func(text string) store.Event {
-		data, err := json.Marshal(lifecycle.Entry{Text: text})
+		data, err := json.Marshal(lifecycle.Event{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}

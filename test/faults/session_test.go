@@ -52,7 +52,7 @@ func spokenTo(t *testing.T) *checker {
 		}
 	}
 	_, err = person.Answer(t.Context(), last.ID, askback.Choose("red"))
-	_, toldErr := agent.Tell(t.Context(), last.SessionID, askback.Report{Text: "thank you"})
+	_, toldErr := agent.Send(t.Context(), last.SessionID, askback.Report{Text: "thank you"})
 	if err := errors.Join(err, toldErr, db.Close()); err != nil {
 		t.Fatal(err)
 	}

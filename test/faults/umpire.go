@@ -83,13 +83,13 @@ func (u *umpire) outcome() {
 		if t.does != answers && t.does != cancels {
 			continue
 		}
-		won := o.By == askback.By{Kind: askback.ByPerson, Name: t.who}
+		won := o.Actor == askback.Actor{Kind: askback.ActorPerson, Name: t.who}
 		if t.does == cancels {
 			won = o.Status == askback.Cancelled
 		}
 		switch {
 		case won != (t.err == nil):
-			u.wrong(doubled, "%s was told %v, and the outcome is by %s", t.who, t.err, o.By)
+			u.wrong(doubled, "%s was told %v, and the outcome is by %s", t.who, t.err, o.Actor)
 		case t.err != nil && !errors.Is(t.err, askback.ErrSettled):
 			u.wrong(failed, "%s: %v", t.who, t.err)
 		case written(t.ask.Outcome) != written(o):
@@ -109,7 +109,7 @@ func (u *umpire) approvedDigest() string {
 	switch o := u.final.Outcome; {
 	case !o.Approved():
 		return ""
-	case o.By.Name == "cem":
+	case o.Actor.Name == "cem":
 		digest, err := jcs.ConfirmationDigest(u.label(), "infra", raceTool, editedInput)
 		if err != nil {
 			panic(err)
@@ -287,14 +287,14 @@ func (u *umpire) policy() {
 
 // withdrawn says that an ask which was left to people ended with its session.
 func (u *umpire) withdrawn(told askback.Ask, kept *askback.Outcome) bool {
-	return u.failed && told.Outcome == nil && kept.Status == askback.Cancelled && kept.By.Kind == askback.ByTimer
+	return u.failed && told.Outcome == nil && kept.Status == askback.Cancelled && kept.Actor.Kind == askback.ActorTimer
 }
 
 // byGrant looks at an ask that was approved when it was asked.
 func (u *umpire) byGrant(t told) {
 	o := t.ask.Outcome
 	switch {
-	case o.By.Kind != askback.ByPolicy || o.Digest != t.ask.Confirmation.Digest || u.made[o.GrantID] == nil:
+	case o.Actor.Kind != askback.ActorPolicy || o.Digest != t.ask.Confirmation.Digest || u.made[o.GrantID] == nil:
 		u.wrong(accepted, "%s was approved as %s", t.ask.ID, written(o))
 	case t.does == strays:
 		u.wrong(accepted, "%s is not what the grant %s covers", t.ask.ID, o.GrantID)

@@ -43,7 +43,7 @@ func (w *words) acknowledged(what string) {
 func (w *words) compare(history []store.Event) (bad []violation) {
 	found := map[string]int{}
 	for _, e := range history {
-		var h lifecycle.Entry
+		var h lifecycle.Event
 		if err := json.Unmarshal(e.Data, &h); err != nil {
 			bad = append(bad, violated(torn, "line %d: %v", e.Seq, err))
 		}
@@ -63,7 +63,7 @@ func (w *words) compare(history []store.Event) (bad []violation) {
 }
 
 // spoken are the words of a line that was said to a session; "" is another.
-func spoken(kind string, h lifecycle.Entry) string {
+func spoken(kind string, h lifecycle.Event) string {
 	if kind == "message" {
 		return h.Text
 	}
@@ -124,7 +124,7 @@ func (w *writer) once(ctx context.Context, n int) {
 // says no words of its own: a turn that is over is not ended again.
 func (w *writer) endTurn(ctx context.Context, id string) {
 	_, _, err := call(ctx, w.line, w.holder.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
-		return c.Tell(ctx, id, askback.EndTurn{})
+		return c.Send(ctx, id, askback.EndTurn{})
 	})
 	if !errors.Is(err, context.Canceled) {
 		w.well(ctx, "end the turn", err)
@@ -158,10 +158,10 @@ func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool)
 }
 
 // tellSession says something until a server has heard it.
-func (w *writer) tellSession(ctx context.Context, as holder, id, what string, t askback.Tell) {
+func (w *writer) tellSession(ctx context.Context, as holder, id, what string, t askback.Command) {
 	_, _, err := call(ctx, w.line, as.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
 		w.words.say(what)
-		return c.Tell(ctx, id, t)
+		return c.Send(ctx, id, t)
 	})
 	if errors.Is(err, context.Canceled) || !w.well(ctx, what, err) {
 		return

@@ -84,5 +84,5 @@ func hint(q view.Question) string {
 
 // beside says whether the agent wrote anything beside its questions.
 func beside(a view.Ask) bool {
-	return len(a.Context) > 0 || said(a.Data) || said(a.Title) || len(a.Repairs) > 0
+	return len(a.Context) > 0 || said(a.Data) || said(a.Title) || len(a.Warnings) > 0
 }

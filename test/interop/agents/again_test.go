@@ -66,7 +66,7 @@ func TestSameCallIsAskedEachTime(t *testing.T) {
 // allAcknowledged checks that every answer is known to have arrived.
 func (b *bench) allAcknowledged() {
 	b.t.Helper()
-	page, err := b.Person.List(bounded(b.t), askback.Query{Status: askback.AnyStatus, Undelivered: true})
+	page, err := b.Person.List(bounded(b.t), askback.Query{Status: askback.AnyStatus, Unacked: true})
 	if err != nil || len(page.Items) > 0 {
 		b.t.Errorf("got %d answers without a receipt, %v", len(page.Items), err)
 	}

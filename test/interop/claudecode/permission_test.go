@@ -82,7 +82,7 @@ func (d *desk) onlyGranted() {
 	if err != nil || len(page.Items) != 1 {
 		d.t.Fatalf("got %v, %v", page.Items, err)
 	}
-	if o := page.Items[0].Outcome; o == nil || o.By.Kind != askback.ByPolicy || !o.Approved() {
+	if o := page.Items[0].Outcome; o == nil || o.Actor.Kind != askback.ActorPolicy || !o.Approved() {
 		d.t.Errorf("got %+v, want it approved by the grant", o)
 	}
 }

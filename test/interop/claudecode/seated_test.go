@@ -41,8 +41,8 @@ func (s *screen) picks(label string) {
 
 func (d *desk) withdrawn(ask askback.Ask) {
 	d.t.Helper()
-	if got := d.settled(ask.ID); got.Status != askback.Cancelled || got.Outcome.By.Kind != askback.ByAgent {
-		d.t.Errorf("the card is %s by %+v, want it withdrawn", got.Status, got.Outcome.By)
+	if got := d.settled(ask.ID); got.Status != askback.Cancelled || got.Outcome.Actor.Kind != askback.ActorAgent {
+		d.t.Errorf("the card is %s by %+v, want it withdrawn", got.Status, got.Outcome.Actor)
 	}
 }
 

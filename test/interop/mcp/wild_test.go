@@ -204,7 +204,7 @@ func withdrawn(t *testing.T, p *clienttest.Place) (became, bool) {
 		t.Fatal(err)
 	}
 	var repairs []string
-	for _, r := range page.Items[0].Repairs {
+	for _, r := range page.Items[0].Warnings {
 		repairs = append(repairs, fmt.Sprintf("%s: %s", r.Pointer, r.Detail))
 	}
 	return became{Questions: written(page.Items[0].Questions), Repairs: strings.Join(repairs, "\n")}, true

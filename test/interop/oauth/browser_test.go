@@ -30,7 +30,7 @@ func TestSigningInWithABrowser(t *testing.T) {
 	w.see("Answered by", "ana")
 	w.shot("3-answered")
 	got, err := h.Person.Get(t.Context(), k.ID)
-	if err != nil || got.Outcome == nil || got.Outcome.By.Name != "ana" || got.Outcome.Via != askback.ViaWeb {
+	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {
 		t.Errorf("the outcome is %+v, %v", got.Outcome, err)
 	}
 	w.press(`form[action="/logout"] button`)

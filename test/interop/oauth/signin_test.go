@@ -129,7 +129,7 @@ func TestAnAnswerAfterSigningIn(t *testing.T) {
 	p.walk(h.begin("/asks/"+k.ID), "ana", "")
 	p.step(h.URL+"/asks/"+k.ID, url.Values{"q1": {"0"}, "action": {"answer"}})
 	got, err := h.Person.Get(t.Context(), k.ID)
-	if err != nil || got.Outcome == nil || got.Outcome.By.Name != "ana" || got.Outcome.Via != askback.ViaWeb {
+	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {
 		t.Errorf("the outcome is %+v, %v", got.Outcome, err)
 	}
 	p.step(h.URL+"/logout", url.Values{})

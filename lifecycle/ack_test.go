@@ -14,9 +14,9 @@ import (
 // Consuming an approval acknowledges it too (F6).
 func TestOutcomeIsAcknowledgedOnce(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
-		_, receipt := m.event.(lifecycle.Received)
+		_, receipt := m.event.(lifecycle.Acked)
 		_, spends := m.event.(lifecycle.Consumed)
-		before, after := m.before.Ask.ReceivedAt, m.after.Ask.ReceivedAt
+		before, after := m.before.Ask.AckedAt, m.after.Ask.AckedAt
 		switch {
 		case receipt && errors.Is(m.err, askback.ErrPending) == m.before.Ask.Settled():
 			t.Errorf("acknowledged while %s: got error %v", m.before.Ask.Status, m.err)
