@@ -16,8 +16,8 @@ type name struct{ kind, id string }
 
 // Check returns the size of a change in bytes, or an error if no store can keep it.
 // Every store rejects the same: a record without kind or id, a new one without Fixed,
-// the same record twice, an event without a type, text that is not UTF-8 or contains
-// NUL, and more than 16 MB.
+// the same record or effect twice, an event without a type, an effect without its record
+// in Put, text that is not UTF-8 or contains NUL, and more than 16 MB.
 func (c Change) Check() (size int, err error) {
 	seen := make(map[name]bool, len(c.Put)+len(c.Delete))
 	for i, r := range c.Put {
@@ -26,11 +26,31 @@ func (c Change) Check() (size int, err error) {
 		}
 		size += len(r.Fixed) + len(r.State) + len(r.Key)
 	}
+	n, err := c.checkEffects(seen) // while seen has only the records of Put
+	if err != nil {
+		return 0, err
+	}
 	for i, d := range c.Delete {
 		if err := checkRef(d.Kind, d.ID, d.Version, seen); err != nil {
 			return 0, fmt.Errorf("refused: delete %d: %v", i, err)
 		}
 	}
+	for i, f := range c.Forget {
+		if f.Stream == "" || !isText(f.Stream, f.Subject) {
+			return 0, fmt.Errorf("refused: forget %d: it needs a stream, and %v", i, errText)
+		}
+	}
+	m, err := c.checkEvents()
+	if err != nil {
+		return 0, err
+	}
+	if size += n + m; size > maxChange {
+		return 0, fmt.Errorf("refused: a change of %d bytes; at most %d", size, maxChange)
+	}
+	return size, nil
+}
+
+func (c Change) checkEvents() (size int, err error) {
 	for i, e := range c.Events {
 		if e.Type == "" {
 			return 0, fmt.Errorf("refused: event %d: it has no type", i)
@@ -40,15 +60,71 @@ func (c Change) Check() (size int, err error) {
 		}
 		size += len(e.Data)
 	}
-	for i, f := range c.Forget {
-		if f.Stream == "" || !isText(f.Stream, f.Subject) {
-			return 0, fmt.Errorf("refused: forget %d: it needs a stream, and %v", i, errText)
-		}
+	return size, nil
+}
+
+// checkEffects checks Effects and Done. The map has the records of Put.
+func (c Change) checkEffects(put map[name]bool) (size int, err error) {
+	var seen map[string]bool
+	if n := len(c.Effects) + len(c.Done); n > 0 {
+		seen = make(map[string]bool, n)
 	}
-	if size > maxChange {
-		return 0, fmt.Errorf("refused: a change of %d bytes; at most %d", size, maxChange)
+	for i, e := range c.Effects {
+		if err := checkEffect(e, put, seen); err != nil {
+			return 0, fmt.Errorf("refused: effect %d: %v", i, err)
+		}
+		size += len(e.Data)
+	}
+	for i, d := range c.Done {
+		if err := checkCompletion(d, seen); err != nil {
+			return 0, fmt.Errorf("refused: completion %d: %v", i, err)
+		}
+		size += len(d.Error)
 	}
 	return size, nil
+}
+
+func checkEffect(e Effect, put map[name]bool, seen map[string]bool) error {
+	switch {
+	case e.ID == "" || e.Kind == "":
+		return errors.New("an effect needs an id and a kind")
+	case !put[name{e.SubjectKind, e.Subject}]:
+		return errors.New("the change must put the record that the effect belongs to")
+	case e.Attempts != 0 || e.Node != "" || e.Error != "":
+		return errors.New("a new effect has no attempts, no node and no error")
+	case seen[e.ID]:
+		return errEffectTwice
+	case !isText(e.ID, e.Kind, e.Stream):
+		return errText
+	}
+	seen[e.ID] = true
+	return nil
+}
+
+func checkCompletion(d Completion, seen map[string]bool) error {
+	switch {
+	case d.ID == "":
+		return errors.New("a completion needs the id of its effect")
+	case d.Dead && !d.Retry.IsZero():
+		return errors.New("an effect is either retried or dead")
+	case seen[d.ID]:
+		return errEffectTwice
+	case !isText(d.ID, d.Node, d.Error):
+		return errText
+	}
+	seen[d.ID] = true
+	return nil
+}
+
+// CheckNode returns an error if no store can record a claim of a node with this name.
+func CheckNode(node string) error {
+	if node == "" {
+		return errors.New("refused: a node needs a name")
+	}
+	if !isText(node) {
+		return fmt.Errorf("refused: the name of a node: %v", errText)
+	}
+	return nil
 }
 
 func checkRecord(r Record, seen map[name]bool) error {
@@ -79,7 +155,10 @@ func checkRef(kind, id string, version int64, seen map[name]bool) error {
 	return nil
 }
 
-var errText = errors.New("text must be UTF-8 without the character NUL")
+var (
+	errText        = errors.New("text must be UTF-8 without the character NUL")
+	errEffectTwice = errors.New("the change has this effect twice")
+)
 
 // isText reports whether every database can store the strings as text.
 func isText(all ...string) bool {

@@ -18,7 +18,8 @@ var (
 	// ErrNotFound is returned if no record has this id or key.
 	ErrNotFound = errors.New("no such record")
 	// ErrConflict is returned if a record has another version than the change
-	// expects, or if a key is taken. Read the record and step again.
+	// expects, if a key is taken, or if an effect is not claimed as a completion
+	// requires. Read the record and step again.
 	ErrConflict = errors.New("the record has changed")
 	// ErrUnknown is returned if the disk or the database failed during the
 	// commit, so that the change may or may not be kept. Read the record again.
@@ -91,14 +92,17 @@ type Event struct {
 // exist), and is stored with the next one. A nil Fixed leaves the stored one. An empty
 // Key frees the key. Delete compares versions in the same way.
 //
-// Deletions come first, then the records of Put in order: the key of each must be free
-// by then. Then Forget deletes events from the history, and Events are appended in
-// order. Text must be UTF-8 without NUL; see [Change.Check].
+// The store applies Done first, then the deletions, then the records of Put in order:
+// the key of each must be free by then. Then it adds Effects, Forget deletes events from
+// the history, and Events are appended in order. An effect whose id is taken is a
+// conflict. Text must be UTF-8 without NUL; see [Change.Check].
 type Change struct {
-	Put    []Record
-	Delete []Ref
-	Events []Event
-	Forget []Lines
+	Put     []Record
+	Delete  []Ref
+	Events  []Event
+	Forget  []Lines
+	Effects []Effect     // new work of records in Put
+	Done    []Completion // results of claimed effects
 }
 
 // Lines selects events of the history to delete: those of one subject in a stream, or
@@ -159,11 +163,4 @@ type Store interface {
 	// Close commits the changes in the queue, rejects later ones with ErrClosed,
 	// and releases the database.
 	Close() error
-}
-
-// A Queue returns committed work that is due.
-type Queue interface {
-	// Due returns at most n records whose Due is set and not after before, in
-	// order of Due, then ID. Damaged records are left out.
-	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
 }

@@ -18,15 +18,22 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
-	if !s.fits(c) {
+	if !s.fits(c) || !s.effectsFit(c) {
 		return 0, store.ErrConflict
+	}
+	for _, d := range c.Done {
+		s.complete(d)
 	}
 	for _, d := range c.Delete {
 		s.replace(s.records[name{d.Kind, d.ID}], nil)
+		s.deleteEffects(d.Kind, d.ID)
 	}
 	for _, r := range c.Put {
 		old := s.records[name{r.Kind, r.ID}]
 		s.replace(old, storedForm(r, old))
+	}
+	for _, e := range c.Effects {
+		s.replaceEffect(nil, newEffect(e))
 	}
 	for _, f := range c.Forget {
 		s.forget(f)
@@ -118,8 +125,8 @@ func (s *Store) replace(old, r *store.Record) {
 }
 
 // orders returns the orders that contain a record.
-func (s *Store) orders(r *store.Record) []*sorted {
-	orders := append(make([]*sorted, 0, 5), s.all)
+func (s *Store) orders(r *store.Record) []*sorted[store.Record] {
+	orders := append(make([]*sorted[store.Record], 0, 5), s.all)
 	if r.Open {
 		orders = append(orders, s.open, s.owned)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Store keeps records and history in memory. It starts no goroutine and never blocks,
-// so it works inside testing/synctest. It has no queue and is never full.
+// so it works inside testing/synctest. It has no queue of changes and is never full.
 type Store struct {
 	mu      sync.RWMutex
 	closed  bool
@@ -22,7 +22,14 @@ type Store struct {
 	streams map[string][]int64 // the Seqs of each stream
 
 	// The orders of records. List reads the one with the fewest records to skip.
-	all, open, owned, streamed, due *sorted
+	all, open, owned, streamed, due *sorted[store.Record]
+
+	effects    map[string]*effect // by id; the effects are immutable
+	heartbeats map[string]time.Time
+
+	// The orders of effects: those that can be claimed, those that are claimed,
+	// dead letters, and all by subject.
+	claimable, claimed, dead, subjects *sorted[effect]
 }
 
 // A name identifies a record: its kind, and its id or key.
@@ -39,11 +46,18 @@ func New() *Store {
 		records:  map[name]*store.Record{},
 		keys:     map[name]*store.Record{},
 		streams:  map[string][]int64{},
-		all:      &sorted{compare: byID},
-		open:     &sorted{compare: byID},
-		owned:    &sorted{compare: byOwner},
-		streamed: &sorted{compare: byStream},
-		due:      &sorted{compare: byDue},
+		all:      &sorted[store.Record]{compare: byID},
+		open:     &sorted[store.Record]{compare: byID},
+		owned:    &sorted[store.Record]{compare: byOwner},
+		streamed: &sorted[store.Record]{compare: byStream},
+		due:      &sorted[store.Record]{compare: byDue},
+
+		effects:    map[string]*effect{},
+		heartbeats: map[string]time.Time{},
+		claimable:  &sorted[effect]{compare: byDueEffect},
+		claimed:    &sorted[effect]{compare: byNode},
+		dead:       &sorted[effect]{compare: byEffectID},
+		subjects:   &sorted[effect]{compare: bySubject},
 	}
 }
 
@@ -108,7 +122,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 
 // narrowest returns the shortest order with all records that q selects. The function
 // reports whether a record belongs to the section of that order that q needs.
-func (s *Store) narrowest(q store.Query) (*sorted, func(*store.Record) bool) {
+func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
 	switch {

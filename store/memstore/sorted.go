@@ -9,20 +9,20 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// chunk is the most records in one slice. With fewer, a million records need many
+// chunk is the most elements in one slice. With fewer, a million records need many
 // slices; with more, an insertion moves too many.
 const chunk = 512
 
-// A sorted is a sorted list of records, in slices of at most chunk records. None of
-// them is empty.
-type sorted struct {
-	compare func(a, b *store.Record) int
-	chunks  [][]*store.Record
+// A sorted is a sorted list of records or effects, in slices of at most chunk elements.
+// None of the slices is empty.
+type sorted[T any] struct {
+	compare func(a, b *T) int
+	chunks  [][]*T
 }
 
-// search returns the position of the first record that is not before r.
-func (s *sorted) search(r *store.Record) (c, i int) {
-	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*store.Record, r *store.Record) int {
+// search returns the position of the first element that is not before r.
+func (s *sorted[T]) search(r *T) (c, i int) {
+	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*T, r *T) int {
 		return s.compare(c[len(c)-1], r)
 	})
 	if c == len(s.chunks) {
@@ -32,11 +32,11 @@ func (s *sorted) search(r *store.Record) (c, i int) {
 	return c, i
 }
 
-func (s *sorted) insert(r *store.Record) {
+func (s *sorted[T]) insert(r *T) {
 	c, i := s.search(r)
 	if c == len(s.chunks) {
 		if c == 0 {
-			s.chunks = append(s.chunks, []*store.Record{r})
+			s.chunks = append(s.chunks, []*T{r})
 			return
 		}
 		c, i = c-1, len(s.chunks[c-1])
@@ -54,7 +54,7 @@ func (s *sorted) insert(r *store.Record) {
 	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(full[half:]))
 }
 
-func (s *sorted) remove(r *store.Record) {
+func (s *sorted[T]) remove(r *T) {
 	c, i := s.search(r)
 	if c == len(s.chunks) || s.compare(s.chunks[c][i], r) != 0 {
 		return
@@ -65,11 +65,11 @@ func (s *sorted) remove(r *store.Record) {
 	}
 }
 
-// ascend yields every record in order.
-func (s *sorted) ascend() iter.Seq[*store.Record] { return s.walk(0, 0) }
+// ascend yields every element in order.
+func (s *sorted[T]) ascend() iter.Seq[*T] { return s.walk(0, 0) }
 
-// after yields the records after r, which need not be in the list.
-func (s *sorted) after(r *store.Record) iter.Seq[*store.Record] {
+// after yields the elements after r, which need not be in the list.
+func (s *sorted[T]) after(r *T) iter.Seq[*T] {
 	c, i := s.search(r)
 	if c < len(s.chunks) && s.compare(s.chunks[c][i], r) == 0 {
 		i++
@@ -77,8 +77,8 @@ func (s *sorted) after(r *store.Record) iter.Seq[*store.Record] {
 	return s.walk(c, i)
 }
 
-func (s *sorted) walk(c, i int) iter.Seq[*store.Record] {
-	return func(yield func(*store.Record) bool) {
+func (s *sorted[T]) walk(c, i int) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
 		for ; c < len(s.chunks); c, i = c+1, 0 {
 			for _, r := range s.chunks[c][i:] {
 				if !yield(r) {
@@ -89,14 +89,14 @@ func (s *sorted) walk(c, i int) iter.Seq[*store.Record] {
 	}
 }
 
-// before yields the records before r in reverse order. If last is set, it begins with
-// the last record of the section that starts at r and for which same reports true.
-func (s *sorted) before(r *store.Record, last bool, same func(*store.Record) bool) iter.Seq[*store.Record] {
+// before yields the elements before r in reverse order. If last is set, it begins with
+// the last element of the section that starts at r and for which same reports true.
+func (s *sorted[T]) before(r *T, last bool, same func(*T) bool) iter.Seq[*T] {
 	c, i := s.search(r)
 	if last {
 		c, i = s.end(c, i, same)
 	}
-	return func(yield func(*store.Record) bool) {
+	return func(yield func(*T) bool) {
 		for {
 			for ; i > 0; i-- {
 				if !yield(s.chunks[c][i-1]) {
@@ -112,12 +112,12 @@ func (s *sorted) before(r *store.Record, last bool, same func(*store.Record) boo
 }
 
 // end returns the position after the section that begins at c, i.
-func (s *sorted) end(c, i int, same func(*store.Record) bool) (int, int) {
+func (s *sorted[T]) end(c, i int, same func(*T) bool) (int, int) {
 	if c == len(s.chunks) {
 		return c, i
 	}
-	out := func(r *store.Record) bool { return !same(r) }
-	last := func(c []*store.Record) *store.Record { return c[len(c)-1] }
+	out := func(r *T) bool { return !same(r) }
+	last := func(c []*T) *T { return c[len(c)-1] }
 	if !out(last(s.chunks[c])) {
 		i = 0
 		c += sort.Search(len(s.chunks)-c, func(n int) bool { return out(last(s.chunks[c+n])) })
@@ -143,3 +143,18 @@ func byStream(a, b *store.Record) int {
 func byDue(a, b *store.Record) int {
 	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 }
+
+// byDueEffect orders effects as they are claimed.
+func byDueEffect(a, b *effect) int {
+	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
+}
+
+func byNode(a, b *effect) int {
+	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+}
+
+func bySubject(a, b *effect) int {
+	return cmp.Or(cmp.Compare(a.SubjectKind, b.SubjectKind), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.ID, b.ID))
+}
+
+func byEffectID(a, b *effect) int { return cmp.Compare(a.ID, b.ID) }

@@ -62,6 +62,9 @@ type writes struct {
 	forgetStream, forgetLines      *sql.Stmt
 	update                         [3]*sql.Stmt // updateSame, updateState, updateAll
 
+	insertEffect, updateEffect, deleteEffect, deleteEffects *sql.Stmt
+	effect, ready, claimed, claimedBy                       *sql.Stmt
+
 	all []*sql.Stmt
 }
 
@@ -86,6 +89,14 @@ func (s *writes) prepare(conn *sql.Conn) error {
 		{&s.seq, selectSeq},
 		{&s.forgetStream, deleteStream},
 		{&s.forgetLines, deleteLines},
+		{&s.insertEffect, insertEffect},
+		{&s.updateEffect, updateEffect},
+		{&s.deleteEffect, deleteEffect},
+		{&s.deleteEffects, deleteEffects},
+		{&s.effect, selectEffect},
+		{&s.ready, selectReady},
+		{&s.claimed, selectClaimed},
+		{&s.claimedBy, selectClaimedBy},
 	}
 	for _, p := range texts {
 		var err error
@@ -134,20 +145,38 @@ func changeOne(s *sql.Stmt, args ...any) error {
 // index before it writes a row, so nothing was written.
 func isTaken(err error) bool {
 	e := (*driver.Error)(nil)
-	return errors.As(err, &e) && e.Code() == codes.SQLITE_CONSTRAINT_UNIQUE
+	return errors.As(err, &e) && (e.Code() == codes.SQLITE_CONSTRAINT_UNIQUE || e.Code() == codes.SQLITE_CONSTRAINT_PRIMARYKEY)
 }
 
-// apply writes a change into the open transaction. It reports whether a part of the
-// change was written, also if it returns an error.
+// apply writes a request into the open transaction. It reports whether a part of it was
+// written, also if it returns an error.
 func (w *writer) apply(r *request) (written bool, err error) {
+	if r.claim != nil {
+		return w.claim(r.claim)
+	}
+	for i := range r.complete {
+		if err := w.complete(&r.complete[i]); err != nil {
+			return written, err
+		}
+		written = true
+	}
 	for _, d := range r.drop {
 		if err := changeOne(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
 			return written, err
 		}
 		written = true
+		if err := run(w.stmt.deleteEffects, d.Kind, d.ID); err != nil {
+			return written, err
+		}
 	}
 	for i := range r.put {
 		if err := w.put(&r.put[i]); err != nil {
+			return written, err
+		}
+		written = true
+	}
+	for i := range r.effects {
+		if err := changeOne(w.stmt.insertEffect, r.effects[i][:]...); err != nil {
 			return written, err
 		}
 		written = true

@@ -8,14 +8,18 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A request is a change in the queue of the writer. Its caller has encoded it, so that
-// the writer has less work.
+// A request is a change or a claim in the queue of the writer. Its caller has encoded
+// it, so that the writer has less work.
 type request struct {
-	drop   []store.Ref
-	forget []lines
-	put    []row
-	events []store.Event
-	size   int
+	claim *claim // nil in a change
+
+	complete []store.Completion
+	drop     []store.Ref
+	put      []row
+	effects  []effectRow
+	forget   []lines
+	events   []store.Event
+	size     int
 
 	owner atomic.Int32 // waiting, taken or givenUp
 	first int64        // set by the writer before it closes done
@@ -47,10 +51,21 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	if err != nil {
 		return 0, err
 	}
-	r := &request{drop: c.Delete, forget: forget, put: make([]row, len(c.Put)), events: c.Events, size: size, done: make(chan struct{})}
+	r := &request{
+		complete: c.Done, drop: c.Delete, put: make([]row, len(c.Put)), forget: forget, events: c.Events,
+		size: size, done: make(chan struct{}),
+	}
 	for i := range c.Put {
 		r.put[i] = encode(&c.Put[i])
 	}
+	for i := range c.Effects {
+		r.effects = append(r.effects, encodeEffect(&c.Effects[i]))
+	}
+	return s.do(ctx, r)
+}
+
+// do adds a request to the queue and waits for its result.
+func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err
 	}

@@ -45,13 +45,13 @@ func (d *damages) names() (names []string) {
 
 // A Verification is the result of [Verify].
 type Verification struct {
-	Rows    int64    // number of records and events
+	Rows    int64    // number of records, events and effects
 	Without int64    // rows without a checksum, written by older versions
 	Damaged int64    // rows that do not match their checksum
 	Names   []string // the first damaged rows, such as "ask ask_01…" or "line 17 of ses_01…"
 }
 
-// Verify compares all records and all events of a database with their checksums.
+// Verify compares all records, events and effects of a database with their checksums.
 func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 	err = v.each(ctx, db, "select "+columns+" from records not indexed", func(rows *sql.Rows) (bool, error) {
 		c, err := scanCells(rows)
@@ -63,6 +63,13 @@ func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 	err = v.each(ctx, db, "select seq, stream, n, subject, type, at, data, sum from history not indexed", func(rows *sql.Rows) (bool, error) {
 		_, summed, err := scanLine(rows)
 		return summed, err
+	})
+	if err != nil {
+		return v, err
+	}
+	err = v.each(ctx, db, "select "+effectColumns+" from effects not indexed", func(rows *sql.Rows) (bool, error) {
+		_, err := scanEffect(rows)
+		return true, err
 	})
 	return v, err
 }

@@ -21,12 +21,15 @@ const Readers = readers
 // The statements that search for rows: those of the writer, and those of the readers
 // except List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
 // ListSQL returns the statement of a List.
 func ListSQL(q store.Query) (string, []any) { return listSQL(q) }
+
+// DeadSQL returns the statement of Dead.
+func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
 
 // Waiting returns the number of changes in the queue.
 func (s *Store) Waiting() int { return len(s.queue) }

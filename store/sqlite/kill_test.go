@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/sqlite"
@@ -19,8 +20,8 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// child creates and answers records without end. It prints the id of each after Commit
-// returned.
+// child creates records with an effect, performs effects and answers records without end.
+// It prints the id of each record after Commit returned.
 func child(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -34,40 +35,57 @@ func child(path string) {
 				r := record(n)
 				r.ID = fmt.Sprintf("ask_%d_%d_%d", os.Getpid(), worker, n)
 				r.Key = r.ID
-				commit(s, r, "asked")
+				commit(s, "asked", store.Change{
+					Put: []store.Record{r}, Events: []store.Event{event(r, "asked")},
+					Effects: []store.Effect{{ID: "eff_" + r.ID, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created}},
+				})
+				send(s, fmt.Sprint("worker ", worker))
 				r.Version, r.Open, r.Status, r.Fixed = 1, false, "answered", nil
-				commit(s, r, "answered")
+				commit(s, "answered", store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "answered")}})
 			}
 		})
 	}
 	wg.Wait()
 }
 
-func commit(s *sqlite.Store, r store.Record, what string) {
-	c := store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, what)}}
+// send claims an effect, which may be of another worker's record, and completes it.
+func send(s *sqlite.Store, node string) {
+	effects, err := s.Claim(context.Background(), node, time.UnixMilli(2_000_000_000_000), 1)
+	if err != nil {
+		fmt.Println("claim:", err)
+		os.Exit(1)
+	}
+	for _, e := range effects {
+		commit(s, "sent", store.Change{
+			Events: []store.Event{{Stream: e.Stream, Subject: e.Subject, Type: "sent"}},
+			Done:   []store.Completion{{ID: e.ID, Node: node}},
+		})
+	}
+}
+
+func commit(s *sqlite.Store, what string, c store.Change) {
 	if _, err := s.Commit(context.Background(), c); err != nil {
 		fmt.Println("commit:", err)
 		os.Exit(1)
 	}
 	// One write, so that no line is printed in part.
-	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", r.ID, what))
+	os.Stdout.WriteString(fmt.Sprintf("ACK %s %s\n", c.Events[0].Subject, what))
 }
 
 // After kill -9, every acknowledged change is there once, and the numbers of events have
-// no gap (F2).
+// no gap (F2). Every effect is either done, with its event, or can be claimed again.
 func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
-	status := map[string]string{}
+	acknowledged := map[string]bool{} // id and type of an event
 	for _, lines := range []int{1, 40, 300} {
 		for _, line := range untilKilled(t, path, lines) {
 			ack, ok := strings.CutPrefix(line, "ACK ")
 			if !ok {
 				t.Fatalf("the child said %q", line)
 			}
-			id, what, _ := strings.Cut(ack, " ")
-			status[id] = what
+			acknowledged[ack] = true
 		}
-		verify(t, path, status)
+		verify(t, path, acknowledged)
 	}
 }
 
@@ -95,7 +113,7 @@ func untilKilled(t *testing.T, path string, lines int) (printed []string) {
 	return printed
 }
 
-func verify(t *testing.T, path string, status map[string]string) {
+func verify(t *testing.T, path string, acknowledged map[string]bool) {
 	t.Helper()
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -118,16 +136,51 @@ func verify(t *testing.T, path string, status map[string]string) {
 			happened[e.Subject+" "+e.Type]++
 		}
 	}
-	for id, what := range status {
-		r, err := s.Read(t.Context(), "ask", id)
-		if err != nil {
-			t.Fatalf("acknowledged as %s: %s: %v", what, id, err)
-		}
-		// The child may have committed more than it printed.
-		answered := happened[id+" answered"]
-		if happened[id+" asked"] != 1 || answered > 1 || what == "answered" && answered != 1 || r.Version != int64(1+answered) {
-			t.Errorf("%s, acknowledged as %s: got version %d, asked %d and answered %d times",
-				id, what, r.Version, happened[id+" asked"], answered)
+	for ack := range acknowledged {
+		if happened[ack] != 1 {
+			t.Errorf("%s: acknowledged, and happened %d times", ack, happened[ack])
 		}
 	}
+	claimable := claimEach(t, s)
+	for what := range happened {
+		id, ok := strings.CutSuffix(what, " asked")
+		if !ok {
+			continue
+		}
+		r, err := s.Read(t.Context(), "ask", id)
+		if err != nil {
+			t.Fatalf("asked: %s: %v", id, err)
+		}
+		// The child may have committed more than it printed.
+		asked, answered, sent := happened[what], happened[id+" answered"], happened[id+" sent"]
+		if asked != 1 || answered > 1 || r.Version != int64(1+answered) || sent+claimable[id] != 1 {
+			t.Errorf("%s: got version %d, asked %d, answered %d, sent %d times and %d effects to send",
+				id, r.Version, asked, answered, sent, claimable[id])
+		}
+	}
+}
+
+// claimEach claims every effect and puts it back. It returns the number of effects of each
+// record.
+func claimEach(t *testing.T, s *sqlite.Store) map[string]int {
+	t.Helper()
+	claimable := map[string]int{}
+	var c store.Change
+	for {
+		effects, err := s.Claim(t.Context(), "verify", time.UnixMilli(2_000_000_000_000), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(effects) == 0 {
+			break
+		}
+		for _, e := range effects {
+			claimable[e.Subject]++
+			c.Done = append(c.Done, store.Completion{ID: e.ID, Node: "verify", Retry: e.Due})
+		}
+	}
+	if _, err := s.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	return claimable
 }

@@ -62,6 +62,17 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 			}
 		}
 	}
+	for bits := range 1 << 4 {
+		q := store.Query{Newest: bits&8 != 0}
+		for i, field := range []*string{&q.Kind, &q.Stream, &q.After} {
+			if bits&(1<<i) != 0 {
+				*field = "x"
+			}
+		}
+		text, args := sqlite.DeadSQL(q)
+		explain(text, args...)
+		index[text] = "effects_dead"
+	}
 	for text, plan := range plans {
 		last := "USE TEMP B-TREE FOR LAST TERM OF ORDER BY; "
 		if strings.Contains(text, "order by due") {

@@ -40,7 +40,10 @@ type Store struct {
 	read   *sql.DB
 	stmt   statements
 
-	damaged damages
+	damaged *damages
+
+	nodes      sync.Mutex // guards heartbeats
+	heartbeats heartbeats
 
 	mu     sync.RWMutex // read-locked by calls that need the store open
 	closed bool
@@ -98,7 +101,8 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err := migrate(context.Background(), write, log); err != nil {
 		return nil, err
 	}
-	w, err := newWriter(path, write, log)
+	damaged := &damages{log: log}
+	w, err := newWriter(path, write, log, damaged)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +111,10 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 		return nil, err
 	}
 	defer closeOn(&err, read)
-	s := &Store{log: log, damaged: damages{log: log}, writer: w, read: read, queue: make(chan *request, queueLength), ended: make(chan struct{})}
+	s := &Store{
+		log: log, damaged: damaged, writer: w, read: read, heartbeats: heartbeats{},
+		queue: make(chan *request, queueLength), ended: make(chan struct{}),
+	}
 	return s, s.stmt.prepare(read)
 }
 

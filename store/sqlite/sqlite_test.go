@@ -194,7 +194,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	db := openPlain(t, path)
 	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
 	_, err := sqlite.Open(path, nil)
-	if err == nil || !strings.Contains(err.Error(), "version 99 and this program knows 4") || !strings.Contains(err.Error(), "install that version") {
+	if err == nil || !strings.Contains(err.Error(), "version 99 and this program knows 5") || !strings.Contains(err.Error(), "install that version") {
 		t.Errorf("Open: got %v, want a sentence that says what to do", err)
 	}
 	execute(t, db, "delete from goose_db_version where version_id = 99")

@@ -142,6 +142,64 @@ func TestChangedEventIsLeftOut(t *testing.T) {
 	}
 }
 
+// If another program changes a column of an effect, the effect is left out and the others
+// are returned.
+func TestChangedEffectIsLeftOut(t *testing.T) {
+	for _, column := range []string{
+		"id = id || 'x'", "kind = 'call'", "subject_kind = 'token'", "subject = 'ask_x'", "stream = 'ses_2'", "due = due - 1", "created = created + 1",
+		"attempts = attempts + 1", "node = 'a'", "node = ''", "dead = 1 - dead", "dead = 2", "error = 'x'", "data = cast('{}' as blob)", "data = null", "sum = 1",
+	} {
+		t.Run(column, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "askback.db")
+			s := openAt(t, path)
+			r := record(1)
+			change := store.Change{Put: []store.Record{r}}
+			var dead []store.Completion
+			for _, id := range []string{"eff_1", "eff_2", "eff_3", "eff_4", "eff_5", "eff_6"} {
+				change.Effects = append(change.Effects, store.Effect{
+					ID: id, Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Stream: r.Stream, Due: r.Created, Created: r.Created, Data: []byte(`{"a":1}`),
+				})
+				if id <= "eff_3" {
+					dead = append(dead, store.Completion{ID: id, Node: "a", Dead: true, Error: "no"})
+				}
+			}
+			if _, err := s.Commit(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Claim(t.Context(), "a", r.Created, 3); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Commit(t.Context(), store.Change{Done: dead}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			executeOnFile(t, path, "update effects set "+column+" where id in ('eff_2', 'eff_5')")
+			s = openAt(t, path)
+			left := func(effects []store.Effect, err error) (ids []string) {
+				if err != nil {
+					t.Errorf("got %v, want no error", err)
+				}
+				for _, e := range effects {
+					ids = append(ids, e.ID)
+				}
+				return ids
+			}
+			if got, want := left(s.Dead(t.Context(), store.Query{Limit: 2})), []string{"eff_1", "eff_3"}; !cmp.Equal(got, want) {
+				t.Errorf("Dead: got %q, want %q", got, want)
+			}
+			got := left(s.Claim(t.Context(), "a", r.Created, 2))
+			if want := []string{"eff_4", "eff_6"}; !cmp.Equal(got, want) {
+				t.Errorf("Claim: got %q, want %q", got, want)
+			}
+			if v := verified(t, path); v.Damaged != 2 || v.Rows != 7 || !strings.HasPrefix(v.Names[0], "effect eff_2") {
+				t.Errorf("Verify: got %+v, want the effect", v)
+			}
+		})
+	}
+}
+
 // After one bit of a record is flipped in the file, the store returns the record as it was
 // written or an error.
 func TestFlippedBitIsNotReturned(t *testing.T) {

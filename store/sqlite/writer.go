@@ -28,19 +28,22 @@ var errSpoiled = errors.New("a change of the batch failed half-way")
 
 // A writer owns the connection that writes. Only the goroutine of run uses it.
 type writer struct {
-	log    *slog.Logger
-	path   string
-	db     *sql.DB
-	conn   *sql.Conn
-	stmt   writes
-	count  counters
-	broken atomic.Pointer[error]
-	ended  chan struct{}         // closed when broken is set
-	full   atomic.Pointer[error] // set while the disk is full
-	looked atomic.Int64          // time of the last check for room, in nanoseconds
+	log     *slog.Logger
+	damaged *damages
+	path    string
+	db      *sql.DB
+	conn    *sql.Conn
+	stmt    writes
+	count   counters
+	broken  atomic.Pointer[error]
+	ended   chan struct{}         // closed when broken is set
+	full    atomic.Pointer[error] // set while the disk is full
+	looked  atomic.Int64          // time of the last check for room, in nanoseconds
 
 	seq   int64            // number of the newest event, or unknown
 	heads map[string]int64 // StreamSeq of the newest event of some streams
+
+	freed bool // the claims of earlier processes are free
 }
 
 const unknown = -1
@@ -48,12 +51,12 @@ const unknown = -1
 // headsKept is the number of entries in writer.heads, about 1 MB.
 const headsKept = 8192
 
-func newWriter(path string, db *sql.DB, log *slog.Logger) (*writer, error) {
+func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*writer, error) {
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{log: log, path: path, db: db, conn: conn, ended: make(chan struct{})}
+	w := &writer{log: log, damaged: damaged, path: path, db: db, conn: conn, ended: make(chan struct{})}
 	w.forget()
 	if err := w.stmt.prepare(conn); err != nil {
 		_ = conn.Close() // the caller returns the first error
@@ -148,6 +151,10 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
 	}
+	if err := w.freeOldClaims(); err != nil {
+		w.rollback()
+		return w.fail("free the claims of an earlier process", err)
+	}
 	kept := int64(0)
 	for _, r := range batch {
 		r.first, r.err = 0, nil
@@ -155,7 +162,7 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 			w.rollback()
 			return err
 		}
-		if r.err == nil {
+		if r.err == nil && (r.claim == nil || len(r.claim.effects) > 0) {
 			kept++
 		}
 	}
@@ -166,6 +173,7 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
 	}
+	w.freed = true
 	if kept > 0 {
 		w.checkRoom() // a small change may fit although the disk is still full
 		w.count.commits.Add(1)

@@ -17,6 +17,9 @@ func reads(ctx context.Context, s Store) map[string]error {
 	_, errs["List"] = s.List(ctx, store.Query{Kind: "ask"})
 	_, errs["History"] = s.History(ctx, "", 0, 1)
 	_, errs["Due"] = s.Due(ctx, noon, 1)
+	_, errs["Beat"] = s.Beat(ctx, "node", noon)
+	_, errs["Claim"] = s.Claim(ctx, "node", noon, 1)
+	_, errs["Dead"] = s.Dead(ctx, store.Query{})
 	return errs
 }
 

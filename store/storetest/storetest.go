@@ -69,6 +69,19 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"history can be deleted", cleaning},
 		{"history has many streams", manyStreams},
 		{"numbers become visible in order", tailing},
+		{"every field of an effect is stored", everyEffectField},
+		{"odd strings of an effect are stored", oddEffectStrings},
+		{"effects are claimed in order of due", claimOrder},
+		{"a claim is bounded", claimBounds},
+		{"an effect is claimed by one node", claimsByTwoNodes},
+		{"a lost claim is a conflict", lostClaims},
+		{"a completion without its claim is a conflict", completions},
+		{"a retry is put off", retries},
+		{"dead letters are listed and revived", deadLettersRevive},
+		{"an unclaimed effect can be withdrawn", withdrawing},
+		{"effects are committed with their records", effectsWithRecords},
+		{"deleting a record deletes its effects", effectsOfDeleted},
+		{"invalid effects are rejected", effectRefusals},
 		{"one of two concurrent changes is kept", twoCommitters},
 		{"one of a hundred concurrent changes is kept", hundredCommitters},
 		{"a conflict leaves nothing behind", contestedSecond},
@@ -80,6 +93,8 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"Close keeps the changes in the queue", closingWhileBusy},
 		{"changes survive a restart", reopening},
 		{"changes survive a kill", killing},
+		{"a restart frees every claim", claimsAfterClose},
+		{"a kill frees every claim", claimsAfterKill},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}

@@ -22,7 +22,7 @@ func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 		// All walks share one pair, because opening a file is slow. Each begins
 		// without records and uses other streams.
 		round++
-		w := &walk{T: rt, t: t, stores: stores, round: round}
+		w := &walk{T: rt, t: t, stores: stores, round: round, now: noon.Add(time.Duration(round) * 24 * time.Hour)}
 		w.begin()
 		rt.Repeat(map[string]func(*rapid.T){
 			"":        func(*rapid.T) {},
@@ -32,11 +32,15 @@ func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 			"due":     w.due,
 			"history": w.history,
 			"look":    w.look,
+			"claim":   w.claim,
+			"beat":    w.beat,
+			"dead":    w.dead,
 			"reopen": func(*rapid.T) {
 				for i, p := range pair {
 					if p.Reopen != nil && rapid.IntRange(0, 9).Draw(rt, "kill") == 0 {
 						stores[i] = p.Reopen(t, false)
 						w.stores = stores
+						w.loseClaims()
 					}
 				}
 			},
@@ -51,6 +55,7 @@ type walk struct {
 	stores [2]Store
 	round  int
 	since  int64 // Seq before this walk
+	now    time.Time
 }
 
 var (
@@ -59,6 +64,7 @@ var (
 	walkKeys  = []string{"", "", "k", "l"}
 	walkNames = []string{"ann", "bob", "a\nb", `a\nb`, "nn"}
 	walkSome  = []string{"", "x", "y"}
+	walkNodes = []string{"m", "n"}
 )
 
 func pick(rt *rapid.T, what string, from []string) string {
@@ -125,6 +131,14 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 		kind, id := pick(rt, "kind", walkKinds), pick(rt, "id", walkIDs)
 		c.Delete = append(c.Delete, store.Ref{Kind: kind, ID: id, Version: w.version(rt, kind, id)})
 	}
+	for _, r := range c.Put {
+		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "effects") {
+			c.Effects = append(c.Effects, w.effect(rt, r))
+		}
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "completions") {
+		c.Done = append(c.Done, w.completion(rt))
+	}
 	for range rapid.IntRange(0, 3).Draw(rt, "events") {
 		what := rapid.SampledFrom([]string{"asked", "asked", "asked", "answered", "answered", ""}).Draw(rt, "type")
 		c.Events = append(c.Events, store.Event{
@@ -133,6 +147,67 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 		})
 	}
 	return c
+}
+
+// effect returns a new effect of r, or rarely of a record that is not in the change.
+func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
+	e := store.Effect{
+		ID: pick(rt, "effect", walkIDs), Kind: pick(rt, "type", walkKinds), SubjectKind: r.Kind, Subject: r.ID, Stream: w.stream(rt),
+		Due: w.soon(rt), Created: w.at(rt, "created"), Data: rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "data"),
+	}
+	if rapid.IntRange(0, 19).Draw(rt, "of another") == 0 {
+		e.Subject = "nn"
+	}
+	return e
+}
+
+func (w *walk) completion(rt *rapid.T) store.Completion {
+	c := store.Completion{ID: pick(rt, "effect", walkIDs), Node: rapid.SampledFrom([]string{"", "m", "n"}).Draw(rt, "node")}
+	switch rapid.IntRange(0, 3).Draw(rt, "how") {
+	case 1:
+		c.Retry = w.soon(rt)
+	case 2:
+		c.Dead = true
+	}
+	c.Error = pick(rt, "error", walkSome)
+	return c
+}
+
+// soon returns a time a few seconds before or after now.
+func (w *walk) soon(rt *rapid.T) time.Time {
+	return w.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(rt, "soon")) * time.Second)
+}
+
+// pass lets up to ten seconds pass, so that some nodes lose their claims.
+func (w *walk) pass(rt *rapid.T) {
+	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(rt, "pass")) * time.Millisecond)
+}
+
+func (w *walk) claim(rt *rapid.T) {
+	w.pass(rt)
+	node, n := pick(rt, "node", walkNodes), rapid.IntRange(-1, 3).Draw(rt, "n")
+	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, n) })
+}
+
+func (w *walk) beat(rt *rapid.T) {
+	w.pass(rt)
+	node := pick(rt, "node", walkNodes)
+	w.both("Beat", func(s Store) (any, error) { return s.Beat(w.t.Context(), node, w.now) })
+}
+
+func (w *walk) dead(rt *rapid.T) {
+	q := store.Query{Kind: rapid.SampledFrom(append([]string{""}, walkKinds...)).Draw(rt, "kind"), Stream: w.stream(rt)}
+	q.After = rapid.SampledFrom(append([]string{""}, walkIDs...)).Draw(rt, "after")
+	q.Newest, q.Limit = rapid.Bool().Draw(rt, "newest"), rapid.IntRange(-1, 4).Draw(rt, "limit")
+	w.both("Dead", func(s Store) (any, error) { return s.Dead(w.t.Context(), q) })
+}
+
+// loseClaims frees the claims of all nodes in both stores. One of them was opened again
+// and has freed its own already.
+func (w *walk) loseClaims() {
+	w.now = w.now.Add(store.HeartbeatTimeout)
+	node := fmt.Sprint("node at ", w.now)
+	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, 1) })
 }
 
 // A result is the comparable result of a call.
@@ -201,5 +276,8 @@ func (w *walk) compare() {
 		w.both("all of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
 	}
 	w.both("all that is due", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
+	w.both("dead letters", func(s Store) (any, error) { return s.Dead(w.t.Context(), store.Query{}) })
+	w.now = w.now.Add(time.Hour)
+	w.both("effects that are not dead", func(s Store) (any, error) { return s.Claim(w.t.Context(), "last", w.now, 0) })
 	w.both("all that happened", func(s Store) (any, error) { return everything(w.t.Context(), s, "", w.since) })
 }

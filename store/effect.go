@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// An Effect is work that was committed together with the change that requires it, such
+// as a message to send. A process claims it, performs it and commits the result with a
+// [Completion]. After a crash it is performed again, so it is performed at least once.
+//
+// An effect belongs to one record. A new effect is committed with that record in
+// Change.Put, and deleting the record deletes its effects. So no effect outlives its
+// record.
+type Effect struct {
+	ID          string    // unique among all effects; sorts by time of creation
+	Kind        string    // the type of work, such as "send"
+	SubjectKind string    // kind of the record that it belongs to
+	Subject     string    // id of that record
+	Stream      string    // the session whose history has the result
+	Due         time.Time // not claimed before; zero: at once
+	Created     time.Time
+	Data        []byte // JSON
+
+	// The store sets these. They are empty in a new effect.
+	Attempts int    // how many times it was claimed
+	Node     string // the process that has claimed it; "" is none
+	Error    string // why the last attempt failed
+}
+
+// A Completion is the result of an attempt of an effect. It is committed with the
+// records, events and effects that the attempt caused.
+//
+// It requires that the effect exists and is claimed by Node; otherwise the change is a
+// conflict. So the late result of a process that lost its claim is not kept. If Node
+// is "", the effect must not be claimed. Then the completion withdraws the effect or
+// revives a dead letter.
+//
+// If neither Retry nor Dead is set, the effect is done and is deleted.
+type Completion struct {
+	ID    string
+	Node  string
+	Retry time.Time // if not zero, the effect is free again and due at this time
+	Dead  bool      // the effect becomes a dead letter: kept, and claimed by no process
+	Error string    // why the attempt failed; stored with Retry and Dead
+}
+
+const (
+	// HeartbeatInterval is the time between two heartbeats of a process.
+	HeartbeatInterval = 5 * time.Second
+	// HeartbeatTimeout is the time after its last heartbeat at which a process
+	// loses its claims. It leaves room for two late heartbeats.
+	HeartbeatTimeout = 3 * HeartbeatInterval
+)
+
+// A Queue returns committed work that is due. A node is a process that performs
+// effects. Its name is unique for each start of a process, so that a new process does
+// not have the claims of an old one.
+//
+// The caller passes the time. So one clock decides what is due, and tests can set it. A
+// database that several processes share has a clock of its own; Beat returns its time,
+// by which they correct theirs.
+type Queue interface {
+	// Due returns at most n records whose Due is set and not after before, in
+	// order of Due, then ID. Damaged records are left out.
+	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
+	// Beat records a heartbeat of a node. It returns the time of the store: now,
+	// or the time of a shared database.
+	Beat(ctx context.Context, node string, now time.Time) (time.Time, error)
+	// Claim claims at most n effects for a node and returns them in order of Due,
+	// then ID. It selects effects that are due at now, not claimed and not dead,
+	// and counts an attempt of each. It also frees the claims of every other node
+	// that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
+	// Damaged effects are left out.
+	//
+	// A store that only one process can open frees every claim when it is opened.
+	// After an error that matches ErrUnknown, the node may have claimed effects
+	// that it does not know.
+	Claim(ctx context.Context, node string, now time.Time, n int) ([]Effect, error)
+	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream,
+	// After, Newest and Limit of q and ignores the others; Kind is that of the
+	// effect. Damaged effects are left out.
+	Dead(ctx context.Context, q Query) ([]Effect, error)
+}

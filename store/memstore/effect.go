@@ -1,0 +1,194 @@
+package memstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// An effect is an effect as it is stored.
+type effect struct {
+	store.Effect
+	dead bool
+}
+
+func newEffect(e store.Effect) *effect {
+	e = cloneEffect(e)
+	e.Due, e.Created = milliseconds(e.Due), milliseconds(e.Created)
+	return &effect{Effect: e}
+}
+
+func cloneEffect(e store.Effect) store.Effect {
+	e.Data = copyOf(e.Data)
+	return e
+}
+
+// effectsFit reports whether every completion finds its effect as it requires and every
+// id of a new effect is free.
+func (s *Store) effectsFit(c store.Change) bool {
+	for _, d := range c.Done {
+		if e := s.effects[d.ID]; e == nil || e.Node != d.Node {
+			return false
+		}
+	}
+	for _, e := range c.Effects {
+		old := s.effects[e.ID]
+		if old == nil {
+			continue
+		}
+		withSubject := func(d store.Ref) bool { return d.Kind == old.SubjectKind && d.ID == old.Subject }
+		if !slices.ContainsFunc(c.Delete, withSubject) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Store) complete(d store.Completion) {
+	old := s.effects[d.ID]
+	if !d.Dead && d.Retry.IsZero() {
+		s.replaceEffect(old, nil)
+		return
+	}
+	e := *old
+	e.Node, e.Error, e.dead = "", d.Error, d.Dead
+	if !d.Retry.IsZero() {
+		e.Due = milliseconds(d.Retry)
+	}
+	s.replaceEffect(old, &e)
+}
+
+// replaceEffect removes old from every order and inserts e. Either may be nil.
+func (s *Store) replaceEffect(old, e *effect) {
+	if old != nil {
+		delete(s.effects, old.ID)
+		s.subjects.remove(old)
+		s.orderOf(old).remove(old)
+	}
+	if e != nil {
+		s.effects[e.ID] = e
+		s.subjects.insert(e)
+		s.orderOf(e).insert(e)
+	}
+}
+
+// orderOf returns the order that contains an effect, besides subjects.
+func (s *Store) orderOf(e *effect) *sorted[effect] {
+	switch {
+	case e.dead:
+		return s.dead
+	case e.Node != "":
+		return s.claimed
+	}
+	return s.claimable
+}
+
+// deleteEffects deletes the effects of a record.
+func (s *Store) deleteEffects(kind, id string) {
+	from := &effect{Effect: store.Effect{SubjectKind: kind, Subject: id}}
+	var old []*effect
+	for e := range s.subjects.after(from) {
+		if e.SubjectKind != kind || e.Subject != id {
+			break
+		}
+		old = append(old, e)
+	}
+	for _, e := range old {
+		s.replaceEffect(e, nil)
+	}
+}
+
+// Beat records a heartbeat of a node and returns now.
+func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time, error) {
+	if err := store.CheckNode(node); err != nil {
+		return time.Time{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return time.Time{}, err
+	}
+	s.heartbeats[node] = now
+	return now, nil
+}
+
+// Claim claims at most n effects that are due for a node, and frees the claims of nodes
+// without a heartbeat.
+func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+	if err := store.CheckNode(node); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	s.heartbeats[node] = now
+	s.freeClaims(now)
+	var due []*effect
+	for e := range s.claimable.ascend() {
+		if e.Due.After(now) || len(due) == atMost(n) {
+			break
+		}
+		due = append(due, e)
+	}
+	var list []store.Effect
+	for _, old := range due {
+		e := *old
+		e.Node = node
+		e.Attempts++
+		s.replaceEffect(old, &e)
+		list = append(list, cloneEffect(e.Effect))
+	}
+	return list, nil
+}
+
+// freeClaims frees the claims of nodes that have had no heartbeat for
+// store.HeartbeatTimeout.
+func (s *Store) freeClaims(now time.Time) {
+	for node, at := range s.heartbeats {
+		if now.Sub(at) < store.HeartbeatTimeout {
+			continue
+		}
+		delete(s.heartbeats, node)
+		var lost []*effect
+		for e := range s.claimed.after(&effect{Effect: store.Effect{Node: node}}) {
+			if e.Node != node {
+				break
+			}
+			lost = append(lost, e)
+		}
+		for _, old := range lost {
+			e := *old
+			e.Node = ""
+			s.replaceEffect(old, &e)
+		}
+	}
+}
+
+// Dead returns the dead letters that q selects, in order of ID.
+func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, err
+	}
+	from := &effect{Effect: store.Effect{ID: q.After}}
+	effects := s.dead.after(from)
+	if q.Newest {
+		all := func(*effect) bool { return true }
+		effects = s.dead.before(from, q.After == "", all)
+	}
+	var list []store.Effect
+	for e := range effects {
+		if len(list) == atMost(q.Limit) {
+			break
+		}
+		if (q.Kind == "" || q.Kind == e.Kind) && (q.Stream == "" || q.Stream == e.Stream) {
+			list = append(list, cloneEffect(e.Effect))
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,276 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// effectColumns are the columns of effects, in the order of the parameters of
+// insertEffect.
+const effectColumns = `id, kind, subject_kind, subject, stream, due, created, attempts, node, dead, error, data, sum`
+
+const (
+	insertEffect = `insert into effects (` + effectColumns + `)
+		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`
+	selectEffect  = `select ` + effectColumns + ` from effects where id = ?1`
+	updateEffect  = `update effects set due = ?2, attempts = ?3, node = ?4, dead = ?5, error = ?6, sum = ?7 where id = ?1`
+	deleteEffect  = `delete from effects where id = ?1 and node is ?2`
+	deleteEffects = `delete from effects indexed by effects_subject where subject_kind = ?1 and subject = ?2`
+	selectReady   = `select ` + effectColumns + ` from effects indexed by effects_due
+		where node is null and dead = 0 and due <= ?1 order by due, id`
+	selectClaimed   = `select ` + effectColumns + ` from effects indexed by effects_node where node > ''`
+	selectClaimedBy = `select ` + effectColumns + ` from effects indexed by effects_node where node = ?1`
+)
+
+// An effect is an effect as it is stored.
+type effect struct {
+	store.Effect
+	dead bool
+}
+
+// An effectRow has the parameters of insertEffect.
+type effectRow [13]any
+
+// encodeEffect returns the row of a new effect.
+func encodeEffect(v *store.Effect) effectRow {
+	e := effect{Effect: *v}
+	return effectRow{
+		e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Due.UnixMilli(), e.Created.UnixMilli(), e.Attempts,
+		textOrNull(e.Node), e.dead, e.Error, e.Data, e.sum(),
+	}
+}
+
+// updateArgs returns the parameters of updateEffect.
+func (e *effect) updateArgs() []any {
+	return []any{e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.sum()}
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// sum returns the checksum of all other columns.
+func (e *effect) sum() int64 {
+	held := buffers.Get().(*[]byte)
+	b := (*held)[:0]
+	for _, s := range [...]string{e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error} {
+		b = appendText(b, s)
+	}
+	for _, n := range [...]int64{e.Due.UnixMilli(), e.Created.UnixMilli(), int64(e.Attempts)} {
+		b = binary.AppendVarint(b, n)
+	}
+	b = append(b, bit(e.dead))
+	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, e.Data)
+	*held = b
+	buffers.Put(held)
+	return int64(sum)
+}
+
+// scanEffect reads an effect from the current row. If it does not match its checksum,
+// the error is a store.DamagedError.
+func scanEffect(rows *sql.Rows) (e effect, err error) {
+	var due, created, sum int64
+	var node sql.NullString
+	err = rows.Scan(&e.ID, &e.Kind, &e.SubjectKind, &e.Subject, &e.Stream, &due, &created, &e.Attempts,
+		&node, &e.dead, &e.Error, &e.Data, &sum)
+	e.Due, e.Created, e.Node = instant(due), instant(created), node.String
+	if err != nil || sum != e.sum() || node.Valid && node.String == "" {
+		return e, store.DamagedError{Kind: "effect", ID: e.ID}
+	}
+	return e, nil
+}
+
+// heartbeats has the time of the last heartbeat of each node. It is not in the file:
+// only one process has the file open, and opening it frees every claim.
+type heartbeats map[string]time.Time
+
+// silent returns the nodes that have had no heartbeat for store.HeartbeatTimeout.
+func (h heartbeats) silent(now time.Time) (nodes []string) {
+	for node, at := range h {
+		if now.Sub(at) >= store.HeartbeatTimeout {
+			nodes = append(nodes, node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
+}
+
+// Beat records a heartbeat of a node in memory and returns now.
+func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time, error) {
+	if err := store.CheckNode(node); err != nil {
+		return time.Time{}, err
+	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer leave()
+	s.nodes.Lock()
+	defer s.nodes.Unlock()
+	s.heartbeats[node] = now
+	return now, nil
+}
+
+// A claim is a call of Claim.
+type claim struct {
+	node   string
+	now    time.Time
+	n      int
+	silent []string // nodes whose claims are freed
+
+	effects []store.Effect // set by the writer
+}
+
+// Claim claims at most n effects that are due for a node, and frees the claims of nodes
+// without a heartbeat. The claims are on the disk when it returns.
+func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+	if _, err := s.Beat(ctx, node, now); err != nil {
+		return nil, err
+	}
+	s.nodes.Lock()
+	silent := s.heartbeats.silent(now)
+	s.nodes.Unlock()
+	r := &request{claim: &claim{node: node, now: now, n: atMost(n), silent: silent}, done: make(chan struct{})}
+	if _, err := s.do(ctx, r); err != nil {
+		return nil, err
+	}
+	s.nodes.Lock()
+	defer s.nodes.Unlock()
+	for _, node := range silent {
+		if now.Sub(s.heartbeats[node]) >= store.HeartbeatTimeout {
+			delete(s.heartbeats, node)
+		}
+	}
+	return r.claim.effects, nil
+}
+
+// Dead returns the dead letters that q selects, in order of ID, except damaged ones.
+func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
+	text, args := deadSQL(q)
+	found, err := collect(ctx, s, atMost(q.Limit), scanEffect, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	for _, e := range found.list {
+		list = append(list, e.Effect)
+	}
+	return list, err
+}
+
+// deadSQL returns the statement of Dead.
+func deadSQL(q store.Query) (text string, args []any) {
+	after, order := "id > ?1", "id" // every id is after ""
+	if q.Newest {
+		order = "id desc"
+		if q.After != "" {
+			after = "id < ?1"
+		}
+	}
+	args = []any{q.After}
+	var where strings.Builder
+	for _, f := range []struct{ column, want string }{{"kind", q.Kind}, {"stream", q.Stream}} {
+		if f.want != "" {
+			args = append(args, f.want)
+			fmt.Fprintf(&where, " and %s = ?%d", f.column, len(args))
+		}
+	}
+	return "select " + effectColumns + " from effects indexed by effects_dead where dead = 1 and " + after + where.String() + " order by " + order, args
+}
+
+// complete applies a completion.
+func (w *writer) complete(c *store.Completion) error {
+	if !c.Dead && c.Retry.IsZero() {
+		return changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
+	}
+	found, err := w.effects(1, w.stmt.effect, c.ID)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 || found[0].Node != c.Node {
+		return store.ErrConflict
+	}
+	e := found[0]
+	e.Node, e.Error, e.dead = "", c.Error, c.Dead
+	if !c.Retry.IsZero() {
+		e.Due = c.Retry
+	}
+	return changeOne(w.stmt.updateEffect, e.updateArgs()...)
+}
+
+// claim applies a claim. It reports whether it has written.
+func (w *writer) claim(c *claim) (written bool, err error) {
+	c.effects = nil
+	for _, node := range c.silent {
+		freed, err := w.free(w.stmt.claimedBy, node)
+		if written = written || freed; err != nil {
+			return written, err
+		}
+	}
+	ready, err := w.effects(c.n, w.stmt.ready, c.now.UnixMilli())
+	if err != nil {
+		return written, err
+	}
+	for _, e := range ready {
+		e.Node = c.node
+		e.Attempts++
+		if err := changeOne(w.stmt.updateEffect, e.updateArgs()...); err != nil {
+			return written, err
+		}
+		written = true
+		c.effects = append(c.effects, e.Effect)
+	}
+	return written, nil
+}
+
+// freeOldClaims frees the claims of the processes that had the file open before. It is
+// part of the first transaction, so that a database on a full disk can be opened.
+func (w *writer) freeOldClaims() error {
+	if w.freed {
+		return nil
+	}
+	_, err := w.free(w.stmt.claimed)
+	return err
+}
+
+// free frees the claims that a statement selects.
+func (w *writer) free(stmt *sql.Stmt, args ...any) (written bool, err error) {
+	claimed, err := w.effects(-1, stmt, args...)
+	if err != nil {
+		return false, err
+	}
+	for _, e := range claimed {
+		e.Node = ""
+		if err := changeOne(w.stmt.updateEffect, e.updateArgs()...); err != nil {
+			return written, err
+		}
+		written = true
+	}
+	return written, nil
+}
+
+// effects returns up to n rows of a statement, or all if n is negative. It leaves out
+// damaged ones.
+func (w *writer) effects(n int, stmt *sql.Stmt, args ...any) (list []effect, err error) {
+	rows, err := stmt.QueryContext(context.Background(), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for len(list) != n && rows.Next() {
+		e, err := scanEffect(rows)
+		if damaged, ok := err.(store.DamagedError); ok {
+			w.damaged.add(damaged)
+			continue
+		}
+		list = append(list, e)
+	}
+	return list, rows.Err()
+}
