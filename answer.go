@@ -18,13 +18,13 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 		return a, bad.err()
 	}
 	if a.Decision != "" {
-		bad.add("/decision", "these are questions, nothing to approve", `"answers": [{"id": "q1", "selected": ["…"]}]`)
+		bad.add("/decision", "this ask has questions and takes no decision", `"answers": [{"id": "q1", "selected": ["…"]}]`)
 	}
 	if len(a.Input) > 0 {
-		bad.add("/input", "these are questions and have no arguments", "leave it out")
+		bad.add("/input", "this ask has questions and takes no arguments", "leave it out")
 	}
 	if a.Grant != nil {
-		bad.add("/grant", "these are questions, nothing to grant", "leave it out")
+		bad.add("/grant", "this ask has questions and takes no grant", "leave it out")
 	}
 	given := a.matchQuestions(ask, &bad)
 	a.Answers = make([]QuestionAnswer, len(ask.Questions))
@@ -69,7 +69,7 @@ func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	case a.Decision == ApproveAll:
 		a.Grant = new(valueOf(a.Grant).normalize(bad))
 	case a.Grant != nil:
-		bad.add("/grant", "only approve_all grants anything", `"decision": "approve_all"`)
+		bad.add("/grant", "a grant needs the decision approve_all", `"decision": "approve_all"`)
 	}
 	return a
 }
@@ -80,18 +80,18 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 		return
 	}
 	if a.Decision != Approve {
-		bad.add("/input", "only arguments that are approved, this once, can be edited", `"decision": "approved"`)
+		bad.add("/input", "arguments can be edited only with the decision approved", `"decision": "approved"`)
 		return
 	}
 	if c := ask.Confirmation; c != nil && c.NoEdit {
-		bad.add("/input", "this agent cannot run other arguments than those it asked about: deny, and say in the reason which you want",
+		bad.add("/input", "this agent cannot run edited arguments",
 			`"decision": "denied", with the arguments you want in "reason"`)
 		return
 	}
 	raw, ok := compact(a.Input)
 	switch {
 	case !ok || raw[0] != '{':
-		bad.add("/input", "the arguments of a tool are an object", `"input": {}`)
+		bad.add("/input", "the arguments of a tool must be a JSON object", `"input": {}`)
 	case len(raw) > MaxInput:
 		bad.add("/input", fmt.Sprintf("%d bytes; at most %d", len(raw), MaxInput), "shorten it")
 	}
@@ -122,9 +122,9 @@ func (a Answer) matchQuestions(ask Ask, bad *problems) []matchedAnswer {
 		case n < 0 && g.ID != "":
 			bad.add(at+"/id", fmt.Sprintf("there is no question %s", quote(g.ID)), "name one of "+questionIDs(ask))
 		case n < 0:
-			bad.add(at+"/question", "no question has this text", "name one of "+questionIDs(ask))
+			bad.add(at+"/question", "no question of this ask has this text", "name one of "+questionIDs(ask))
 		case out[n].at != "":
-			bad.add(at, "this question is answered twice", "answer it once")
+			bad.add(at, "this question is answered more than once", "answer it once")
 		default:
 			out[n] = matchedAnswer{g, at}
 		}
@@ -162,7 +162,7 @@ func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
 		case isLabel:
 		case q.NoOther:
 			unknown++
-			bad.add(at+"/selected", fmt.Sprintf("%s is no option", quote(value)), "choose "+labels(q))
+			bad.add(at+"/selected", fmt.Sprintf("%s is not an option", quote(value)), "choose "+labels(q))
 		default:
 			own = append(own, value)
 		}
@@ -170,7 +170,7 @@ func (p matchedAnswer) normalize(q Question, bad *problems) QuestionAnswer {
 	if strings.TrimSpace(p.Other) != "" {
 		own = append(own, p.Other)
 		if q.NoOther {
-			bad.add(at+"/other", "only the options count here", "choose "+labels(q))
+			bad.add(at+"/other", "this question takes no free text", "choose "+labels(q))
 		}
 	}
 	out.Other = strings.Join(own, ", ")

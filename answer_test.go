@@ -95,7 +95,7 @@ func TestAnswerToEachKindOfQuestion(t *testing.T) {
 	}{
 		{"a label", single, questionAnswer{Selected: []string{"A"}}, questionAnswer{Selected: []string{"A"}}, nil},
 		{"own text", single, questionAnswer{Other: "C"}, questionAnswer{Other: "C"}, nil},
-		{"a label that is no option", single, questionAnswer{Selected: []string{"C"}}, questionAnswer{Other: "C"}, nil},
+		{"a label that is not an option", single, questionAnswer{Selected: []string{"C"}}, questionAnswer{Other: "C"}, nil},
 		{"a label in another case", single, questionAnswer{Selected: []string{"a"}}, questionAnswer{Other: "a"}, nil},
 		{"two labels", single, questionAnswer{Selected: []string{"A", "B"}}, questionAnswer{}, []string{selected}},
 		{"a label and own text", single, questionAnswer{Selected: []string{"A"}, Other: "C"}, questionAnswer{}, []string{selected}},
@@ -155,7 +155,7 @@ func TestAnswerToEachKindOfQuestion(t *testing.T) {
 func TestProblemListsFirstLabels(t *testing.T) {
 	q := askback.Question{Options: askback.Options(numbered(7)...), NoOther: true, Optional: true}
 	_, err := askback.Choose(strings.Repeat("long ", 20)).Normalize(askOf(q))
-	want := `/answers/0/selected: "long long long long long long long long …" is no option (choose "n0", "n1", "n2", "n3", "n4" …)`
+	want := `/answers/0/selected: "long long long long long long long long …" is not an option (choose "n0", "n1", "n2", "n3", "n4" …)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -114,7 +114,7 @@ func (q Query) Check() error {
 		bad.add("/status", "a status is pending, answered, declined, cancelled, expired or all", "status=pending")
 	}
 	if q.Unacked && q.Status == Pending {
-		bad.add("/unacked", "what is pending has nothing to deliver", "status=all&unacked=true")
+		bad.add("/unacked", "a pending ask has no outcome to acknowledge", "status=all&unacked=true")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()

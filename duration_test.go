@@ -38,7 +38,7 @@ func TestInvalidDurationsAreRejected(t *testing.T) {
 			t.Errorf("%q: got %v, want an error", s, got)
 			continue
 		}
-		if want := strconv.Quote(s) + " is no duration; write 90s, 10m, 2h or 7d"; err.Error() != want {
+		if want := strconv.Quote(s) + " is not a duration; use 90s, 10m, 2h or 7d"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}

@@ -8,26 +8,26 @@ import (
 
 // The errors of an engine and of the client of a server. Compare with errors.Is.
 var (
-	ErrNotFound     = errors.New("there is no such thing, or it is not yours")
-	ErrForbidden    = errors.New("this kind of principal may not do that")
+	ErrNotFound     = errors.New("not found, or not visible to you")
+	ErrForbidden    = errors.New("this kind of token is not allowed to do that")
 	ErrSettled      = errors.New("the ask is settled")
-	ErrPending      = errors.New("nobody has answered this yet")
-	ErrKeyReused    = errors.New("this key was used for another request")
-	ErrConsumed     = errors.New("this approval is spent")
-	ErrDigest       = errors.New("these are not the arguments that were approved")
-	ErrEnded        = errors.New("this session is over")
-	ErrAsksOpen     = errors.New("an ask of this session is still open")
-	ErrNotApproved  = errors.New("nobody approved this")
-	ErrBusy         = errors.New("too many others changed this at once; try again")
-	ErrFull         = errors.New("too much waits to be written; try again later")
+	ErrPending      = errors.New("this ask is still open")
+	ErrKeyReused    = errors.New("this key was already used for a different request")
+	ErrConsumed     = errors.New("this approval was already used")
+	ErrDigest       = errors.New("the arguments differ from those that were approved")
+	ErrEnded        = errors.New("this session has ended")
+	ErrAsksOpen     = errors.New("this session has an open ask")
+	ErrNotApproved  = errors.New("this was not approved")
+	ErrBusy         = errors.New("too many concurrent changes; try again")
+	ErrFull         = errors.New("too many changes wait to be written; try again later")
 	ErrStopping     = errors.New("this server is stopping; try again")
-	ErrUnauthorized = errors.New("no such token, or it is no longer valid")
-	ErrTooMany      = errors.New("too much of this agent waits already; let some of it end first")
+	ErrUnauthorized = errors.New("the token is unknown, expired or revoked")
+	ErrTooMany      = errors.New("this agent has too many open asks or waiting calls; end some first")
 	ErrTooFast      = errors.New("this agent asks too often; slow down")
-	ErrDiskFull     = errors.New("the disk is full, and nothing was changed; make room there, and try again")
-	ErrUnknown      = errors.New("it is not known whether this was done; look, and try again")
+	ErrDiskFull     = errors.New("the disk is full and nothing was changed; free some space and try again")
+	ErrUnknown      = errors.New("it is not known whether this was saved; check, and try again")
 	ErrDamaged      = errors.New("the database is damaged")
-	ErrUnreachable  = errors.New("the server is out of reach")
+	ErrUnreachable  = errors.New("the server cannot be reached")
 )
 
 // A DamagedError names a record that does not match its checksum. It matches
@@ -36,7 +36,7 @@ type DamagedError struct{ ID string }
 
 // Error names the record, and the command that finds every damaged one.
 func (e DamagedError) Error() string {
-	return e.ID + " is damaged in the database and is not used; askback doctor names all that is damaged, and a backup has it whole"
+	return e.ID + " is damaged in the database and cannot be used; run askback doctor to list what is damaged, and restore a backup"
 }
 
 // Is reports whether target is [ErrDamaged].

@@ -77,7 +77,7 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 		g.ExpiresIn = DefaultGrant
 	}
 	if g.ExpiresIn < time.Second || g.ExpiresIn > MaxGrant {
-		bad.add("/grant/expires_in", "a grant lasts a second to a year", `"expires_in": "24h"`)
+		bad.add("/grant/expires_in", "a grant is valid for a second to a year", `"expires_in": "24h"`)
 	}
 	return g
 }

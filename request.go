@@ -86,10 +86,10 @@ func (r Request) Normalize() (Request, error) {
 		r.Quorum = 1
 	}
 	if r.Quorum != 1 {
-		bad.add("/quorum", "this release takes one answer", "leave quorum out")
+		bad.add("/quorum", "quorum is not supported yet", "leave quorum out")
 	}
 	if r.CallbackURL != "" {
-		bad.add("/callback_url", "this release calls nobody back", "wait for the ask instead")
+		bad.add("/callback_url", "callback_url is not supported yet", "wait for the ask instead")
 	}
 	r.checkWarnings(&bad)
 	for _, p := range dropped.list {
@@ -169,7 +169,7 @@ func contextLength(raw json.RawMessage) int {
 
 func (r *Request) checkTime(bad *problems) {
 	if r.Timeout < 0 || r.Timeout > MaxTimeout {
-		bad.add("/timeout", "a timeout is longer than nothing and shorter than ten years", `"timeout": "10m"`)
+		bad.add("/timeout", "a timeout must be positive and shorter than ten years", `"timeout": "10m"`)
 	}
 	if r.Timeout != 0 && !r.Deadline.IsZero() {
 		bad.add("/deadline", "an ask has a timeout or a deadline, not both", "leave one out")
@@ -190,7 +190,7 @@ func (r *Request) checkTime(bad *problems) {
 		bad.add("/on_timeout", "on_timeout is wait, fail, default or decline", `"on_timeout": "wait"`)
 	}
 	if !limited && r.OnTimeout != OnTimeoutWait {
-		bad.add("/on_timeout", "without a deadline nothing ends", `add "timeout": "10m"`)
+		bad.add("/on_timeout", "on_timeout needs a deadline", `add "timeout": "10m"`)
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *Request) checkTime(bad *problems) {
 // for a confirmation: a deadline never approves (F4, F5).
 func (r *Request) checkDefaults(bad *problems) {
 	if r.Confirmation != nil {
-		bad.add("/on_timeout", "a timer approves nothing", `"on_timeout": "decline"`)
+		bad.add("/on_timeout", "a confirmation is never approved by a timeout", `"on_timeout": "decline"`)
 	}
 	for i, q := range r.Questions {
 		if !q.Optional && len(q.Default) == 0 {
@@ -221,7 +221,7 @@ func normalizeQuestions(questions []Question, bad, dropped *problems) []Question
 		out[i].ID = fmt.Sprintf("q%d", i+1)
 		for _, earlier := range out[:i] {
 			if earlier.Text == q.Text {
-				bad.add(at+"/question", "this question stands twice", "ask it once")
+				bad.add(at+"/question", "this question is repeated", "ask it once")
 				break
 			}
 		}
@@ -232,11 +232,11 @@ func normalizeQuestions(questions []Question, bad, dropped *problems) []Question
 func (q Question) normalize(at string, bad, dropped *problems) Question {
 	checkRequired(bad, at+"/question", q.Text, MaxQuestion)
 	if !utf8.ValidString(q.Header) {
-		bad.add(at+"/header", "a header is UTF-8", "send UTF-8")
+		bad.add(at+"/header", "is not UTF-8", "send UTF-8")
 	}
 	q.Header = truncate(q.Header, MaxHeader)
 	if len(q.Options) == 0 && q.NoOther {
-		bad.add(at+"/allow_custom", "a question without options is answered with text", "leave allow_custom out")
+		bad.add(at+"/allow_custom", "a question without options always takes free text", "leave allow_custom out")
 	}
 	given := q.Options
 	q.Options = normalizeOptions(q, at, bad, dropped)
@@ -251,7 +251,7 @@ func (q Question) dropOther(options bool, at string, dropped *problems) []string
 	var kept []string
 	for _, d := range q.Default {
 		if _, isLabel := q.Option(d); options && !q.NoOther && !isLabel && isOther(d) {
-			dropped.add(at, `"Other" is no default`, "name a label, or leave it out")
+			dropped.add(at, `"Other" cannot be a default`, "name a label, or leave it out")
 			continue
 		}
 		kept = append(kept, d)
@@ -275,11 +275,11 @@ func normalizeOptions(q Question, at string, bad, dropped *problems) []Option {
 			continue
 		}
 		if q.MultiSelect && o.Preview != "" {
-			dropped.add(at+"/preview", "a question with several answers shows no previews", "describe the option instead")
+			dropped.add(at+"/preview", "a question with multiSelect shows no previews", "describe the option instead")
 			o.Preview = ""
 		}
 		if slices.ContainsFunc(kept, func(k Option) bool { return strings.TrimSpace(k.Label) == strings.TrimSpace(o.Label) }) {
-			bad.add(at+"/label", "this label stands twice", "give each option its own label")
+			bad.add(at+"/label", "this label is repeated", "give each option its own label")
 		}
 		kept = append(kept, o)
 	}
@@ -304,7 +304,7 @@ func isOther(label string) bool {
 
 func (q Question) checkDefault(at string, bad *problems) {
 	if len(q.Default) > 1 && !q.MultiSelect {
-		bad.add(at, "a question with one answer has one default", "name one label")
+		bad.add(at, "a question with one answer takes one default", "name one label")
 		return
 	}
 	if len(q.Default) > MaxOptions {
@@ -314,10 +314,10 @@ func (q Question) checkDefault(at string, bad *problems) {
 	for i, d := range q.Default {
 		checkRequired(bad, at, d, MaxText)
 		if _, ok := q.Option(d); !ok && q.NoOther {
-			bad.add(at, fmt.Sprintf("%s is no option", quote(d)), "name one of the labels")
+			bad.add(at, fmt.Sprintf("%s is not an option", quote(d)), "name one of the labels")
 		}
 		if slices.Contains(q.Default[:i], d) {
-			bad.add(at, fmt.Sprintf("%s stands twice", quote(d)), "name it once")
+			bad.add(at, fmt.Sprintf("%s is repeated", quote(d)), "name it once")
 		}
 	}
 }
@@ -337,7 +337,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		c.Input, ok = json.RawMessage("{}"), true
 	}
 	if !ok || c.Input[0] != '{' {
-		bad.add(at+"/input", "the arguments of a tool are an object", `"input": {}`)
+		bad.add(at+"/input", "the arguments of a tool must be a JSON object", `"input": {}`)
 	}
 	if len(c.Input) > MaxInput {
 		bad.add(at+"/input", fmt.Sprintf("%d bytes; at most %d", len(c.Input), MaxInput), "shorten it")
@@ -346,7 +346,7 @@ func (c Confirmation) normalize(bad *problems) *Confirmation {
 		c.Tier = "confirm"
 	}
 	if c.Tier != "confirm" {
-		bad.add(at+"/tier", "only tools of tier confirm are asked about", `"tier": "confirm"`)
+		bad.add(at+"/tier", "only tier confirm needs an ask", `"tier": "confirm"`)
 	}
 	if c.Digest != "" {
 		bad.add(at+"/digest", "Askback computes the digest", "leave it out")
@@ -363,7 +363,7 @@ func checkNames(bad *problems, at string, list []string) []string {
 	for i, one := range list {
 		at := fmt.Sprintf("%s/%d", at, i)
 		if strings.TrimSpace(one) == "" {
-			bad.add(at, "is blank", "name somebody, or leave it out")
+			bad.add(at, "is blank", "name a person, or leave it out")
 		}
 		checkName(bad, at, one, MaxName)
 		if !slices.Contains(out, one) {
@@ -384,7 +384,7 @@ func checkRequired(bad *problems, at, s string, limit int) {
 // checkName checks the name of a person or a thing, which is one line.
 func checkName(bad *problems, at, s string, limit int) {
 	if strings.ContainsFunc(s, unicode.IsControl) {
-		bad.add(at, "a name has no control characters", "write it in one line")
+		bad.add(at, "a name must not contain control characters", "write it in one line")
 		return
 	}
 	checkText(bad, at, s, limit)

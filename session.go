@@ -119,7 +119,7 @@ func checkJSON(bad *problems, at string, raw json.RawMessage, limit int) {
 	case len(raw) > limit:
 		bad.add(at, fmt.Sprintf("%d bytes; at most %d", len(raw), limit), "shorten it")
 	case !json.Valid(raw) || !utf8.Valid(raw):
-		bad.add(at, "this is no JSON in UTF-8", "{}")
+		bad.add(at, "is not JSON in UTF-8", "{}")
 	}
 }
 

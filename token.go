@@ -61,11 +61,11 @@ func (r TokenRequest) Check() error {
 		bad.add("/name", "is blank", `"name": "ana"`)
 	}
 	if strings.HasPrefix(r.Name, "@") {
-		bad.add("/name", "a name that begins with @ is that of a group, and nothing could be put to its holder", `"name": "ana"`)
+		bad.add("/name", "names that begin with @ are reserved for groups", `"name": "ana"`)
 	}
 	checkName(&bad, "/name", r.Name, MaxName)
 	if r.ExpiresIn < 0 || r.ExpiresIn > MaxTimeout {
-		bad.add("/expires_in", "a token ends after it is made, and within ten years", `"expires_in": "30d"`)
+		bad.add("/expires_in", "a token must expire in the future, within ten years", `"expires_in": "30d"`)
 	}
 	return bad.err()
 }

@@ -232,7 +232,7 @@ func TestAnAnswerThatIsRefusedIsReported(t *testing.T) {
 			t.Errorf("got error %v, want what was wrong with the answer", err)
 		}
 	})
-	wantReports(t, got, []string{`ana says Answer("Which database?", "MySQL")`, `"MySQL" is no option`})
+	wantReports(t, got, []string{`ana says Answer("Which database?", "MySQL")`, `"MySQL" is not an option`})
 }
 
 func TestAPersonMovedByHandIsWaitedFor(t *testing.T) {

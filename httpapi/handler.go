@@ -213,7 +213,7 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + paramNames(keys)})
 		} else if len(values) > 1 {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key stands twice", Fix: "send it once"})
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key is repeated", Fix: "send it once"})
 		}
 	}
 	if len(bad) > 0 {

@@ -45,7 +45,7 @@ func TestAMistakeInTheArgumentsIsShown(t *testing.T) {
 		"\n{\n  \"a\": 1,\n}":               "Line 4, column 1: ",
 		"{\"a\": 1, \"a\": 2}":              "Line 1, column 10: ",
 		"":                                  "Line 1, column 1: ",
-		"[1]":                               "The arguments of a tool are an object.",
+		"[1]":                               "The arguments of a tool must be a JSON object.",
 		"{\n \"n\": 0.1234567890123456789}": "Line 2, column 7: ",
 		"{\"a\": </textarea><b>}":           "Line 1, column 7: ",
 	} {
@@ -66,7 +66,7 @@ func TestAMistakeInTheArgumentsIsShown(t *testing.T) {
 	// Only this once: what is granted for ever is what the agent asked for.
 	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
 	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
-	if got := page.one(t, "#input-problem").words(); !strings.Contains(got, "this once") {
+	if got := page.one(t, "#input-problem").words(); !strings.Contains(got, "only with the decision approved") {
 		t.Errorf("got %q", got)
 	}
 	if h.get(a.ID).Settled() {

@@ -20,7 +20,7 @@ import (
 type answerCommand struct {
 	ID      string   `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
 	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text where there are none; with several questions q1=…"`
-	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is no option; with several questions q1=TEXT."`
+	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions q1=TEXT."`
 	Notes   string   `help:"Add notes to your answer."`
 	Comment string   `help:"Add a remark on the whole ask."`
 	Approve bool     `xor:"decision" help:"Approve the call, this once."`
@@ -227,11 +227,11 @@ func choices(q view.Question, typed string) ([]string, error) {
 	return nil, usage(noOption(q, typed))
 }
 
-// noOption tells what can be answered instead of text that is no option.
+// noOption tells what can be answered instead of text that is not an option.
 func noOption(q view.Question, typed string) string {
 	what := fmt.Sprintf("%q is not an option", typed)
 	if q.LooksLikeKey(typed) {
-		what = "there is no option " + typed
+		what = "there is not an option " + typed
 	} else if key := q.Nearest(typed); key != "" {
 		what += fmt.Sprintf("; the nearest is %s, %q", key, label(q, key))
 	}

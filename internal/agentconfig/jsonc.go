@@ -43,7 +43,7 @@ type scanner struct {
 }
 
 // parse reads a whole text. It takes every text that some client takes, and
-// refuses what two readers could read differently: a name that stands twice.
+// refuses what two readers could read differently: a name that is repeated.
 func parse(src string) (value, error) {
 	s := &scanner{src: src, at: len(src) - len(strings.TrimPrefix(src, "\ufeff"))}
 	v := s.value(0)
@@ -150,7 +150,7 @@ func (s *scanner) name(object value) string {
 	}
 	name := s.text()
 	if _, twice := object.get(name); twice {
-		s.fail("the name " + name + " stands twice")
+		s.fail("the name " + name + " is repeated")
 	}
 	if s.peek() != ':' {
 		s.fail("a colon is missing")

@@ -230,7 +230,7 @@ func (c Call) finish(in *input) (Call, error) {
 	for i, a := range c.asked {
 		for j, before := range c.asked[:i] {
 			if a.key != "" && a.key == before.key {
-				in.wrong(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("this stands twice; questions %d and %d could not be told apart", j+1, i+1), "give each its own")
+				in.wrong(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("this is repeated; questions %d and %d could not be told apart", j+1, i+1), "give each its own")
 			}
 		}
 		c.Request.Questions = append(c.Request.Questions, a.Question)

@@ -91,7 +91,7 @@ func (f *form) readAnswers(n node) {
 		switch {
 		case !ok:
 		case f.given[i].at != "":
-			f.wrong(n.at, "this question is answered twice", "answer it once")
+			f.wrong(n.at, "this question is answered more than once", "answer it once")
 		default:
 			f.given[i].at = n.at
 			f.readAnswer(n, i)

@@ -247,7 +247,7 @@ func (f *file) duration(into *time.Duration) func(value) {
 		d, err := askback.ParseDuration(text)
 		switch {
 		case err != nil:
-			f.wrong(v.at, fix, "%s: %s is no duration", v.key, quote(raw))
+			f.wrong(v.at, fix, "%s: %s is not a duration", v.key, quote(raw))
 		case d == 0:
 			f.wrong(v.at, fix, "%s: %s is no time at all", v.key, quote(raw))
 		default:

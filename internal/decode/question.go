@@ -222,7 +222,7 @@ func (r *reader) standard(n node, q askback.Question) []string {
 	case jcs.Number:
 		i, ok := n.Int()
 		if !ok || i < 0 || i >= int64(len(q.Options)) {
-			r.wrong(n.at, fmt.Sprintf("there is no option %s; they are counted from 0", n.Text()), "name the label instead")
+			r.wrong(n.at, fmt.Sprintf("there is not an option %s; they are counted from 0", n.Text()), "name the label instead")
 			return nil
 		}
 		return []string{q.Options[i].Label}

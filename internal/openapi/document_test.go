@@ -111,7 +111,7 @@ func TestFaultsOfADocumentAreFound(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},
 		"a response that is not there":  {`"#/components/responses/NotFound"`, `"#/components/responses/Lost"`},
-		"an id that stands twice":       {`"operationId": "getStats"`, `"operationId": "getPeople"`},
+		"an id that is repeated":        {`"operationId": "getStats"`, `"operationId": "getPeople"`},
 		"a parameter nobody declared":   {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
 		"a summary that is no sentence": {`"summary": "Ask."`, `"summary": ""`},
 		"a frame of nothing":            {`"x-askback-event-data": "#/components/schemas/Event"`, `"x-askback-event-data": "#/components/schemas/Frame"`},

@@ -36,7 +36,7 @@ type Tag struct {
 
 // Document returns the OpenAPI document of these routes. The same routes give
 // the same bytes. A route that names a schema or a tag that is not there, that
-// stands twice, or has no reply that says yes, is an error.
+// is repeated, or has no reply that says yes, is an error.
 func Document(info Info, routes []Route) ([]byte, error) {
 	out := document{
 		OpenAPI: Version,

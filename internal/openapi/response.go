@@ -12,7 +12,7 @@ import (
 // the word of each case.
 var refused = map[int]string{
 	400: "The body is no strict JSON, did not come whole, or there should be none.",
-	401: "There is no such token, or it is no longer valid.",
+	401: "There is the token is unknown, expired or revoked.",
 	403: "This kind of token may not do that, or a page of another origin.",
 	404: "There is no such thing, or it is not yours: the same answer.",
 	409: "It is settled, spent, over, or still open: the type says which.",
