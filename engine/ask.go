@@ -250,7 +250,7 @@ func (s *client) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
 
 // describe sets the columns of a record that are derived from the state.
 func describe(r *store.Record, s lifecycle.State, now time.Time) {
-	r.Open, r.Untold = !s.Ask.Settled(), s.Ask.Unacked()
+	r.Open, r.Unacked = !s.Ask.Settled(), s.Ask.Unacked()
 	r.Status = string(s.Ask.Status)
 	r.To = s.Ask.To
 	r.Due = s.Due()

@@ -94,17 +94,17 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
-		lines := store.Lines{Stream: r.Stream, Subject: r.ID}
+		filter := store.EventFilter{Stream: r.Stream, Subject: r.ID}
 		if r.Stream == ids.Swap(r.ID, ids.Session) {
-			lines.Subject = "" // the stream has only this ask
+			filter.Subject = "" // the stream has only this ask
 		}
-		c.Forget = append(c.Forget, lines)
+		c.Prune = append(c.Prune, filter)
 	case kindSession:
 		left, err := e.store.List(ctx, store.Query{Kind: kindAsk, Stream: r.ID, Limit: 1})
 		if err != nil || len(left) > 0 {
 			return err
 		}
-		c.Forget = append(c.Forget, store.Lines{Stream: r.ID})
+		c.Prune = append(c.Prune, store.EventFilter{Stream: r.ID})
 	}
 	c.Delete = append(c.Delete, store.Ref{Kind: r.Kind, ID: r.ID, Version: r.Version})
 	return nil
@@ -135,8 +135,8 @@ func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 	for i, d := range c.Delete {
 		one := store.Change{Delete: []store.Ref{d}}
-		if len(c.Forget) > 0 {
-			one.Forget = c.Forget[i : i+1]
+		if len(c.Prune) > 0 {
+			one.Prune = c.Prune[i : i+1]
 		}
 		if err := e.commit(ctx, one); err != nil && !errors.Is(err, store.ErrConflict) {
 			return err

@@ -140,7 +140,7 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 	}
 	_, err = kept.Commit(t.Context(), store.Change{
 		Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}},
-		Forget: []store.Lines{{Stream: one.ID, Subject: a.ID}},
+		Prune:  []store.EventFilter{{Stream: one.ID, Subject: a.ID}},
 	})
 	if err != nil {
 		t.Fatal(err)

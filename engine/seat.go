@@ -272,7 +272,7 @@ func (s *client) storeQuery(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
-	from.Untold, from.Newest = q.Unacked, q.Unacked
+	from.Unacked, from.Newest = q.Unacked, q.Unacked
 	switch q.Status {
 	case askback.AnyStatus:
 		from.Newest = true

@@ -35,9 +35,12 @@ func (c Change) Check() (size int, err error) {
 			return 0, fmt.Errorf("refused: delete %d: %v", i, err)
 		}
 	}
-	for i, f := range c.Forget {
-		if f.Stream == "" || !isText(f.Stream, f.Subject) {
-			return 0, fmt.Errorf("refused: forget %d: it needs a stream, and %v", i, errText)
+	for i, f := range c.Prune {
+		if f.Stream == "" {
+			return 0, fmt.Errorf("refused: prune %d: it has no stream", i)
+		}
+		if !isText(f.Stream, f.Subject) {
+			return 0, fmt.Errorf("refused: prune %d: %v", i, errText)
 		}
 	}
 	m, err := c.checkEvents()

@@ -54,7 +54,7 @@ type Record struct {
 	Stream  string // the session whose history has its events
 	Key     string // unique within its kind; "" is no key
 	Open    bool   // still active, such as a pending ask
-	Untold  bool   // settled, and the owner has not acknowledged it
+	Unacked bool   // settled, and the owner has not acknowledged it
 	Owner   string // the name of the principal that owns it
 	Agent   string // the label that people read
 	Status  string
@@ -93,22 +93,22 @@ type Event struct {
 // Key frees the key. Delete compares versions in the same way.
 //
 // The store applies Done first, then the deletions, then the records of Put in order:
-// the key of each must be free by then. Then it adds Effects, Forget deletes events from
-// the history, and Events are appended in order. An effect whose id is taken is a
+// the key of each must be free by then. Then it adds Effects, deletes the events that
+// Prune selects, and appends Events in order. An effect whose id is taken is a
 // conflict. Text must be UTF-8 without NUL; see [Change.Check].
 type Change struct {
 	Put     []Record
 	Delete  []Ref
 	Events  []Event
-	Forget  []Lines
+	Prune   []EventFilter
 	Effects []Effect     // new work of records in Put
 	Done    []Completion // results of claimed effects
 }
 
-// Lines selects events of the history to delete: those of one subject in a stream, or
-// the whole stream if Subject is "". With a Subject, the newest event of the stream
-// stays. The newest of all streams always stays. The next numbers follow from them.
-type Lines struct {
+// An EventFilter selects events to delete: those of one subject in a stream, or the whole
+// stream if Subject is "". The newest event of all streams is never deleted, nor, with a
+// Subject, the newest of the stream: the next numbers follow from them.
+type EventFilter struct {
 	Stream  string
 	Subject string
 }
@@ -116,17 +116,17 @@ type Lines struct {
 // A Query selects records of one kind in order of id, oldest first unless Newest is
 // set. An empty field matches every record.
 type Query struct {
-	Kind   string
-	Open   *bool
-	Untold bool // only records with Untold set
-	Status string
-	Stream string
-	Owner  string
-	Agent  string
-	For    string // addressed to this name, or to every person
-	After  string // only ids after this one, in the order of the query
-	Newest bool
-	Limit  int // the most records to return; 0 or more than MaxList is MaxList
+	Kind    string
+	Open    *bool
+	Unacked bool // only records with Unacked set
+	Status  string
+	Stream  string
+	Owner   string
+	Agent   string
+	For     string // addressed to this name, or to every person
+	After   string // only ids after this one, in the order of the query
+	Newest  bool
+	Limit   int // the most records to return; 0 or more than MaxList is MaxList
 }
 
 // MaxList is the most records that one List returns.

@@ -190,7 +190,7 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	}
 	d := &doctor{database: "askback.db"}
 	d.schema(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
-	if want := "ok|database|askback.db is whole: schema 5, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.line() != want {
+	if want := "ok|database|askback.db is whole: schema 6, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.line() != want {
 		t.Errorf("got %s, want %s", d.line(), want)
 	}
 }

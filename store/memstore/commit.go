@@ -35,8 +35,8 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	for _, e := range c.Effects {
 		s.replaceEffect(nil, newEffect(e))
 	}
-	for _, f := range c.Forget {
-		s.forget(f)
+	for _, f := range c.Prune {
+		s.prune(f)
 	}
 	for _, e := range c.Events {
 		seq := s.append(e)
@@ -158,9 +158,9 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// forget replaces deleted events by the zero Event, since the index of an event is its
+// prune replaces deleted events by the zero Event, since the index of an event is its
 // number.
-func (s *Store) forget(f store.Lines) {
+func (s *Store) prune(f store.EventFilter) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {
 		return

@@ -138,7 +138,7 @@ func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Rec
 
 func selects(q store.Query, r *store.Record) bool {
 	is := func(want, got string) bool { return want == "" || want == got }
-	return (q.Open == nil || *q.Open == r.Open) && (!q.Untold || r.Untold) &&
+	return (q.Open == nil || *q.Open == r.Open) && (!q.Unacked || r.Unacked) &&
 		is(q.Status, r.Status) && is(q.Stream, r.Stream) && is(q.Owner, r.Owner) && is(q.Agent, r.Agent) &&
 		(q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For))
 }

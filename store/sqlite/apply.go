@@ -14,7 +14,7 @@ import (
 
 // columns are the columns of records, in the order of the parameters of every statement
 // that writes one. Parameter ?3 is the version with which the record was read.
-const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold, sum, fixed_sum`
+const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
 
 const (
 	insertRecord = `insert into records (` + columns + `)
@@ -22,14 +22,14 @@ const (
 
 	// SQLite rewrites an index if a column of it is set, even to the same value.
 	// So three updates are tried in turn: one that expects no indexed column to
-	// change, one that sets open, due and untold, and one that sets all. The
+	// change, one that sets open, due and unacked, and one that sets all. The
 	// first saves three to six pages and costs a look-up if it does not match.
 	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
-		and open = ?6 and due is ?13 and untold = ?16`
-	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16, ` + unindexed + `
+		and open = ?6 and due is ?13 and unacked = ?16`
+	updateState = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
-	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16,
+	updateAll = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16,
 		stream = ?4, key = ?5, owner = ?7, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3`
 	unindexed = `agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14,
@@ -48,7 +48,7 @@ const (
 		and seq < (select max(seq) from history)`
 	// No index has the subject, so each run reads every event of the stream. It
 	// therefore deletes the events of all subjects at once.
-	deleteLines = `delete from history indexed by history_stream where stream = ?1
+	deleteEvents = `delete from history indexed by history_stream where stream = ?1
 		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
 )
@@ -59,7 +59,7 @@ type writes struct {
 	savepoint, undo, release *sql.Stmt
 
 	insert, drop, event, head, seq *sql.Stmt
-	forgetStream, forgetLines      *sql.Stmt
+	pruneStream, pruneSubjects     *sql.Stmt
 	update                         [3]*sql.Stmt // updateSame, updateState, updateAll
 
 	insertEffect, updateEffect, deleteEffect, deleteEffects *sql.Stmt
@@ -87,8 +87,8 @@ func (s *writes) prepare(conn *sql.Conn) error {
 		{&s.event, insertEvent},
 		{&s.head, selectHead},
 		{&s.seq, selectSeq},
-		{&s.forgetStream, deleteStream},
-		{&s.forgetLines, deleteLines},
+		{&s.pruneStream, deleteStream},
+		{&s.pruneSubjects, deleteEvents},
 		{&s.insertEffect, insertEffect},
 		{&s.updateEffect, updateEffect},
 		{&s.deleteEffect, deleteEffect},
@@ -181,8 +181,8 @@ func (w *writer) apply(r *request) (written bool, err error) {
 		}
 		written = true
 	}
-	for _, f := range r.forget {
-		if err := w.clean(f); err != nil {
+	for _, p := range r.prune {
+		if err := w.prune(p); err != nil {
 			return written, err
 		}
 		written = true
@@ -235,12 +235,12 @@ func (w *writer) append(e *store.Event) error {
 	return nil
 }
 
-func (w *writer) clean(l lines) error {
-	if l.subjects != nil {
-		return run(w.stmt.forgetLines, l.stream, string(l.subjects))
+func (w *writer) prune(p pruning) error {
+	if p.subjects != nil {
+		return run(w.stmt.pruneSubjects, p.stream, string(p.subjects))
 	}
-	delete(w.heads, l.stream)
-	return run(w.stmt.forgetStream, l.stream)
+	delete(w.heads, p.stream)
+	return run(w.stmt.pruneStream, p.stream)
 }
 
 // headOf returns the StreamSeq of the newest event of a stream.

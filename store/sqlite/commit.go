@@ -17,7 +17,7 @@ type request struct {
 	drop     []store.Ref
 	put      []row
 	effects  []effectRow
-	forget   []lines
+	prune    []pruning
 	events   []store.Event
 	size     int
 
@@ -47,12 +47,12 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	if err != nil {
 		return 0, err
 	}
-	forget, err := groupByStream(c.Forget)
+	prune, err := groupByStream(c.Prune)
 	if err != nil {
 		return 0, err
 	}
 	r := &request{
-		complete: c.Done, drop: c.Delete, put: make([]row, len(c.Put)), forget: forget, events: c.Events,
+		complete: c.Done, drop: c.Delete, put: make([]row, len(c.Put)), prune: prune, events: c.Events,
 		size: size, done: make(chan struct{}),
 	}
 	for i := range c.Put {
@@ -80,19 +80,19 @@ func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	return r.first, r.err
 }
 
-// lines selects the events of one stream that a change deletes.
-type lines struct {
+// A pruning has the events of one stream that a change deletes.
+type pruning struct {
 	stream   string
 	subjects []byte // a JSON array; nil: the whole stream
 }
 
-// groupByStream returns the events that a change deletes, with all subjects of a stream
-// in one entry.
-func groupByStream(forget []store.Lines) (all []lines, err error) {
+// groupByStream returns one pruning for the subjects of each stream, and one for each
+// whole stream.
+func groupByStream(filters []store.EventFilter) (all []pruning, err error) {
 	subjects := map[string][]string{}
-	for _, f := range forget {
+	for _, f := range filters {
 		if f.Subject == "" {
-			all = append(all, lines{stream: f.Stream})
+			all = append(all, pruning{stream: f.Stream})
 			continue
 		}
 		subjects[f.Stream] = append(subjects[f.Stream], f.Subject)
@@ -102,7 +102,7 @@ func groupByStream(forget []store.Lines) (all []lines, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, lines{stream, raw})
+		all = append(all, pruning{stream, raw})
 	}
 	return all, nil
 }

@@ -21,7 +21,7 @@ const Readers = readers
 // The statements that search for rows: those of the writer, and those of the readers
 // except List.
 var (
-	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteLines, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
+	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}
 )
 
@@ -34,8 +34,8 @@ func DeadSQL(q store.Query) (string, []any) { return deadSQL(q) }
 // Waiting returns the number of changes in the queue.
 func (s *Store) Waiting() int { return len(s.queue) }
 
-// Deletions returns the number of statements that delete the history in c.Forget.
+// Deletions returns the number of statements that delete the history in c.Prune.
 func Deletions(c store.Change) (int, error) {
-	all, err := groupByStream(c.Forget)
+	all, err := groupByStream(c.Prune)
 	return len(all), err
 }

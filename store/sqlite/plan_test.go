@@ -40,7 +40,7 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 	}
 	for _, open := range []*bool{nil, &yes, &no} {
 		for bits := range 1 << 8 {
-			q := store.Query{Kind: "ask", Open: open, Newest: bits&64 != 0, Untold: bits&128 != 0}
+			q := store.Query{Kind: "ask", Open: open, Newest: bits&64 != 0, Unacked: bits&128 != 0}
 			for i, field := range []*string{&q.Status, &q.Stream, &q.Owner, &q.Agent, &q.For, &q.After} {
 				if bits&(1<<i) != 0 {
 					*field = "x"
@@ -55,8 +55,8 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 				index[text] = "records_owner"
 			case open == &yes:
 				index[text] = "records_open"
-			case q.Untold && q.Owner != "":
-				index[text] = "records_untold"
+			case q.Unacked && q.Owner != "":
+				index[text] = "records_unacked"
 			default:
 				index[text] = "records_id"
 			}
@@ -110,9 +110,9 @@ func repeats(text string) int {
 func TestEventsOfOneStreamAreDeletedTogether(t *testing.T) {
 	var c store.Change
 	for i := range 64 {
-		c.Forget = append(c.Forget, store.Lines{Stream: "ses_1", Subject: record(i).ID}, store.Lines{Stream: "ses_2", Subject: record(i).ID})
+		c.Prune = append(c.Prune, store.EventFilter{Stream: "ses_1", Subject: record(i).ID}, store.EventFilter{Stream: "ses_2", Subject: record(i).ID})
 	}
-	c.Forget = append(c.Forget, store.Lines{Stream: "ses_3"})
+	c.Prune = append(c.Prune, store.EventFilter{Stream: "ses_3"})
 	if n, err := sqlite.Deletions(c); n != 3 || err != nil {
 		t.Errorf("got %d statements, %v, want one for each of three streams", n, err)
 	}

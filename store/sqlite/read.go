@@ -238,8 +238,8 @@ func listSQL(q store.Query) (text string, args []any) {
 		index = "records_owner"
 	case open:
 		index = "records_open"
-	case q.Untold && q.Owner != "":
-		index = "records_untold"
+	case q.Unacked && q.Owner != "":
+		index = "records_unacked"
 	}
 	is("kind = ?%d", q.Kind)
 	if open {
@@ -247,8 +247,8 @@ func listSQL(q store.Query) (text string, args []any) {
 	} else if q.Open != nil {
 		where = append(where, "open = 0")
 	}
-	if q.Untold {
-		where = append(where, "untold = 1")
+	if q.Unacked {
+		where = append(where, "unacked = 1")
 	}
 	for _, f := range []struct{ column, want string }{
 		{"status", q.Status}, {"stream", q.Stream}, {"owner", q.Owner}, {"agent", q.Agent},

@@ -27,7 +27,7 @@ func encode(r *store.Record) row {
 		open:  r.Open,
 		args: [...]any{
 			r.Kind, r.ID, r.Version, r.Stream, orNull(c.key), r.Open, r.Owner, r.Agent, r.Status, orNull(c.names),
-			c.created, c.updated, dueOrNull(c.due), r.State, r.Fixed, r.Untold, c.sumOf(), fixedSum,
+			c.created, c.updated, dueOrNull(c.due), r.State, r.Fixed, r.Unacked, c.sumOf(), fixedSum,
 		},
 	}
 }
@@ -36,7 +36,7 @@ func encode(r *store.Record) row {
 func cellsOf(r *store.Record) cells {
 	return cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
-		open: r.Open, untold: r.Untold, owner: r.Owner, agent: r.Agent, status: r.Status, names: joinNames(r.To),
+		open: r.Open, unacked: r.Unacked, owner: r.Owner, agent: r.Agent, status: r.Status, names: joinNames(r.To),
 		created: r.Created.UnixMilli(), updated: r.Updated.UnixMilli(), due: dueOf(r.Due), state: r.State, fixed: r.Fixed,
 	}
 }
@@ -66,7 +66,7 @@ func dueOrNull(due sql.NullInt64) any {
 // not match the checksums, the error is a store.DamagedError.
 func scanCells(rows *sql.Rows) (c cells, err error) {
 	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
-		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.untold, &c.sum, &c.fixedSum)
+		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.unacked, &c.sum, &c.fixedSum)
 	if err != nil || !c.whole() || c.names.Valid && !areNames(c.names.String) {
 		return c, store.DamagedError{Kind: c.kind, ID: c.id}
 	}
@@ -79,7 +79,7 @@ func scanRecord(rows *sql.Rows) (store.Record, error) {
 		return store.Record{}, err
 	}
 	r := store.Record{
-		Kind: c.kind, ID: c.id, Version: c.version, Stream: c.stream, Key: c.key.String, Open: c.open, Untold: c.untold,
+		Kind: c.kind, ID: c.id, Version: c.version, Stream: c.stream, Key: c.key.String, Open: c.open, Unacked: c.unacked,
 		Owner: c.owner, Agent: c.agent, Status: c.status, Created: instant(c.created), Updated: instant(c.updated),
 		Fixed: c.fixed, State: c.state,
 	}

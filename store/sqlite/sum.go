@@ -20,7 +20,7 @@ type cells struct {
 	key, names                             sql.NullString
 	version, created, updated              int64
 	due                                    sql.NullInt64
-	open, untold                           bool
+	open, unacked                          bool
 	state, fixed                           []byte
 
 	sum, fixedSum sql.NullInt64 // not valid in rows of older versions
@@ -43,7 +43,7 @@ func (c *cells) sumOf() int64 {
 	for _, n := range [...]int64{c.version, c.created, c.updated, c.due.Int64} {
 		b = binary.AppendVarint(b, n)
 	}
-	b = append(b, bit(c.due.Valid), bit(c.open), bit(c.untold))
+	b = append(b, bit(c.due.Valid), bit(c.open), bit(c.unacked))
 	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, c.state)
 	*held = b
 	buffers.Put(held)

@@ -26,7 +26,7 @@ func filled(t *testing.T, path string) (second store.Record) {
 	}
 	for n := range 3 {
 		r := record(n + 1)
-		r.Key, r.Stream, r.To, r.Untold = r.ID, "ses_1", []string{"ana", "ben"}, true
+		r.Key, r.Stream, r.To, r.Unacked = r.ID, "ses_1", []string{"ana", "ben"}, true
 		r.State = bytes.Repeat([]byte{'0' + byte(n)}, 300)
 		r.Due = time.UnixMilli(1_700_000_000_000).UTC()
 		change := store.Change{Put: []store.Record{r}}
@@ -65,7 +65,7 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 	for _, column := range []string{
 		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7", "owner = 'eve'", "agent = 'eve'",
 		"status = 'answered'", "names = null", "names = char(10) || 'eve' || char(10)", "names = 'x'", "created = created + 1", "updated = updated + 1",
-		"due = due + 1", "due = null", "state = cast('other' as blob)", "state = null", "fixed = cast('other' as blob)", "untold = 0",
+		"due = due + 1", "due = null", "state = cast('other' as blob)", "state = null", "fixed = cast('other' as blob)", "unacked = 0",
 		"sum = sum + 1", "fixed_sum = fixed_sum + 1",
 	} {
 		t.Run(column, func(t *testing.T) {
@@ -246,17 +246,7 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 // The rows of a database without checksums can be read. They get checksums when they are
 // written, and Verify counts those without.
 func TestRowsWithoutChecksumsAreRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "askback.db")
-	dump, err := os.ReadFile("testdata/schema3.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := openPlain(t, path)
-	execute(t, db, string(dump))
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s := openAt(t, path)
+	s, path := openFrozen(t, "schema3.sql")
 	asks, err := s.List(t.Context(), store.Query{Kind: "ask"})
 	if err != nil || len(asks) != 1 || !bytes.Contains(asks[0].Fixed, []byte("deploy")) {
 		t.Fatalf("List: got %+v, %v, want the ask", asks, err)

@@ -57,7 +57,7 @@ func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*wr
 		return nil, err
 	}
 	w := &writer{log: log, damaged: damaged, path: path, db: db, conn: conn, ended: make(chan struct{})}
-	w.forget()
+	w.resetNumbers()
 	if err := w.stmt.prepare(conn); err != nil {
 		_ = conn.Close() // the caller returns the first error
 		return nil, err
@@ -65,8 +65,8 @@ func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*wr
 	return w, nil
 }
 
-// forget discards the cached numbers, which are wrong after a rollback.
-func (w *writer) forget() {
+// resetNumbers discards the cached numbers, which are wrong after a rollback.
+func (w *writer) resetNumbers() {
 	w.seq = unknown
 	w.heads = map[string]int64{}
 }
@@ -214,7 +214,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 		err = fmt.Errorf("write a change: %v", err)
 	}
 	r.first, r.err = 0, err
-	w.forget()
+	w.resetNumbers()
 	return w.failOn(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
 }
 
@@ -226,7 +226,7 @@ func (w *writer) failOn(err error) error {
 }
 
 func (w *writer) rollback() {
-	w.forget()
+	w.resetNumbers()
 	// After some errors SQLite has already rolled back, and this fails.
 	_ = run(w.stmt.rollback)
 }

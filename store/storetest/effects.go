@@ -82,6 +82,8 @@ func everyEffectField(t *testing.T, sub Subject) {
 	atOnce.Due, atOnce.Data, atOnce.Stream = time.Time{}, []byte{}, ""
 	full := effect("eff_3")
 	withEffects(t, s, odd, atOnce, full)
+	full.Data[0] = 'X'
+	full.Data = []byte(`{"to":"ann"}`)
 	got := claim(t, s, "node", noon, 0)
 	odd.Due = when.Truncate(time.Millisecond).UTC()
 	odd.Created = odd.Due
@@ -231,11 +233,11 @@ func effectsWithRecords(t *testing.T, sub Subject) {
 func effectsOfDeleted(t *testing.T, sub Subject) {
 	s := sub.Store
 	other, token := effect("eff_other"), effect("eff_token")
-	other.Subject, token.SubjectKind = "ask_12", "token"
+	other.Subject, token.SubjectKind = "ask_0", "token"
 	r := withEffects(t, s, effect("eff_claimed"), effect("eff_dead"), effect("eff_done"), effect("eff_free"))
 	claim(t, s, "a", noon, 3)
 	keep(t, s, store.Change{
-		Put: []store.Record{record("ask", "ask_12"), record("token", "ask_1")}, Effects: []store.Effect{other, token},
+		Put: []store.Record{record("ask", "ask_0"), record("token", "ask_1")}, Effects: []store.Effect{other, token},
 		Done: []store.Completion{{ID: "eff_dead", Node: "a", Dead: true}},
 	})
 	deletion := store.Change{Delete: []store.Ref{ref(r)}, Done: []store.Completion{{ID: "eff_done", Node: "a"}}}

@@ -123,7 +123,7 @@ func cleaning(t *testing.T, sub Subject) {
 		e.Subject = subject
 		return e
 	}
-	clean := func(f ...store.Lines) { keep(t, s, store.Change{Forget: f}) }
+	clean := func(f ...store.EventFilter) { keep(t, s, store.Change{Prune: f}) }
 	head("nothing", "", 0, 0)
 	head("no stream", "ses_1", 0, 0)
 	keep(t, s, store.Change{Events: []store.Event{
@@ -132,15 +132,15 @@ func cleaning(t *testing.T, sub Subject) {
 	head("all", "", 5, 0)
 	head("a stream", "ses_1", 4, 3)
 
-	clean(store.Lines{Stream: "ses_1", Subject: "ask_1"})
+	clean(store.EventFilter{Stream: "ses_1", Subject: "ask_1"})
 	same(t, "the newest line of a stream stays", seqs("ses_1"), []int64{2, 4})
-	clean(store.Lines{Stream: "ses_1", Subject: "ask_2"}, store.Lines{Stream: "ses_7", Subject: "ask_2"}, store.Lines{Stream: "ses_7"})
+	clean(store.EventFilter{Stream: "ses_1", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7"})
 	same(t, "one subject", seqs("ses_1"), []int64{4})
 	same(t, "other streams stay", seqs("ses_2"), []int64{3, 5})
 	keep(t, s, store.Change{Events: []store.Event{about("ses_1", "ask_4")}})
 	head("a stream that was cleaned", "ses_1", 6, 4)
 
-	clean(store.Lines{Stream: "ses_1"}, store.Lines{Stream: "ses_2"})
+	clean(store.EventFilter{Stream: "ses_1"}, store.EventFilter{Stream: "ses_2"})
 	same(t, "the newest line of all stays", seqs(""), []int64{6})
 	head("a stream that is gone", "ses_2", 0, 0)
 	keep(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
@@ -148,9 +148,9 @@ func cleaning(t *testing.T, sub Subject) {
 	keep(t, s, store.Change{Events: []store.Event{
 		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"), about("ses_3", "ask_9"),
 	}})
-	clean(store.Lines{Stream: "ses_3", Subject: "ask_6"}, store.Lines{Stream: "ses_3", Subject: "ask_8"}, store.Lines{Stream: "ses_3", Subject: "ask_0"})
+	clean(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"}, store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
 	same(t, "several subjects of one stream", seqs("ses_3"), []int64{9, 12})
-	_, err := s.Commit(t.Context(), store.Change{Forget: []store.Lines{{Subject: "ask_1"}}})
+	_, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Subject: "ask_1"}}})
 	if err == nil {
 		t.Errorf("lines of no stream: got no error")
 	}

@@ -14,7 +14,7 @@ func wanted(all []store.Record, q store.Query) []store.Record {
 	var out []store.Record
 	for _, r := range all {
 		is := func(want, got string) bool { return want == "" || want == got }
-		if r.Kind == q.Kind && (q.Open == nil || *q.Open == r.Open) && (!q.Untold || r.Untold) && is(q.Status, r.Status) && is(q.Stream, r.Stream) &&
+		if r.Kind == q.Kind && (q.Open == nil || *q.Open == r.Open) && (!q.Unacked || r.Unacked) && is(q.Status, r.Status) && is(q.Stream, r.Stream) &&
 			is(q.Owner, r.Owner) && is(q.Agent, r.Agent) && (q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For)) &&
 			(q.After == "" || r.ID > q.After && !q.Newest || r.ID < q.After && q.Newest) {
 			out = append(out, r)
@@ -48,7 +48,7 @@ func queries(kinds, statuses, streams, owners, agents, names []string, afters []
 	}
 	times(len(kinds), func(q *store.Query, i int) { q.Kind = kinds[i] })
 	times(3, func(q *store.Query, i int) { q.Open = []*bool{nil, &yes, &no}[i] })
-	times(2, func(q *store.Query, i int) { q.Untold = i == 1 })
+	times(2, func(q *store.Query, i int) { q.Unacked = i == 1 })
 	times(len(statuses), func(q *store.Query, i int) { q.Status = statuses[i] })
 	times(len(streams), func(q *store.Query, i int) { q.Stream = streams[i] })
 	times(len(owners), func(q *store.Query, i int) { q.Owner = owners[i] })
@@ -65,7 +65,7 @@ func listing(t *testing.T, sub Subject) {
 	var c store.Change
 	for n := range 60 {
 		r := record([]string{"ask", "asks", "session"}[n%3], id(n*7919%60))
-		r.Open, r.Untold = n%2 == 0, n/2%2 == 1
+		r.Open, r.Unacked = n%2 == 0, n/2%2 == 1
 		r.Status = []string{"pending", "answered"}[n%5%2]
 		r.Stream = []string{"", "ses_1", "ses_2"}[n/3%3]
 		r.Owner = []string{"agent-1", "agent-2", ""}[n/4%3]

@@ -150,7 +150,7 @@ func columnsChange(t *testing.T, sub Subject) {
 	for name, change := range map[string]func(*store.Record){
 		"stream": func(r *store.Record) { r.Stream = "ses_2" }, "no stream": func(r *store.Record) { r.Stream = "" },
 		"key": func(r *store.Record) { r.Key = "k2" }, "no key": func(r *store.Record) { r.Key = "" },
-		"open": func(r *store.Record) { r.Open = !r.Open }, "untold": func(r *store.Record) { r.Untold = !r.Untold },
+		"open": func(r *store.Record) { r.Open = !r.Open }, "unacked": func(r *store.Record) { r.Unacked = !r.Unacked },
 		"owner": func(r *store.Record) { r.Owner += "x" },
 		"agent": func(r *store.Record) { r.Agent += "x" }, "status": func(r *store.Record) { r.Status += "x" },
 		"to": func(r *store.Record) { r.To = []string{"ann"} }, "to all": func(r *store.Record) { r.To = nil },

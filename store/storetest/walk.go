@@ -109,7 +109,7 @@ func (w *walk) record(rt *rapid.T) store.Record {
 	r := store.Record{Kind: pick(rt, "kind", walkKinds), ID: pick(rt, "id", walkIDs)}
 	r.Version = w.version(rt, r.Kind, r.ID)
 	r.Stream, r.Key, r.Open = w.stream(rt), pick(rt, "key", walkKeys), rapid.Bool().Draw(rt, "open")
-	r.Untold = rapid.Bool().Draw(rt, "untold")
+	r.Unacked = rapid.Bool().Draw(rt, "unacked")
 	r.Owner, r.Agent, r.Status = pick(rt, "owner", walkSome), pick(rt, "agent", walkSome), pick(rt, "status", walkSome)
 	r.To = rapid.SliceOfN(rapid.SampledFrom(walkNames), 0, 2).Draw(rt, "to")
 	r.Created, r.Updated = w.at(rt, "created"), w.at(rt, "updated")

@@ -16,10 +16,10 @@ import (
 const (
 	recordSettings = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 		"&_pragma=wal_autocheckpoint(1000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cache_size(-65536)"
-	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, untold, sum, fixed_sum`
+	recordColumns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
 	recordInsert  = `insert into records (` + recordColumns + `)
 		values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
-	recordUpdate = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, untold = ?16,
+	recordUpdate = `update records indexed by records_id set version = ?3 + 1, open = ?6, due = ?13, unacked = ?16,
 		agent = ?8, status = ?9, names = ?10, created = ?11, updated = ?12, state = ?14, fixed = coalesce(?15, fixed), sum = ?17, fixed_sum = coalesce(?18, fixed_sum)
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7`
 	historyColumns = `seq, stream, n, subject, type, at, data, sum`

@@ -207,7 +207,7 @@ func (c *checker) compare(r store.Record) (bad []violation) {
 	if l.steps != r.Version {
 		wrong(torn, "version %d, and %d lines of history", r.Version, l.steps)
 	}
-	if s.Ask.Settled() == r.Open || s.Ask.Unacked() != r.Untold || string(s.Ask.Status) != r.Status || s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
+	if s.Ask.Settled() == r.Open || s.Ask.Unacked() != r.Unacked || string(s.Ask.Status) != r.Status || s.Ask.ID != r.ID || s.Ask.SessionID != r.Stream {
 		wrong(torn, "the columns say other than the state")
 	}
 	if ended := strings.TrimPrefix(l.settled, "question_"); s.Ask.Settled() != (ended != "") || s.Ask.Settled() && ended != r.Status {

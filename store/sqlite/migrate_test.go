@@ -1,0 +1,76 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/askback/askback/store"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// openFrozen opens a database that an older version wrote, from its dump in testdata.
+func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "askback.db")
+	text, err := os.ReadFile("testdata/" + dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openPlain(t, path)
+	execute(t, db, string(text))
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return openAt(t, path), path
+}
+
+// The content of a database of schema 5 is read after its migration: what the agent has
+// not acknowledged, events, and effects that were claimed, free and dead.
+func TestSchema5IsMigrated(t *testing.T) {
+	s, path := openFrozen(t, "schema5.sql")
+	unacked, err := s.List(t.Context(), store.Query{Kind: "ask", Owner: "agent-1", Unacked: true})
+	if got, want := idsOf(unacked), []string{record(1).ID}; err != nil || !cmp.Equal(got, want) {
+		t.Errorf("List of what is not acknowledged: got %q, %v, want %q", got, err, want)
+	}
+	events, err := s.History(t.Context(), "", 0, 0)
+	if err != nil || len(events) != 1 || events[0].Type != "asked" {
+		t.Errorf("History: got %+v, %v, want one event", events, err)
+	}
+	dead, err := s.Dead(t.Context(), store.Query{})
+	if err != nil || len(dead) != 1 || dead[0].ID != "eff_1" || dead[0].Error != "no" {
+		t.Errorf("Dead: got %+v, %v, want eff_1", dead, err)
+	}
+	effects, err := s.Claim(t.Context(), "node", record(2).Created, 0)
+	if err != nil || len(effects) != 2 || effects[0].ID != "eff_2" || effects[0].Attempts != 2 || effects[1].ID != "eff_3" {
+		t.Errorf("Claim: got %+v, %v, want eff_2 again and eff_3", effects, err)
+	}
+	if v := verified(t, path); v.Rows != 7 || v.Damaged != 0 || v.Without != 0 {
+		t.Errorf("Verify: got %+v, want seven rows with their checksums", v)
+	}
+}
+
+func TestNewerSchemaIsRejected(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "askback.db")
+	openAt(t, path).Close()
+	db := openPlain(t, path)
+	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
+	_, err := sqlite.Open(path, nil)
+	want := fmt.Sprintf("version 99 and this program knows %d", sqlite.SchemaVersion)
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "install that version") {
+		t.Errorf("Open: got %v, want an error that has both versions and what to do", err)
+	}
+	execute(t, db, "delete from goose_db_version where version_id = 99")
+	openAt(t, path)
+}
+
+func TestSchemaVersionIsTheNewestMigration(t *testing.T) {
+	files, err := filepath.Glob("migrations/*.sql")
+	if err != nil || len(files) != sqlite.SchemaVersion {
+		t.Errorf("SchemaVersion: got %d, want %d (%v)", sqlite.SchemaVersion, len(files), err)
+	}
+}
