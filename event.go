@@ -7,14 +7,54 @@ import (
 	"time"
 )
 
-// An Event is one record of the history (wire.md §4).
+// An Event is one record of the history (docs/wire.md §4).
 type Event struct {
 	Cursor    Cursor
 	Seq       int64 // number within its session, without gaps; 0 is a snapshot
 	SessionID string
-	Type      string
+	Type      EventType
 	At        time.Time
 	Data      json.RawMessage
+}
+
+// An EventType is the type of an event. It determines the shape of Data.
+type EventType string
+
+// The types of events. EventSnapshot is not part of the history: it begins a stream.
+const (
+	EventSnapshot EventType = "snapshot"
+
+	EventQuestionPending   EventType = "question_pending"
+	EventQuestionClaimed   EventType = "question_claimed"
+	EventQuestionAnswered  EventType = "question_answered"
+	EventQuestionDeclined  EventType = "question_declined"
+	EventQuestionCancelled EventType = "question_cancelled"
+	EventQuestionExpired   EventType = "question_expired"
+	EventQuestionConsumed  EventType = "question_consumed"
+	EventAnswerAcked       EventType = "answer_acked"
+	EventAnswerRefused     EventType = "answer_refused"
+
+	EventGrantMade    EventType = "grant_made"
+	EventGrantUsed    EventType = "grant_used"
+	EventGrantRevoked EventType = "grant_revoked"
+	EventGrantExpired EventType = "grant_expired"
+
+	EventSessionStarted   EventType = "session_started"
+	EventSessionCompleted EventType = "session_completed"
+	EventSessionFailed    EventType = "session_failed"
+	EventSessionCancelled EventType = "session_cancelled"
+	EventStateChange      EventType = "state_change"
+	EventMessage          EventType = "message"
+	EventTodosChanged     EventType = "todos_changed"
+)
+
+// Settles reports whether an event of this type settles an ask.
+func (t EventType) Settles() bool {
+	switch t {
+	case EventQuestionAnswered, EventQuestionDeclined, EventQuestionCancelled, EventQuestionExpired:
+		return true
+	}
+	return false
 }
 
 // A Cursor is a position in a stream of events. It is opaque, and valid only for
@@ -26,7 +66,7 @@ type Events interface {
 	// Events returns the events of a session, or of every session that this
 	// principal may read if sessionID is "". With a cursor, the first event is
 	// the one after it. Without one, or if the history no longer reaches back
-	// to it, the first event is a "snapshot" of the present state.
+	// to it, the first event is an [EventSnapshot] of the present state.
 	//
 	// Each event is returned once, in order, until ctx ends or a read fails.
 	// Then the last pair has an error.

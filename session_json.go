@@ -127,7 +127,7 @@ func (p *MessagePage) UnmarshalJSON(b []byte) error {
 type eventJSON struct {
 	Seq       int64           `json:"seq"`
 	SessionID string          `json:"session_id"`
-	Type      string          `json:"type"`
+	Type      EventType       `json:"type"`
 	At        timestamp       `json:"at"`
 	Data      json.RawMessage `json:"data"`
 }

@@ -194,7 +194,7 @@ func (d *Instance) close() {
 type observer struct{ *Instance }
 
 // Committed implements engine.Observer: it notes the ask and wakes the people.
-func (o observer) Committed(event string, a askback.Ask) {
+func (o observer) Committed(event askback.EventType, a askback.Ask) {
 	o.mu.Lock()
 	if known := o.asks[a.ID]; known != nil {
 		known.Ask = a

@@ -67,7 +67,7 @@ func (c *change) addEvents(stream, subject string, history []lifecycle.Event, no
 		if err != nil {
 			return err
 		}
-		c.Events = append(c.Events, store.Event{Stream: stream, Subject: subject, Type: h.Type, At: now, Data: data})
+		c.Events = append(c.Events, store.Event{Stream: stream, Subject: subject, Type: string(h.Type), At: now, Data: data})
 	}
 	return nil
 }

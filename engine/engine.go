@@ -35,7 +35,7 @@ type Store interface {
 type Observer interface {
 	// Committed is called after a line of history of this type was committed for
 	// ask, on the goroutine that committed it. It must not block.
-	Committed(event string, ask askback.Ask)
+	Committed(event askback.EventType, ask askback.Ask)
 }
 
 // Options configure an [Engine]. The zero value is usable.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -112,15 +111,6 @@ func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askba
 	return true, nil
 }
 
-// isOutcome reports whether an event of this type settles an ask.
-func isOutcome(event string) bool {
-	switch event {
-	case "question_answered", "question_declined", "question_cancelled", "question_expired":
-		return true
-	}
-	return false
-}
-
 // missingBefore reports whether lines between the position and an event were deleted.
 func (f *feed) missingBefore(next store.Event) bool {
 	if f.session == "" {
@@ -174,7 +164,7 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		return true, err
 	}
 	return yield(askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: "snapshot", At: f.seat.engine.clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.seat.engine.clock(), Data: data,
 	}, nil), nil
 }
 
@@ -235,7 +225,8 @@ var errMissing = errors.New("lines of the history are missing")
 // decodeEntry decodes a line of history. If the line cannot be read it logs that, and
 // ok is false.
 func (e *Engine) decodeEntry(l store.Event) (h lifecycle.Event, ok bool) {
-	if err := json.Unmarshal(l.Data, &h); err != nil {
+	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
+	if err != nil {
 		e.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
 		return h, false
 	}
@@ -282,7 +273,7 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 	if !ok {
 		return ev, false, nil
 	}
-	h.Type, h.Text = l.Type, f.seat.visibleText(h.Text)
+	h.Text = f.seat.visibleText(h.Text)
 	about := h.Ask
 	if strings.HasPrefix(l.Subject, "ask_") {
 		about = l.Subject
@@ -290,7 +281,7 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 	var a askback.Ask
 	if about != "" {
 		k, err := f.seat.engine.read(ctx, about)
-		if err == nil && isOutcome(l.Type) && !k.state.Ask.Settled() {
+		if err == nil && h.Type.Settles() && !k.state.Ask.Settled() {
 			k, err = f.seat.engine.fetch(ctx, about) // the cache is updated after the commit
 		}
 		if errors.Is(err, askback.ErrNotFound) {
@@ -313,6 +304,6 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 	}
 	data, err := eventData(h, f.seat.engine.withPageURL(a))
 	return askback.Event{
-		Cursor: f.pos.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: l.Type, At: l.At, Data: data,
+		Cursor: f.pos.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: h.Type, At: l.At, Data: data,
 	}, err == nil, err
 }

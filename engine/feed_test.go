@@ -169,7 +169,7 @@ func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 				if err != nil {
 					break
 				}
-				if got = append(got, ev.Type); ev.Type == "snapshot" || ev.Type == "message" {
+				if got = append(got, string(ev.Type)); ev.Type == "snapshot" || ev.Type == "message" {
 					break
 				}
 			}

@@ -94,7 +94,7 @@ func readGrant(r store.Record) (askback.Grant, error) {
 func grantRecords(stream string, history []lifecycle.Event) ([]store.Record, error) {
 	var made []store.Record
 	for _, h := range history {
-		if h.Type != "grant_made" {
+		if h.Type != askback.EventGrantMade {
 			continue
 		}
 		r, err := grantRecord(*h.Grant, stream)
@@ -325,7 +325,7 @@ func (s *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	}
 	g, err := s.engine.endGrant(ctx, id, func(g askback.Grant, now time.Time) (askback.Grant, lifecycle.Event) {
 		g.RevokedAt = now
-		return g, lifecycle.Event{Type: "grant_revoked", By: s.who.Name, Via: s.who.Channel, Grant: &g}
+		return g, lifecycle.Event{Type: askback.EventGrantRevoked, By: s.who.Name, Via: s.who.Channel, Grant: &g}
 	})
 	if err != nil {
 		return askback.Grant{}, fmt.Errorf("revoke %s: %w", id, err)
@@ -339,7 +339,7 @@ func (e *Engine) expire(ctx context.Context, id string) error {
 		if now.Before(g.ExpiresAt) {
 			return g, lifecycle.Event{}
 		}
-		return g, lifecycle.Event{Type: "grant_expired", Grant: &g}
+		return g, lifecycle.Event{Type: askback.EventGrantExpired, Grant: &g}
 	})
 	if errors.Is(err, askback.ErrNotFound) {
 		return nil

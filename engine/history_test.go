@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
 	"github.com/askback/askback/store/memstore"
 	"github.com/askback/askback/store/sqlite"
 )
@@ -152,4 +153,30 @@ func text(t *testing.T, a askback.Ask) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// Older databases have the event answer_acked under an older name.
+func TestEventOfOldNameIsRenamed(t *testing.T) {
+	p := newFixture(t, memstore.New(), nil)
+	a := p.ask(question())
+	old := store.Change{Events: []store.Event{{
+		Stream: a.SessionID, Subject: a.ID, Type: "answer_received", At: a.CreatedAt, Data: []byte(`{}`),
+	}}}
+	first, err := p.store.Commit(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev, err := range p.agent.Events(t.Context(), a.SessionID, askback.Cursor("MC4w")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Seq < first {
+			continue
+		}
+		want := fmt.Sprintf(`{"question_id":%q,"session_id":%q}`, a.ID, a.SessionID)
+		if ev.Type != askback.EventAnswerAcked || string(ev.Data) != want {
+			t.Errorf("got event %s %s, want %s %s", ev.Type, ev.Data, askback.EventAnswerAcked, want)
+		}
+		return
+	}
 }

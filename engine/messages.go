@@ -134,12 +134,12 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 			return page, fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
 		for _, l := range lines {
-			if l.Type == "message" && (len(page.Items) == limit || size > listBytes) {
+			if l.Type == string(askback.EventMessage) && (len(page.Items) == limit || size > listBytes) {
 				page.NextCursor = string(at.cursor())
 				return page, nil
 			}
 			at = position{l.Seq, l.StreamSeq}
-			if l.Type != "message" {
+			if l.Type != string(askback.EventMessage) {
 				continue
 			}
 			h, ok := s.engine.decodeEntry(l)
@@ -172,7 +172,7 @@ func (s *client) LastSaid(ctx context.Context, id string) (string, error) {
 		}
 		for _, l := range lines {
 			before = l.Seq
-			if l.Type != "message" {
+			if l.Type != string(askback.EventMessage) {
 				continue
 			}
 			if h, ok := s.engine.decodeEntry(l); ok && h.Role == askback.RoleAssistant {

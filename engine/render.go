@@ -18,30 +18,30 @@ func eventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	}
 	this := about{a.ID, a.SessionID}
 	switch h.Type {
-	case "question_pending":
+	case askback.EventQuestionPending:
 		return encode(struct {
 			about
 			Questions []askback.Question `json:"questions"`
 			Ask       askback.Ask        `json:"ask"`
 		}{this, a.Form(), initialAsk(a)})
-	case "question_claimed":
+	case askback.EventQuestionClaimed:
 		return encode(struct {
 			about
 			By string `json:"by"`
 		}{this, h.By})
-	case "question_answered", "question_declined", "question_cancelled", "question_expired":
+	case askback.EventQuestionAnswered, askback.EventQuestionDeclined, askback.EventQuestionCancelled, askback.EventQuestionExpired:
 		return encode(struct {
 			about
 			Outcome *askback.Outcome `json:"outcome"`
 		}{this, a.Outcome})
-	case "question_consumed":
+	case askback.EventQuestionConsumed:
 		return encode(struct {
 			about
 			Digest string `json:"digest"`
 		}{this, h.Digest})
-	case "answer_acked":
+	case askback.EventAnswerAcked:
 		return encode(this)
-	case "answer_refused":
+	case askback.EventAnswerRefused:
 		return encode(struct {
 			about
 			By  string `json:"by"`
@@ -54,7 +54,7 @@ func eventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 // sessionEventData returns the data of an event about a session or a grant.
 func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	switch h.Type {
-	case "state_change":
+	case askback.EventStateChange:
 		questions := []askback.Question{}
 		if h.Ask != "" {
 			questions = a.Form()
@@ -63,14 +63,14 @@ func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error)
 			Type      string             `json:"type"`
 			Questions []askback.Question `json:"questions"`
 		}{h.State, questions})
-	case "message":
+	case askback.EventMessage:
 		return encode(struct {
 			Role  askback.Role `json:"role"`
 			By    string       `json:"by,omitempty"`
 			Text  string       `json:"text"`
 			Final bool         `json:"final"`
 		}{h.Role, h.By, h.Text, h.Final})
-	case "todos_changed":
+	case askback.EventTodosChanged:
 		return encode(struct {
 			Todos []askback.Todo `json:"todos"`
 		}{append([]askback.Todo{}, h.Todos...)})

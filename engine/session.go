@@ -82,7 +82,7 @@ func (e *Engine) addToSession(ctx context.Context, c *change, at sessionRef, a a
 	var history []lifecycle.Event
 	if r != nil {
 		started := state.Session
-		history = append(history, lifecycle.Event{Type: "session_started", Session: &started})
+		history = append(history, lifecycle.Event{Type: askback.EventSessionStarted, Session: &started})
 	} else if unlock, r, state, err = e.lockSession(ctx, at.existingID); err != nil {
 		return unlock, err
 	}
@@ -246,7 +246,7 @@ func (s *client) start(ctx context.Context, r askback.SessionRequest, key string
 	}
 	started := at.state.Session
 	var c change
-	if err := c.session(*at.record, at.state, []lifecycle.Event{{Type: "session_started", Session: &started}}, now); err != nil {
+	if err := c.session(*at.record, at.state, []lifecycle.Event{{Type: askback.EventSessionStarted, Session: &started}}, now); err != nil {
 		return askback.Session{}, err
 	}
 	return at.state.Session, s.engine.finish(ctx, c)

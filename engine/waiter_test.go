@@ -87,10 +87,10 @@ type recorder struct {
 	lines []string
 }
 
-func (l *recorder) Committed(event string, a askback.Ask) {
+func (l *recorder) Committed(event askback.EventType, a askback.Ask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, event+" "+string(a.Status))
+	l.lines = append(l.lines, string(event)+" "+string(a.Status))
 }
 
 // wait waits until the bubble is idle and compares the calls since the last wait.

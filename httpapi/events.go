@@ -110,7 +110,7 @@ func (s *sender) send(ctx context.Context, ev askback.Event) bool {
 	}
 	var b bytes.Buffer
 	b.Grow(len(data) + 128)
-	b.WriteString("id: " + string(ev.Cursor) + "\nevent: " + ev.Type + "\ndata: ")
+	b.WriteString("id: " + string(ev.Cursor) + "\nevent: " + string(ev.Type) + "\ndata: ")
 	b.Write(bytes.TrimSpace(data))
 	b.WriteString("\n\n")
 	s.mu.Lock()

@@ -149,7 +149,7 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 	case len(history) == 0:
 		return "–"
 	case from == to:
-		return "kept: `" + history[0].Type + "`"
+		return "kept: `" + string(history[0].Type) + "`"
 	}
 	return "**" + string(to) + "**"
 }

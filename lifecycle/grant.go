@@ -50,5 +50,5 @@ func covered(s State, ev Covered) (State, []Event, error) {
 		return s, nil, err
 	}
 	g.Input = nil // the ask has it, and the history has it in grant_made
-	return next, append(history, Event{Type: "grant_used", Grant: &g}), nil
+	return next, append(history, Event{Type: askback.EventGrantUsed, Grant: &g}), nil
 }

@@ -66,7 +66,7 @@ func TestStatusAndOutcomeAgree(t *testing.T) {
 }
 
 func TestHistoryHasOneEndOfAnAsk(t *testing.T) {
-	ends := []string{"question_answered", "question_declined", "question_cancelled", "question_expired"}
+	ends := []askback.EventType{"question_answered", "question_declined", "question_cancelled", "question_expired"}
 	rapid.Check(t, func(t *rapid.T) {
 		run := anyRun(t)
 		got := 0

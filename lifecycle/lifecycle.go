@@ -187,7 +187,7 @@ func asked(ev Asked) (State, []Event, error) {
 	s := State{Ask: ev.Ask, Owner: ev.Owner, Request: ev.Request}
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, ev.At, ev.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
-	return s, []Event{{Type: "question_pending"}}, nil
+	return s, []Event{{Type: askback.EventQuestionPending}}, nil
 }
 
 func answered(s State, ev Answered) (State, []Event, error) {
@@ -206,7 +206,7 @@ func answered(s State, ev Answered) (State, []Event, error) {
 	}
 	g := grant(next, ev, *answer.Grant)
 	next.Granted, next.Ask.Outcome.GrantID = granted, g.ID
-	return next, append(history, Event{Type: "grant_made", Grant: &g}), nil
+	return next, append(history, Event{Type: askback.EventGrantMade, Grant: &g}), nil
 }
 
 // approvedDigest returns the digest of the arguments that an answer approves, or "".
@@ -263,7 +263,20 @@ func settle(s State, invalid error, o askback.Outcome) (State, []Event, error) {
 		return s, nil, invalid
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
-	return s, []Event{{Type: "question_" + string(o.Status)}}, nil
+	return s, []Event{{Type: settledEvent(o.Status)}}, nil
+}
+
+// settledEvent returns the type of the event that settles an ask with a status.
+func settledEvent(s askback.Status) askback.EventType {
+	switch s {
+	case askback.Answered:
+		return askback.EventQuestionAnswered
+	case askback.Declined:
+		return askback.EventQuestionDeclined
+	case askback.Cancelled:
+		return askback.EventQuestionCancelled
+	}
+	return askback.EventQuestionExpired
 }
 
 func claimed(s State, ev Claimed) (State, []Event, error) {
@@ -282,7 +295,7 @@ func claimed(s State, ev Claimed) (State, []Event, error) {
 		claims = claims[1:]
 	}
 	s.Ask.Claims = claims
-	return s, []Event{{Type: "question_claimed", By: ev.By}}, nil
+	return s, []Event{{Type: askback.EventQuestionClaimed, By: ev.By}}, nil
 }
 
 func refused(s State, ev Refused) (State, []Event, error) {
@@ -290,7 +303,7 @@ func refused(s State, ev Refused) (State, []Event, error) {
 		return s, nil, nil
 	}
 	s.Refused++
-	e := Event{Type: "answer_refused", By: ev.By, Via: ev.Via, Why: ev.Why}
+	e := Event{Type: askback.EventAnswerRefused, By: ev.By, Via: ev.Via, Why: ev.Why}
 	if a := ev.Answer; length(a) <= maxRefused {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
 		e.Input = validJSON(a.Input)
@@ -338,7 +351,7 @@ func consumed(s State, ev Consumed) (State, []Event, error) {
 	if s.Ask.AckedAt.IsZero() {
 		s.Ask.AckedAt = ev.At // an agent that spends an approval has the outcome
 	}
-	return s, []Event{{Type: "question_consumed", Digest: ev.Digest}}, nil
+	return s, []Event{{Type: askback.EventQuestionConsumed, Digest: ev.Digest}}, nil
 }
 
 func acked(s State, ev Acked) (State, []Event, error) {
@@ -349,5 +362,5 @@ func acked(s State, ev Acked) (State, []Event, error) {
 		return s, nil, nil
 	}
 	s.Ask.AckedAt = ev.At
-	return s, []Event{{Type: "answer_acked"}}, nil
+	return s, []Event{{Type: askback.EventAnswerAcked}}, nil
 }

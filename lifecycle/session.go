@@ -96,7 +96,7 @@ func dispatchSession(s SessionState, ev SessionInput) (SessionState, []Event, *W
 func sessionStarted(ev SessionStarted) (SessionState, []Event, *Withdrawal, error) {
 	s := SessionState{Session: ev.Session}
 	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, ev.At, ev.At
-	return s, []Event{s.snapshot("session_started")}, nil, nil
+	return s, []Event{s.snapshot(askback.EventSessionStarted)}, nil, nil
 }
 
 // askOpened counts a new ask. It starts the next turn if the last one had ended. A
@@ -115,7 +115,7 @@ func askOpened(s SessionState, ev AskOpened) (SessionState, []Event, *Withdrawal
 	s.Session.AsksPending++
 	s.Session.AsksTotal++
 	s = s.settle(ev.At)
-	return s, []Event{{Type: "state_change", State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
+	return s, []Event{{Type: askback.EventStateChange, State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
 }
 
 // askClosed counts an ask as settled. If it expired with [askback.OnTimeoutFail], the
@@ -126,13 +126,13 @@ func askClosed(s SessionState, ev AskClosed) (SessionState, []Event, *Withdrawal
 	if o.Status == askback.Expired && ev.Ask.OnTimeout == askback.OnTimeoutFail && !s.Session.Ended() {
 		s.Session.Error = "nobody answered " + ev.Ask.ID + " in time"
 		s = s.end(askback.SessionFailed, "", ev.At)
-		return s, s.ending("session_failed", "failed"), &Withdrawal{By: o.Actor, Reason: s.Session.Error}, nil
+		return s, s.ending(askback.EventSessionFailed, "failed"), &Withdrawal{By: o.Actor, Reason: s.Session.Error}, nil
 	}
 	s = s.settle(ev.At)
 	if s.Session.AsksPending > 0 || s.Session.Ended() {
 		return s, nil, nil, nil // the status is the same, and the history of the ask has the event
 	}
-	return s, []Event{{Type: "state_change", State: "llm_requesting"}}, nil, nil
+	return s, []Event{{Type: askback.EventStateChange, State: "llm_requesting"}}, nil, nil
 }
 
 func command(s SessionState, ev SessionCommand) (SessionState, []Event, *Withdrawal, error) {
@@ -166,9 +166,9 @@ func (s SessionState) message(ev SessionCommand, text string) (SessionState, []E
 	}
 	ended := s.Session.Ended()
 	s = s.wake(ev.At).settle(ev.At)
-	history := []Event{{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: text}}
+	history := []Event{{Type: askback.EventMessage, By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: text}}
 	if ended {
-		history = append(history, Event{Type: "state_change", State: "llm_requesting"})
+		history = append(history, Event{Type: askback.EventStateChange, State: "llm_requesting"})
 	}
 	return s, history, nil, nil
 }
@@ -178,7 +178,7 @@ func (s SessionState) report(ev SessionCommand, cmd askback.Report) (SessionStat
 		return s, nil, nil, askback.ErrEnded
 	}
 	s.Session.UpdatedAt = ev.At
-	return s, []Event{{Type: "message", Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
+	return s, []Event{{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
 }
 
 func (s SessionState) endTurn(ev SessionCommand, cmd askback.EndTurn) (SessionState, []Event, *Withdrawal, error) {
@@ -189,7 +189,7 @@ func (s SessionState) endTurn(ev SessionCommand, cmd askback.EndTurn) (SessionSt
 		return s, nil, nil, nil
 	}
 	s = s.end(askback.SessionCompleted, "idle", ev.At)
-	return s, s.ending("session_completed", "idle"), withdraw(ev, cmd.Reason), nil
+	return s, s.ending(askback.EventSessionCompleted, "idle"), withdraw(ev, cmd.Reason), nil
 }
 
 func (s SessionState) cancel(ev SessionCommand, cmd askback.EndSession) (SessionState, []Event, *Withdrawal, error) {
@@ -201,7 +201,7 @@ func (s SessionState) cancel(ev SessionCommand, cmd askback.EndSession) (Session
 	}
 	s = s.end(askback.SessionCancelled, "", ev.At)
 	s.Session.Error = cmd.Reason
-	return s, s.ending("session_cancelled", "cancelled"), withdraw(ev, cmd.Reason), nil
+	return s, s.ending(askback.EventSessionCancelled, "cancelled"), withdraw(ev, cmd.Reason), nil
 }
 
 func (s SessionState) resume(ev SessionCommand, cmd askback.ResumeSession) (SessionState, []Event, *Withdrawal, error) {
@@ -213,13 +213,13 @@ func (s SessionState) resume(ev SessionCommand, cmd askback.ResumeSession) (Sess
 	}
 	s = s.wake(ev.At).settle(ev.At)
 	s.Session.ResumedAt = ev.At
-	history := []Event{{Type: "state_change", State: "llm_requesting"}}
+	history := []Event{{Type: askback.EventStateChange, State: "llm_requesting"}}
 	switch {
 	case cmd.Message == "":
 	case ev.By.Kind == askback.ActorAgent: // an agent cannot write as a person
-		history = append(history, Event{Type: "message", Role: askback.RoleAssistant, Text: cmd.Message})
+		history = append(history, Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Message})
 	default:
-		history = append(history, Event{Type: "message", By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
+		history = append(history, Event{Type: askback.EventMessage, By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
 	}
 	return s, history, nil, nil
 }
@@ -227,9 +227,9 @@ func (s SessionState) resume(ev SessionCommand, cmd askback.ResumeSession) (Sess
 // complete ends a session for good, with the result that its agent reports. The same
 // report again changes nothing. Another one is an error, since the result is final.
 func (s SessionState) complete(ev SessionCommand, cmd askback.Complete) (SessionState, []Event, *Withdrawal, error) {
-	status, event, word := askback.SessionCompleted, "session_completed", "completed"
+	status, event, word := askback.SessionCompleted, askback.EventSessionCompleted, "completed"
 	if cmd.Status == askback.SessionFailed {
-		status, event, word = askback.SessionFailed, "session_failed", "failed"
+		status, event, word = askback.SessionFailed, askback.EventSessionFailed, "failed"
 	}
 	same := compact(s.Session.Result) == compact(cmd.Result) && s.Session.Error == cmd.Error
 	switch {
@@ -261,7 +261,7 @@ func (s SessionState) todo(ev SessionCommand, cmd askback.SetTodos) (SessionStat
 		return s, nil, nil, nil
 	}
 	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(cmd.Todos), ev.At
-	return s, []Event{{Type: "todos_changed", Todos: s.Session.Todos}}, nil, nil
+	return s, []Event{{Type: askback.EventTodosChanged, Todos: s.Session.Todos}}, nil, nil
 }
 
 func withdraw(ev SessionCommand, reason string) *Withdrawal {
@@ -302,11 +302,11 @@ func (s SessionState) end(status askback.SessionStatus, phase string, at time.Ti
 }
 
 // snapshot returns a record for the history with the session as it is now.
-func (s SessionState) snapshot(event string) Event {
+func (s SessionState) snapshot(event askback.EventType) Event {
 	session := s.Session
 	return Event{Type: event, Session: &session}
 }
 
-func (s SessionState) ending(event, word string) []Event {
-	return []Event{s.snapshot(event), {Type: "state_change", State: word}}
+func (s SessionState) ending(event askback.EventType, word string) []Event {
+	return []Event{s.snapshot(event), {Type: askback.EventStateChange, State: word}}
 }

@@ -17,7 +17,7 @@ const Format = 1
 // An Event is one record of the history of an ask or a session. It does not repeat
 // what the ask itself has and never changes, such as its questions and its outcome.
 type Event struct {
-	Type     string                   `json:"-"` // the type of the event (wire.md §4)
+	Type     askback.EventType        `json:"-"` // stored in a column of its own
 	By       string                   `json:"by,omitempty"`
 	Via      askback.Channel          `json:"via,omitempty"`
 	Why      string                   `json:"why,omitempty"`
@@ -37,6 +37,24 @@ type Event struct {
 	Text    string           `json:"text,omitempty"`
 	Final   bool             `json:"final,omitempty"`
 	Todos   []askback.Todo   `json:"todos,omitempty"`
+}
+
+// DecodeEvent returns an event that was stored as data under a type, in this release or
+// an older one.
+func DecodeEvent(storedType string, data []byte) (Event, error) {
+	var e Event
+	err := json.Unmarshal(data, &e)
+	e.Type = eventType(storedType)
+	return e, err
+}
+
+// eventType returns the present name of a stored type of events. Older databases
+// contain "answer_received".
+func eventType(stored string) askback.EventType {
+	if stored == "answer_received" {
+		return askback.EventAnswerAcked
+	}
+	return askback.EventType(stored)
 }
 
 // An ask is stored in two parts. Their JSON is independent of the JSON on the wire:

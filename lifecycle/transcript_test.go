@@ -380,7 +380,7 @@ func describe(before, s lifecycle.State, history []lifecycle.Event, err error) s
 
 // describeEntry returns the text of a record of the history.
 func describeEntry(h lifecycle.Event) string {
-	s := h.Type
+	s := string(h.Type)
 	for _, part := range []struct{ before, text string }{
 		{" by ", h.By},
 		{" on ", string(h.Via)},

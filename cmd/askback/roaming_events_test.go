@@ -60,7 +60,7 @@ func follow(t *testing.T, next func() (askback.Event, error, bool), seen map[ask
 			t.Fatalf("%s came, again", ev.Type)
 		}
 		seen[ev.Cursor] = true
-		if ev.Type == kind && askID.FindString(string(ev.Data)) == id {
+		if string(ev.Type) == kind && askID.FindString(string(ev.Data)) == id {
 			return
 		}
 	}

@@ -330,7 +330,7 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 			t.Fatalf("%v; these never came: %v", err, missing)
 		}
 		holds(t, "Event", ev)
-		missing = slices.DeleteFunc(missing, func(typ string) bool { return typ == ev.Type })
+		missing = slices.DeleteFunc(missing, func(typ string) bool { return typ == string(ev.Type) })
 		if len(missing) == 0 {
 			return
 		}

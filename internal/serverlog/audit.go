@@ -104,7 +104,7 @@ func (s seat) Unwrap() askback.Client { return s.Client }
 func (s seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	g, err := s.Client.Revoke(ctx, id)
 	if err == nil {
-		s.log.record(ctx, "grant_revoked", append(principal(s.who), slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))...)
+		s.log.record(ctx, string(askback.EventGrantRevoked), append(principal(s.who), slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))...)
 	}
 	return g, err
 }
@@ -135,7 +135,7 @@ func (s seat) LoginSecret(ctx context.Context) (string, error) {
 
 // Committed writes how an ask ended, after that was committed. It is an observer of the
 // engine.
-func (l *Log) Committed(event string, a askback.Ask) {
+func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	name := ending(event, a.Outcome)
 	if name == "" {
 		return
@@ -158,13 +158,13 @@ func (l *Log) Committed(event string, a askback.Ask) {
 }
 
 // ending names how an ask ended, or the grant that this made; "" is no line.
-func ending(event string, o *askback.Outcome) string {
+func ending(event askback.EventType, o *askback.Outcome) string {
 	switch {
 	case o == nil:
 		return ""
-	case event == "grant_made":
-		return event
-	case event != "question_"+string(o.Status):
+	case event == askback.EventGrantMade:
+		return string(event)
+	case !event.Settles():
 		return ""
 	case o.Status == askback.Answered && o.Decision == askback.ApproveAll:
 		return string(askback.Approve)

@@ -74,7 +74,7 @@ func bareFrame() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := askback.Event{Seq: 1, SessionID: a.SessionID, Type: "question_pending", Data: data}.MarshalJSON()
+	line, err := askback.Event{Seq: 1, SessionID: a.SessionID, Type: askback.EventQuestionPending, Data: data}.MarshalJSON()
 	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", toldLine, line), err
 }
 

@@ -47,9 +47,9 @@ func (s stream) event() askback.Event {
 }
 
 // types waits for events and expects them to have these types.
-func (s stream) types(want ...string) (events []askback.Event) {
+func (s stream) types(want ...askback.EventType) (events []askback.Event) {
 	s.Helper()
-	var got []string
+	var got []askback.EventType
 	for range want {
 		ev := s.event()
 		events, got = append(events, ev), append(got, ev.Type)

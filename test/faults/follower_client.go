@@ -37,7 +37,7 @@ func (r *regular) live(ctx context.Context) {
 		if err != nil {
 			data = []byte(err.Error())
 		}
-		r.hear(string(e.Cursor), e.Type, data)
+		r.hear(string(e.Cursor), string(e.Type), data)
 	}
 }
 

@@ -81,7 +81,7 @@ func retell(ctx context.Context, seat askback.Events, r *record, n int) (out []h
 		if err != nil {
 			return nil, err
 		}
-		if again.hear(string(e.Cursor), e.Type, data); len(again.all) >= n {
+		if again.hear(string(e.Cursor), string(e.Type), data); len(again.all) >= n {
 			break
 		}
 	}
