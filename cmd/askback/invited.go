@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"github.com/askback/askback/internal/loopback"
 )
 
 // invited refuses requests that name a host which is not this server, when it
@@ -14,7 +16,7 @@ import (
 // and would then be of one origin with us (T28, DNS rebinding); the
 // browser still says that name.
 func invited(at net.Addr, public string, next http.Handler) http.Handler {
-	if !isLoopback(at.String()) {
+	if !loopback.IsHost(at.String()) {
 		return next
 	}
 	var known string
@@ -22,7 +24,7 @@ func invited(at net.Addr, public string, next http.Handler) http.Handler {
 		known = u.Hostname()
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostname(r.Host); isLoopbackHost(host) || known != "" && strings.EqualFold(host, known) {
+		if loopback.IsHost(r.Host) || known != "" && strings.EqualFold(hostname(r.Host), known) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -41,17 +43,6 @@ func hostname(host string) string {
 		host = h
 	}
 	return strings.Trim(host, "[]")
-}
-
-func isLoopbackHost(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// isLoopback says whether an address is reached from this machine alone.
-func isLoopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	return err == nil && isLoopbackHost(host)
 }
 
 // connections are those on which nothing was asked yet. Browsers open some in

@@ -15,6 +15,7 @@ import (
 	"github.com/askback/askback/internal/collector"
 	"github.com/askback/askback/internal/config"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/terminal"
 )
@@ -57,7 +58,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	}
 	defer collector.Serve()()
 	c.announce(io, all, d, at.pages)
-	if !isLoopback(d.serve.listen) && d.serve.publicURL == "" {
+	if !loopback.IsHost(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")
 	}
 	warnOfLogin(log, d.file)

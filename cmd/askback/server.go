@@ -20,6 +20,7 @@ import (
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/mcpserver"
 	"github.com/askback/askback/store/sqlite"
@@ -191,7 +192,7 @@ func (h *holder) port() (net.Listener, error) {
 	last, _ := h.desk.place.Last()
 	tries := []string{serve.listen, "127.0.0.1:0"}
 	for _, home := range []string{h.desk.home, last.URL} { // links name it
-		if at, isHTTP := strings.CutPrefix(home, "http://"); isHTTP && isLoopback(at) {
+		if at, isHTTP := strings.CutPrefix(home, "http://"); isHTTP && loopback.IsHost(at) {
 			tries = append([]string{at}, tries...)
 		}
 	}

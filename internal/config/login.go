@@ -1,10 +1,11 @@
 package config
 
 import (
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/askback/askback/internal/loopback"
 )
 
 // Login says how people show who they are, beside the link that askback login prints.
@@ -66,13 +67,8 @@ func badIssuer(s string) (wrong string) {
 		return "is where the issuer describes itself; leave out what begins with /.well-known"
 	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
 		return "is no address of an issuer"
-	case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):
+	case u.Scheme == "https" || u.Scheme == "http" && loopback.IsHost(u.Host):
 		return ""
 	}
 	return "is not https"
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -3,18 +3,17 @@
 package login
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
+
+	"github.com/askback/askback/internal/loopback"
 )
 
 // The names of the cookie. A browser takes __Host- only over https, for this
 // host alone and all its paths; on loopback there is no https to ask for.
 const (
-	secure   = "__Host-askback"
-	loopback = "askback"
+	secureCookie      = "__Host-askback"
+	plainCookie = "askback"
 )
 
 // name returns the cookie's name for how a request came, or "" where a cookie
@@ -22,27 +21,15 @@ const (
 func name(r *http.Request) string {
 	switch {
 	case r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https":
-		return secure
-	case isLoopback(r.Host):
-		return loopback
+		return secureCookie
+	case loopback.IsHost(r.Host):
+		return plainCookie
 	}
 	return ""
 }
 
-func isLoopback(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
-}
-
 // Secure says whether a browser came over https.
-func Secure(r *http.Request) bool { return name(r) == secure }
+func Secure(r *http.Request) bool { return name(r) == secureCookie }
 
 // Possible says whether a browser that came like this can stay logged in: over
 // https, or on loopback.
@@ -80,5 +67,5 @@ func End(w http.ResponseWriter, r *http.Request) {
 
 func newCookie(r *http.Request) *http.Cookie {
 	n := name(r)
-	return &http.Cookie{Name: n, Path: "/", HttpOnly: true, Secure: n == secure, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{Name: n, Path: "/", HttpOnly: true, Secure: n == secureCookie, SameSite: http.SameSiteLaxMode}
 }
