@@ -21,7 +21,7 @@ func (t *talk) confirm(f *frame) (askback.Answer, error) {
 		f.again(t.ask.Confirmation, rows)
 	}
 	t.noteFolded(f)
-	f.say(t.ask.Silence(f.zone))
+	f.say(t.ask.TimeoutNotice(f.zone))
 	prompt := t.decisions(f)
 	if err := f.writeTo(t.out); err != nil {
 		return askback.Answer{}, err
@@ -198,7 +198,7 @@ func (f *frame) standing(a view.Ask, scope askback.Scope) {
 	what, other, flags := "with exactly these arguments", "For another time", " --approve-all --expires 1h"
 	if scope == askback.ScopeTool {
 		what, other, flags = "whatever the arguments", "For less than that, type all, or", " --approve-all --scope session --expires 1h"
-		if a.Alone { // its session ends with it
+		if a.OwnSession { // its session ends with it
 			flags = " --approve-all --scope tool --expires 1h"
 		}
 	}

@@ -33,7 +33,7 @@ func (f *frame) beside(words string, said safetext.Text) bool {
 
 // outcome draws how an ask ended with everything that went with it.
 func (f *frame) outcome(o *view.Outcome) {
-	f.say("Settled: " + o.Sentence.String() + ", " + view.When(o.At, f.zone))
+	f.say("Settled: " + o.Sentence.String() + ", " + view.FormatTime(o.At, f.zone))
 	for _, answer := range o.Answers {
 		f.answer(answer, len(o.Answers) > 1)
 		f.text("note", plain, answer.Notes)
@@ -54,7 +54,7 @@ func (f *frame) answer(a view.Answer, several bool) {
 // added draws what a person gave with a decision: what follows, why, and what may run
 // instead.
 func (f *frame) added(o *view.Outcome) {
-	if !o.Standing { // its sentence names the grant
+	if !o.ByGrant { // its sentence names the grant
 		f.text("grant", bold, o.Grant)
 	}
 	f.text("reason", plain, o.Reason)

@@ -71,7 +71,7 @@ func (f *frame) question(a view.Ask, i int, q view.Question) {
 	if q.OtherKey != "" {
 		f.other(q.OtherKey)
 	}
-	f.text("*", plain, q.Default)
+	f.text("*", plain, q.DefaultText)
 }
 
 func (f *frame) choice(c view.Choice) {
@@ -105,7 +105,7 @@ func (f *frame) call(a view.Ask) {
 	if c.Dangerous {
 		f.say("This tool is marked dangerous: what it does may not be undone.")
 	}
-	if !a.Added() {
+	if !a.AddsText() {
 		return
 	}
 	f.rule("what the agent says about it")
@@ -127,7 +127,7 @@ func (f *frame) call(a view.Ask) {
 func (f *frame) warnings(all []view.Warning) {
 	for _, w := range all {
 		f.say(w.Sentence)
-		for _, about := range w.About {
+		for _, about := range w.Names {
 			f.exact("name", bold, about)
 		}
 	}

@@ -185,12 +185,12 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 	f := newFrame(*o)
 	f.ask(a)
 	if a.Outcome == nil {
-		f.say("It is " + a.Standing().String() + ".")
-		f.say(a.Silence(f.zone))
+		f.say("It is " + a.Status().String() + ".")
+		f.say(a.TimeoutNotice(f.zone))
 	} else {
 		f.outcome(a.Outcome)
-		if !a.Received.IsZero() {
-			f.say("The agent has it since " + view.When(a.Received, f.zone) + ".")
+		if !a.AckedAt.IsZero() {
+			f.say("The agent has it since " + view.FormatTime(a.AckedAt, f.zone) + ".")
 		}
 	}
 	return f.writeTo(out)
@@ -239,7 +239,7 @@ func (t *talk) run() (askback.Answer, error) {
 		f.question(t.ask, i, q)
 		f.rule("")
 		if i == 0 {
-			f.say(t.ask.Silence(f.zone))
+			f.say(t.ask.TimeoutNotice(f.zone))
 		}
 		t.noteFolded(f)
 		f.say(hint(q))

@@ -25,7 +25,7 @@ type reading struct {
 
 func (r reading) answer(q view.Question) askback.QuestionAnswer {
 	if r.standard {
-		return q.Standard()
+		return q.DefaultAnswer()
 	}
 	return q.Pick(r.choices, r.own)
 }
@@ -48,9 +48,9 @@ func hint(q view.Question) string {
 		what += "."
 	}
 	switch {
-	case q.Defaults && len(q.Choices) == 0:
+	case q.HasDefault && len(q.Choices) == 0:
 		what += " Enter alone takes the default."
-	case q.Defaults:
+	case q.HasDefault:
 		what += " Enter alone takes what is marked *."
 	case q.Optional:
 		what += " Enter alone skips it."
@@ -66,7 +66,7 @@ func read(q view.Question, line said) reading {
 	case line.skip:
 		return reading{problem: "This question cannot be skipped; :decline says that you will not answer."}
 	case line.text != "" || line.own:
-	case q.Defaults:
+	case q.HasDefault:
 		return reading{standard: true}
 	case q.Optional:
 		return reading{}
@@ -77,7 +77,7 @@ func read(q view.Question, line said) reading {
 		return ownWords(q, line.text)
 	}
 	if len(q.Choices) == 0 {
-		return reading{own: line.text, unsure: view.IsRequest(line.text)}
+		return reading{own: line.text, unsure: view.IsHelpOrQuit(line.text)}
 	}
 	if found := q.Match(line.text); len(found) > 0 {
 		return picked(q, found)
@@ -112,16 +112,16 @@ func unmatched(q view.Question, words string) reading {
 		return reading{problem: "There is no choice " + words + ". " + hint(q)}
 	case view.IsHelp(words):
 		return reading{help: true}
-	case view.IsRequest(words):
+	case view.IsHelpOrQuit(words):
 		return reading{problem: leaving + exactly(q)}
-	case view.IsList(words):
+	case view.IsAllOrNone(words):
 		return reading{problem: listing(q) + exactly(q)}
 	}
 	nearest := q.Nearest(words)
 	switch {
-	case !q.Free() && nearest != "":
+	case !q.AllowsOther() && nearest != "":
 		return reading{problem: "That is none of the choices; the nearest is " + nearest + ". " + hint(q)}
-	case !q.Free():
+	case !q.AllowsOther():
 		return reading{problem: "That is none of the choices. " + hint(q)}
 	}
 	return reading{own: words, unsure: true, resembles: q.Resembles(words), nearest: nearest}
@@ -142,7 +142,7 @@ func listing(q view.Question) string {
 
 // exactly tells how to send a word that is understood as something else.
 func exactly(q view.Question) string {
-	if !q.Free() {
+	if !q.AllowsOther() {
 		return " " + hint(q)
 	}
 	return " To answer with that very word, type :other and the word."
@@ -151,7 +151,7 @@ func exactly(q view.Question) string {
 // ownWords is the meaning of words that were said to be the person's own.
 func ownWords(q view.Question, words string) reading {
 	switch {
-	case !q.Free():
+	case !q.AllowsOther():
 		return reading{problem: "Only the choices count here. " + hint(q)}
 	case words == "":
 		return reading{wantsOwn: true}
@@ -187,7 +187,7 @@ func listed(q view.Question, line string, parts []string) reading {
 	if r.problem == "" && r.own == "" && !r.help {
 		return r
 	}
-	if choices := q.Choose(line); choices != nil {
+	if choices := q.MatchList(line); choices != nil {
 		return reading{choices: choices}
 	}
 	return r

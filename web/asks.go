@@ -66,7 +66,7 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 	case errors.Is(err, askback.ErrSettled):
 		return s.overtaken(w, v, after, sent.form)
 	case errors.As(err, &invalid):
-		sent.form.Refuse(drawn, invalid)
+		sent.form.AddInvalid(drawn, invalid)
 		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
 	}
 	return s.retry(w, v, drawn, sent.form, err)
@@ -82,22 +82,22 @@ func (s *site) claim(w http.ResponseWriter, v visit) error {
 }
 
 func (s *site) overtaken(w http.ResponseWriter, v visit, a askback.Ask, form view.Form) error {
-	winner := view.Overtaken(*a.Outcome, v.who.Name)
-	return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(a), winner, form))
+	conflict := view.ConflictOf(*a.Outcome, v.who.Name)
+	return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(a), conflict, form))
 }
 
 // retry shows the form again after an error that is not in it, for another try.
 func (s *site) retry(w http.ResponseWriter, v visit, a view.Ask, form view.Form, err error) error {
 	f := failureOf(err)
 	if errors.Is(err, askback.ErrDiskFull) {
-		form.Complain("", "The disk of the server is full, and your answer was not kept. Send it again when there is room.")
+		form.AddProblem("", "The disk of the server is full, and your answer was not kept. Send it again when there is room.")
 		return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
 	}
 	if f.status != http.StatusServiceUnavailable && f.status != http.StatusInternalServerError {
 		return err
 	}
 	s.log.Error("an answer was not taken", "ask", a.ID.String(), "error", err)
-	form.Complain("", "The server could not take it just now. Send it again in a moment.")
+	form.AddProblem("", "The server could not take it just now. Send it again in a moment.")
 	w.Header().Set("Retry-After", "1")
 	return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
 }

@@ -83,7 +83,7 @@ func (s *sent) readDecision(values url.Values) error {
 		s.form.Input = typed(values, "input")
 	}
 	if scope := askback.Scope(values.Get("scope")); scope != "" {
-		if view.Covers(scope) == "" {
+		if view.ScopeText(scope) == "" {
 			return errForm
 		}
 		s.form.Scope = scope
@@ -93,7 +93,7 @@ func (s *sent) readDecision(values url.Values) error {
 		if i < 0 {
 			return errForm
 		}
-		s.form.Lasts = pages.Times[i].Lasts
+		s.form.ExpiresIn = pages.Times[i].ExpiresIn
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func readEntry(values url.Values, q view.Question) (view.Entry, error) {
 	for _, value := range values[id] {
 		switch value {
 		case pages.Own:
-			e.Own = true
+			e.OtherPicked = true
 		case pages.None:
 		default:
 			i, err := strconv.Atoi(value)
@@ -126,8 +126,8 @@ func readEntry(values url.Values, q view.Question) (view.Entry, error) {
 }
 
 // typed returns a text field with the line ends that everybody else uses.
-func typed(values url.Values, field string) view.Typed {
-	return view.Typed(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
+func typed(values url.Values, field string) view.RawText {
+	return view.RawText(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
 }
 
 // check notes in the form what is wrong with it, and says whether anything is.
@@ -135,7 +135,7 @@ func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
 	var err error
 	switch s.action {
 	case pages.Stay:
-		s.form.Complain("", "Enter decides nothing. Press one of the buttons.")
+		s.form.AddProblem("", "Enter decides nothing. Press one of the buttons.")
 	case pages.Decline:
 		err = askback.CheckReason(string(s.form.Reason))
 	default:
@@ -147,7 +147,7 @@ func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
 	}
 	var invalid askback.Invalid
 	errors.As(err, &invalid)
-	s.form.Refuse(a, invalid)
+	s.form.AddInvalid(a, invalid)
 	return len(s.form.Problems) > 0
 }
 
@@ -158,12 +158,12 @@ func (s *sent) mistaken(input []byte) bool {
 	var number *jcs.NumberError
 	switch {
 	case errors.As(err, &syntax):
-		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", syntax.Line, syntax.Column, syntax.Detail))
+		s.form.AddProblem("input", fmt.Sprintf("Line %d, column %d: %s.", syntax.Line, syntax.Column, syntax.Detail))
 	case errors.As(err, &number):
 		line, column := jcs.Position(input, number.Offset)
-		s.form.Complain("input", fmt.Sprintf("Line %d, column %d: %s.", line, column, number.Detail))
+		s.form.AddProblem("input", fmt.Sprintf("Line %d, column %d: %s.", line, column, number.Detail))
 	case err != nil:
-		s.form.Complain("input", "This cannot be read: "+err.Error()+".")
+		s.form.AddProblem("input", "This cannot be read: "+err.Error()+".")
 	}
 	return err != nil
 }

@@ -62,7 +62,7 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 // name, and reads here what it covers.
 func (c *answerCommand) granted(ask askback.Ask) string {
 	scope := cmp.Or(askback.Scope(c.Scope), askback.ScopeInput)
-	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.Covers(scope))
+	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.ScopeText(scope))
 	if scope != askback.ScopeInput && view.FreeText(ask.Confirmation.ToolName) {
 		s += ". " + view.FreeTextWarning
 	}
@@ -83,7 +83,7 @@ func told(io streams, ask askback.Ask, err error) error {
 
 // ending says how an ask ended, by whom and with what (E10).
 func ending(ask askback.Ask) string {
-	how := view.Of(ask).Standing().String()
+	how := view.Of(ask).Status().String()
 	if ask.Outcome == nil {
 		return how
 	}
@@ -221,7 +221,7 @@ func choices(q view.Question, typed string) ([]string, error) {
 	case len(found) == 1:
 		return nil, usage("say what else, with --other TEXT")
 	}
-	if found := q.Choose(typed); found != nil {
+	if found := q.MatchList(typed); found != nil {
 		return q.Pick(found, "").Selected, nil
 	}
 	return nil, usage(noOption(q, typed))
@@ -235,7 +235,7 @@ func noOption(q view.Question, typed string) string {
 	} else if key := q.Nearest(typed); key != "" {
 		what += fmt.Sprintf("; the nearest is %s, %q", key, label(q, key))
 	}
-	if !q.Free() {
+	if !q.AllowsOther() {
 		return what + ": use " + q.Keys() + ", or a label"
 	}
 	return what + ": use " + q.Keys() + ", a label, or --other TEXT for your own words"

@@ -257,7 +257,7 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 			return err
 		}
 	}
-	standing := view.Of(ask).Standing().String()
+	standing := view.Of(ask).Status().String()
 	switch {
 	case o.Status == askback.Declined:
 		return ended{exitNo, because(standing, o.Reason)}

@@ -112,7 +112,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 		v := view.Brief(ask)
 		rest := v.From().String() + ": " + v.Headline().String()
 		if c := v.Confirmation; c != nil {
-			rest += " " + c.Line.String() // two calls of one tool differ in their arguments
+			rest += " " + c.ArgumentsLine.String() // two calls of one tool differ in their arguments
 		}
 		if isDangerous(v) {
 			rest = "DANGEROUS " + rest

@@ -15,12 +15,12 @@ import (
 // narrow window. The brackets still tell the level.
 const maxIndent = 8
 
-// Arguments draws JSON so that a person sees what a program will read (T3): every
+// FormatJSON draws JSON so that a person sees what a program will read (T3): every
 // member in its order, every number with its own digits, and each \u escape as the
 // character it stands for. An escape of something that cannot be seen stays an escape,
 // and hidden reports that there was one. After a \n inside a string the row ends, the
 // \n stays. What is no JSON is shown as it is.
-func Arguments(raw json.RawMessage) (t safetext.Text, hidden bool) {
+func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {
 	d := draw(raw)
 	return d.text, d.hidden
 }
@@ -48,7 +48,7 @@ const maxBrief = 2000
 // oneLine returns the beginning of the arguments, for lists. Arguments that are longer
 // than a list reads are shown as they were sent.
 func oneLine(raw json.RawMessage) safetext.Text {
-	t, _ := Arguments(front(raw, maxBrief))
+	t, _ := FormatJSON(front(raw, maxBrief))
 	rows := strings.Split(t.String(), "\n")
 	for i, row := range rows {
 		rows[i] = strings.TrimLeft(row, " ")
@@ -60,7 +60,7 @@ func oneLine(raw json.RawMessage) safetext.Text {
 	return line
 }
 
-// editable writes JSON so that a person can change it: like [Arguments], but it is JSON
+// editable writes JSON so that a person can change it: like [FormatJSON], but it is JSON
 // again, with the same meaning. What cannot be seen in a field is an escape.
 func editable(raw json.RawMessage) string {
 	if !json.Valid(raw) {

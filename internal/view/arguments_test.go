@@ -40,7 +40,7 @@ func TestArgumentsAreDrawnExactly(t *testing.T) {
 		{"a lone number", `17`, `17`, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, hidden := view.Arguments(json.RawMessage(c.raw))
+			got, hidden := view.FormatJSON(json.RawMessage(c.raw))
 			if got.String() != c.want || hidden != c.hidden {
 				t.Errorf("got %q, hidden %v\nwant %q, hidden %v", got, hidden, c.want, c.hidden)
 			}
@@ -52,7 +52,7 @@ func TestArgumentsAreDrawnExactly(t *testing.T) {
 func TestArgumentsLoseNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := document(t, 0)
-		drawn, _ := view.Arguments(json.RawMessage(raw))
+		drawn, _ := view.FormatJSON(json.RawMessage(raw))
 		want, got := decode(t, raw), decode(t, unbroken(drawn.String()))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\nwas drawn as\n%s\n%s", raw, drawn, diff)

@@ -24,19 +24,19 @@ type Ask struct {
 	To       []safetext.Text // who may answer; nobody named is everybody
 	Tags     []safetext.Text
 	Title    safetext.Text
-	Context  Prose           // what the agent wants known beside the question, where it is words
+	Context  Markdown           // what the agent wants known beside the question, where it is words
 	Data     safetext.Text   // and where it is an object, exactly
 	Warnings []safetext.Text // where the agent's call was mended
 	Claims   []Claim
 	Created  time.Time
 	Deadline time.Time // zero: none
 	Hidden   bool      // some text of the agent holds characters that cannot be seen
-	Alone    bool      // its session is its own and ends with it: a grant for that would cover nothing
+	OwnSession    bool      // its session is its own and ends with it: a grant for that would cover nothing
 
 	Questions    []Question
 	Confirmation *Confirmation // instead of questions
 	Outcome      *Outcome      // nil while it waits
-	Received     time.Time     // when the agent had the outcome; zero: it did not say
+	AckedAt     time.Time     // when the agent had the outcome; zero: it did not say
 
 	onTimeout askback.OnTimeout
 }
@@ -53,16 +53,16 @@ type Confirmation struct {
 	Tool      safetext.Text
 	Server    safetext.Text
 	Arguments safetext.Text // exact, in the order they were sent
-	Line      safetext.Text // the beginning of the arguments in one line, for lists
+	ArgumentsLine      safetext.Text // the beginning of the arguments in one line, for lists
 	Warnings  []Warning     // about the arguments
 	Dangerous bool
 	FreeText  bool // see [FreeText]: a wide standing approval of it has a warning
 	NoEdit    bool // other arguments than these cannot be approved
 	Digest    safetext.Text
 
-	Description Prose
+	Description Markdown
 	Preview     safetext.Text // exact as well
-	Context     Prose
+	Context     Markdown
 
 	// SuggestYes is the asker's highlight (C3). The door that knows of it sets it;
 	// it approves nothing.
@@ -75,21 +75,21 @@ type Confirmation struct {
 	raw json.RawMessage // the arguments as they were sent
 }
 
-// Prose says whether the agent adds words of its own to a call.
-func (a Ask) Prose() bool {
+// HasText says whether the agent adds words of its own to a call.
+func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
 	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings) > 0
 }
 
-// Added reports whether the agent adds words that are not among the arguments.
-func (a Ask) Added() bool {
+// AddsText reports whether the agent adds words that are not among the arguments.
+func (a Ask) AddsText() bool {
 	c := *a.Confirmation
 	if c.Repeated {
 		c.Description, c.Context = nil, nil
 	}
 	a.Confirmation = &c
-	return a.Prose()
+	return a.HasText()
 }
 
 // From says in one line who asks: the label, and beside it the token where that is
@@ -108,7 +108,7 @@ func Of(a askback.Ask) Ask {
 		ID: c.line(a.ID), Agent: c.line(a.Agent), Path: c.lines(a.Path), To: c.lines(a.To), Tags: c.lines(a.Tags),
 		Title: c.line(c.visible(a.Title)), Created: a.CreatedAt, Deadline: a.Deadline, onTimeout: a.OnTimeout,
 	}
-	v.Alone = number(a.ID) == number(a.SessionID)
+	v.OwnSession = number(a.ID) == number(a.SessionID)
 	if a.Owner != a.Agent {
 		v.Owner = c.line(a.Owner)
 	}
@@ -128,7 +128,7 @@ func Of(a askback.Ask) Ask {
 		v.Warnings = append(v.Warnings, safetext.Line("A block <resume-context> in these words is for the agent and is not shown."))
 	}
 	if a.Outcome != nil {
-		v.Outcome, v.Received = outcome(*a.Outcome), a.AckedAt
+		v.Outcome, v.AckedAt = outcome(*a.Outcome), a.AckedAt
 	}
 	return v
 }
@@ -199,13 +199,13 @@ func (c *cleaner) code(s string) safetext.Text {
 }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
-	t, hidden := Arguments(raw)
+	t, hidden := FormatJSON(raw)
 	c.hidden = c.hidden || hidden
 	return t
 }
 
 // context is a JSON string, which is words, or an object.
-func (c *cleaner) context(raw json.RawMessage) (Prose, safetext.Text) {
+func (c *cleaner) context(raw json.RawMessage) (Markdown, safetext.Text) {
 	var s string
 	switch {
 	case len(raw) == 0:
@@ -221,7 +221,7 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	c.hidden = c.hidden || d.hidden
 	return &Confirmation{
 		Repeated: repeated(of),
-		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, Line: oneLine(of.Input), Warnings: d.warnings(),
+		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, ArgumentsLine: oneLine(of.Input), Warnings: d.warnings(),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
 		Description: c.prose(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.prose(of.Context), raw: of.Input,
 	}
@@ -242,9 +242,9 @@ const maxEditable = 100_000
 
 // Editable returns the arguments as JSON to be changed, and nothing where they are too
 // long for that. What cannot be seen is an escape in it.
-func (c *Confirmation) Editable() Typed {
+func (c *Confirmation) Editable() RawText {
 	if len(c.raw) > maxEditable {
 		return ""
 	}
-	return Typed(editable(c.raw))
+	return RawText(editable(c.raw))
 }

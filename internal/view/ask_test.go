@@ -94,11 +94,11 @@ func TestPicksAreTheAgentsWords(t *testing.T) {
 		t.Error(diff)
 	}
 	want = askback.QuestionAnswer{ID: "q1", Question: "Which?", Selected: []string{"c"}, Other: "and d, e"}
-	if diff := cmp.Diff(want, q.Standard()); diff != "" {
+	if diff := cmp.Diff(want, q.DefaultAnswer()); diff != "" {
 		t.Error(diff)
 	}
-	if q.Choices[0].Default || !q.Choices[1].Default || q.Default.String() != "and d, e" {
-		t.Errorf("got defaults %v, %v, %q", q.Choices[0].Default, q.Choices[1].Default, q.Default)
+	if q.Choices[0].Default || !q.Choices[1].Default || q.DefaultText.String() != "and d, e" {
+		t.Errorf("got defaults %v, %v, %q", q.Choices[0].Default, q.Choices[1].Default, q.DefaultText)
 	}
 }
 
@@ -124,10 +124,10 @@ func TestOutcomesInWords(t *testing.T) {
 		if got := v.Outcome.Sentence.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if got := v.Standing(); got != v.Outcome.Sentence {
+		if got := v.Status(); got != v.Outcome.Sentence {
 			t.Errorf("it stands at %q", got)
 		}
-		if got, want := v.Outcome.Timer, o.Actor.Kind == askback.ActorTimer; got != want {
+		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer; got != want {
 			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
 		}
 	}
@@ -144,15 +144,15 @@ func TestSilenceInWords(t *testing.T) {
 	} {
 		a := askback.Ask{Deadline: noon, OnTimeout: means}
 		want = "If nobody answers by 2 March 2026, 13:00 CET, " + want
-		if got := view.Of(a).Silence(berlin); got != want {
+		if got := view.Of(a).TimeoutNotice(berlin); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		a.Outcome = &askback.Outcome{}
-		if got := view.Of(a).Silence(berlin); got != "" {
+		if got := view.Of(a).TimeoutNotice(berlin); got != "" {
 			t.Errorf("settled: got %q, want nothing", got)
 		}
 	}
-	if got := view.Of(askback.Ask{}).Silence(nil); got != "" {
+	if got := view.Of(askback.Ask{}).TimeoutNotice(nil); got != "" {
 		t.Errorf("no deadline: got %q, want nothing", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestStandingInWords(t *testing.T) {
 		"waiting for an answer; ana and ben are looking at it",
 		"waiting for an answer; ana, ben and cem are looking at it",
 	} {
-		if got := view.Of(askback.Ask{Claims: claims[:n]}).Standing().String(); got != want {
+		if got := view.Of(askback.Ask{Claims: claims[:n]}).Status().String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -13,35 +13,35 @@ import (
 // Text is text that was made safe, by the name that pages use.
 type Text = safetext.Text
 
-// Typed is what a person put into a field. It goes back into that field, unchanged
-// and to that person alone; anywhere else its [Typed.Text] is drawn.
-type Typed string
+// RawText is what a person put into a field. It goes back into that field, unchanged
+// and to that person alone; anywhere else its [RawText.Text] is drawn.
+type RawText string
 
 // Text returns what was typed, safe to draw outside a field.
-func (t Typed) Text() Text { return safetext.Block(string(t)) }
+func (t RawText) Text() Text { return safetext.Block(string(t)) }
 
 // A Form is what one person has filled in, and what is wrong with it.
 type Form struct {
 	Entries  []Entry // one per question
-	Comment  Typed
-	Reason   Typed
+	Comment  RawText
+	Reason   RawText
 	Problems []Problem
 
 	// Of a confirmation.
 	Decision askback.Decision
-	Input    Typed         // the arguments, to be changed; see [Form.Edited]
+	Input    RawText         // the arguments, to be changed; see [Form.Edited]
 	Scope    askback.Scope // of approve_all, and how long: the narrowest until a person chose
-	Lasts    time.Duration
+	ExpiresIn    time.Duration
 
-	offered Typed // what Input was to begin with
+	offered RawText // what Input was to begin with
 }
 
 // An Entry is what was filled in for one question.
 type Entry struct {
 	Picks []int // choices, by index
-	Own   bool  // "Other" was chosen
-	Other Typed
-	Notes Typed
+	OtherPicked   bool  // "Other" was chosen
+	Other RawText
+	Notes RawText
 }
 
 // A Problem stands beside the field it is about.
@@ -56,7 +56,7 @@ func NewForm(a Ask) Form {
 	if a.Confirmation != nil {
 		f.offered = a.Confirmation.Editable()
 		f.Input = f.offered
-		f.Scope, f.Lasts = askback.ScopeInput, askback.DefaultGrant
+		f.Scope, f.ExpiresIn = askback.ScopeInput, askback.DefaultGrant
 	}
 	return f
 }
@@ -66,10 +66,10 @@ func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.offered))
 }
 
-// Blank says whether nothing was filled in.
-func (f Form) Blank() bool {
+// Empty says whether nothing was filled in.
+func (f Form) Empty() bool {
 	for _, e := range f.Entries {
-		if len(e.Picks) > 0 || e.Own || e.Other != "" || e.Notes != "" {
+		if len(e.Picks) > 0 || e.OtherPicked || e.Other != "" || e.Notes != "" {
 			return false
 		}
 	}
@@ -97,7 +97,7 @@ func (f Form) decide() askback.Answer {
 		out.Input = json.RawMessage(strings.TrimSpace(string(f.Input)))
 	}
 	if f.Decision == askback.ApproveAll {
-		out.Grant = &askback.GrantRequest{Scope: f.Scope, ExpiresIn: f.Lasts}
+		out.Grant = &askback.GrantRequest{Scope: f.Scope, ExpiresIn: f.ExpiresIn}
 	}
 	return out
 }
@@ -106,23 +106,23 @@ func (f Form) decide() askback.Answer {
 // root package finds that too.
 func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
-		if q := a.Questions[i]; q.Optional && e.Own && strings.TrimSpace(string(e.Other)) == "" {
-			f.Complain(q.ID.String()+"-other", unwritten)
+		if q := a.Questions[i]; q.Optional && e.OtherPicked && strings.TrimSpace(string(e.Other)) == "" {
+			f.AddProblem(q.ID.String()+"-other", unwritten)
 		}
 	}
 }
 
-// Refuse notes what the root package found wrong, in words for whoever filled it in.
-func (f *Form) Refuse(a Ask, why askback.Invalid) {
+// AddInvalid notes what the root package found wrong, in words for whoever filled it in.
+func (f *Form) AddInvalid(a Ask, why askback.Invalid) {
 	for _, p := range why {
-		f.Complain(f.place(a, p))
+		f.AddProblem(f.place(a, p))
 	}
 }
 
 const unwritten = "Write your own answer here, or choose another."
 
-// Complain notes a problem with a field.
-func (f *Form) Complain(field, sentence string) {
+// AddProblem notes a problem with a field.
+func (f *Form) AddProblem(field, sentence string) {
 	f.Problems = append(f.Problems, Problem{field, safetext.Line(sentence)})
 }
 
@@ -163,31 +163,31 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 	switch {
 	case len(q.Choices) == 0:
 		return id + "-other", "Please write an answer."
-	case f.Entries[i].Own:
+	case f.Entries[i].OtherPicked:
 		return id + "-other", unwritten
-	case q.Free():
+	case q.AllowsOther():
 		return id, "Please choose an answer, or write your own."
 	}
 	return id, "Please choose an answer."
 }
 
-// A Winner is how an ask was settled before an answer arrived.
-type Winner struct {
+// A Conflict is how an ask was settled before an answer arrived.
+type Conflict struct {
 	Sentence Text
-	Self     bool // the late answer is from the same person
+	SamePerson     bool // the late answer is from the same person
 }
 
-// Overtaken tells the person me, whose answer came too late, how the ask was settled
+// ConflictOf tells the person me, whose answer came too late, how the ask was settled
 // (E10, F6).
-func Overtaken(o askback.Outcome, me string) Winner {
+func ConflictOf(o askback.Outcome, me string) Conflict {
 	if o.Actor.Kind == askback.ActorPerson && o.Actor.Name == me {
 		did := verb(o)
 		if o.Approved() {
 			did = string(askback.Approve)
 		}
-		return Winner{safetext.Line("You " + did + " this " + elsewhere(o.Channel)), true}
+		return Conflict{safetext.Line("You " + did + " this " + elsewhere(o.Channel)), true}
 	}
-	return Winner{Sentence: quicker(o)}
+	return Conflict{Sentence: quicker(o)}
 }
 
 // elsewhere names the channel of a person's own earlier answer.

@@ -24,7 +24,7 @@ type Grant struct {
 	By        safetext.Text
 	Since     time.Time
 	Until     time.Time
-	Revoked   time.Time // zero: not revoked
+	RevokedAt   time.Time // zero: not revoked
 	Uses      int
 }
 
@@ -32,15 +32,15 @@ type Grant struct {
 func OfGrant(g askback.Grant) Grant {
 	v := Grant{
 		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
-		Scope: Covers(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
-		Since: g.CreatedAt, Until: g.ExpiresAt, Revoked: g.RevokedAt, Uses: g.Uses,
+		Scope: ScopeText(g.Scope), Dangerous: g.Dangerous, By: safetext.Line(g.By),
+		Since: g.CreatedAt, Until: g.ExpiresAt, RevokedAt: g.RevokedAt, Uses: g.Uses,
 	}
 	if g.Owner != g.Agent {
 		v.Owner = safetext.Line(g.Owner)
 	}
 	v.Ask = safetext.Line(g.AskID)
 	if len(g.Input) > 0 {
-		v.Arguments, _ = Arguments(g.Input)
+		v.Arguments, _ = FormatJSON(g.Input)
 	}
 	v.FreeText = g.Scope != askback.ScopeInput && FreeText(g.ToolName)
 	switch g.Scope {
@@ -52,8 +52,8 @@ func OfGrant(g askback.Grant) Grant {
 	return v
 }
 
-// Covers says what a scope covers.
-func Covers(s askback.Scope) string {
+// ScopeText says what a scope covers.
+func ScopeText(s askback.Scope) string {
 	switch s {
 	case askback.ScopeTool:
 		return "this tool, with any arguments"
@@ -65,11 +65,11 @@ func Covers(s askback.Scope) string {
 	return "" // it covers nothing
 }
 
-// Over says whether it approves nothing any more.
-func (g Grant) Over(now time.Time) bool { return !g.Revoked.IsZero() || !now.Before(g.Until) }
+// Ended says whether it approves nothing any more.
+func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }
 
-// Used says how often it has approved something.
-func (g Grant) Used() string {
+// Usage says how often it has approved something.
+func (g Grant) Usage() string {
 	switch g.Uses {
 	case 0:
 		return "not used yet"

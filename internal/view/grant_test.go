@@ -38,7 +38,7 @@ func TestGrantsInWords(t *testing.T) {
 	}
 	for uses, want := range map[int]string{0: "not used yet", 1: "used once", 2: "used 2 times"} {
 		g.Uses = uses
-		if got := view.OfGrant(g).Used(); got != want {
+		if got := view.OfGrant(g).Usage(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestGrantsInWords(t *testing.T) {
 		want    bool
 	}{{noon, time.Time{}, false}, {noon.Add(time.Hour), time.Time{}, true}, {noon, noon, true}} {
 		g.RevokedAt = c.revoked
-		if got := view.OfGrant(g).Over(c.at); got != c.want {
+		if got := view.OfGrant(g).Ended(c.at); got != c.want {
 			t.Errorf("%+v: over is %v", c, got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestStandingApprovalsInWords(t *testing.T) {
 		if got := v.Sentence.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if v.Grant.String() != o.GrantID || v.Standing != (o.Actor.Kind == askback.ActorPolicy) || (v.Arguments.String() == "") != (len(o.Input) == 0) {
+		if v.Grant.String() != o.GrantID || v.ByGrant != (o.Actor.Kind == askback.ActorPolicy) || (v.Arguments.String() == "") != (len(o.Input) == 0) {
 			t.Errorf("got %+v", v)
 		}
 	}
@@ -92,15 +92,15 @@ func TestDecisionsOfAForm(t *testing.T) {
 		},
 		"denied": {func(f *view.Form) { f.Decision, f.Input = askback.Deny, "{" }, askback.Answer{Decision: askback.Deny}},
 		"all": {
-			func(f *view.Form) { f.Decision, f.Scope, f.Lasts = askback.ApproveAll, askback.ScopeInput, time.Hour },
+			func(f *view.Form) { f.Decision, f.Scope, f.ExpiresIn = askback.ApproveAll, askback.ScopeInput, time.Hour },
 			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: time.Hour}},
 		},
 		"only this": {
-			func(f *view.Form) { f.Decision, f.Scope, f.Lasts = askback.Approve, askback.ScopeTool, time.Hour }, askback.Answer{Decision: askback.Approve},
+			func(f *view.Form) { f.Decision, f.Scope, f.ExpiresIn = askback.Approve, askback.ScopeTool, time.Hour }, askback.Answer{Decision: askback.Approve},
 		},
 	} {
 		f := view.NewForm(a)
-		if !f.Blank() || f.Edited() {
+		if !f.Empty() || f.Edited() {
 			t.Error("an empty form is filled in")
 		}
 		c.fill(&f)
@@ -130,7 +130,7 @@ func TestOnlyWordsHaveMarks(t *testing.T) {
 		Confirmation: &askback.Confirmation{ToolName: s, Server: s, Description: s, Context: s, InputPreview: s, Input: []byte(`{"x":` + string(raw) + `}`)},
 	})
 	q, c := a.Questions[0], a.Confirmation
-	for where, words := range map[string]view.Prose{
+	for where, words := range map[string]view.Markdown{
 		"context": a.Context, "question": q.Text, "description of an option": q.Choices[0].Description, "description": c.Description, "its context": c.Context,
 	} {
 		if got := words.String(); got != "a" {
@@ -157,7 +157,7 @@ func TestOnlyWordsHaveMarks(t *testing.T) {
 // An ask that names no session has its own, which ends with it.
 func TestAnAskIsAlone(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
-		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).Alone; got != want {
+		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
 			t.Errorf("in %s: got %v", session, got)
 		}
 	}

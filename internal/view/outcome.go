@@ -17,15 +17,15 @@ type Outcome struct {
 	Arguments safetext.Text // as a person edited them, beside those of the ask; nothing where they were not
 	Grant     safetext.Text // the standing approval that was made, or that answered
 	At        time.Time
-	Timer     bool // a timer ended it, without an answer
+	ByTimer     bool // a timer ended it, without an answer
 	Defaulted bool // the timer applied the defaults
-	Standing  bool // nobody was asked: a standing approval answered
+	ByGrant  bool // nobody was asked: a standing approval answered
 	Approved  bool
 }
 
 // An Answer is what was said to one question.
 type Answer struct {
-	Question Prose
+	Question Markdown
 	Values   []safetext.Text // labels, then words of one's own; none where it was skipped
 	Notes    safetext.Text
 }
@@ -34,7 +34,7 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, Timer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), Standing: standing(o),
+		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: standing(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)
@@ -106,9 +106,9 @@ func place(via askback.Channel) string {
 	return "via " + string(via)
 }
 
-// Standing says where the ask stands: "waiting for an answer; ana is looking at it", or
+// Status says where the ask stands: "waiting for an answer; ana is looking at it", or
 // how it ended.
-func (a Ask) Standing() safetext.Text {
+func (a Ask) Status() safetext.Text {
 	if a.Outcome != nil {
 		return a.Outcome.Sentence
 	}
@@ -137,13 +137,13 @@ func (a Ask) Standing() safetext.Text {
 	return safetext.Line(s)
 }
 
-// Silence says in a sentence what the end of the deadline means (F5), and "" where
+// TimeoutNotice says in a sentence what the end of the deadline means (F5), and "" where
 // there is none or the ask is settled.
-func (a Ask) Silence(zone *time.Location) string {
+func (a Ask) TimeoutNotice(zone *time.Location) string {
 	if a.Deadline.IsZero() || a.Outcome != nil {
 		return ""
 	}
-	by := "If nobody answers by " + When(a.Deadline, zone) + ", "
+	by := "If nobody answers by " + FormatTime(a.Deadline, zone) + ", "
 	switch a.onTimeout {
 	case askback.OnTimeoutFail:
 		return by + "this expires and the session fails."
@@ -155,8 +155,8 @@ func (a Ask) Silence(zone *time.Location) string {
 	return by + "it keeps waiting."
 }
 
-// When writes a time for people; nil is UTC.
-func When(t time.Time, zone *time.Location) string {
+// FormatTime writes a time for people; nil is UTC.
+func FormatTime(t time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.UTC
 	}

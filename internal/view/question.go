@@ -11,14 +11,14 @@ import (
 // A Question is one question with what a person can do about it.
 type Question struct {
 	ID       safetext.Text
-	Text     Prose
+	Text     Markdown
 	Header   safetext.Text
 	Multi    bool
 	Optional bool
 	Choices  []Choice
 	OtherKey string        // the key of "Other"; "" where only the choices count, or there are none
-	Default  safetext.Text // a default that is none of the choices
-	Defaults bool          // there is a default: choices marked so, or Default
+	DefaultText  safetext.Text // a default that is none of the choices
+	HasDefault bool          // there is a default: choices marked so, or Default
 
 	raw  askback.Question
 	keys alphabet
@@ -28,18 +28,18 @@ type Question struct {
 type Choice struct {
 	Key         string // a number; see [Question.Match]
 	Label       safetext.Text
-	Description Prose
+	Description Markdown
 	Preview     safetext.Text // exact
 	Default     bool
 }
 
-// Free says whether a person may answer in words of their own.
-func (q Question) Free() bool { return !q.raw.NoOther }
+// AllowsOther says whether a person may answer in words of their own.
+func (q Question) AllowsOther() bool { return !q.raw.NoOther }
 
 func (c *cleaner) question(of askback.Question) Question {
 	q := Question{
 		ID: c.line(of.ID), Text: c.prose(of.Text), Header: c.line(of.Header),
-		Multi: of.MultiSelect, Optional: of.Optional, Defaults: len(of.Default) > 0, raw: of, keys: keysFor(of),
+		Multi: of.MultiSelect, Optional: of.Optional, HasDefault: len(of.Default) > 0, raw: of, keys: keysFor(of),
 	}
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
@@ -50,7 +50,7 @@ func (c *cleaner) question(of askback.Question) Question {
 	if len(of.Options) > 0 && !of.NoOther {
 		q.OtherKey = q.keys.key(len(of.Options))
 	}
-	q.Default = c.block(q.own(of.Default))
+	q.DefaultText = c.block(q.own(of.Default))
 	return q
 }
 
@@ -63,8 +63,8 @@ func (q Question) own(values []string) string {
 	return strings.Join(own, ", ")
 }
 
-// Standard returns the answer the asker marked as default.
-func (q Question) Standard() askback.QuestionAnswer {
+// DefaultAnswer returns the answer the asker marked as default.
+func (q Question) DefaultAnswer() askback.QuestionAnswer {
 	var picks []int
 	for i, c := range q.Choices {
 		if c.Default {

@@ -74,9 +74,9 @@ func (s Size) String() string {
 	return out
 }
 
-// Padding says in a sentence what pushes a part of the text out of sight, and "" where
+// Warning says in a sentence what pushes a part of the text out of sight, and "" where
 // nothing does.
-func (s Size) Padding() string {
+func (s Size) Warning() string {
 	var found []string
 	if s.Blank >= manyBlank {
 		found = append(found, Number(s.Blank)+" empty lines in a row")

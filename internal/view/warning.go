@@ -12,7 +12,7 @@ import (
 // is about is the agent's and drawn as code.
 type Warning struct {
 	Sentence string
-	About    []safetext.Text
+	Names    []safetext.Text
 }
 
 // maxTwins is how many pairs of names are shown. The sentence counts all of them.
@@ -55,7 +55,7 @@ func short(name string) safetext.Text {
 
 func (d drawing) warnings() []Warning {
 	var out []Warning
-	if s := SizeOf(d.text).Padding(); s != "" {
+	if s := SizeOf(d.text).Warning(); s != "" {
 		out = append(out, Warning{Sentence: s})
 	}
 	switch {

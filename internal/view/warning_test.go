@@ -33,7 +33,7 @@ func TestNamesThatLookAlikeAreNoticed(t *testing.T) {
 	} {
 		var got []string
 		for _, w := range confirmation(input).Warnings {
-			for _, name := range w.About {
+			for _, name := range w.Names {
 				got = append(got, name.String())
 			}
 		}
@@ -47,10 +47,10 @@ func TestNamesThatLookAlikeAreNoticed(t *testing.T) {
 	}
 	w := confirmation("{" + strings.Join(many, ",") + "}").Warnings
 	last := w[len(w)-1]
-	if !strings.HasPrefix(last.Sentence, "100 names") || len(last.About) != 6 {
-		t.Errorf("got %q about %d names", last.Sentence, len(last.About))
+	if !strings.HasPrefix(last.Sentence, "100 names") || len(last.Names) != 6 {
+		t.Errorf("got %q about %d names", last.Sentence, len(last.Names))
 	}
-	if got := last.About[0].String(); !strings.HasSuffix(got, "…") || len(got) > 80 {
+	if got := last.Names[0].String(); !strings.HasSuffix(got, "…") || len(got) > 80 {
 		t.Errorf("a name is drawn as %q", got)
 	}
 }

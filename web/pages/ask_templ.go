@@ -514,7 +514,7 @@ func question(a view.Ask, q view.Question, e view.Entry, form view.Form, i int) 
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if e.Own {
+				if e.OtherPicked {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 39, " checked")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -602,8 +602,8 @@ func question(a view.Ask, q view.Question, e view.Entry, form view.Form, i int) 
 				return templ_7745c5c3_Err
 			}
 		}
-		if said(q.Default) {
-			templ_7745c5c3_Err = plain("Suggested by the agent", q.Default).Render(ctx, templ_7745c5c3_Buffer)
+		if said(q.DefaultText) {
+			templ_7745c5c3_Err = plain("Suggested by the agent", q.DefaultText).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -774,7 +774,7 @@ func choice(q view.Question, c view.Choice, id string, n int, picked bool) templ
 }
 
 // words is a field for text. Enter makes a new line in it and sends nothing.
-func words(form view.Form, field, label string, typed view.Typed, height int) templ.Component {
+func words(form view.Form, field, label string, typed view.RawText, height int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

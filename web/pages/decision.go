@@ -11,7 +11,7 @@ import (
 type Time struct {
 	Value string // of the field
 	Words string
-	Lasts time.Duration
+	ExpiresIn time.Duration
 }
 
 // Times are those that the page offers. Whoever wants others has the API.
@@ -27,7 +27,7 @@ type scope struct{ Value, Words string }
 // scopesOf returns the scopes that an ask can have, from narrow to wide.
 func scopesOf(a view.Ask) []scope {
 	out := []scope{{"tool_and_input", "This call again: exactly these arguments"}}
-	if !a.Alone {
+	if !a.OwnSession {
 		out = append(out, scope{"session", "Every call of this tool in this session of the agent, with any arguments"})
 	}
 	return append(out, scope{"tool", "Every call of this tool by this agent, with any arguments, in all its sessions"})
@@ -35,10 +35,10 @@ func scopesOf(a view.Ask) []scope {
 
 // wide reports whether a person was about to approve more than one call.
 func wide(f view.Form) bool {
-	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.Lasts != 0 && f.Lasts != 24*time.Hour
+	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }
 
 // tall is how many rows a field has: up to a screen.
-func tall(t view.Typed) int {
+func tall(t view.RawText) int {
 	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
 }

@@ -486,7 +486,7 @@ func standing(a view.Ask, c *view.Confirmation, form view.Form) templ.Component 
 			return templ_7745c5c3_Err
 		}
 		for _, t := range Times {
-			templ_7745c5c3_Err = choose("expires_in", t.Value, t.Words, form.Lasts == t.Lasts).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = choose("expires_in", t.Value, t.Words, form.ExpiresIn == t.ExpiresIn).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -54,7 +54,7 @@ const (
 	None = "none"
 )
 
-func (f Frame) when(t time.Time) string { return view.When(t, f.Zone) }
+func (f Frame) when(t time.Time) string { return view.FormatTime(t, f.Zone) }
 
 // instant is a time for programs.
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

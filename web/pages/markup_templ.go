@@ -12,7 +12,7 @@ import "github.com/askback/askback/internal/view"
 
 // markup draws what the agent wrote with its marks. All of it is phrasing, so that it may
 // stand in a label or a legend, and none of it is a heading of the page (T10).
-func markup(p view.Prose) templ.Component {
+func markup(p view.Markdown) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

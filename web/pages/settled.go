@@ -9,7 +9,7 @@ import (
 // settledHeading never sounds like consent where there was none.
 func settledHeading(o *view.Outcome) string {
 	switch {
-	case o.Timer:
+	case o.ByTimer:
 		return "Expired"
 	case o.Approved:
 		return "Approved"
@@ -34,17 +34,17 @@ func colon(a view.Ask) string {
 // ending is how an ask ended, in a sentence.
 func ending(o *view.Outcome) string {
 	switch {
-	case o.Timer && o.Defaulted:
+	case o.ByTimer && o.Defaulted:
 		return "The deadline passed without an answer; a timer applied the defaults"
-	case o.Timer:
+	case o.ByTimer:
 		return "The deadline passed without an answer"
 	}
 	return upper(o.Sentence)
 }
 
 // lateHeading is the heading over an answer that came too late.
-func lateHeading(w view.Winner) string {
-	if w.Self {
+func lateHeading(w view.Conflict) string {
+	if w.SamePerson {
 		return "Already answered"
 	}
 	return "Too late"

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Choose returns the choices, by index, that a line names for a question with several
+// MatchList returns the choices, by index, that a line names for a question with several
 // answers: all of them ("all"), a range of keys ("1-3"), or keys and labels with commas,
 // spaces or "and" between them ("1,3", "eu us", "eu and us"). It returns nil if a part of
 // the line is no choice, and if the question takes one answer.
-func (q Question) Choose(typed string) []int {
+func (q Question) MatchList(typed string) []int {
 	if !q.Multi || len(q.Choices) == 0 {
 		return nil
 	}
@@ -168,9 +168,9 @@ func (q Question) keysAround(part string) bool {
 	})
 }
 
-// IsRequest reports whether a word is what people type to get help or to leave a program.
+// IsHelpOrQuit reports whether a word is what people type to get help or to leave a program.
 // It is never taken for an answer as it is.
-func IsRequest(typed string) bool {
+func IsHelpOrQuit(typed string) bool {
 	return IsHelp(typed) || slices.Contains([]string{"q", "quit", "exit"}, strings.ToLower(strings.TrimSpace(typed)))
 }
 
@@ -179,7 +179,7 @@ func IsHelp(typed string) bool {
 	return slices.Contains([]string{"?", "h", "help"}, strings.ToLower(strings.TrimSpace(typed)))
 }
 
-// IsList reports whether a word stands for all choices, or for none of them.
-func IsList(typed string) bool {
+// IsAllOrNone reports whether a word stands for all choices, or for none of them.
+func IsAllOrNone(typed string) bool {
 	return slices.Contains([]string{"all", "none", "*"}, strings.ToLower(strings.TrimSpace(typed)))
 }

@@ -10,8 +10,8 @@ import (
 
 // What agents write, by the names that pages use. Each text of it is safe.
 type (
-	// Prose is a text with its marks.
-	Prose = markdown.Document
+	// Markdown is a text with its marks.
+	Markdown = markdown.Document
 	// A Block of it is one of the next six.
 	Block = markdown.Block
 	// A Paragraph has spans.
