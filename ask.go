@@ -93,7 +93,7 @@ type Claim struct {
 }
 
 // Claims hold a deadline until [ClaimHold] after the last claim, but not longer
-// than [MaxClaimHold] after the deadline itself (wire.md §1).
+// than [MaxClaimHold] after the deadline itself (docs/wire.md §1).
 const (
 	ClaimHold    = 5 * time.Minute
 	MaxClaimHold = 30 * time.Minute

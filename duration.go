@@ -9,7 +9,7 @@ import (
 )
 
 // ParseDuration parses "90s", "10m", "2h", "7d", sums of them such as "1h30m", or
-// a whole number of seconds (wire.md §2). The result is not negative.
+// a whole number of seconds (docs/wire.md §2). The result is not negative.
 func ParseDuration(s string) (time.Duration, error) {
 	wrong := fmt.Errorf("%s is not a duration; use 90s, 10m, 2h or 7d", quote(s))
 	if s == "" {

@@ -50,7 +50,7 @@ type RetryError struct {
 	After time.Duration // how long to wait before the same request is repeated
 }
 
-// Error returns why the request was refused.
+// Error returns why the request was rejected.
 func (e *RetryError) Error() string {
 	if e.Why != "" {
 		return e.Why

@@ -61,7 +61,7 @@ func (t EventType) Settles() bool {
 // the stream that returned it. The zero value is no position.
 type Cursor string
 
-// A Events streams the events of the history.
+// Events streams the events of the history.
 type Events interface {
 	// Events returns the events of a session, or of every session that this
 	// principal may read if sessionID is "". With a cursor, the first event is

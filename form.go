@@ -2,7 +2,7 @@ package askback
 
 import "strings"
 
-// The labels of a confirmation that is presented as a question (wire.md §3).
+// The labels of a confirmation that is presented as a question (docs/wire.md §3).
 const (
 	ConfirmYes = "Yes, proceed"
 	ConfirmNo  = "No, cancel"

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The JSON of wire.md §2: absent values are null, lists are never null, times are
+// The JSON of docs/wire.md §2: absent values are null, lists are never null, times are
 // RFC 3339 in UTC with milliseconds.
 
 const timeForm = "2006-01-02T15:04:05.000Z"
@@ -84,7 +84,7 @@ type askJSON struct {
 	AckedAt      timestamp       `json:"acked_at"`
 }
 
-// MarshalJSON writes an ask as in wire.md §2.
+// MarshalJSON writes an ask as in docs/wire.md §2.
 func (a Ask) MarshalJSON() ([]byte, error) {
 	context := a.Context
 	if len(context) == 0 {
@@ -133,7 +133,7 @@ type pageJSON struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// MarshalJSON writes a list as in wire.md §2.
+// MarshalJSON writes a list as in docs/wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) {
 	return marshal(pageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
@@ -151,7 +151,7 @@ type claimJSON struct {
 	At   timestamp `json:"at"`
 }
 
-// MarshalJSON writes a claim as in wire.md §2.
+// MarshalJSON writes a claim as in docs/wire.md §2.
 func (c Claim) MarshalJSON() ([]byte, error) {
 	return marshal(claimJSON{c.Name, timestamp{c.At}})
 }
@@ -175,7 +175,7 @@ type questionJSON struct {
 	Required    bool            `json:"required"`
 }
 
-// MarshalJSON writes a question as in wire.md §2. The default is a list if the
+// MarshalJSON writes a question as in docs/wire.md §2. The default is a list if the
 // question allows several answers.
 func (q Question) MarshalJSON() ([]byte, error) {
 	var err error
@@ -227,7 +227,7 @@ type confirmationJSON struct {
 	Digest       string          `json:"digest"`
 }
 
-// MarshalJSON writes a confirmation as in wire.md §2.
+// MarshalJSON writes a confirmation as in docs/wire.md §2.
 func (c Confirmation) MarshalJSON() ([]byte, error) {
 	return marshal(confirmationJSON{
 		c.ToolName, pointerTo(c.Server), pointerTo(c.Description), c.Input, pointerTo(c.InputPreview), c.Tier, c.Dangerous, c.NoEdit,
@@ -261,7 +261,7 @@ type outcomeJSON struct {
 	Defaulted bool             `json:"default_applied"`
 }
 
-// MarshalJSON writes an outcome as in wire.md §2.
+// MarshalJSON writes an outcome as in docs/wire.md §2.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	input := o.Input
 	if len(input) == 0 {
@@ -310,7 +310,7 @@ type grantJSON struct {
 	RevokedAt timestamp       `json:"revoked_at"`
 }
 
-// MarshalJSON writes a grant as in wire.md §2.
+// MarshalJSON writes a grant as in docs/wire.md §2.
 func (g Grant) MarshalJSON() ([]byte, error) {
 	return marshal(grantJSON{
 		g.ID, pointerTo(g.AskID), g.Owner, g.Agent, g.ToolName, pointerTo(g.Server), g.Scope, pointerTo(g.SessionID), pointerTo(g.Digest), rawOrNull(g.Input), g.Dangerous,
@@ -339,7 +339,7 @@ type grantPageJSON struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// MarshalJSON writes a list as in wire.md §2.
+// MarshalJSON writes a list as in docs/wire.md §2.
 func (p GrantPage) MarshalJSON() ([]byte, error) {
 	return marshal(grantPageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
@@ -352,19 +352,19 @@ func (p *GrantPage) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-type byJSON struct {
+type actorJSON struct {
 	Kind ActorKind `json:"kind"`
 	Name *string   `json:"name"`
 }
 
-// MarshalJSON writes the actor that ended an ask as in wire.md §2.
-func (b Actor) MarshalJSON() ([]byte, error) { return marshal(byJSON{b.Kind, pointerTo(b.Name)}) }
+// MarshalJSON writes the actor that ended an ask as in docs/wire.md §2.
+func (a Actor) MarshalJSON() ([]byte, error) { return marshal(actorJSON{a.Kind, pointerTo(a.Name)}) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (b *Actor) UnmarshalJSON(raw []byte) error {
-	var j byJSON
+func (a *Actor) UnmarshalJSON(raw []byte) error {
+	var j actorJSON
 	err := json.Unmarshal(raw, &j)
-	*b = Actor{j.Kind, valueOf(j.Name)}
+	*a = Actor{j.Kind, valueOf(j.Name)}
 	return err
 }
 
@@ -376,7 +376,7 @@ type questionAnswerJSON struct {
 	Notes    *string  `json:"notes"`
 }
 
-// MarshalJSON writes the answer to a question as in wire.md §2.
+// MarshalJSON writes the answer to a question as in docs/wire.md §2.
 func (a QuestionAnswer) MarshalJSON() ([]byte, error) {
 	return marshal(questionAnswerJSON{a.ID, a.Question, orEmpty(a.Selected), pointerTo(a.Other), pointerTo(a.Notes)})
 }

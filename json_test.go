@@ -23,7 +23,7 @@ var (
 	seconds = func(s float64) time.Time { return nine.Add(time.Duration(s * float64(time.Second))) }
 )
 
-// goldenValues have their JSON in testdata: the examples of wire.md §2, and values
+// goldenValues have their JSON in testdata: the examples of docs/wire.md §2, and values
 // with few and with many fields.
 var goldenValues = map[string]any{
 	"ask_questions": askback.Ask{
@@ -83,7 +83,7 @@ var goldenValues = map[string]any{
 }
 
 // Absent values are null, lists are never null, times are UTC with milliseconds
-// (wire.md §2).
+// (docs/wire.md §2).
 func TestJSONMatchesGoldenFiles(t *testing.T) {
 	for name, v := range goldenValues {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func (o *Outcome) Approved() bool {
 	return o != nil && o.Status == Answered && (o.Decision == Approve || o.Decision == ApproveAll)
 }
 
-// Same reports whether two outcomes have the same answer. It ignores By, Via and
+// Same reports whether two outcomes have the same answer. It ignores Actor, Channel and
 // At.
 func (o *Outcome) Same(p *Outcome) bool {
 	return o.Status == p.Status && o.Comment == p.Comment && o.Decision == p.Decision &&
@@ -40,13 +40,13 @@ func (o *Outcome) Same(p *Outcome) bool {
 		})
 }
 
-// A Actor is the actor that ended an ask.
+// An Actor is a person, an agent or a rule that ended an ask.
 type Actor struct {
 	Kind ActorKind
 	Name string
 }
 
-// A ActorKind is a kind of actor.
+// An ActorKind is a kind of actor.
 type ActorKind string
 
 // The kinds of actor. A deadline that passes is a timer, not a person.
@@ -59,14 +59,14 @@ const (
 )
 
 // String returns a text such as "ana", "a timer" or "agent deploy-bot".
-func (b Actor) String() string {
+func (a Actor) String() string {
 	switch {
-	case b.Kind == ActorPerson:
-		return b.Name
-	case b.Name == "":
-		return "a " + string(b.Kind)
+	case a.Kind == ActorPerson:
+		return a.Name
+	case a.Name == "":
+		return "a " + string(a.Kind)
 	}
-	return string(b.Kind) + " " + b.Name
+	return string(a.Kind) + " " + a.Name
 }
 
 // A Decision is the answer to a confirmation.

@@ -27,7 +27,7 @@ var Kinds = []Kind{Agent, Responder, Operator, Admin}
 // A Channel is the channel through which an ask was settled.
 type Channel string
 
-// The channels (wire.md §2). A timer and a policy have none.
+// The channels (docs/wire.md §2). A timer and a policy have none.
 const (
 	ChannelWeb      Channel = "web"
 	ChannelTerminal Channel = "terminal"

@@ -43,7 +43,7 @@ type Request struct {
 	Warnings []Problem
 }
 
-// The limits of wire.md §1. Texts are measured in code points, Header in grapheme
+// The limits of docs/wire.md §1. Texts are measured in code points, Header in grapheme
 // clusters, Input and Draft in bytes.
 const (
 	MaxQuestions   = 4

@@ -52,7 +52,7 @@ func validConfirmation() askback.Request {
 	}}
 }
 
-// limits are the limits of texts in wire.md §1, each with a function that sets the
+// limits are the limits of texts in docs/wire.md §1, each with a function that sets the
 // text.
 var limits = []struct {
 	at   string

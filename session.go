@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is one run of one agent (wire.md §1). Until it ends, its status depends
+// A Session is one run of one agent (docs/wire.md §1). Until it ends, its status depends
 // on its asks: with an open ask it is waiting.
 type Session struct {
 	ID          string
@@ -193,7 +193,7 @@ type Report struct {
 	Final bool
 }
 
-// EndTurn ends the present turn and cancels its open asks (wire.md §1). A message or
+// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message or
 // [ResumeSession] starts the next turn.
 type EndTurn struct{ Reason string }
 

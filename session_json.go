@@ -42,7 +42,7 @@ func nilIfNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// MarshalJSON writes a session as in wire.md §2.
+// MarshalJSON writes a session as in docs/wire.md §2.
 func (s Session) MarshalJSON() ([]byte, error) {
 	return marshal(sessionJSON{
 		ID: s.ID, Agent: s.Agent, Owner: s.Owner, Hosted: s.Hosted, Title: pointerTo(s.Title), Status: s.Status,
@@ -72,7 +72,7 @@ type sessionPageJSON struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
-// MarshalJSON writes a list as in wire.md §2.
+// MarshalJSON writes a list as in docs/wire.md §2.
 func (p SessionPage) MarshalJSON() ([]byte, error) {
 	return marshal(sessionPageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
@@ -111,7 +111,7 @@ type messagePageJSON struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
-// MarshalJSON writes a list as in wire.md §2.
+// MarshalJSON writes a list as in docs/wire.md §2.
 func (p MessagePage) MarshalJSON() ([]byte, error) {
 	return marshal(messagePageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
 }
@@ -132,7 +132,7 @@ type eventJSON struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// MarshalJSON writes the data of an SSE frame (wire.md §4). The cursor is the
+// MarshalJSON writes the data of an SSE frame (docs/wire.md §4). The cursor is the
 // frame's id.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return marshal(eventJSON{e.Seq, e.SessionID, e.Type, timestamp{e.At}, rawOrNull(e.Data)})
