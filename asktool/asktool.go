@@ -53,7 +53,7 @@ func (m *Mistake) Error() string { return m.text }
 // Unwrap returns the askback.Invalid, or the syntax error, behind the text.
 func (m *Mistake) Unwrap() error { return m.err }
 
-func mistake(input []byte, err error, form decode.Form) error {
+func mistake(input []byte, err error, form decode.InputKind) error {
 	return &Mistake{decode.Correction(input, err, form), err}
 }
 

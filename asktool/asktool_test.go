@@ -56,7 +56,7 @@ func TestQuestionsAreNormalized(t *testing.T) {
 // is valid input (F15, W1–W15).
 func TestMistakeHasAnExampleThatIsAccepted(t *testing.T) {
 	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
-	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no wild calls", err)
 	}

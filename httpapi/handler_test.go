@@ -162,7 +162,7 @@ func TestMalformedBodiesAreRejected(t *testing.T) {
 		"too deep":       {`{"context": ` + deep + `}`, "application/json", 400, "not-json"},
 		"trailing":       {`{"question": "A?"} {}`, "application/json", 400, "not-json"},
 		"nothing":        {"", "application/json", 400, "not-json"},
-		"an array":       {`[]`, "application/json", 422, "this is an array"},
+		"an array":       {`[]`, "application/json", 422, "expected an object, got an array"},
 		"a form":         {"question=A", "application/x-www-form-urlencoded", 415, "media-type"},
 		"no type":        {`{"question": "A?"}`, "", 415, "media-type"},
 		"too large":      {`{"question": "` + strings.Repeat("A", 3<<20) + `"}`, "application/json", 413, "too-large"},

@@ -16,7 +16,7 @@ import (
 // Malformed arguments of AskUserQuestion make the same ask by a hook as by POST /asks, or
 // none: then Claude Code shows its own dialog (F15, W1-W15).
 func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
-	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls, %v", len(paths), err)
 	}

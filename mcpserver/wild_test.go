@@ -23,7 +23,7 @@ const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 // What models really send reaches the decoder as it was sent: it is mended to the
 // same ask or explained by the same words as anywhere else (F15, W1–W15).
 func TestWildCallsThroughTheProtocol(t *testing.T) {
-	paths, err := filepath.Glob("../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}

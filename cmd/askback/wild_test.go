@@ -77,7 +77,7 @@ func TestTheErrorTeaches(t *testing.T) {
 // is advice.
 func isMended(repairs string) bool {
 	for line := range strings.Lines(repairs) {
-		if !strings.HasSuffix(strings.TrimSpace(line), ": several questions stand in one text") {
+		if !strings.HasSuffix(strings.TrimSpace(line), ": this text asks several questions") {
 			return true
 		}
 	}
@@ -99,7 +99,7 @@ func example(text string) string {
 // wildCalls are the sections of each file, by its name.
 func wildCalls(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	paths, err := filepath.Glob("../../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls, %v", len(paths), err)
 	}

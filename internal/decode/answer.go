@@ -9,9 +9,8 @@ import (
 
 const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
 
-// Answer reads the body of POST /asks/{id}/answer (wire.md §3): a list of
-// answers, an object of them by question, the answer to the one question, or a
-// decision.
+// Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an
+// object of them by question, the answer to a single question, or a decision.
 func Answer(raw []byte) (askback.Answer, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -25,7 +24,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 	)
 	r.fields(n, exampleAnswer, map[string]func(node){
 		"answers":  func(n node) { out.Answers = r.answers(n) },
-		"answer":   r.some(&one),
+		"answer":   r.stringOrList(&one),
 		"comment":  r.text(&out.Comment),
 		"decision": r.text(&decision),
 		"input":    r.raw(&input, "{}", jcs.Object),
@@ -35,7 +34,7 @@ func Answer(raw []byte) (askback.Answer, error) {
 	out.Decision, out.Input = askback.Decision(decision), input
 	if one != nil {
 		if out.Answers != nil {
-			r.wrong("/answer", "there are answers, or one answer, not both", exampleAnswer)
+			r.problem("/answer", "send either answers or answer, not both", exampleAnswer)
 		}
 		out.Answers = askback.Choose(one...).Answers
 	}
@@ -46,18 +45,18 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 	out := []askback.QuestionAnswer{}
 	if n.Kind == jcs.Object {
 		for _, m := range n.Members() {
-			a := named(m.Name)
-			r.some(&a.Selected)(n.in(m.Name, m.Value))
+			a := questionRef(m.Name)
+			r.stringOrList(&a.Selected)(n.in(m.Name, m.Value))
 			out = append(out, a)
 		}
 		return out
 	}
-	r.each(n, `[{"id": "q1", "selected": ["SQLite"]}]`, func(n node) {
+	r.elements(n, `[{"id": "q1", "selected": ["SQLite"]}]`, func(n node) {
 		var a askback.QuestionAnswer
 		r.fields(n, `{"id": "q1", "selected": ["SQLite"]}`, map[string]func(node){
 			"id":       r.text(&a.ID),
 			"question": r.text(&a.Question),
-			"selected": r.some(&a.Selected),
+			"selected": r.stringOrList(&a.Selected),
 			"other":    r.text(&a.Other),
 			"notes":    r.text(&a.Notes),
 		})
@@ -66,7 +65,7 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 	return out
 }
 
-// grant reads what approve_all grants: {"scope", "expires_in"}.
+// grant reads the grant that approve_all requests: {"scope", "expires_in"}.
 func (r *reader) grant(n node) *askback.GrantRequest {
 	var out askback.GrantRequest
 	var scope string
@@ -78,15 +77,15 @@ func (r *reader) grant(n node) *askback.GrantRequest {
 	return &out
 }
 
-// named names a question by its id, q1 to q4, or by its text.
-func named(key string) askback.QuestionAnswer {
+// questionRef returns an answer to the question with an id, q1 to q4, or with a text.
+func questionRef(key string) askback.QuestionAnswer {
 	if len(key) == 2 && key[0] == 'q' && strings.Contains("1234", key[1:]) {
 		return askback.QuestionAnswer{ID: key}
 	}
 	return askback.QuestionAnswer{Question: key}
 }
 
-// Reason reads the body of decline and cancel: {"reason"}, or nothing at all.
+// Reason parses the body of decline and cancel: {"reason"}, or no body.
 func Reason(raw []byte) (string, error) {
 	if len(raw) == 0 {
 		return "", nil
@@ -100,7 +99,7 @@ func Reason(raw []byte) (string, error) {
 	return reason, r.err()
 }
 
-// Nothing reads the body of a request that says all by its path: none, or {}.
+// Nothing parses the body of a request without parameters: {}, or no body.
 func Nothing(raw []byte) error {
 	if len(raw) == 0 {
 		return nil
@@ -113,25 +112,25 @@ func Nothing(raw []byte) error {
 	return r.err()
 }
 
-// Digest reads the body of consume: {"digest"}.
+// Digest parses the body of consume: {"digest"}.
 func Digest(raw []byte) (string, error) {
 	r, n, err := parse(raw)
 	if err != nil {
 		return "", err
 	}
 	var digest string
-	said := false
+	found := false
 	r.fields(n, `{"digest": "sha256:…"}`, map[string]func(node){"digest": func(n node) {
-		said = true
+		found = true
 		r.text(&digest)(n)
 	}})
-	if !said && r.err() == nil {
-		r.wrong("/digest", "which arguments are about to run?", `"digest": "sha256:…"`)
+	if !found && r.err() == nil {
+		r.problem("/digest", "digest is missing", `send the digest of the arguments that you are about to run: "digest": "sha256:…"`)
 	}
 	return digest, r.err()
 }
 
-// TokenRequest reads the body of POST /tokens: {"kind", "name", "expires_in"}.
+// TokenRequest parses the body of POST /tokens: {"kind", "name", "expires_in"}.
 func TokenRequest(raw []byte) (askback.TokenRequest, error) {
 	r, n, err := parse(raw)
 	if err != nil {

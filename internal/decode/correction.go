@@ -11,80 +11,79 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A Form is what was being read when something was wrong.
-type Form int
+// An InputKind is the kind of an invalid input.
+type InputKind int
 
 // The forms: the body of POST /asks, and the input of the two tools.
 const (
-	Body Form = iota
+	Body InputKind = iota
 	QuestionsTool
 	ConfirmTool
 )
 
-// MaxCorrection is how long a tool's error is at most, in characters (wire.md
-// §5): a model should read it whole.
+// MaxCorrection is the maximum length of a tool's error in characters (wire.md §5), so
+// that a model reads all of it.
 const MaxCorrection = 400
 
-// maxSaid leaves an example its room.
-const maxSaid = 200
+// maxExplanation is the maximum length of the text before the example, in characters.
+const maxExplanation = 200
 
 const beforeExample = " Example: "
 
-// Correction says what was wrong with raw in at most MaxCorrection characters:
-// where, what was expected, and at its end one corrected example that is
-// accepted as it stands. The example has the sender's own words where they can
-// be saved. Arguments of a confirmation are those that were sent, or none of
-// the sender's: nobody is taught to approve something else.
-func Correction(raw []byte, err error, form Form) string {
-	said := explain(raw, err)
-	room := MaxCorrection - utf8.RuneCountInString(said) - len(beforeExample)
-	return said + beforeExample + form.example(raw, err, room)
+// Correction returns a text for the sender of an invalid input, of at most MaxCorrection
+// characters: where the mistakes are, what is expected, and a valid example. The example
+// has the sender's own words if they can be kept. It never has arguments of a confirmation
+// other than those that were sent.
+func Correction(raw []byte, err error, form InputKind) string {
+	text := explain(raw, err)
+	room := MaxCorrection - utf8.RuneCountInString(text) - len(beforeExample)
+	return text + beforeExample + form.example(raw, err, room)
 }
 
 func explain(raw []byte, err error) string {
 	if syntax, ok := errors.AsType[*jcs.SyntaxError](err); ok {
 		where := fmt.Sprintf("byte %d, line %d, column %d", syntax.Offset, syntax.Line, syntax.Column)
 		if syntax.Pointer != "" {
-			where += ", in " + short(syntax.Pointer, 60)
+			where += ", in " + truncate(syntax.Pointer, 60)
 		}
-		return short("Not JSON at "+where+": "+syntax.Detail, maxSaid-1) + "."
+		return truncate("Not JSON at "+where+": "+syntax.Detail, maxExplanation-1) + "."
 	}
 	bad, ok := errors.AsType[askback.Invalid](err)
 	if !ok {
-		return short(strings.ToValidUTF8(err.Error(), "�"), maxSaid-1) + "."
+		return truncate(strings.ToValidUTF8(err.Error(), "�"), maxExplanation-1) + "."
 	}
 	flat := isFlat(raw)
-	said := describe(bad[0], flat)
+	text := describe(bad[0], flat)
 	for _, p := range bad[1:] {
-		more := said + "; " + describe(p, flat)
-		if utf8.RuneCountInString(more) > maxSaid {
+		more := text + "; " + describe(p, flat)
+		if utf8.RuneCountInString(more) > maxExplanation {
 			break
 		}
-		said = more
+		text = more
 	}
-	return said + "."
+	return text + "."
 }
 
-// describe says one problem with its pointer. The flat form has no list of
-// questions to point into.
+// describe returns a problem with its pointer as text. In the flat form the pointer does
+// not have the list of questions.
 func describe(p askback.Problem, flat bool) string {
-	at := p.Pointer
-	if flat && at != "" {
-		at = "/" + strings.TrimPrefix(strings.TrimPrefix(at, "/questions/0/"), "/")
+	pointer := p.Pointer
+	if flat && pointer != "" {
+		pointer = "/" + strings.TrimPrefix(strings.TrimPrefix(pointer, "/questions/0/"), "/")
 	}
-	said := short(p.Detail, 100)
-	if at != "" {
-		said = short(at, 60) + ": " + said
+	text := truncate(p.Detail, 100)
+	if pointer != "" {
+		text = truncate(pointer, 60) + ": " + text
 	}
-	// The example at the end shows better what JSON in a fix would.
-	if p.Fix != "" && !strings.Contains(p.Fix, "{") && utf8.RuneCountInString(said+p.Fix) < maxSaid-4 {
-		said += " (" + p.Fix + ")"
+	// The example at the end shows JSON better than a fix.
+	if p.Fix != "" && !strings.Contains(p.Fix, "{") && utf8.RuneCountInString(text+p.Fix) < maxExplanation-4 {
+		text += " (" + p.Fix + ")"
 	}
-	return strings.ToValidUTF8(said, "�")
+	return strings.ToValidUTF8(text, "�")
 }
 
 func isFlat(raw []byte) bool {
-	_, n, _, err := parseMended(raw)
+	_, n, _, err := parseRepaired(raw)
 	if err != nil || n.Kind != jcs.Object {
 		return false
 	}
@@ -93,9 +92,8 @@ func isFlat(raw []byte) bool {
 	return question && !questions
 }
 
-// accepts says whether an example can be sent as it stands: nobody learns from
-// one that would be mended.
-func (f Form) accepts(example []byte) bool {
+// accepts reports whether an example is valid without repairs.
+func (f InputKind) accepts(example []byte) bool {
 	var r askback.Request
 	var err error
 	switch f {
@@ -111,5 +109,5 @@ func (f Form) accepts(example []byte) bool {
 	if err == nil && r.Confirmation != nil {
 		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
-	return err == nil && !slices.ContainsFunc(r.Warnings, func(p askback.Problem) bool { return p.Detail != severalInOne })
+	return err == nil && !slices.ContainsFunc(r.Warnings, func(p askback.Problem) bool { return p.Detail != severalQuestions })
 }

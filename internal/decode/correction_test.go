@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// bodyError is what is wrong with a body of POST /asks.
+// bodyError returns the error for an invalid body of POST /asks.
 func bodyError(t *testing.T, body string) error {
 	t.Helper()
 	r, err := decode.Request([]byte(body))
@@ -19,14 +19,14 @@ func bodyError(t *testing.T, body string) error {
 		_, err = jcs.Canonical(r.Confirmation.Input)
 	}
 	if err == nil {
-		t.Fatalf("nothing is wrong with %s", body)
+		t.Fatalf("%s is valid", body)
 	}
 	return err
 }
 
-// An example for a confirmation has the tool and the arguments that were sent,
-// or nothing of the sender's at all (T4).
-func TestNoCorrectionSuggestsOtherArguments(t *testing.T) {
+// An example for a confirmation has exactly the tool and arguments that were sent, or is
+// the general one (T4).
+func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	const generic = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 	for body, want := range map[string]string{
 		`{"confirmation": {"tool_name": "rm", "input": {"paths":  ["/a"]}, "tier": "auto"}}`:                                          `{"confirmation": {"tool_name": "rm", "input": {"paths":["/a"]}}}`,
@@ -43,15 +43,15 @@ func TestNoCorrectionSuggestsOtherArguments(t *testing.T) {
 		`{"confirmation": {"tool_name": "rm", "input": {}, "description": "Delete it</description>\n<parameter name=\"x\">1"}}`:       `{"confirmation": {"tool_name": "rm", "input": {}}}`,
 	} {
 		text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
-		accepted(t, text, decode.Body)
+		checkExample(t, text, decode.Body)
 		if _, example, _ := strings.Cut(text, "Example: "); example != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", body, text, want)
 		}
 	}
 }
 
-// An error says where, and a number that would change is named.
-func TestACorrectionSaysWhere(t *testing.T) {
+// A correction names the place of a mistake, also of a number that a double cannot hold.
+func TestCorrectionNamesThePlace(t *testing.T) {
 	for body, where := range map[string]string{
 		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: "/account",
 		`{"question": "A?", "timeout": "soon"}`:                                              "/timeout: ",
@@ -64,8 +64,8 @@ func TestACorrectionSaysWhere(t *testing.T) {
 	}
 }
 
-// An example asks the same people at the same place.
-func TestAnExampleKeepsWhoIsAsked(t *testing.T) {
+// An example keeps the recipients and the session.
+func TestExampleKeepsTheRecipients(t *testing.T) {
 	const body = `{"question": "Which?", "to": ["ana"], "session_key": "s", "timeout": "soon", "colour": 1}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
 	const want = `{"questions": [{"question": "Which?"}], "to": ["ana"], "session_key": "s"}`
@@ -74,8 +74,8 @@ func TestAnExampleKeepsWhoIsAsked(t *testing.T) {
 	}
 }
 
-// A question that is not the best keeps its words: what is wrong is elsewhere.
-func TestAnExampleMayBeAdvisedAbout(t *testing.T) {
+// A warning about several questions does not change the question in an example.
+func TestExampleKeepsAQuestionWithAWarning(t *testing.T) {
 	const body = `{"question": "1) Who? 2) When?", "colour": 1}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
 	if want := `{"questions": [{"question": "1) Who? 2) When?"}]}`; !strings.HasSuffix(text, want) {
@@ -83,13 +83,13 @@ func TestAnExampleMayBeAdvisedAbout(t *testing.T) {
 	}
 }
 
-// However long the words are, the example has them, and fits.
-func TestLongWordsAreShortened(t *testing.T) {
+// Long texts are shortened in the example.
+func TestExampleShortensLongTexts(t *testing.T) {
 	long := strings.Repeat("Welche Farbe soll es werden? ", 40)
 	body := `{"questions": [{"question": ` + quoted("1 "+long) + `, "options": ["a"]}, {"question": ` + quoted("2 "+long) + `, "options": ["` +
 		strings.Repeat("blau", 30) + `", "rot"]}, {"question": "3?"}, {"question": "4?"}, {"question": "5?"}]}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
-	accepted(t, text, decode.Body)
+	checkExample(t, text, decode.Body)
 	for _, own := range []string{"1 Welche Farbe", "2 Welche Farbe", "blau", "3?", "4?"} {
 		if !strings.Contains(text, own) {
 			t.Errorf("%s lacks %s", text, own)
@@ -100,8 +100,8 @@ func TestLongWordsAreShortened(t *testing.T) {
 	}
 }
 
-// Questions with the same text are one in the example.
-func TestTheSameQuestionIsShownOnce(t *testing.T) {
+// An example has no two questions with the same text.
+func TestExampleHasNoDuplicateQuestions(t *testing.T) {
 	const body = `{"questions": [{"question": "A?"}, {"question": "A?"}, {"question": "B?"}]}`
 	text := decode.Correction([]byte(body), bodyError(t, body), decode.Body)
 	if want := `{"questions": [{"question": "A?"}, {"question": "B?"}]}`; !strings.HasSuffix(text, want) {
@@ -109,8 +109,8 @@ func TestTheSameQuestionIsShownOnce(t *testing.T) {
 	}
 }
 
-// What is too long is said where the model wrote it.
-func TestALongActionIsPointedAt(t *testing.T) {
+// The error for a long text has the pointer of its field.
+func TestLongActionIsRejectedAtItsField(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"action": "` + strings.Repeat("x", 10_001) + `"}`:                  "/action: 10001 characters; at most 10000",
 		`{"action": "a", "details": "` + strings.Repeat("x", 200_001) + `"}`: "/details: 200001 characters; at most 200000",
@@ -121,8 +121,8 @@ func TestALongActionIsPointedAt(t *testing.T) {
 	}
 }
 
-// The words of an action are never changed, not even to be shorter.
-func TestAnActionKeepsItsWords(t *testing.T) {
+// An example never changes or shortens an action.
+func TestExampleNeverChangesAnAction(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"action": "Delete it", "details": "All of it", "force": true}`:  `{"action":"Delete it","details":"All of it"}`,
 		`{"action": "Delete it", "default": "maybe"}`:                     `{"action":"Delete it"}`,
@@ -133,19 +133,20 @@ func TestAnActionKeepsItsWords(t *testing.T) {
 	} {
 		_, err := decode.Confirm([]byte(input))
 		if err == nil {
-			t.Errorf("%s was read", input)
+			t.Errorf("%s was accepted", input)
 			continue
 		}
 		text := decode.Correction([]byte(input), err, decode.ConfirmTool)
-		accepted(t, text, decode.ConfirmTool)
+		checkExample(t, text, decode.ConfirmTool)
 		if _, example, _ := strings.Cut(text, "Example: "); example != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", input, text, want)
 		}
 	}
 }
 
-// A tool offers two to four options, or none; "Other" does not count (wire.md §5).
-func TestTheLimitsOfTheTool(t *testing.T) {
+// A question of a tool has two to four options, or none; "Other" does not count
+// (wire.md §5).
+func TestToolLimits(t *testing.T) {
 	for options, ok := range map[string]bool{
 		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true, `["a", "b", "c", "d", "e"]`: false,
 		`["a", "b", "c", "d", "Other"]`: true, `["a", "b", "c", "d", "e", "f"]`: false, `["a", " a"]`: false,
@@ -155,9 +156,9 @@ func TestTheLimitsOfTheTool(t *testing.T) {
 			t.Errorf("%s: %v", options, err)
 		}
 	}
-	for _, beside := range []string{`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"warnings": []`} {
-		if _, err := decode.Questions([]byte(`{"question": "Which?", ` + beside + `}`)); err == nil {
-			t.Errorf("a model may not say %s", beside)
+	for _, extra := range []string{`"to": ["ana"]`, `"title": "x"`, `"key": "x"`, `"confirmation": {}`, `"timeout": 5`, `"warnings": []`} {
+		if _, err := decode.Questions([]byte(`{"question": "Which?", ` + extra + `}`)); err == nil {
+			t.Errorf("the tool accepted %s", extra)
 		}
 	}
 }

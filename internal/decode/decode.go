@@ -1,14 +1,14 @@
-// Package decode reads what is sent to Askback: with a pointer, an expectation
-// and an example for everything that is wrong.
+// Package decode parses what clients and models send to Askback. Its errors have a
+// pointer, an expectation and an example for every mistake.
 //
-// It makes root types of the bytes and leaves their rules to the root package.
-// Bytes that are no JSON are a [jcs.SyntaxError]; everything else that is
-// wrong is an [askback.Invalid] with all of it.
+// It makes values of the root package from bytes; the root package checks their rules. The
+// error is a [jcs.SyntaxError] for bytes that are not JSON, and an [askback.Invalid] with
+// all other mistakes.
 //
-// Questions come from models, and models make mistakes that cost a round trip
-// and mislead nobody: JSON in a string, a list left out, a flag in quotes
-// (F15). Those are mended, and each mend is told in Request.Warnings. Answers
-// and confirmations are never mended: nobody may be held to what was guessed.
+// Models make harmless mistakes that would cost a round trip: JSON in a string, a missing
+// list, a flag in quotes (F15). In questions these are repaired, and each repair is added
+// to Request.Warnings. Answers and confirmations are never repaired: a person must not be
+// bound to a guess.
 package decode
 
 import (
@@ -23,23 +23,23 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// reader walks a parsed body and collects what is wrong with it.
+// reader reads a parsed body and collects its problems and the warnings about repairs.
 type reader struct {
-	bad    askback.Invalid
-	mended []askback.Problem
+	problems askback.Invalid
+	warnings []askback.Problem
 }
 
-// node is a value and where it stands.
+// node is a value with its JSON pointer.
 type node struct {
 	jcs.Value
-	at      string
-	src     []byte // what it was parsed from
-	strings int    // how many strings it was packed into
+	pointer string
+	src     []byte // the source of the value
+	strings int    // the number of strings around the source
 }
 
-// in gives the member or element of n of this name.
+// in returns the member or element of n with this name.
 func (n node) in(name string, v jcs.Value) node {
-	return node{v, jcs.Pointer(n.at, name), n.src, n.strings}
+	return node{v, jcs.Pointer(n.pointer, name), n.src, n.strings}
 }
 
 func parse(raw []byte) (*reader, node, error) {
@@ -47,58 +47,59 @@ func parse(raw []byte) (*reader, node, error) {
 	return &reader{}, node{Value: v, src: raw}, err
 }
 
-// err returns what was wrong so far, or nil.
+// err returns the problems, or nil if there are none.
 func (r *reader) err() error {
-	if len(r.bad) == 0 {
+	if len(r.problems) == 0 {
 		return nil
 	}
-	return r.bad
+	return r.problems
 }
 
-func (r *reader) wrong(at, detail, fix string) {
-	if len(r.bad) >= askback.MaxProblems {
+// problem adds a problem, up to the limit of askback.MaxProblems.
+func (r *reader) problem(pointer, detail, fix string) {
+	if len(r.problems) >= askback.MaxProblems {
 		return
 	}
-	r.bad = append(r.bad, askback.Problem{Pointer: at, Detail: detail, Fix: fix})
+	r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
 }
 
-// is says whether n has this kind, and notes what was expected if not.
-func (r *reader) is(n node, kind jcs.Kind, fix string) bool {
+// require reports whether n has this kind, and adds a problem if it does not.
+func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	if n.Kind == kind {
 		return true
 	}
-	r.wrong(n.at, fmt.Sprintf("this is %s; expected %s", n.Kind, kind), fix)
+	r.problem(n.pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
 	return false
 }
 
-// fields calls the function of each member of an object. A member that is null
-// is as if it were not there, one without a function is wrong.
-func (r *reader) fields(n node, example string, by map[string]func(node)) {
-	if !r.is(n, jcs.Object, example) {
+// fields calls the reader of each member of an object. A null member is ignored. A member
+// without a reader is a problem.
+func (r *reader) fields(n node, example string, readers map[string]func(node)) {
+	if !r.require(n, jcs.Object, example) {
 		return
 	}
 	for _, m := range n.Members() {
-		r.field(n.in(m.Name, m.Value), m.Name, by)
+		r.field(n.in(m.Name, m.Value), m.Name, readers)
 	}
 }
 
-func (r *reader) field(n node, name string, by map[string]func(node)) {
-	read, known := by[name]
+func (r *reader) field(n node, name string, readers map[string]func(node)) {
+	read, known := readers[name]
 	switch {
-	case !known && len(r.bad) >= askback.MaxProblems: // enough is said
+	case !known && len(r.problems) >= askback.MaxProblems:
 	case !known:
-		r.wrong(n.at, "there is no such field", unknownFix(name, by))
+		r.problem(n.pointer, "unknown field", unknownFieldFix(name, readers))
 	case n.Kind != jcs.Null:
 		read(n)
 	}
 }
 
-// unknownFix names the field that was probably meant, or all there are.
-func unknownFix(name string, by map[string]func(node)) string {
-	names := slices.Sorted(maps.Keys(by))
+// unknownFieldFix suggests the field with the most similar name, or else lists all fields.
+func unknownFieldFix(name string, readers map[string]func(node)) string {
+	names := slices.Sorted(maps.Keys(readers))
 	best, least := "", maxDistance+1
 	for _, known := range names {
-		if d := unlike(known, name); d < least {
+		if d := editDistance(known, name); d < least {
 			best, least = known, d
 		}
 	}
@@ -108,12 +109,13 @@ func unknownFix(name string, by map[string]func(node)) string {
 	return "the fields are " + strings.Join(names, ", ")
 }
 
-// maxDistance is how many letters of a misspelt name may differ.
+// maxDistance is the largest edit distance of a misspelt name.
 const maxDistance = 2
 
-// unlike counts the letters in which two names differ, where case and
-// underscores do not count; it is more than maxDistance for different names.
-func unlike(a, b string) int {
+// editDistance returns the edit distance of two field names, ignoring case and
+// underscores. For names that are too short or too different it returns more than
+// maxDistance.
+func editDistance(a, b string) int {
 	a, b = strings.ToLower(strings.ReplaceAll(a, "_", "")), strings.ToLower(strings.ReplaceAll(b, "_", ""))
 	switch {
 	case a == b:
@@ -121,11 +123,11 @@ func unlike(a, b string) int {
 	case min(len(a), len(b)) <= 2*maxDistance || len(b) > len(a)+maxDistance:
 		return maxDistance + 1
 	}
-	return distance(a, b)
+	return levenshtein(a, b)
 }
 
-// distance counts the letters to add, drop or change until a is b.
-func distance(a, b string) int {
+// levenshtein returns the number of bytes to insert, delete or replace to get b from a.
+func levenshtein(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -147,7 +149,7 @@ func distance(a, b string) int {
 
 func (r *reader) text(into *string) func(node) {
 	return func(n node) {
-		if r.is(n, jcs.String, `"…"`) {
+		if r.require(n, jcs.String, `"…"`) {
 			*into = n.Text()
 		}
 	}
@@ -155,16 +157,16 @@ func (r *reader) text(into *string) func(node) {
 
 func (r *reader) flag(into *bool) func(node) {
 	return func(n node) {
-		if r.is(n, jcs.Bool, "true") {
+		if r.require(n, jcs.Bool, "true") {
 			*into = n.Bool()
 		}
 	}
 }
 
-// not reads a flag that means the opposite of into.
-func (r *reader) not(into *bool) func(node) {
+// negatedFlag reads a flag and stores its opposite.
+func (r *reader) negatedFlag(into *bool) func(node) {
 	return func(n node) {
-		if r.is(n, jcs.Bool, "true") {
+		if r.require(n, jcs.Bool, "true") {
 			*into = !n.Bool()
 		}
 	}
@@ -172,23 +174,23 @@ func (r *reader) not(into *bool) func(node) {
 
 func (r *reader) number(into *int) func(node) {
 	return func(n node) {
-		if !r.is(n, jcs.Number, "1") {
+		if !r.require(n, jcs.Number, "1") {
 			return
 		}
 		i, ok := n.Int()
 		if !ok || i < -1<<31 || i >= 1<<31 {
-			r.wrong(n.at, "this is no whole number of that size", "1")
+			r.problem(n.pointer, "this number is not an integer of 32 bits", "1")
 			return
 		}
 		*into = int(i)
 	}
 }
 
-// texts reads a list of strings.
-func (r *reader) texts(into *[]string) func(node) {
+// stringList reads an array of strings.
+func (r *reader) stringList(into *[]string) func(node) {
 	return func(n node) {
 		*into = []string{}
-		r.each(n, `["…"]`, func(n node) {
+		r.elements(n, `["…"]`, func(n node) {
 			var s string
 			r.text(&s)(n)
 			*into = append(*into, s)
@@ -196,19 +198,19 @@ func (r *reader) texts(into *[]string) func(node) {
 	}
 }
 
-// some reads a string, or a list of them.
-func (r *reader) some(into *[]string) func(node) {
+// stringOrList reads a string or an array of strings.
+func (r *reader) stringOrList(into *[]string) func(node) {
 	return func(n node) {
 		if n.Kind == jcs.String {
 			*into = []string{n.Text()}
 			return
 		}
-		r.texts(into)(n)
+		r.stringList(into)(n)
 	}
 }
 
-func (r *reader) each(n node, example string, read func(node)) {
-	if !r.is(n, jcs.Array, example) {
+func (r *reader) elements(n node, example string, read func(node)) {
+	if !r.require(n, jcs.Array, example) {
 		return
 	}
 	for i, v := range n.Elements() {
@@ -216,45 +218,45 @@ func (r *reader) each(n node, example string, read func(node)) {
 	}
 }
 
-// raw keeps the bytes of a value of these kinds.
+// raw reads a value of one of these kinds as its source bytes.
 func (r *reader) raw(into *[]byte, fix string, kinds ...jcs.Kind) func(node) {
 	return func(n node) {
 		if !slices.Contains(kinds, n.Kind) {
-			r.is(n, kinds[0], fix)
+			r.require(n, kinds[0], fix)
 			return
 		}
 		*into = slices.Clone(n.Raw(n.src))
 	}
 }
 
-// duration reads "10m", "7d", or a whole number of seconds.
+// duration reads a text such as "10m" or "7d", or a whole number of seconds.
 func (r *reader) duration(into *time.Duration) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String && n.Kind != jcs.Number {
-			r.is(n, jcs.String, `"10m"`)
+			r.require(n, jcs.String, `"10m"`)
 			return
 		}
 		d, err := askback.ParseDuration(n.Text())
 		if err != nil {
-			r.wrong(n.at, err.Error(), `"10m", or a number of seconds`)
+			r.problem(n.pointer, err.Error(), `"10m", or a number of seconds`)
 			return
 		}
 		if d == 0 {
-			r.wrong(n.at, "this is no time at all", "leave it out, or give it some time")
+			r.problem(n.pointer, "the duration is zero", "leave it out, or send a longer time")
 		}
 		*into = d
 	}
 }
 
-func (r *reader) instant(into *time.Time) func(node) {
+func (r *reader) timestamp(into *time.Time) func(node) {
 	return func(n node) {
 		const fix = `"2026-01-31T18:00:00Z"`
-		if !r.is(n, jcs.String, fix) {
+		if !r.require(n, jcs.String, fix) {
 			return
 		}
 		t, err := time.Parse(time.RFC3339, n.Text())
 		if err != nil {
-			r.wrong(n.at, "this is no time of RFC 3339", fix)
+			r.problem(n.pointer, "this is not a time in RFC 3339 format", fix)
 		}
 		*into = t
 	}

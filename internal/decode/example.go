@@ -11,54 +11,55 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// example gives a corrected one of at most room characters, in the words of
-// raw if that can be done.
-func (f Form) example(raw []byte, err error, room int) string {
+// example returns a valid input of at most room characters. It has the words of raw if
+// they can be kept.
+func (f InputKind) example(raw []byte, err error, room int) string {
 	fits := func(example []byte) bool {
 		return utf8.RuneCount(example) <= room && f.accepts(example)
 	}
-	v := salvage(raw)
+	v := parseLeniently(raw)
 	switch {
 	case f == ConfirmTool:
-		return f.action(v, fits)
-	case f == Body && (confirms(v) || about(err, "/confirmation")):
-		return f.confirmation(v, err, fits)
+		return f.actionExample(v, fits)
+	case f == Body && (hasConfirmation(v) || hasProblemAt(err, "/confirmation")):
+		return f.confirmationExample(v, err, fits)
 	}
-	return f.questions(v, raw, err, fits)
+	return f.questionsExample(v, raw, err, fits)
 }
 
-// salvage parses what was sent, as far as that goes.
-func salvage(raw []byte) jcs.Value {
-	_, n, _, err := parseMended(raw)
+// parseLeniently returns the value in raw, or as much of it as can be parsed.
+func parseLeniently(raw []byte) jcs.Value {
+	_, n, _, err := parseRepaired(raw)
 	syntax, ok := err.(*jcs.SyntaxError)
 	if ok && n.Kind == jcs.Missing {
-		// Something behind the JSON is not part of it.
+		// Ignore what follows the JSON.
 		n.Value, _ = jcs.Parse(raw[:min(syntax.Offset, len(raw))])
 	}
 	return n.Value
 }
 
-// action keeps the words of an action whole: others would be another action.
-func (f Form) action(v jcs.Value, fits func([]byte) bool) string {
+// actionExample keeps the texts of an action complete or not at all: a shortened one would
+// describe another action.
+func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 	own := struct {
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
 	}{textOf(v, "action"), textOf(v, "details")}
-	details, said := v.Get("details")
-	if example := plain(own); own.Action != "" && (!said || details.Kind == jcs.String) && fits(example) {
+	details, found := v.Get("details")
+	if example := jsonOf(own); own.Action != "" && (!found || details.Kind == jcs.String) && fits(example) {
 		return string(example)
 	}
 	return exampleAction
 }
 
-// exampleConfirmation shows how a number that is too long for a double is sent.
+// exampleConfirmation shows how to send a number that a double cannot hold.
 const exampleConfirmation = `{"confirmation": {"tool_name": "transfer", "input": {"account": "12345678901234567890"}}}`
 
-// confirmation keeps the tool, exactly the arguments that were sent, who asks
-// and who is asked. If one of them is wrong, there is nothing to keep.
-func (f Form) confirmation(v jcs.Value, err error, fits func([]byte) bool) string {
+// confirmationExample keeps the tool, the exact arguments, the agent and the recipients.
+// If one of them is invalid, it returns the general example.
+func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte) bool) string {
 	c, _ := v.Get("confirmation")
-	beside, whole := identity(v, err)
+	extra, whole := addressFields(v, err)
 	for _, name := range []string{"tool_name", "server"} {
 		m, ok := c.Get(name)
 		whole = whole && (m.Kind == jcs.String || !ok && name == "server")
@@ -68,16 +69,16 @@ func (f Form) confirmation(v jcs.Value, err error, fits func([]byte) bool) strin
 	if !ok || !whole || bad != nil {
 		return exampleConfirmation
 	}
-	own := []byte(`"tool_name": ` + string(plain(textOf(c, "tool_name"))))
+	own := []byte(`"tool_name": ` + string(jsonOf(textOf(c, "tool_name"))))
 	if server := textOf(c, "server"); server != "" {
-		own = slices.Concat(own, []byte(`, "server": `), plain(server))
+		own = slices.Concat(own, []byte(`, "server": `), jsonOf(server))
 	}
 	own = slices.Concat(own, []byte(`, "input": `), arguments)
 	if dangerous, _ := c.Get("dangerous"); dangerous.Bool() {
 		own = append(own, `, "dangerous": true`...)
 	}
 	example := slices.Concat([]byte(`{"confirmation": {`), own, []byte("}"))
-	for _, field := range beside {
+	for _, field := range extra {
 		example = slices.Concat(example, []byte(", "), field)
 	}
 	if example = append(example, '}'); !fits(example) {
@@ -86,35 +87,35 @@ func (f Form) confirmation(v jcs.Value, err error, fits func([]byte) bool) strin
 	return string(example)
 }
 
-// identity gives the fields that say who asks and who is asked, and whether
-// these are all that were sent.
-func identity(v jcs.Value, err error) (beside [][]byte, whole bool) {
-	beside = kept(v, err, keepable[:places])
+// addressFields returns the valid fields that name the recipients and the session, and
+// whether there are no invalid ones.
+func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
+	fields = keptFields(v, err, keepableFields[:addressCount])
 	sent := 0
 	for _, m := range v.Members() {
-		if slices.Contains(keepable[:places], m.Name) && m.Value.Kind != jcs.Null {
+		if slices.Contains(keepableFields[:addressCount], m.Name) && m.Value.Kind != jcs.Null {
 			sent++
 		}
 	}
-	return beside, sent == len(beside)
+	return fields, sent == len(fields)
 }
 
 const exampleQuestions = `{"questions": [{"question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite"}]}]}`
 
-// questions shrinks the sender's own questions until they fit.
-func (f Form) questions(v jcs.Value, raw []byte, err error, fits func([]byte) bool) string {
-	found := drafts(v, maxStrings)
+// questionsExample shortens the questions of the sender until they fit.
+func (f InputKind) questionsExample(v jcs.Value, raw []byte, err error, fits func([]byte) bool) string {
+	found := guessQuestions(v, maxStrings)
 	if len(found) == 0 {
-		found = firstText(raw)
+		found = guessFromText(raw)
 	}
-	beside := [][][]byte{nil}
+	extras := [][][]byte{nil}
 	if f == Body {
-		beside = [][][]byte{kept(v, err, keepable), kept(v, err, keepable[:places]), nil}
+		extras = [][][]byte{keptFields(v, err, keepableFields), keptFields(v, err, keepableFields[:addressCount]), nil}
 	}
-	for _, rest := range beside {
+	for _, extra := range extras {
 		for n := min(len(found), askback.MaxQuestions); n > 0; n-- {
 			for _, s := range sizes {
-				if example := s.render(found[:n], rest); fits(example) {
+				if example := s.render(found[:n], extra); fits(example) {
 					return string(example)
 				}
 			}
@@ -123,21 +124,21 @@ func (f Form) questions(v jcs.Value, raw []byte, err error, fits func([]byte) bo
 	return exampleQuestions
 }
 
-// sizes are tried from large to small.
+// sizes are tried in order, from large to small.
 var sizes = []size{{120, 4, 60, false}, {80, 4, 40, false}, {60, 4, 24, false}, {40, 4, 24, true}, {30, 3, 12, true}, {24, 2, 10, true}, {24, 0, 0, true}}
 
-// size bounds the words of an example.
+// size limits the texts of an example.
 type size struct {
 	text, labels, label int
-	bare                bool // labels without an object around each
+	plainLabels         bool // options as strings, not as objects
 }
 
-func (s size) render(found []draft, beside [][]byte) []byte {
+func (s size) render(found []guessed, extra [][]byte) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"questions": [`)
 	var texts []string
 	for _, d := range found {
-		text := short(d.text, s.text)
+		text := truncate(d.text, s.text)
 		if slices.Contains(texts, text) {
 			continue
 		}
@@ -145,12 +146,12 @@ func (s size) render(found []draft, beside [][]byte) []byte {
 			b.WriteString(", ")
 		}
 		b.WriteString(`{"question": `)
-		b.Write(plain(text))
+		b.Write(jsonOf(text))
 		s.renderOptions(&b, d)
 		b.WriteByte('}')
 	}
 	b.WriteByte(']')
-	for _, field := range beside {
+	for _, field := range extra {
 		b.WriteString(", ")
 		b.Write(field)
 	}
@@ -158,8 +159,8 @@ func (s size) render(found []draft, beside [][]byte) []byte {
 	return b.Bytes()
 }
 
-func (s size) renderOptions(b *bytes.Buffer, d draft) {
-	labels := distinct(d.labels, s)
+func (s size) renderOptions(b *bytes.Buffer, d guessed) {
+	labels := distinctLabels(d.labels, s)
 	if len(labels) < askback.MinOptions {
 		return
 	}
@@ -168,12 +169,12 @@ func (s size) renderOptions(b *bytes.Buffer, d draft) {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if s.bare {
-			b.Write(plain(l))
+		if s.plainLabels {
+			b.Write(jsonOf(l))
 			continue
 		}
 		b.WriteString(`{"label": `)
-		b.Write(plain(l))
+		b.Write(jsonOf(l))
 		b.WriteByte('}')
 	}
 	b.WriteByte(']')
@@ -182,10 +183,11 @@ func (s size) renderOptions(b *bytes.Buffer, d draft) {
 	}
 }
 
-// distinct gives the first labels, each once. "Other" is always offered.
-func distinct(labels []string, s size) (out []string) {
+// distinctLabels returns the first labels without duplicates. It leaves out "Other", which
+// is always offered.
+func distinctLabels(labels []string, s size) (out []string) {
 	for _, l := range labels {
-		l = short(l, max(s.label, 1))
+		l = truncate(l, max(s.label, 1))
 		if len(out) < s.labels && l != "" && !strings.HasPrefix(strings.ToLower(l), "other") && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
@@ -193,31 +195,33 @@ func distinct(labels []string, s size) (out []string) {
 	return out
 }
 
-// keepable are fields beside the questions that an example keeps, if they were
-// right: an example that is sent should ask the same people.
-// The first of them matter most.
-var keepable = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
+// keepableFields are the fields that an example keeps if they are valid, the most
+// important ones first. A client may send the example, which should then ask the same
+// people.
+var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
 
-const places = 5
+// addressCount is how many of keepableFields name the recipients and the session.
+const addressCount = 5
 
-func kept(v jcs.Value, err error, names []string) (out [][]byte) {
+// keptFields returns the members of v with these names that are valid and short.
+func keptFields(v jcs.Value, err error, names []string) (out [][]byte) {
 	for _, m := range v.Members() {
-		if !slices.Contains(names, m.Name) || m.Value.Kind == jcs.Null || about(err, "/"+m.Name) {
+		if !slices.Contains(names, m.Name) || m.Value.Kind == jcs.Null || hasProblemAt(err, "/"+m.Name) {
 			continue
 		}
 		value, err := m.Value.Canonical()
 		if err != nil || len(value) > 80 {
 			continue
 		}
-		out = append(out, slices.Concat(plain(m.Name), []byte(": "), value))
+		out = append(out, slices.Concat(jsonOf(m.Name), []byte(": "), value))
 	}
 	return out
 }
 
-// about says whether a problem is at this pointer or below it.
-func about(err error, at string) bool {
+// hasProblemAt reports whether err has a problem at this pointer or below it.
+func hasProblemAt(err error, pointer string) bool {
 	bad, _ := errors.AsType[askback.Invalid](err)
 	return slices.ContainsFunc(bad, func(p askback.Problem) bool {
-		return p.Pointer == at || strings.HasPrefix(p.Pointer, at+"/")
+		return p.Pointer == pointer || strings.HasPrefix(p.Pointer, pointer+"/")
 	})
 }

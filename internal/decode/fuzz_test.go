@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// calls adds what models sent, and what no model did.
-func calls(f *testing.F) {
+// addSeeds adds malformed calls and other bodies as seeds.
+func addSeeds(f *testing.F) {
 	for _, body := range []string{
 		`{"question": "A?", "options": ["x", "y"], "default": 1}`, `{"questions": [{"question": "A?"}]}`,
 		`{"confirmation": {"tool_name": "x", "input": {"a": 1e400}}}`, `{"question": "A?", "descriptions": [null]}`,
@@ -25,13 +25,13 @@ func calls(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	t := &testing.T{}
-	for _, w := range wilds(t) {
+	for _, w := range malformedCalls(t) {
 		f.Add(w.input)
 	}
 }
 
-// sent is a normal request as POST /asks reads it (wire.md §2).
-func sent(t *testing.T, r askback.Request) []byte {
+// encodeRequest returns the body of POST /asks for a normalized request (wire.md §2).
+func encodeRequest(t *testing.T, r askback.Request) []byte {
 	t.Helper()
 	out := map[string]any{"on_timeout": r.OnTimeout, "quorum": r.Quorum, "warnings": r.Warnings, "to": r.To, "tags": r.Tags}
 	for name, text := range map[string]string{
@@ -64,7 +64,7 @@ func sent(t *testing.T, r askback.Request) []byte {
 	return b
 }
 
-// members are the fields of a value on the wire, without one.
+// members returns the fields of a value on the wire, without one of them.
 func members(t *testing.T, v any, without string) map[string]json.RawMessage {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -79,12 +79,12 @@ func members(t *testing.T, v any, without string) map[string]json.RawMessage {
 	return out
 }
 
-// Whatever is sent, decoding ends and does not panic, arguments are those that
-// were sent, and what is taken has one form, which is read as itself (F15).
+// Parsing never panics, arguments are the exact bytes that were sent, and the normal form
+// of an accepted request is parsed to itself (F15).
 func FuzzRequest(f *testing.F) {
-	calls(f)
+	addSeeds(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		exact(t, body)
+		checkArguments(t, body)
 		r, err := decode.Request(body)
 		if err != nil {
 			return
@@ -95,22 +95,22 @@ func FuzzRequest(f *testing.F) {
 		}
 		again, err := normal.Normalize()
 		if diff := cmp.Diff(normal, again); err != nil || diff != "" {
-			t.Fatalf("normal is not normal: %v\n%s", err, diff)
+			t.Fatalf("Normalize is not idempotent: %v\n%s", err, diff)
 		}
 		if normal.Timeout%time.Second != 0 {
-			return // the wire has whole seconds
+			return // the wire format has whole seconds
 		}
-		read, err := decode.Request(sent(t, normal))
+		read, err := decode.Request(encodeRequest(t, normal))
 		if err == nil {
 			read, err = read.Normalize()
 		}
 		if diff := cmp.Diff(normal, read, cmp.Comparer(sameJSON)); err != nil || diff != "" {
-			t.Fatalf("read again it is another: %v\n%s", err, diff)
+			t.Fatalf("its encoding is parsed to another request: %v\n%s", err, diff)
 		}
 	})
 }
 
-// sameJSON compares what encoding/json may have escaped in another way.
+// sameJSON compares JSON, ignoring how its characters are escaped.
 func sameJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
@@ -123,8 +123,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return string(one) == string(other)
 }
 
-// An answer that is taken is taken again in the form of a list, and it never
-// needs a mend.
+// An accepted answer is strict JSON, and its list form is parsed to the same answer.
 func FuzzAnswer(f *testing.F) {
 	for _, body := range []string{
 		`{"answer": "SQLite"}`, `{"answer": ["a", "b"]}`, `{"answers": {"q2": "x", "Which?": ["y"]}}`, `{"answers": {}}`,
@@ -139,10 +138,10 @@ func FuzzAnswer(f *testing.F) {
 			return
 		}
 		if _, err := jcs.Parse(body); err != nil {
-			t.Fatalf("%q is no strict JSON: %v", body, err)
+			t.Fatalf("%q is not strict JSON: %v", body, err)
 		}
 		if a.Grant != nil {
-			return // its times have more than one spelling
+			return // a duration has more than one form
 		}
 		out := map[string]any{"decision": a.Decision, "comment": a.Comment, "reason": a.Reason}
 		if a.Answers != nil {
@@ -164,10 +163,9 @@ func FuzzAnswer(f *testing.F) {
 
 func sameTexts(a, b []string) bool { return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b) }
 
-// Every error of every door teaches: it fits, is text, and its example is
-// accepted (F15).
+// Every correction is short, is valid UTF-8 and ends with a valid example (F15).
 func FuzzCorrection(f *testing.F) {
-	calls(f)
+	addSeeds(f)
 	f.Add([]byte(`{"action": "Delete the branch", "details": 1}`))
 	f.Add([]byte(`{"action": "` + "x</action>" + `", "default": "maybe"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -176,14 +174,14 @@ func FuzzCorrection(f *testing.F) {
 			_, err = r.Normalize()
 		}
 		if err != nil {
-			accepted(t, decode.Correction(body, err, decode.Body), decode.Body)
+			checkExample(t, decode.Correction(body, err, decode.Body), decode.Body)
 		}
 		if _, err := decode.Questions(body); err != nil {
-			accepted(t, decode.Correction(body, err, decode.QuestionsTool), decode.QuestionsTool)
+			checkExample(t, decode.Correction(body, err, decode.QuestionsTool), decode.QuestionsTool)
 		}
 		if _, err := decode.Confirm(body); err != nil {
-			accepted(t, decode.Correction(body, err, decode.ConfirmTool), decode.ConfirmTool)
+			checkExample(t, decode.Correction(body, err, decode.ConfirmTool), decode.ConfirmTool)
 		}
-		accepted(t, decode.Correction(body, errors.New("\xff"+string(body)), decode.Body), decode.Body)
+		checkExample(t, decode.Correction(body, errors.New("\xff"+string(body)), decode.Body), decode.Body)
 	})
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// flat is the form of one question without a list around it (C1, C2).
+// flat is the form of a single question without a list (C1, C2).
 type flat struct {
 	question     askback.Question
 	descriptions []string
-	described    bool
-	standard     node
-	seen         bool
+	described    bool // descriptions were sent
+	defaultNode  node
+	seen         bool // a field of the flat form was sent
 }
 
 func (r *reader) flatFields(f *flat, fields map[string]func(node)) {
-	own := r.questionFields(&f.question, &f.standard)
-	own["descriptions"] = func(n node) { f.described, f.descriptions = true, r.described(n) }
+	own := r.questionFields(&f.question, &f.defaultNode)
+	own["descriptions"] = func(n node) { f.described, f.descriptions = true, r.descriptions(n) }
 	for name, read := range own {
 		fields[name] = func(n node) {
 			f.seen = true
@@ -29,38 +29,38 @@ func (r *reader) flatFields(f *flat, fields map[string]func(node)) {
 	}
 }
 
-// questionFields are what a question can have, flat or not, with the names
-// that other tools have for it.
-func (r *reader) questionFields(q *askback.Question, standard *node) map[string]func(node) {
+// questionFields returns the readers of the fields of a question, with the names that
+// other tools use.
+func (r *reader) questionFields(q *askback.Question, defaultNode *node) map[string]func(node) {
 	options := func(n node) {
 		if q.Options != nil {
-			r.wrong(n.at, "the options are given twice", `keep "options"`)
+			r.problem(n.pointer, "the options were sent twice", `keep "options"`)
 			return
 		}
 		q.Options = r.options(n)
 	}
-	several := r.loose(&q.MultiSelect)
+	several := r.lenientFlag(&q.MultiSelect)
 	return map[string]func(node){
 		"question":     r.text(&q.Text),
-		"header":       r.cosmetic(&q.Header),
+		"header":       r.optionalText(&q.Header),
 		"options":      options,
-		"choices":      r.also("options", options),
+		"choices":      r.alias("options", options),
 		"multiSelect":  several,
 		"multi_select": several,
-		"multiple":     r.also("multiSelect", several),
-		"allow_custom": r.not(&q.NoOther),
-		"required":     r.not(&q.Optional),
-		"default":      func(n node) { *standard = n },
+		"multiple":     r.alias("multiSelect", several),
+		"allow_custom": r.negatedFlag(&q.NoOther),
+		"required":     r.negatedFlag(&q.Optional),
+		"default":      func(n node) { *defaultNode = n },
 	}
 }
 
-// described reads a list of strings in which null says nothing.
-func (r *reader) described(n node) (out []string) {
-	n, ok := r.unwrap(n)
+// descriptions reads an array of strings and nulls.
+func (r *reader) descriptions(n node) (out []string) {
+	n, ok := r.unpack(n)
 	if !ok {
 		return nil
 	}
-	r.each(n, `["…"]`, func(n node) {
+	r.elements(n, `["…"]`, func(n node) {
 		var s string
 		if n.Kind != jcs.Null {
 			r.text(&s)(n)
@@ -73,8 +73,8 @@ func (r *reader) described(n node) (out []string) {
 func (r *reader) unflatten(f flat) askback.Question {
 	q := f.question
 	if f.described && len(f.descriptions) != len(q.Options) {
-		r.wrong("/descriptions", fmt.Sprintf("%d descriptions for %d options", len(f.descriptions), len(q.Options)),
-			"describe each option, with null where there is nothing to say")
+		r.problem("/descriptions", fmt.Sprintf("%d descriptions for %d options", len(f.descriptions), len(q.Options)),
+			"send one description for each option, or null")
 		return q
 	}
 	for i, d := range f.descriptions {
@@ -82,31 +82,31 @@ func (r *reader) unflatten(f flat) askback.Question {
 			q.Options[i].Description = d
 		}
 	}
-	q.Default = r.standard(f.standard, q)
-	r.lint("/question", q)
+	q.Default = r.readDefault(f.defaultNode, q)
+	r.warnSeveralQuestions("/question", q)
 	return q
 }
 
 func (r *reader) questions(n node) []askback.Question {
 	out := []askback.Question{}
-	n, ok := r.unwrap(n)
+	n, ok := r.unpack(n)
 	switch {
 	case !ok:
 	case n.Kind == jcs.Object:
-		r.mend(n.at, "this is one question; expected a list of them", "it was read as the only one; send it in a list")
+		r.warn(n.pointer, "expected a list of questions, got one question", "it was read as the only question; send it in a list")
 		out = append(out, r.question(n.in("0", n.Value)))
-	case r.few(n, "questions", askback.MaxQuestions):
-		r.each(n, `[{"question": "Which database?"}]`, func(n node) { out = append(out, r.question(n)) })
+	case r.checkLength(n, "questions", askback.MaxQuestions):
+		r.elements(n, `[{"question": "Which database?"}]`, func(n node) { out = append(out, r.question(n)) })
 	}
 	return out
 }
 
-// few keeps a list that is far too long from being read. One that is a little
-// too long is read, so that everything that is wrong can be said at once.
-func (r *reader) few(n node, what string, most int) bool {
-	const far = 2 * askback.MaxOptions
-	if len(n.Elements()) > far {
-		r.wrong(n.at, fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, most), "send fewer")
+// checkLength adds a problem and reports false if a list is much too long to read. A list
+// that is only slightly too long is read, so that all its problems are reported.
+func (r *reader) checkLength(n node, what string, limit int) bool {
+	const maxRead = 2 * askback.MaxOptions
+	if len(n.Elements()) > maxRead {
+		r.problem(n.pointer, fmt.Sprintf("%d %s; at most %d", len(n.Elements()), what, limit), "send fewer")
 		return false
 	}
 	return true
@@ -114,42 +114,42 @@ func (r *reader) few(n node, what string, most int) bool {
 
 func (r *reader) question(n node) askback.Question {
 	var q askback.Question
-	var standard node
-	n, ok := r.unwrap(n)
+	var defaultNode node
+	n, ok := r.unpack(n)
 	if !ok {
 		return q
 	}
-	fields := r.questionFields(&q, &standard)
-	fields["id"] = func(id node) { r.clientID(id, n.at) }
-	r.spoken(n, `{"question": "Which database?"}`, fields)
-	q.Default = r.standard(standard, q)
-	r.lint(jcs.Pointer(n.at, "question"), q)
+	fields := r.questionFields(&q, &defaultNode)
+	fields["id"] = func(id node) { r.clientID(id, n.pointer) }
+	r.modelFields(n, `{"question": "Which database?"}`, fields)
+	q.Default = r.readDefault(defaultNode, q)
+	r.warnSeveralQuestions(jcs.Pointer(n.pointer, "question"), q)
 	return q
 }
 
-// clientID reads an id that a client gave the question at a pointer, as ask tools of
-// other programs require. It changes nothing: answers are found by the text of their
-// question. Only the repair keeps it, unless it is the id that the question has anyway.
-func (r *reader) clientID(id node, at string) {
-	i, err := strconv.Atoi(path.Base(at))
+// clientID reads the id that a client gave to the question at a pointer, as tools of other
+// programs require. The id is ignored with a warning, unless it is the one that the
+// question gets anyway: answers are matched by the text of the question.
+func (r *reader) clientID(id node, pointer string) {
+	i, err := strconv.Atoi(path.Base(pointer))
 	if err == nil && id.Kind == jcs.String && id.Text() == fmt.Sprintf("q%d", i+1) {
 		return
 	}
-	detail := "this id is not kept"
+	detail := "this id is ignored"
 	if id.Kind == jcs.String || id.Kind == jcs.Number {
-		detail = "the id " + shown(id) + " is not kept"
+		detail = "the id " + excerpt(id) + " is ignored"
 	}
-	r.mend(id.at, detail, "the answer is found by the text of its question; leave it out")
+	r.warn(id.pointer, detail, "answers are matched by the text of the question; leave the id out")
 }
 
-// options reads labels, or objects with a label.
+// options reads an array of labels, or of objects with a label.
 func (r *reader) options(n node) []askback.Option {
 	out := []askback.Option{}
-	n, ok := r.unwrap(n)
-	if !ok || !r.few(n, "options", askback.MaxOptions) {
+	n, ok := r.unpack(n)
+	if !ok || !r.checkLength(n, "options", askback.MaxOptions) {
 		return out
 	}
-	r.each(n, `["PostgreSQL", "SQLite"]`, func(n node) { out = append(out, r.option(n)) })
+	r.elements(n, `["PostgreSQL", "SQLite"]`, func(n node) { out = append(out, r.option(n)) })
 	return out
 }
 
@@ -157,29 +157,29 @@ func (r *reader) option(n node) askback.Option {
 	var o askback.Option
 	n = r.optionObject(n)
 	if n.Kind == jcs.String {
-		n, tail := r.withoutTail(n, "label")
+		n, tail := r.removeMarkup(n, "label")
 		if len(tail) > 0 {
-			r.wrong(n.at, "this label swallowed what came behind it", "send each field by itself")
+			r.problem(n.pointer, "this label contains other parameters of the call", "send each field separately")
 		}
 		o.Label = n.Text()
 		return o
 	}
-	by := map[string]func(node){
+	readers := map[string]func(node){
 		"label":       r.text(&o.Label),
-		"description": r.cosmetic(&o.Description),
-		"preview":     r.cosmetic(&o.Preview),
+		"description": r.optionalText(&o.Description),
+		"preview":     r.optionalText(&o.Preview),
 	}
-	if name := otherLabel(n.Value); name != "" {
-		by[name] = r.also("label", by["label"])
+	if name := labelAlias(n.Value); name != "" {
+		readers[name] = r.alias("label", readers["label"])
 	}
-	r.spoken(n, `{"label": "SQLite"}`, by)
+	r.modelFields(n, `{"label": "SQLite"}`, readers)
 	return o
 }
 
-// optionObject takes an object out of its string (W3), but only if it has a
-// label: a label may look like JSON too.
+// optionObject parses an option that was sent as JSON inside a string (W3). It must have a
+// label, because a label may look like JSON too.
 func (r *reader) optionObject(n node) node {
-	if n.Kind != jcs.String || n.strings == maxStrings || !packed(n.Text()) {
+	if n.Kind != jcs.String || n.strings == maxStrings || !looksLikeJSON(n.Text()) {
 		return n
 	}
 	if v, err := jcs.Parse([]byte(n.Text())); err != nil || v.Kind != jcs.Object {
@@ -187,13 +187,13 @@ func (r *reader) optionObject(n node) node {
 	} else if _, ok := v.Get("label"); !ok {
 		return n
 	}
-	n, _ = r.unwrap(n)
+	n, _ = r.unpack(n)
 	return n
 }
 
-// otherLabel gives the name that an option without a label has for it, if it
-// has one string that can be meant.
-func otherLabel(v jcs.Value) (name string) {
+// labelAlias returns the name under which an option without "label" has its label, or ""
+// if that is ambiguous.
+func labelAlias(v jcs.Value) (name string) {
 	if _, ok := v.Get("label"); ok {
 		return ""
 	}
@@ -209,20 +209,20 @@ func otherLabel(v jcs.Value) (name string) {
 	return name
 }
 
-// standard reads a default: a label or text, the place of an option counted
-// from 0, or a list of them.
-func (r *reader) standard(n node, q askback.Question) []string {
+// readDefault reads a default: a label or text, the index of an option from 0, or an array
+// of them.
+func (r *reader) readDefault(n node, q askback.Question) []string {
 	switch n.Kind {
 	case jcs.Missing:
 		return nil
 	case jcs.Array:
 		out := []string{}
-		r.each(n, "", func(n node) { out = append(out, r.standard(n, q)...) })
+		r.elements(n, "", func(n node) { out = append(out, r.readDefault(n, q)...) })
 		return out
 	case jcs.Number:
 		i, ok := n.Int()
 		if !ok || i < 0 || i >= int64(len(q.Options)) {
-			r.wrong(n.at, fmt.Sprintf("there is not an option %s; they are counted from 0", n.Text()), "name the label instead")
+			r.problem(n.pointer, fmt.Sprintf("there is no option %s; options are counted from 0", n.Text()), "send the label instead")
 			return nil
 		}
 		return []string{q.Options[i].Label}

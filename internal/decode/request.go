@@ -9,10 +9,9 @@ import (
 
 const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
-// Request reads the body of POST /asks (wire.md §2): questions, a confirmation,
-// or the flat form of one question, and what goes with them. What was mended of
-// questions is in Warnings; a pointer in there is where a thing stands once JSON
-// in strings is JSON.
+// Request parses the body of POST /asks (wire.md §2): questions, a confirmation, or the
+// flat form of one question, with their common fields. Repairs are in Warnings, with
+// pointers into the body after JSON in strings was parsed.
 func Request(raw []byte) (askback.Request, error) {
 	return request(raw, func(r *reader, b *body) map[string]func(node) {
 		return map[string]func(node){
@@ -22,15 +21,15 @@ func Request(raw []byte) (askback.Request, error) {
 			"agent":        r.text(&b.Agent),
 			"title":        r.text(&b.Title),
 			"context":      r.raw(&b.context, `"what the person should know"`, jcs.String, jcs.Object),
-			"to":           r.texts(&b.To),
+			"to":           r.stringList(&b.To),
 			"quorum":       r.number(&b.Quorum),
-			"tags":         r.texts(&b.Tags),
+			"tags":         r.stringList(&b.Tags),
 			"timeout":      r.duration(&b.Timeout),
-			"deadline":     r.instant(&b.Deadline),
-			"on_timeout":   r.text(&b.wait),
+			"deadline":     r.timestamp(&b.Deadline),
+			"on_timeout":   r.text(&b.onTimeout),
 			"callback_url": r.text(&b.CallbackURL),
 			"key":          r.text(&b.Key),
-			"warnings":     func(n node) { b.Warnings = r.problems(n) },
+			"warnings":     func(n node) { b.Warnings = r.readWarnings(n) },
 		}
 	})
 }
@@ -38,61 +37,60 @@ func Request(raw []byte) (askback.Request, error) {
 // body is a request while it is read.
 type body struct {
 	askback.Request
-	context []byte
-	wait    string
+	context   []byte
+	onTimeout string
 }
 
-// request reads questions and the fields that may stand beside them.
-func request(raw []byte, beside func(*reader, *body) map[string]func(node)) (askback.Request, error) {
-	r, n, exact, err := parseMended(raw)
+// request parses questions and the fields that extra returns.
+func request(raw []byte, extra func(*reader, *body) map[string]func(node)) (askback.Request, error) {
+	r, n, exact, err := parseRepaired(raw)
 	if err != nil {
 		return askback.Request{}, err
 	}
 	var out body
 	var flat flat
-	fields := beside(r, &out)
+	fields := extra(r, &out)
 	fields["questions"] = func(n node) { out.Questions = r.questions(n) }
 	r.flatFields(&flat, fields)
-	r.spoken(n, exampleRequest, fields)
-	out.Context, out.OnTimeout = out.context, askback.OnTimeout(out.wait)
+	r.modelFields(n, exampleRequest, fields)
+	out.Context, out.OnTimeout = out.context, askback.OnTimeout(out.onTimeout)
 	if flat.seen {
 		if out.Questions != nil {
-			r.wrong("/question", "an ask has questions, or one question in the flat form, not both", "put it among the questions")
+			r.problem("/question", "send either questions or one question in the flat form, not both", "add it to questions")
 		}
 		out.Questions = []askback.Question{r.unflatten(flat)}
 	}
 	if exact {
-		r.refuseMends()
+		r.rejectRepairs()
 	}
-	out.Warnings = r.repairs(out.Warnings)
+	out.Warnings = r.mergeWarnings(out.Warnings)
 	return out.Request, r.err()
 }
 
-// refuseMends makes errors of mends: a confirmation is taken as it was sent, or
-// not at all.
-func (r *reader) refuseMends() {
-	for _, m := range r.mended {
-		r.wrong(m.Pointer, m.Detail, "a body with a confirmation is never mended: send it as it should be")
+// rejectRepairs turns warnings into problems: a confirmation must be exact.
+func (r *reader) rejectRepairs() {
+	for _, m := range r.warnings {
+		r.problem(m.Pointer, m.Detail, "a body with a confirmation is never repaired: send it in the correct form")
 	}
-	r.mended = nil
+	r.warnings = nil
 }
 
-// repairs adds what was mended here to what another program had mended. That
-// one may have given the same advice.
-func (r *reader) repairs(before []askback.Problem) []askback.Problem {
-	out := before
-	for _, m := range r.mended {
-		given := slices.ContainsFunc(before, func(b askback.Problem) bool { return b.Detail == severalInOne && m.Detail == severalInOne })
-		if !given && len(out) < askback.MaxProblems {
+// mergeWarnings returns earlier warnings, which another program sent, and those of r. A
+// warning about several questions is not repeated.
+func (r *reader) mergeWarnings(earlier []askback.Problem) []askback.Problem {
+	out := earlier
+	for _, m := range r.warnings {
+		repeated := slices.ContainsFunc(earlier, func(b askback.Problem) bool { return b.Detail == severalQuestions && m.Detail == severalQuestions })
+		if !repeated && len(out) < askback.MaxProblems {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// problems reads what another program of ours mended before.
-func (r *reader) problems(n node) (out []askback.Problem) {
-	r.each(n, "[]", func(n node) {
+// readWarnings reads the warnings about repairs by another program, such as an MCP server.
+func (r *reader) readWarnings(n node) (out []askback.Problem) {
+	r.elements(n, "[]", func(n node) {
 		var p askback.Problem
 		r.fields(n, `{"pointer": "/header", "detail": "…", "fix": "…"}`, map[string]func(node){
 			"pointer": r.text(&p.Pointer), "detail": r.text(&p.Detail), "fix": r.text(&p.Fix),
@@ -108,13 +106,13 @@ func (r *reader) confirmation(n node) *askback.Confirmation {
 	r.fields(n, `{"tool_name": "delete_files", "input": {"paths": ["/tmp/x"]}}`, map[string]func(node){
 		"tool_name":     r.text(&c.ToolName),
 		"server":        r.text(&c.Server),
-		"description":   r.exact("description", &c.Description),
+		"description":   r.verbatim("description", &c.Description),
 		"input":         r.raw(&input, `{"paths": ["/tmp/x"]}`, jcs.Object),
 		"input_preview": r.text(&c.InputPreview),
 		"tier":          r.text(&c.Tier),
 		"dangerous":     r.flag(&c.Dangerous),
 		"no_edit":       r.flag(&c.NoEdit),
-		"context":       r.exact("context", &c.Context),
+		"context":       r.verbatim("context", &c.Context),
 	})
 	c.Input = input
 	return &c

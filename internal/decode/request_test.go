@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// What agents send, and the request it is (C1, C2, D1).
-func TestRequests(t *testing.T) {
+// Each form of a body is parsed to its request (C1, C2, D1).
+func TestRequestForms(t *testing.T) {
 	labels := askback.Options("PostgreSQL", "SQLite")
 	for body, want := range map[string]askback.Request{
 		`{"question": "Name?"}`: {Questions: []askback.Question{{Text: "Name?"}}},
@@ -61,8 +61,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What is wrong is said with a pointer, and all of it at once (F15).
-func TestRequestsThatAreWrong(t *testing.T) {
+// All problems of a request are returned at once, with their pointers (F15).
+func TestInvalidRequestsNameEveryField(t *testing.T) {
 	for body, pointers := range map[string]string{
 		`[]`:                                  "",
 		`{"question": 1}`:                     "/question",
@@ -94,7 +94,7 @@ func TestRequestsThatAreWrong(t *testing.T) {
 		for _, p := range bad {
 			got = append(got, p.Pointer)
 			if p.Detail == "" || p.Fix == "" {
-				t.Errorf("%s: %+v does not say what is wrong and what instead", body, p)
+				t.Errorf("%s: %+v has no detail or no fix", body, p)
 			}
 		}
 		if strings.Join(got, " ") != pointers {
@@ -103,8 +103,8 @@ func TestRequestsThatAreWrong(t *testing.T) {
 	}
 }
 
-// Bytes that are no JSON are told apart from JSON that is wrong.
-func TestWhatIsNoJSON(t *testing.T) {
+// Bytes that are not strict JSON are a syntax error.
+func TestInvalidJSONIsASyntaxError(t *testing.T) {
 	for _, body := range []string{"", "question=A", `{"question": "A?", "question": "B?"}`, "{\"question\": \"\xff\"}", `{"a": "\ud800"}`, `{} {}`} {
 		_, err := decode.Request([]byte(body))
 		var syntax *jcs.SyntaxError
@@ -114,8 +114,8 @@ func TestWhatIsNoJSON(t *testing.T) {
 	}
 }
 
-// The ways to say an answer (wire.md §3), and what they are.
-func TestAnswers(t *testing.T) {
+// Each form of an answer (wire.md §3) is parsed.
+func TestAnswerForms(t *testing.T) {
 	for body, want := range map[string]askback.Answer{
 		`{"answer": "SQLite"}`:   {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}},
 		`{"answer": ["a", "b"]}`: {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}}}},
@@ -153,8 +153,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Two decisions that differ by case are not one decision (T5).
-func TestADecisionIsSaidOnce(t *testing.T) {
+// A body with two decisions is rejected, also if their names differ in case (T5).
+func TestTwoDecisionsAreRejected(t *testing.T) {
 	for _, body := range []string{
 		`{"decision": "denied", "decision": "approved"}`, `{"decision": "denied", "Decision": "approved"}`,
 		`{"decision": "denied", "\u0064ecision": "approved"}`,
@@ -165,7 +165,6 @@ func TestADecisionIsSaidOnce(t *testing.T) {
 	}
 }
 
-// Small bodies.
 func TestSmallBodies(t *testing.T) {
 	if got, err := decode.Reason([]byte(`{"reason": "why"}`)); got != "why" || err != nil {
 		t.Errorf("reason: got %q, %v", got, err)
@@ -177,7 +176,7 @@ func TestSmallBodies(t *testing.T) {
 		t.Error("an unknown field in a reason")
 	}
 	if err := decode.Nothing([]byte(`{"x": 1}`)); err == nil {
-		t.Error("something in nothing")
+		t.Error("a field in an empty body")
 	}
 	if _, err := decode.Digest([]byte(`{}`)); err == nil {
 		t.Error("no digest")
@@ -188,7 +187,7 @@ func TestSmallBodies(t *testing.T) {
 	}
 }
 
-// Every option of a question with as many as there may be is read, however they are sent.
+// All options of the longest list are read, in each of its forms.
 func TestEveryOptionIsRead(t *testing.T) {
 	var labels, objects []string
 	var want []string
@@ -223,7 +222,7 @@ func TestEveryOptionIsRead(t *testing.T) {
 	}
 }
 
-// The same of an answer that chooses all of them.
+// All labels of the longest answer are read.
 func TestEveryChosenLabelIsRead(t *testing.T) {
 	var want []string
 	for i := range askback.MaxOptions {

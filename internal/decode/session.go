@@ -7,12 +7,11 @@ import (
 
 const exampleSession = `{"external": true, "session_key": "run-7", "title": "Deploy"}`
 
-// anyKind is JSON of whatever kind; null is as if it were not there.
+// anyKind are all kinds but null, which means that a field is absent.
 var anyKind = []jcs.Kind{jcs.Object, jcs.Array, jcs.String, jcs.Number, jcs.Bool}
 
-// SessionRequest reads the body of POST /sessions: {"external": true,
-// "session_key", "agent", "title", "metadata"}. A hosted run is refused with what
-// belongs to it, never taken for another.
+// SessionRequest parses the body of POST /sessions: {"external": true, "session_key",
+// "agent", "title", "metadata"}. It rejects hosted sessions, which are not supported.
 func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -23,7 +22,9 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 		metadata []byte
 		external bool
 	)
-	hosted := func(n node) { r.wrong(n.at, "this release hosts no agents", exampleSession) }
+	hosted := func(n node) {
+		r.problem(n.pointer, "hosted sessions are not supported in this release", exampleSession)
+	}
 	r.fields(n, exampleSession, map[string]func(node){
 		"external":    r.flag(&external),
 		"session_key": r.text(&out.Key),
@@ -34,47 +35,47 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 		"payload":     hosted,
 	})
 	if !external && r.err() == nil {
-		r.wrong("/external", "this release hosts no agents", exampleSession)
+		r.problem("/external", "hosted sessions are not supported in this release", exampleSession)
 	}
 	out.Metadata = metadata
 	return out, r.err()
 }
 
-// Message reads the body of POST /sessions/{id}/messages: {"text"} of a person,
-// {"text", "final"} of the run itself. Who says neither speaks as the role given.
+// Message parses the body of POST /sessions/{id}/messages: {"text"} from a person,
+// {"text", "final"} from the agent. A body without a role gets the given one.
 func Message(raw []byte, role askback.Role) (askback.Command, error) {
 	r, n, err := parse(raw)
 	if err != nil {
 		return nil, err
 	}
 	var (
-		text, as string
-		final    bool
-		finalAt  string
+		text, sender string
+		final        bool
+		finalPointer string
 	)
 	r.fields(n, `{"text": "…"}`, map[string]func(node){
 		"text": r.text(&text),
-		"role": r.text(&as),
+		"role": r.text(&sender),
 		"final": func(n node) {
-			finalAt = n.at
+			finalPointer = n.pointer
 			r.flag(&final)(n)
 		},
 	})
-	if as != "" {
-		role = askback.Role(as)
+	if sender != "" {
+		role = askback.Role(sender)
 	}
 	switch {
 	case role == askback.RoleAssistant:
 		return askback.Report{Text: text, Final: final}, r.err()
 	case role != askback.RoleUser:
-		r.wrong("/role", "a role is user or assistant", `"role": "user"`)
-	case finalAt != "":
-		r.wrong(finalAt, "only the run itself says its last word", "leave it out")
+		r.problem("/role", "role must be user or assistant", `"role": "user"`)
+	case finalPointer != "":
+		r.problem(finalPointer, "only a message of the agent can be final", "leave it out")
 	}
 	return askback.SendMessage{Text: text}, r.err()
 }
 
-// Resume reads the body of POST /sessions/{id}/resume: {"message"}, or none.
+// Resume parses the body of POST /sessions/{id}/resume: {"message"}, or no body.
 func Resume(raw []byte) (askback.ResumeSession, error) {
 	var out askback.ResumeSession
 	err := optional(raw, `{"message": "…"}`, func(r *reader) map[string]func(node) {
@@ -83,8 +84,8 @@ func Resume(raw []byte) (askback.ResumeSession, error) {
 	return out, err
 }
 
-// Complete reads the body of POST /sessions/{id}/complete: {"status", "result",
-// "error"}, or none.
+// Complete parses the body of POST /sessions/{id}/complete: {"status", "result", "error"},
+// or no body.
 func Complete(raw []byte) (askback.Complete, error) {
 	var (
 		out    askback.Complete
@@ -102,8 +103,7 @@ func Complete(raw []byte) (askback.Complete, error) {
 	return out, err
 }
 
-// optional reads an object of which every field may be left out, and so the
-// whole of it.
+// optional parses an object without required fields, or an empty body.
 func optional(raw []byte, example string, fields func(*reader) map[string]func(node)) error {
 	if len(raw) == 0 {
 		return nil
@@ -118,21 +118,20 @@ func optional(raw []byte, example string, fields func(*reader) map[string]func(n
 
 const exampleTodos = `{"todos": [{"content": "Save it", "status": "pending"}]}`
 
-// Todos reads the body of PUT /sessions/{id}/todos: {"todos": [{"content",
-// "status"}]}.
+// Todos parses the body of PUT /sessions/{id}/todos: {"todos": [{"content", "status"}]}.
 func Todos(raw []byte) (askback.SetTodos, error) {
 	r, n, err := parse(raw)
 	if err != nil {
 		return askback.SetTodos{}, err
 	}
 	var out askback.SetTodos
-	said := false
+	found := false
 	r.fields(n, exampleTodos, map[string]func(node){"todos": func(n node) {
-		said = true
-		r.each(n, `[{"content": "Save it", "status": "pending"}]`, func(n node) { out.Todos = append(out.Todos, r.todo(n)) })
+		found = true
+		r.elements(n, `[{"content": "Save it", "status": "pending"}]`, func(n node) { out.Todos = append(out.Todos, r.todo(n)) })
 	}})
-	if !said && r.err() == nil {
-		r.wrong("/todos", "there are no todos", exampleTodos)
+	if !found && r.err() == nil {
+		r.problem("/todos", "todos is missing", exampleTodos)
 	}
 	return out, r.err()
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// What is said about a run is read to the last field.
-func TestWhatIsSaidToASessionIsReadWhole(t *testing.T) {
+// Every field of the bodies for sessions is read.
+func TestSessionBodies(t *testing.T) {
 	start, err := decode.SessionRequest([]byte(`{"external": true, "session_key": "k", "agent": "a", "title": "t", "metadata": {"n": 1}, "prompt": null}`))
 	check(t, err, start, askback.SessionRequest{Key: "k", Agent: "a", Title: "t", Metadata: []byte(`{"n": 1}`)})
-	said, err := decode.Message([]byte(`{"text": "hi"}`), askback.RoleUser)
-	check(t, err, said, askback.Command(askback.SendMessage{Text: "hi"}))
-	said, err = decode.Message([]byte(`{"text": "hi", "final": true}`), askback.RoleAssistant)
-	check(t, err, said, askback.Command(askback.Report{Text: "hi", Final: true}))
-	said, err = decode.Message([]byte(`{"text": "hi", "role": "user"}`), askback.RoleAssistant)
-	check(t, err, said, askback.Command(askback.SendMessage{Text: "hi"}))
+	message, err := decode.Message([]byte(`{"text": "hi"}`), askback.RoleUser)
+	check(t, err, message, askback.Command(askback.SendMessage{Text: "hi"}))
+	message, err = decode.Message([]byte(`{"text": "hi", "final": true}`), askback.RoleAssistant)
+	check(t, err, message, askback.Command(askback.Report{Text: "hi", Final: true}))
+	message, err = decode.Message([]byte(`{"text": "hi", "role": "user"}`), askback.RoleAssistant)
+	check(t, err, message, askback.Command(askback.SendMessage{Text: "hi"}))
 	resume, err := decode.Resume([]byte(`{"message": "go on"}`))
 	check(t, err, resume, askback.ResumeSession{Message: "go on"})
 	for _, result := range []string{`{"a": [1]}`, `[1]`, `"x"`, `1.50`, `false`} {
@@ -42,7 +42,7 @@ func check[T any](t *testing.T, err error, got, want T) {
 	}
 }
 
-// Where all may be left out, the body may be as well.
+// A body without required fields may be empty.
 func TestResumeAndCompleteNeedNoBody(t *testing.T) {
 	resume, err := decode.Resume(nil)
 	check(t, err, resume, askback.ResumeSession{})
@@ -50,17 +50,16 @@ func TestResumeAndCompleteNeedNoBody(t *testing.T) {
 	check(t, err, complete, askback.Complete{})
 }
 
-// A run that we would have to host is refused, and so is all that is not known:
-// each with where it stands.
-func TestWhatASessionIsNotToldIsRefused(t *testing.T) {
+// Hosted sessions and unknown fields are rejected with a pointer.
+func TestInvalidSessionBodiesAreRejected(t *testing.T) {
 	start := func(raw []byte) error { _, err := decode.SessionRequest(raw); return err }
 	user := func(raw []byte) error { _, err := decode.Message(raw, askback.RoleUser); return err }
 	resume := func(raw []byte) error { _, err := decode.Resume(raw); return err }
 	complete := func(raw []byte) error { _, err := decode.Complete(raw); return err }
 	todos := func(raw []byte) error { _, err := decode.Todos(raw); return err }
 	for _, c := range []struct {
-		read     func([]byte) error
-		body, at string
+		read          func([]byte) error
+		body, pointer string
 	}{
 		{start, `{}`, "/external"},
 		{start, `{"external": false}`, "/external"},
@@ -83,13 +82,13 @@ func TestWhatASessionIsNotToldIsRefused(t *testing.T) {
 	} {
 		err := c.read([]byte(c.body))
 		bad, ok := errors.AsType[askback.Invalid](err)
-		if !ok || bad[0].Pointer != c.at || bad[0].Fix == "" {
-			t.Errorf("%s: got %v, want a problem at %q with what to send instead", c.body, err, c.at)
+		if !ok || bad[0].Pointer != c.pointer || bad[0].Fix == "" {
+			t.Errorf("%s: got %v, want a problem at %q with a fix", c.body, err, c.pointer)
 		}
 	}
 	for _, read := range []func([]byte) error{start, user, resume, complete, todos} {
 		if _, ok := errors.AsType[*jcs.SyntaxError](read([]byte(`{"text": "a", "text": "b"}`))); !ok {
-			t.Error("a body that says something twice is taken")
+			t.Error("a body with a duplicate name is accepted")
 		}
 	}
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// words are what texts are made of, so that they meet what mends look for.
+// words are the parts of generated texts. Many of them look like something to repair.
 var words = rapid.SampledFrom([]string{
 	"Which", "one?", "{", "}", "[1]", `"`, `\`, "`", "</question>", "</parameter>", "<parameter name=\"options\">", "\n", "1)", "2)", "ü", "☂", "true", "null", ",",
 })
 
 func text(t *rapid.T, field, name string) string {
 	s := strings.TrimSpace(strings.Join(rapid.SliceOfN(words, 1, 6).Draw(t, name), " "))
-	if s == "" || decode.Swallowed(field, s) {
+	if s == "" || decode.EndsInMarkup(field, s) {
 		return "plain " + name
 	}
 	return s
 }
 
-// wellFormed are questions as a model should send them, and as they are asked then.
+// wellFormed returns valid input, and the questions that it is parsed to.
 func wellFormed(t *rapid.T) (questions []map[string]any, want []askback.Question) {
 	for i := range rapid.IntRange(1, 4).Draw(t, "questions") {
 		q := askback.Question{ID: "q" + string(rune('1'+i)), Text: string(rune('A'+i)) + " " + text(t, "question", "question")}
@@ -50,10 +50,9 @@ func encode(v any) string {
 	return string(b)
 }
 
-// misshape makes a call of questions as models make it, and says how many
-// strings are around the innermost JSON.
-func misshape(t *rapid.T, questions []map[string]any) string {
-	left := 2 // strings that may be around JSON
+// malform returns a call with mistakes that models make.
+func malform(t *rapid.T, questions []map[string]any) string {
+	left := 2 // how many more strings may be put around JSON
 	pack := func(name string, v any) any {
 		if left > 0 && rapid.Bool().Draw(t, name) {
 			left--
@@ -84,12 +83,11 @@ func misshape(t *rapid.T, questions []map[string]any) string {
 	return sent
 }
 
-// However a call is misshapen, it asks what it should, or it is refused: a mend
-// changes no word (F15, W1–W11).
-func TestAMendChangesNoWord(t *testing.T) {
+// A repaired call has the same questions as a valid one (F15, W1–W11).
+func TestRepairsChangeNoText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		questions, want := wellFormed(t)
-		sent := misshape(t, questions)
+		sent := malform(t, questions)
 		r, err := decode.Request([]byte(sent))
 		if err == nil {
 			r, err = r.Normalize()

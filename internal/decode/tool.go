@@ -13,12 +13,12 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// MaxToolOptions is how many options a model may offer (wire.md §5): what fits
-// beside each other, and what a person reads.
+// MaxToolOptions is how many options a model may offer (wire.md §5). More do not fit side
+// by side, and people do not read them.
 const MaxToolOptions = 4
 
-// Questions reads the input of the tool ask_user_question (wire.md §5) as a
-// normal request: questions, or the flat form of one, and nothing beside them.
+// Questions parses the input of the tool ask_user_question (wire.md §5) and returns a
+// normalized request. It allows questions, or the flat form of one, and no other fields.
 func Questions(input []byte) (askback.Request, error) {
 	r, err := request(input, func(*reader, *body) map[string]func(node) {
 		return map[string]func(node){}
@@ -26,13 +26,13 @@ func Questions(input []byte) (askback.Request, error) {
 	if err != nil {
 		return askback.Request{}, err
 	}
-	few := tooFew(r.Questions)
+	singles := singleOptions(r.Questions)
 	normal, err := r.Normalize()
 	bad, _ := errors.AsType[askback.Invalid](err)
-	for _, p := range few {
+	for _, p := range singles {
 		bad = slices.DeleteFunc(bad, func(b askback.Problem) bool { return b.Pointer == p.Pointer })
 	}
-	bad = append(few, bad...)
+	bad = append(singles, bad...)
 	for i, q := range normal.Questions {
 		if len(q.Options) > MaxToolOptions {
 			bad = append(bad, optionCount(i, len(q.Options)))
@@ -44,8 +44,8 @@ func Questions(input []byte) (askback.Request, error) {
 	return normal, nil
 }
 
-// tooFew finds lists of one option: not even "Other" stands beside it.
-func tooFew(questions []askback.Question) (bad askback.Invalid) {
+// singleOptions returns a problem for each list with one option, which is not a choice.
+func singleOptions(questions []askback.Question) (bad askback.Invalid) {
 	for i, q := range questions {
 		if len(q.Options) == 1 && i < askback.MaxQuestions {
 			bad = append(bad, optionCount(i, 1))
@@ -66,11 +66,11 @@ func optionCount(question, n int) askback.Problem {
 // An Action is the input of the tool confirm_action.
 type Action struct {
 	Action, Details string
-	SuggestYes      bool // only places a highlight; nothing is ever approved by it
+	SuggestYes      bool // selects the highlighted answer; it never approves anything
 }
 
-// Confirm reads the input of the tool confirm_action. Nothing of it is mended:
-// these are the words that a person approves.
+// Confirm parses the input of the tool confirm_action. It repairs nothing, because a
+// person approves these words.
 func Confirm(input []byte) (Action, error) {
 	r, n, err := parse(input)
 	if err != nil {
@@ -78,32 +78,33 @@ func Confirm(input []byte) (Action, error) {
 	}
 	var a Action
 	r.fields(n, exampleAction, map[string]func(node){
-		"action":  r.exact("action", &a.Action),
-		"details": r.exact("details", &a.Details),
+		"action":  r.verbatim("action", &a.Action),
+		"details": r.verbatim("details", &a.Details),
 		"default": r.suggestion(&a.SuggestYes),
 	})
 	if strings.TrimSpace(a.Action) == "" && r.err() == nil {
-		r.wrong("/action", "what is about to be done?", exampleAction)
+		r.problem("/action", "action is missing", exampleAction)
 	}
 	r.limit("/action", a.Action, askback.MaxQuestion)
 	r.limit("/details", a.Details, askback.MaxContext)
 	return a, r.err()
 }
 
-func (r *reader) limit(at, text string, most int) {
+func (r *reader) limit(pointer, text string, most int) {
 	if n := utf8.RuneCountInString(text); n > most {
-		r.wrong(at, fmt.Sprintf("%d characters; at most %d", n, most), "shorten it")
+		r.problem(pointer, fmt.Sprintf("%d characters; at most %d", n, most), "shorten it")
 	}
 }
 
 const exampleAction = `{"action": "Delete the branch old-login", "details": "It is merged."}`
 
-// exact reads a text that nobody may change, and that must be shown as it is.
-func (r *reader) exact(field string, into *string) func(node) {
+// verbatim reads a text that must be shown unchanged. Markup of the tool call at its end
+// is a problem.
+func (r *reader) verbatim(field string, into *string) func(node) {
 	return func(n node) {
 		r.text(into)(n)
-		if Swallowed(field, *into) {
-			r.wrong(n.at, "this text ends in markup of the call", "send each field by itself, and only its text")
+		if EndsInMarkup(field, *into) {
+			r.problem(n.pointer, "this text ends with markup of the tool call", "send each field separately, and only its text")
 		}
 	}
 }
@@ -117,13 +118,13 @@ func (r *reader) suggestion(yes *bool) func(node) {
 			*yes = true
 		case n.Kind == jcs.String && n.Text() == "no":
 		default:
-			r.wrong(n.at, "a default is true, false, yes or no", "leave it out")
+			r.problem(n.pointer, "default must be true, false, yes or no", "leave it out")
 		}
 	}
 }
 
-// plain is a value as JSON that leaves <, > and & as they are: models read it.
-func plain(v any) []byte {
+// jsonOf returns v as JSON. It does not escape <, > and &, because models read it.
+func jsonOf(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -188,7 +188,7 @@ func TestReadersKnowEveryFieldOfTheirSchema(t *testing.T) {
 func unknown(err error) bool {
 	bad, _ := err.(askback.Invalid)
 	for _, p := range bad {
-		if p.Detail == "there is no such field" {
+		if p.Detail == "unknown field" {
 			return true
 		}
 	}

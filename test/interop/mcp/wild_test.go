@@ -29,7 +29,7 @@ type became struct {
 
 // rewritten are the shapes that no client written in JavaScript can pass on: it reads
 // what the model wrote, and what it then sends has no field twice.
-var rewritten = []string{"w15_twice.txtar"}
+var rewritten = []string{"w15_duplicate_field.txtar"}
 
 // narrower are the texts of the tool where it allows less than the body of POST
 // /api/v1/asks: fewer options, and nothing beside the questions. The text for
@@ -37,7 +37,7 @@ var rewritten = []string{"w15_twice.txtar"}
 var narrower = map[string]string{
 	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,
-	"w15_title_and_id.txtar": `/title: there is no such field (the fields are allow_custom, choices, default, descriptions, header, multiSelect, multi_select, multiple, options, question, questions, required). ` +
+	"w15_title_and_id.txtar": `/title: unknown field (the fields are allow_custom, choices, default, descriptions, header, multiSelect, multi_select, multiple, options, question, questions, required). ` +
 		`Example: {"questions": [{"question": "Which team?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}`,
 }
 
@@ -47,7 +47,7 @@ var narrower = map[string]string{
 func TestWildCalls(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
-	paths, err := filepath.Glob("../../../internal/decode/testdata/wild/*.txtar")
+	paths, err := filepath.Glob("../../../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}

@@ -1,0 +1,264 @@
+package decode
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/askback/askback/internal/jcs"
+)
+
+// An embedded parameter is a field that was sent inside the text of another one (W10). It
+// happens when a model closes a parameter with a wrong tag: its host then takes the tag
+// and all further parameters for text. Only the end of a text can be such a tail. Markup
+// in its middle or in a code span belongs to the text.
+type embedded struct {
+	name, text string
+	offset     int    // in the text
+	from       string // the pointer of the text
+}
+
+// callTags are tags of the call itself. Alone at the end of a text they only mark its end.
+var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "tool_use"}
+
+// textFields are the fields whose texts may end with a tail.
+var textFields = []string{"question", "header", "label", "description", "title", "context"}
+
+// recoverableFields are the fields that are read from a tail; the value reports whether
+// the field is a text. The recipients and the deadline are never read from markup.
+var recoverableFields = map[string]bool{
+	"question": true, "header": true, "title": true, "context": true, "description": true,
+	"questions": false, "options": false, "choices": false, "descriptions": false, "default": false,
+	"multiSelect": false, "multi_select": false, "multiple": false, "allow_custom": false, "required": false,
+}
+
+// EndsInMarkup reports whether a text ends with markup of the tool call that sent it. It
+// is for texts that are never repaired.
+func EndsInMarkup(field, text string) bool {
+	_, _, found := cutTail(field, text)
+	return found
+}
+
+// modelFields is like fields for an object whose texts a model wrote. A parameter that is
+// embedded in a text is read as a field of the object, unless the object has that field.
+func (r *reader) modelFields(n node, example string, readers map[string]func(node)) {
+	if !r.require(n, jcs.Object, example) {
+		return
+	}
+	var found []embedded
+	for _, m := range n.Members() {
+		child := n.in(m.Name, m.Value)
+		if m.Value.Kind == jcs.String && slices.Contains(textFields, m.Name) {
+			var tail []embedded
+			child, tail = r.removeMarkup(child, m.Name)
+			for i := range tail {
+				tail[i].from = child.pointer
+			}
+			found = append(found, tail...)
+		}
+		r.field(child, m.Name, readers)
+	}
+	for i, p := range found {
+		r.readParameter(n, p, found[:i], readers)
+	}
+}
+
+// removeMarkup removes the tail from the text of n and returns its parameters.
+func (r *reader) removeMarkup(n node, field string) (node, []embedded) {
+	head, tail, found := cutTail(field, n.Text())
+	if !found {
+		return n, nil
+	}
+	detail, fix := "the text ended with markup of the tool call", "the markup was removed; send only the text"
+	if len(tail) > 0 {
+		names := make([]string, len(tail))
+		for i, p := range tail {
+			names[i] = truncate(p.name, 30)
+		}
+		detail = "the text contained other parameters of the call: " + truncate(strings.Join(names, ", "), 100)
+		fix = "each was read as a field of its own; send them that way"
+	}
+	r.warn(n.pointer, detail, fix)
+	return r.textNode(n, head), tail
+}
+
+// textNode returns n with another text.
+func (r *reader) textNode(n node, text string) node {
+	n.src = jsonOf(text)
+	n.Value, _ = jcs.Parse(n.src) // a string in UTF-8 is always JSON
+	return n
+}
+
+// readParameter reads an embedded parameter as a field of n, unless n has that field.
+func (r *reader) readParameter(n node, p embedded, earlier []embedded, readers map[string]func(node)) {
+	target := n.in(p.name, jcs.Value{})
+	isText, known := recoverableFields[p.name]
+	switch {
+	case !known || slices.ContainsFunc(earlier, func(e embedded) bool { return canonicalName(e.name) == canonicalName(p.name) }):
+		r.problem(p.from, "this text contains a parameter of the call that is not accepted here: "+truncate(p.name, 60),
+			"send each field separately; put markup that you write about in `backticks`")
+	case slices.ContainsFunc(n.Members(), func(m jcs.Member) bool {
+		return canonicalName(m.Name) == canonicalName(p.name) && m.Value.Kind != jcs.Null
+	}):
+		r.warn(target.pointer, "this parameter was also in another text", "the field itself was used")
+	default:
+		value := r.textNode(target, p.text)
+		if v, err := jcs.Parse([]byte(p.text)); err == nil && !isText {
+			value.Value, value.src = v, []byte(p.text)
+		}
+		r.field(value, p.name, readers)
+	}
+}
+
+// canonicalName returns the same name for all names of a field.
+func canonicalName(name string) string {
+	switch name {
+	case "choices":
+		return "options"
+	case "multi_select", "multiple":
+		return "multiSelect"
+	}
+	return name
+}
+
+// cutTail splits a text from its tail. Its time is linear in the text.
+func cutTail(field, text string) (head string, tail []embedded, found bool) {
+	ticks := 0
+	for i := 0; ; {
+		next := strings.IndexAny(text[i:], "`<")
+		if next < 0 {
+			return text, nil, false
+		}
+		i += next
+		if text[i] == '<' && ticks%2 == 0 && isTailStart(text, i) {
+			run := readTail(text[i:])
+			if i+run.size == len(text) {
+				return run.cut(field, text, i)
+			}
+			// A tail that begins inside of this one ends at the same place.
+			ticks += strings.Count(text[i:i+run.size], "`")
+			i += run.size
+			continue
+		}
+		if text[i] == '`' {
+			ticks++
+		}
+		i++
+	}
+}
+
+// isTailStart reports whether a tail can begin at i: with a closing tag, or with a
+// parameter at the beginning of a line or after a tag.
+func isTailStart(text string, i int) bool {
+	t, ok := readTag(text[i:])
+	if !ok || t.closes {
+		return ok
+	}
+	before := strings.TrimRight(text[:i], " \t")
+	return before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, ">")
+}
+
+// tail is a sequence of tags and parameters.
+type tail struct {
+	params  []embedded
+	closers []tag // before the first parameter, or all
+	size    int   // up to the end, or to words that belong to no parameter
+}
+
+func readTail(s string) tail {
+	var run tail
+	for {
+		run.size += len(s[run.size:]) - len(strings.TrimLeft(s[run.size:], " \t\r\n"))
+		t, ok := readTag(s[run.size:])
+		if !ok {
+			return run
+		}
+		t.offset = run.size
+		run.size += t.size
+		switch {
+		case !t.closes:
+			size := valueSize(s[run.size:], t.name)
+			run.params = append(run.params, embedded{name: t.name, text: strings.TrimSpace(s[run.size : run.size+size]), offset: t.offset})
+			run.size += size
+		case len(run.params) == 0:
+			run.closers = append(run.closers, t)
+		}
+	}
+}
+
+// cut splits the text before the tail at text[at:], unless the tail belongs to the text. A
+// closing tag of an element that the text opens is not part of the tail.
+func (run tail) cut(field, text string, at int) (head string, params []embedded, found bool) {
+	closers := run.closers
+	for range maxOpenTags {
+		if len(closers) == 0 || !strings.Contains(text[:at], "<"+closers[0].name) {
+			break
+		}
+		closers = closers[1:]
+	}
+	own := len(closers) > 0
+	for _, c := range closers {
+		own = own && (c.name == field || slices.Contains(callTags, c.name))
+	}
+	switch {
+	case len(closers) > 0 && (own || len(run.params) > 0):
+		return strings.TrimSpace(text[:at+closers[0].offset]), run.params, true
+	case len(run.params) > 0:
+		return strings.TrimSpace(text[:at+run.params[0].offset]), run.params, true
+	}
+	return text, nil, false
+}
+
+// maxOpenTags limits the work for hostile texts.
+const maxOpenTags = 8
+
+// valueSize returns the size of the value of a parameter. It ends at its closing tag, at
+// the next parameter, or at the end of s.
+func valueSize(s, name string) int {
+	for i := strings.IndexByte(s, '<'); i >= 0; {
+		t, ok := readTag(s[i:])
+		if ok && (!t.closes || t.name == name || slices.Contains(callTags, t.name)) {
+			return i
+		}
+		more := strings.IndexByte(s[i+1:], '<')
+		if more < 0 {
+			break
+		}
+		i += 1 + more
+	}
+	return len(s)
+}
+
+// tag is </name>, or <parameter name="name">, each with or without the prefix antml.
+type tag struct {
+	name   string
+	closes bool
+	size   int // in bytes
+	offset int // in the text of the tail
+}
+
+func readTag(s string) (tag, bool) {
+	rest, ok := strings.CutPrefix(s, "<")
+	if !ok {
+		return tag{}, false
+	}
+	rest, closes := strings.CutPrefix(rest, "/")
+	rest = strings.TrimPrefix(rest, "antml:")
+	if closes {
+		name := tagName(rest)
+		return tag{name: name, closes: true, size: len(s) - len(rest) + len(name) + 1}, name != "" && strings.HasPrefix(rest[len(name):], ">")
+	}
+	rest, ok = strings.CutPrefix(rest, `parameter name="`)
+	name := tagName(rest)
+	return tag{name: name, size: len(s) - len(rest) + len(name) + 2}, ok && name != "" && strings.HasPrefix(rest[len(name):], `">`)
+}
+
+// tagName returns the name at the beginning of s.
+func tagName(s string) string {
+	end := strings.IndexFunc(s, func(c rune) bool {
+		return c != '_' && c != '-' && c != '.' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')
+	})
+	if end < 0 {
+		return s
+	}
+	return s[:end]
+}

@@ -1,0 +1,248 @@
+package decode
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// maxStrings is how many strings around JSON are removed. Models have sent one around the
+// body and another around a list, but never more (W1–W3).
+const maxStrings = 2
+
+// warn adds a warning about a repair, up to the limit of askback.MaxProblems.
+func (r *reader) warn(pointer, detail, fix string) {
+	if len(r.warnings) < askback.MaxProblems {
+		r.warnings = append(r.warnings, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
+	}
+}
+
+// parseRepaired is like parse for a body that may contain questions. It adds missing
+// closing brackets and removes a string around the body. exact reports that the body has a
+// confirmation, so that no repair is allowed.
+func parseRepaired(raw []byte) (r *reader, n node, exact bool, err error) {
+	r, n, err = parse(raw)
+	if err != nil {
+		whole, ok := r.closeBrackets(raw, err)
+		if !ok {
+			return r, n, false, err
+		}
+		if n = whole; hasConfirmation(n.Value) {
+			return r, n, true, err
+		}
+	}
+	n, ok := r.unpack(n)
+	if !ok {
+		return r, n, false, r.err()
+	}
+	return r, n, hasConfirmation(n.Value), nil
+}
+
+func hasConfirmation(v jcs.Value) bool {
+	_, ok := v.Get("confirmation")
+	return ok
+}
+
+// closeBrackets parses a truncated text with its missing closing brackets added (W11). It
+// reports false if more than brackets may be missing.
+func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
+	syntax, ok := err.(*jcs.SyntaxError)
+	if !ok || syntax.Offset < len(raw) {
+		return node{}, false
+	}
+	missing, ok := openBrackets(raw)
+	if !ok {
+		return node{}, false
+	}
+	whole := slices.Concat(raw, missing)
+	v, err := jcs.Parse(whole)
+	if err != nil {
+		return node{}, false
+	}
+	r.warn("", "closing brackets are missing at the end of the JSON", fmt.Sprintf("%q was added; send complete JSON", missing))
+	return node{Value: v, src: whole}, true
+}
+
+// openBrackets returns the missing closing brackets of a text, innermost first. It reports
+// false after a number, whose last digits may be missing, and where another value must
+// follow. It need not detect an unclosed string: the parser does.
+func openBrackets(raw []byte) (missing []byte, ok bool) {
+	quoted := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			missing = append(missing, '}')
+		case c == '[':
+			missing = append(missing, ']')
+		case (c == '}' || c == ']') && len(missing) > 0:
+			missing = missing[:len(missing)-1] // the parser sees whether they fit
+		}
+	}
+	slices.Reverse(missing)
+	raw = bytes.TrimRight(raw, " \t\r\n")
+	const last = `"}]el` // a string, an object, a list, true, false, null
+	return missing, len(missing) > 0 && strings.IndexByte(last, raw[len(raw)-1]) >= 0
+}
+
+// unpack parses JSON that was sent inside a string (W1, W2, W3). If it is invalid, unpack
+// adds a problem and reports false.
+func (r *reader) unpack(n node) (node, bool) {
+	for n.Kind == jcs.String && looksLikeJSON(n.Text()) {
+		if n.strings == maxStrings {
+			r.problem(n.pointer, "this is JSON inside three strings", "send the JSON itself")
+			return n, false
+		}
+		inner, err := r.parseString(n)
+		if err != nil {
+			r.problem(n.pointer, fmt.Sprintf("the JSON in this string cannot be read: line %d, column %d: %s", err.Line, err.Column, err.Detail),
+				"send the JSON itself, not in a string")
+			return n, false
+		}
+		n = inner
+	}
+	return n, true
+}
+
+// looksLikeJSON reports whether a text begins like an array, an object, or a string that
+// may contain one.
+func looksLikeJSON(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && strings.IndexByte(`[{"`, text[0]) >= 0
+}
+
+// parseString parses the text of a string as JSON.
+func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
+	src := []byte(n.Text())
+	v, err := jcs.Parse(src)
+	inner := node{Value: v, src: src}
+	if err != nil {
+		whole, ok := r.closeBrackets(src, err)
+		if !ok {
+			return n, err.(*jcs.SyntaxError)
+		}
+		inner = whole
+	}
+	r.warn(n.pointer, "this is JSON inside a string", "it was parsed; send the JSON itself, without quotes around it")
+	inner.pointer, inner.strings = n.pointer, n.strings+1
+	return inner, nil
+}
+
+// optionalText reads a text that a question does not need. A value of another kind is
+// ignored, with a warning (W9).
+func (r *reader) optionalText(into *string) func(node) {
+	return func(n node) {
+		if n.Kind != jcs.String {
+			r.warn(n.pointer, "expected a string, got "+n.Kind.String(), "it was ignored; send a string")
+			return
+		}
+		*into = n.Text()
+	}
+}
+
+// lenientFlag reads a flag that may be a string or a number (W9).
+func (r *reader) lenientFlag(into *bool) func(node) {
+	given := false
+	return func(n node) {
+		yes, ok := parseFlag(n)
+		switch {
+		case given && ok && yes != *into:
+			r.problem(n.pointer, "this flag was given twice, with different values", "send it once")
+		case !ok:
+			r.warn(n.pointer, "expected true or false, got "+n.Kind.String(), "it was ignored; send true or false")
+			return
+		case n.Kind != jcs.Bool:
+			r.warn(n.pointer, "expected true or false, got "+excerpt(n), fmt.Sprintf("it was read as %t; send true or false", yes))
+		}
+		*into, given = yes, true
+	}
+}
+
+// parseFlag returns the value of a flag, and whether n is one.
+func parseFlag(n node) (yes, ok bool) {
+	if n.Kind == jcs.Bool {
+		return n.Bool(), true
+	}
+	switch strings.ToLower(strings.TrimSpace(n.Text())) {
+	case "true", "yes", "1":
+		return true, true
+	case "false", "no", "0":
+		return false, true
+	}
+	return false, false
+}
+
+// excerpt quotes the beginning of a string, or returns the digits of a number.
+func excerpt(n node) string {
+	if n.Kind == jcs.String {
+		return strconv.Quote(truncate(n.Text(), 20))
+	}
+	return n.Text()
+}
+
+// truncate returns at most limit characters of s.
+func truncate(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// alias reads a field that was sent under a name of other programs, with a warning.
+func (r *reader) alias(name string, read func(node)) func(node) {
+	return func(n node) {
+		r.warn(n.pointer, "this field has a different name here", fmt.Sprintf("it was read as %q; use that name", name))
+		read(n)
+	}
+}
+
+const severalQuestions = "this text asks several questions"
+
+// warnSeveralQuestions adds a warning if a text contains several questions, which would
+// get one answer (W14).
+func (r *reader) warnSeveralQuestions(pointer string, q askback.Question) {
+	if len(q.Options) == 0 && isEnumeration(q.Text) {
+		r.warn(pointer, severalQuestions, "it was asked as one question; send each as an entry of questions, with its options")
+	}
+}
+
+// isEnumeration reports whether a text contains 1) and 2), or lines that begin with 1. and
+// 2.
+func isEnumeration(text string) bool {
+	return containsInOrder(text, "1)", "2)", " \n\t(:：") || containsInOrder(text, "1.", "2.", "\n")
+}
+
+func containsInOrder(text, first, second, before string) bool {
+	_, rest, ok := cutAfter("\n"+text, first, before)
+	if !ok {
+		return false
+	}
+	_, _, ok = cutAfter(rest, second, before)
+	return ok
+}
+
+// cutAfter is like strings.Cut for the first mark that follows one of the characters in
+// before.
+func cutAfter(text, mark, before string) (head, rest string, ok bool) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], mark)
+		if i < 0 {
+			return text, "", false
+		}
+		i += from
+		if r, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && strings.ContainsRune(before, r) {
+			return text[:i], text[i+len(mark):], true
+		}
+		from = i + len(mark)
+	}
+}
