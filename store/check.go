@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxChange is the most bytes that one change may have. A larger one would delay every
-// change behind it.
+// maxChange is the size limit of a change in bytes. A larger one would delay every change
+// behind it.
 const maxChange = 16 << 20
 
 // A name identifies a record: its kind and id.
 type name struct{ kind, id string }
 
 // Check returns the size of a change in bytes, or an error if no store can keep it.
-// Every store rejects the same: a record without kind or id, a new one without Fixed,
+// Every store rejects the same: a record without a kind or id, a new one without Fixed,
 // the same record or effect twice, an event without a type, an effect without its record
 // in Put, text that is not UTF-8 or contains NUL, and more than 16 MB.
 func (c Change) Check() (size int, err error) {
 	seen := make(map[name]bool, len(c.Put)+len(c.Delete))
 	for i, r := range c.Put {
 		if err := checkRecord(r, seen); err != nil {
-			return 0, fmt.Errorf("refused: put %d: %v", i, err)
+			return 0, fmt.Errorf("invalid change: Put[%d]: %v", i, err)
 		}
 		size += len(r.Fixed) + len(r.State) + len(r.Key)
 	}
@@ -32,15 +32,15 @@ func (c Change) Check() (size int, err error) {
 	}
 	for i, d := range c.Delete {
 		if err := checkRef(d.Kind, d.ID, d.Version, seen); err != nil {
-			return 0, fmt.Errorf("refused: delete %d: %v", i, err)
+			return 0, fmt.Errorf("invalid change: Delete[%d]: %v", i, err)
 		}
 	}
 	for i, f := range c.Prune {
 		if f.Stream == "" {
-			return 0, fmt.Errorf("refused: prune %d: it has no stream", i)
+			return 0, fmt.Errorf("invalid change: Prune[%d]: no stream", i)
 		}
 		if !isText(f.Stream, f.Subject) {
-			return 0, fmt.Errorf("refused: prune %d: %v", i, errText)
+			return 0, fmt.Errorf("invalid change: Prune[%d]: %v", i, errText)
 		}
 	}
 	m, err := c.checkEvents()
@@ -48,7 +48,7 @@ func (c Change) Check() (size int, err error) {
 		return 0, err
 	}
 	if size += n + m; size > maxChange {
-		return 0, fmt.Errorf("refused: a change of %d bytes; at most %d", size, maxChange)
+		return 0, fmt.Errorf("invalid change: %d bytes; the limit is %d", size, maxChange)
 	}
 	return size, nil
 }
@@ -56,10 +56,10 @@ func (c Change) Check() (size int, err error) {
 func (c Change) checkEvents() (size int, err error) {
 	for i, e := range c.Events {
 		if e.Type == "" {
-			return 0, fmt.Errorf("refused: event %d: it has no type", i)
+			return 0, fmt.Errorf("invalid change: Events[%d]: no type", i)
 		}
 		if !isText(e.Stream, e.Subject, e.Type) {
-			return 0, fmt.Errorf("refused: event %d: %v", i, errText)
+			return 0, fmt.Errorf("invalid change: Events[%d]: %v", i, errText)
 		}
 		size += len(e.Data)
 	}
@@ -74,13 +74,13 @@ func (c Change) checkEffects(put map[name]bool) (size int, err error) {
 	}
 	for i, e := range c.Effects {
 		if err := checkEffect(e, put, seen); err != nil {
-			return 0, fmt.Errorf("refused: effect %d: %v", i, err)
+			return 0, fmt.Errorf("invalid change: Effects[%d]: %v", i, err)
 		}
 		size += len(e.Data)
 	}
 	for i, d := range c.Done {
 		if err := checkCompletion(d, seen); err != nil {
-			return 0, fmt.Errorf("refused: completion %d: %v", i, err)
+			return 0, fmt.Errorf("invalid change: Done[%d]: %v", i, err)
 		}
 		size += len(d.Error)
 	}
@@ -92,9 +92,9 @@ func checkEffect(e Effect, put map[name]bool, seen map[string]bool) error {
 	case e.ID == "" || e.Kind == "":
 		return errors.New("an effect needs an id and a kind")
 	case !put[name{e.SubjectKind, e.Subject}]:
-		return errors.New("the change must put the record that the effect belongs to")
+		return errors.New("its record must be in Put")
 	case e.Attempts != 0 || e.Node != "" || e.Error != "":
-		return errors.New("a new effect has no attempts, no node and no error")
+		return errors.New("a new effect must have no Attempts, Node or Error")
 	case seen[e.ID]:
 		return errEffectTwice
 	case !isText(e.ID, e.Kind, e.Stream):
@@ -109,7 +109,7 @@ func checkCompletion(d Completion, seen map[string]bool) error {
 	case d.ID == "":
 		return errors.New("a completion needs the id of its effect")
 	case d.Dead && !d.Retry.IsZero():
-		return errors.New("an effect is either retried or dead")
+		return errors.New("it has both Retry and Dead")
 	case seen[d.ID]:
 		return errEffectTwice
 	case !isText(d.ID, d.Node, d.Error):
@@ -122,10 +122,10 @@ func checkCompletion(d Completion, seen map[string]bool) error {
 // CheckNode returns an error if no store can record a claim of a node with this name.
 func CheckNode(node string) error {
 	if node == "" {
-		return errors.New("refused: a node needs a name")
+		return errors.New("invalid node: it needs a name")
 	}
 	if !isText(node) {
-		return fmt.Errorf("refused: the name of a node: %v", errText)
+		return fmt.Errorf("invalid node: %v", errText)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func checkRecord(r Record, seen map[name]bool) error {
 		return err
 	}
 	if r.Version == 0 && r.Fixed == nil {
-		return errors.New("a new record needs its fixed part")
+		return errors.New("a new record needs Fixed")
 	}
 	if !isText(r.Stream, r.Key, r.Owner, r.Agent, r.Status) || !isText(r.To...) {
 		return errText
@@ -150,7 +150,7 @@ func checkRef(kind, id string, version int64, seen map[name]bool) error {
 	case version < 0:
 		return errors.New("the version is negative")
 	case seen[name{kind, id}]:
-		return errors.New("the change has this record twice")
+		return errors.New("the record is in the change twice")
 	case !isText(kind, id):
 		return errText
 	}
@@ -159,11 +159,12 @@ func checkRef(kind, id string, version int64, seen map[name]bool) error {
 }
 
 var (
-	errText        = errors.New("text must be UTF-8 without the character NUL")
-	errEffectTwice = errors.New("the change has this effect twice")
+	errText        = errors.New("text must be UTF-8 without NUL characters")
+	errEffectTwice = errors.New("the effect is in the change twice")
 )
 
-// isText reports whether every database can store the strings as text.
+// isText reports whether every string is valid UTF-8 without NUL, which PostgreSQL
+// requires.
 func isText(all ...string) bool {
 	for _, s := range all {
 		if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {

@@ -14,7 +14,7 @@ func keyed(kind, id, key string) store.Record {
 	return r
 }
 
-func holds(t *testing.T, s Store, kind, key, id string) {
+func checkKey(t *testing.T, s Store, kind, key, id string) {
 	t.Helper()
 	r, err := s.ReadKey(t.Context(), kind, key)
 	if id == "" {
@@ -28,88 +28,88 @@ func holds(t *testing.T, s Store, kind, key, id string) {
 	}
 }
 
-func keys(t *testing.T, sub Subject) {
+func testKeys(t *testing.T, sub Subject) {
 	s := sub.Store
-	holds(t, s, "ask", "k", "")
+	checkKey(t, s, "ask", "k", "")
 	a := keyed("ask", "ask_1", "k")
-	keep(t, s, put(a, keyed("token", "tok_1", "k"))) // the same key of another kind
-	holds(t, s, "ask", "k", "ask_1")
-	holds(t, s, "token", "k", "tok_1")
-	a = kept(a)
+	mustCommit(t, s, put(a, keyed("token", "tok_1", "k"))) // the same key of another kind
+	checkKey(t, s, "ask", "k", "ask_1")
+	checkKey(t, s, "token", "k", "tok_1")
+	a = committed(a)
 	a.Key = "other"
-	keep(t, s, put(a))
-	holds(t, s, "ask", "k", "")
-	holds(t, s, "ask", "other", "ask_1")
-	a = kept(a)
+	mustCommit(t, s, put(a))
+	checkKey(t, s, "ask", "k", "")
+	checkKey(t, s, "ask", "other", "ask_1")
+	a = committed(a)
 	a.Key = ""
-	keep(t, s, put(a))
-	holds(t, s, "ask", "other", "")
-	holds(t, s, "ask", "", "") // the empty key finds no record
-	keep(t, s, put(keyed("ask", "ask_2", "k"), keyed("ask", "ask_3", "other")))
-	holds(t, s, "ask", "k", "ask_2")
-	keep(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
+	mustCommit(t, s, put(a))
+	checkKey(t, s, "ask", "other", "")
+	checkKey(t, s, "ask", "", "") // the empty key finds no record
+	mustCommit(t, s, put(keyed("ask", "ask_2", "k"), keyed("ask", "ask_3", "other")))
+	checkKey(t, s, "ask", "k", "ask_2")
+	mustCommit(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
 }
 
-// takenKeys checks that a key that is taken is a conflict, and still finds its record. So
+// testTakenKeys checks that a key that is taken is a conflict, and still finds its record. So
 // two requests with one key create one ask.
-func takenKeys(t *testing.T, sub Subject) {
+func testTakenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
-	keep(t, s, put(a, b))
-	conflict(t, s, put(keyed("ask", "ask_3", "k")))
-	missing(t, s, "ask", "ask_3")
-	b = kept(b)
+	mustCommit(t, s, put(a, b))
+	mustConflict(t, s, put(keyed("ask", "ask_3", "k")))
+	mustNotExist(t, s, "ask", "ask_3")
+	b = committed(b)
 	b.Key = "k"
-	conflict(t, s, put(b))
-	same(t, "the one that wanted the key", get(t, s, "ask", "ask_2").Version, int64(1))
-	conflict(t, s, put(keyed("ask", "ask_4", "new"), keyed("ask", "ask_5", "new")))
-	holds(t, s, "ask", "new", "")
-	holds(t, s, "ask", "k", "ask_1")
-	keep(t, s, put(kept(a))) // a record may keep its own key
-	holds(t, s, "ask", "k", "ask_1")
+	mustConflict(t, s, put(b))
+	mustEqual(t, "the version of the rejected record", mustRead(t, s, "ask", "ask_2").Version, int64(1))
+	mustConflict(t, s, put(keyed("ask", "ask_4", "new"), keyed("ask", "ask_5", "new")))
+	checkKey(t, s, "ask", "new", "")
+	checkKey(t, s, "ask", "k", "ask_1")
+	mustCommit(t, s, put(committed(a))) // a record may keep its own key
+	checkKey(t, s, "ask", "k", "ask_1")
 }
 
-func keysMove(t *testing.T, sub Subject) {
+func testMovedKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
-	keep(t, s, put(a, b))
-	a, b = kept(a), kept(b)
+	mustCommit(t, s, put(a, b))
+	a, b = committed(a), committed(b)
 
 	a.Key, b.Key = "", "k"
-	conflict(t, s, put(b, a)) // a still has the key when b is written
-	holds(t, s, "ask", "k", "ask_1")
-	keep(t, s, put(a, b))
-	holds(t, s, "ask", "k", "ask_2")
+	mustConflict(t, s, put(b, a)) // a still has the key when b is written
+	checkKey(t, s, "ask", "k", "ask_1")
+	mustCommit(t, s, put(a, b))
+	checkKey(t, s, "ask", "k", "ask_2")
 
 	// Deletions come before the records of Put.
 	c := keyed("ask", "ask_3", "k")
-	keep(t, s, store.Change{Put: []store.Record{c}, Delete: []store.Ref{ref(kept(b))}})
-	holds(t, s, "ask", "k", "ask_3")
-	missing(t, s, "ask", "ask_2")
+	mustCommit(t, s, store.Change{Put: []store.Record{c}, Delete: []store.Ref{ref(committed(b))}})
+	checkKey(t, s, "ask", "k", "ask_3")
+	mustNotExist(t, s, "ask", "ask_2")
 
 	// Two records cannot swap their keys in one change.
 	d := keyed("ask", "ask_4", "l")
-	keep(t, s, put(d))
-	c, d = kept(c), kept(d)
+	mustCommit(t, s, put(d))
+	c, d = committed(c), committed(d)
 	c.Key, d.Key = "l", "k"
-	conflict(t, s, put(c, d))
-	holds(t, s, "ask", "k", "ask_3")
-	holds(t, s, "ask", "l", "ask_4")
+	mustConflict(t, s, put(c, d))
+	checkKey(t, s, "ask", "k", "ask_3")
+	checkKey(t, s, "ask", "l", "ask_4")
 }
 
-// wholeOrNothing checks that a change of several records and events is committed as a
+// testAtomicity checks that a change of several records and events is committed as a
 // whole or not at all (E8, F2).
-func wholeOrNothing(t *testing.T, sub Subject) {
+func testAtomicity(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n := range 50 {
 		c.Put = append(c.Put, record("ask", id(n)))
 		c.Events = append(c.Events, event("ses_1", "asked"), event("ses_2", "asked"))
 	}
-	keep(t, s, c)
-	same(t, "all of them", len(list(t, s, store.Query{Kind: "ask"})), 50)
-	gapless(t, history(t, s, ""))
-	before := list(t, s, store.Query{Kind: "ask"})
+	mustCommit(t, s, c)
+	mustEqual(t, "number of records", len(mustList(t, s, store.Query{Kind: "ask"})), 50)
+	checkNumbers(t, allEvents(t, s, ""))
+	before := mustList(t, s, store.Query{Kind: "ask"})
 
 	// One stale version at any position of the change keeps all of it out.
 	for stale := range 8 {
@@ -125,22 +125,22 @@ func wholeOrNothing(t *testing.T, sub Subject) {
 				next.Put = append(next.Put, r)
 			}
 		}
-		conflict(t, s, next)
+		mustConflict(t, s, next)
 	}
-	conflict(t, s, put(record("ask", "ask_new"), record("ask", id(7))))
-	missing(t, s, "ask", "ask_new")
-	same(t, "the records", list(t, s, store.Query{Kind: "ask"}), before)
-	same(t, "the history", len(history(t, s, "")), 100)
-	same(t, "the next number", keep(t, s, store.Change{Events: []store.Event{event("ses_9", "first")}}), int64(101))
-	gapless(t, history(t, s, ""))
+	mustConflict(t, s, put(record("ask", "ask_new"), record("ask", id(7))))
+	mustNotExist(t, s, "ask", "ask_new")
+	mustEqual(t, "the records", mustList(t, s, store.Query{Kind: "ask"}), before)
+	mustEqual(t, "the history", len(allEvents(t, s, "")), 100)
+	mustEqual(t, "the next number", mustCommit(t, s, store.Change{Events: []store.Event{event("ses_9", "first")}}), int64(101))
+	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// impossible returns changes that every store rejects.
-func impossible() map[string]store.Change {
+// invalidChanges returns changes that every store rejects.
+func invalidChanges() map[string]store.Change {
 	one := func(change func(*store.Record)) store.Change {
 		r := record("ask", "ask_bad")
 		change(&r)
-		// The valid record before it must not be kept either.
+		// The valid record before it must not be kept.
 		return store.Change{Put: []store.Record{record("ask", "ask_beside"), r}, Events: []store.Event{event("ses_bad", "asked")}}
 	}
 	huge := make([]byte, 16<<20)
@@ -166,15 +166,15 @@ func impossible() map[string]store.Change {
 	return bad
 }
 
-func refusals(t *testing.T, sub Subject) {
+func testInvalidChanges(t *testing.T, sub Subject) {
 	s := sub.Store
-	for name, c := range impossible() {
+	for name, c := range invalidChanges() {
 		_, err := s.Commit(t.Context(), c)
-		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) || !strings.HasPrefix(err.Error(), "refused: ") {
-			t.Errorf("%s: got %v, want a refusal that is no conflict", name, err)
+		if err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) || !strings.HasPrefix(err.Error(), "invalid change: ") {
+			t.Errorf("%s: got %v, want an error other than ErrConflict and ErrUnknown", name, err)
 		}
 	}
-	same(t, "kept of it", ids(list(t, s, store.Query{Kind: "ask"})), []string{})
-	same(t, "history of it", len(history(t, s, "")), 0)
-	keep(t, s, put(record("ask", "ask_bad"), record("ask", "ask_beside")))
+	mustEqual(t, "records that were kept", ids(mustList(t, s, store.Query{Kind: "ask"})), []string{})
+	mustEqual(t, "events that were kept", len(allEvents(t, s, "")), 0)
+	mustCommit(t, s, put(record("ask", "ask_bad"), record("ask", "ask_beside")))
 }

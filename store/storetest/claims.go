@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +13,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-func claimOrder(t *testing.T, sub Subject) {
+func testClaimOrder(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
 	for n, due := range []int{3, 1, 2, 1, 4, 2} {
@@ -19,14 +21,14 @@ func claimOrder(t *testing.T, sub Subject) {
 		e.Due = noon.Add(time.Duration(due) * time.Millisecond)
 		effects = append(effects, e)
 	}
-	withEffects(t, s, effects...)
+	commitEffects(t, s, effects...)
 	at := func(ms int) time.Time { return noon.Add(time.Duration(ms) * time.Millisecond) }
-	same(t, "before the first is due", claim(t, s, "node", noon, 0), noEffects)
-	same(t, "the first", effectIDs(claim(t, s, "node", at(2), 1)), []string{"eff_1"})
-	same(t, "two more", effectIDs(claim(t, s, "node", at(2), 2)), []string{"eff_3", "eff_2"})
-	same(t, "all that are due", effectIDs(claim(t, s, "node", at(3), 0)), []string{"eff_5", "eff_0"})
-	same(t, "all at their time", effectIDs(claim(t, s, "node", at(4), -1)), []string{"eff_4"})
-	same(t, "no more", claim(t, s, "node", later, 0), noEffects)
+	mustEqual(t, "before the first is due", mustClaim(t, s, "node", noon, 0), noEffects)
+	mustEqual(t, "the first that is due", effectIDs(mustClaim(t, s, "node", at(2), 1)), []string{"eff_1"})
+	mustEqual(t, "the next two", effectIDs(mustClaim(t, s, "node", at(2), 2)), []string{"eff_3", "eff_2"})
+	mustEqual(t, "all that are due", effectIDs(mustClaim(t, s, "node", at(3), 0)), []string{"eff_5", "eff_0"})
+	mustEqual(t, "all at their time", effectIDs(mustClaim(t, s, "node", at(4), -1)), []string{"eff_4"})
+	mustEqual(t, "when all are claimed", mustClaim(t, s, "node", later, 0), noEffects)
 	if _, err := s.Claim(t.Context(), "", noon, 1); err == nil || !strings.Contains(err.Error(), "needs a name") {
 		t.Errorf("Claim without a node: got %v, want an error", err)
 	}
@@ -38,28 +40,28 @@ func claimOrder(t *testing.T, sub Subject) {
 	}
 }
 
-// claimBounds checks the most effects that one call returns.
-func claimBounds(t *testing.T, sub Subject) {
+// testClaimLimits checks that Claim and Dead return at most MaxList effects.
+func testClaimLimits(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
 	for n := range store.MaxList + 5 {
 		effects = append(effects, effect(fmt.Sprintf("eff_%05d", n)))
 	}
-	withEffects(t, s, effects...)
-	all := claim(t, s, "node", noon, store.MaxList+1)
-	same(t, "the most that one Claim returns", len(all), store.MaxList)
+	commitEffects(t, s, effects...)
+	all := mustClaim(t, s, "node", noon, store.MaxList+1)
+	mustEqual(t, "the most that one Claim returns", len(all), store.MaxList)
 	var c store.Change
-	for _, e := range append(all, claim(t, s, "node", noon, 0)...) {
+	for _, e := range append(all, mustClaim(t, s, "node", noon, 0)...) {
 		c.Done = append(c.Done, store.Completion{ID: e.ID, Node: "node", Dead: true})
 	}
-	keep(t, s, c)
+	mustCommit(t, s, c)
 	for limit, want := range map[int]int{0: store.MaxList, -1: store.MaxList, 3: 3, store.MaxList + 1: store.MaxList} {
-		same(t, fmt.Sprint("Dead of ", limit), len(deadLetters(t, s, store.Query{Limit: limit})), want)
+		mustEqual(t, fmt.Sprint("Dead of ", limit), len(mustListDead(t, s, store.Query{Limit: limit})), want)
 	}
 }
 
-// claimsByTwoNodes checks that each effect is claimed by one node, while others are added.
-func claimsByTwoNodes(t *testing.T, sub Subject) {
+// testClaimByNodes checks that each effect is claimed by one node while effects are added.
+func testClaimByNodes(t *testing.T, sub Subject) {
 	s := sub.Store
 	const nodes, each = 4, 50
 	var mu sync.Mutex
@@ -87,10 +89,10 @@ func claimsByTwoNodes(t *testing.T, sub Subject) {
 			mu.Unlock()
 		}
 	})
-	for _, e := range claim(t, s, "last", noon, 0) {
+	for _, e := range mustClaim(t, s, "last", noon, 0) {
 		times[e.ID]++
 	}
-	same(t, "effects", len(times), nodes*each)
+	mustEqual(t, "effects", len(times), nodes*each)
 	for id, n := range times {
 		if n != 1 {
 			t.Errorf("%s was claimed %d times, want once", id, n)
@@ -98,18 +100,18 @@ func claimsByTwoNodes(t *testing.T, sub Subject) {
 	}
 }
 
-func lostClaims(t *testing.T, sub Subject) {
+func testLostClaims(t *testing.T, sub Subject) {
 	s := sub.Store
 	e := effect("eff_1")
-	r := withEffects(t, s, e)
-	claim(t, s, "a", noon, 1)
-	beat(t, s, "a", noon.Add(store.HeartbeatInterval))
+	r := commitEffects(t, s, e)
+	mustClaim(t, s, "a", noon, 1)
+	mustBeat(t, s, "a", noon.Add(store.HeartbeatInterval))
 	timeout := noon.Add(store.HeartbeatInterval + store.HeartbeatTimeout)
-	same(t, "claimed again just before the timeout", claim(t, s, "b", timeout.Add(-time.Millisecond), 1), noEffects)
-	same(t, "claimed by the same node after the timeout", claim(t, s, "a", timeout, 1), noEffects)
+	mustEqual(t, "claimed again just before the timeout", mustClaim(t, s, "b", timeout.Add(-time.Millisecond), 1), noEffects)
+	mustEqual(t, "claimed by the same node after the timeout", mustClaim(t, s, "a", timeout, 1), noEffects)
 	timeout = timeout.Add(store.HeartbeatTimeout)
-	beat(t, s, "b", timeout)
-	same(t, "claimed again after the timeout", claim(t, s, "b", timeout, 1), []store.Effect{claimed(e, "b", 2)})
+	mustBeat(t, s, "b", timeout)
+	mustEqual(t, "claimed again after the timeout", mustClaim(t, s, "b", timeout, 1), []store.Effect{claimed(e, "b", 2)})
 
 	next := effect("eff_2")
 	result := func(node string) store.Change {
@@ -118,59 +120,108 @@ func lostClaims(t *testing.T, sub Subject) {
 			Done: []store.Completion{{ID: "eff_1", Node: node}},
 		}
 	}
-	conflict(t, s, result("a"))
-	same(t, "the record after the late result", get(t, s, "ask", "ask_1"), r)
-	same(t, "effects of the late result", claim(t, s, "c", timeout, 0), noEffects)
-	same(t, "events of the late result", len(history(t, s, "")), 0)
-	keep(t, s, result("b"))
-	same(t, "the event", history(t, s, "")[0].Type, "sent by b")
-	same(t, "the next effect", claim(t, s, "a", timeout, 0), []store.Effect{claimed(next, "a", 1)})
-	same(t, "claims after all nodes are gone", effectIDs(claim(t, s, "c", timeout.Add(time.Hour), 0)), []string{"eff_2"})
+	mustConflict(t, s, result("a"))
+	mustEqual(t, "the record after the late result", mustRead(t, s, "ask", "ask_1"), r)
+	mustEqual(t, "effects of the late result", mustClaim(t, s, "c", timeout, 0), noEffects)
+	mustEqual(t, "events of the late result", len(allEvents(t, s, "")), 0)
+	mustCommit(t, s, result("b"))
+	mustEqual(t, "the event", allEvents(t, s, "")[0].Type, "sent by b")
+	mustEqual(t, "the next effect", mustClaim(t, s, "a", timeout, 0), []store.Effect{claimed(next, "a", 1)})
+	mustEqual(t, "claims after all nodes are gone", effectIDs(mustClaim(t, s, "c", timeout.Add(time.Hour), 0)), []string{"eff_2"})
 }
 
-// completions checks that a completion that does not match the claim is a conflict.
-func completions(t *testing.T, sub Subject) {
+// testCompletions checks that a completion that does not match the claim is a conflict.
+func testCompletions(t *testing.T, sub Subject) {
 	s := sub.Store
-	withEffects(t, s, effect("eff_1"), effect("eff_2"))
+	commitEffects(t, s, effect("eff_1"), effect("eff_2"))
 	for _, how := range []store.Completion{{}, {Retry: noon}, {Dead: true}} {
 		as := func(id, node string) store.Change {
 			how.ID, how.Node = id, node
-			return done(how)
+			return complete(how)
 		}
-		conflict(t, s, as("eff_9", "")) // it does not exist
-		conflict(t, s, as("eff_9", "a"))
-		conflict(t, s, as("eff_1", "a")) // it is not claimed
+		mustConflict(t, s, as("eff_9", "")) // it does not exist
+		mustConflict(t, s, as("eff_9", "a"))
+		mustConflict(t, s, as("eff_1", "a")) // it is not claimed
 	}
-	claim(t, s, "a", noon, 1)
+	mustClaim(t, s, "a", noon, 1)
 	for _, how := range []store.Completion{{}, {Retry: noon}, {Dead: true}} {
 		how.ID = "eff_1"
-		conflict(t, s, done(how)) // it is claimed
+		mustConflict(t, s, complete(how)) // it is claimed
 		how.Node = "b"
-		conflict(t, s, done(how)) // it is claimed by another node
+		mustConflict(t, s, complete(how)) // it is claimed by another node
 		how.Node = "a"
-		conflict(t, s, done(how, store.Completion{ID: "eff_2", Node: "a"})) // the second is not claimed
+		mustConflict(t, s, complete(how, store.Completion{ID: "eff_2", Node: "a"})) // the second is not claimed
 	}
-	same(t, "effects that are free", effectIDs(claim(t, s, "b", noon, 0)), []string{"eff_2"})
-	same(t, "dead letters", deadLetters(t, s, store.Query{}), noEffects)
-	contest(t, s, 10, func(int) store.Change { return done(store.Completion{ID: "eff_1", Node: "a"}) })
-	same(t, "effects after the timeout", effectIDs(claim(t, s, "c", later, 0)), []string{"eff_2"})
+	mustEqual(t, "effects that are free", effectIDs(mustClaim(t, s, "b", noon, 0)), []string{"eff_2"})
+	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)
+	commitConcurrently(t, s, 10, func(int) store.Change { return complete(store.Completion{ID: "eff_1", Node: "a"}) })
+	mustEqual(t, "effects after the timeout", effectIDs(mustClaim(t, s, "c", later, 0)), []string{"eff_2"})
 }
 
-func claimsAfterClose(t *testing.T, sub Subject) { claimsAfterRestart(t, sub, true) }
-func claimsAfterKill(t *testing.T, sub Subject)  { claimsAfterRestart(t, sub, false) }
+// testClaimInFailingBatch checks that claims are kept while other changes fail after a part
+// of them was written.
+func testClaimInFailingBatch(t *testing.T, sub Subject) {
+	s := sub.Store
+	var effects []store.Effect
+	for n := range 30 {
+		effects = append(effects, effect(fmt.Sprintf("eff_%05d", n)))
+	}
+	commitEffects(t, s, effects...)
+	var release func()
+	if sub.Stall != nil {
+		release = sub.Stall(t) // so that all are in one batch
+	}
+	failing := put(record("ask", "ask_new"), record("ask", "ask_1"))
+	results := make(chan []store.Effect, 10)
+	var wg sync.WaitGroup
+	for n := range 10 {
+		wg.Go(func() {
+			claimed, err := s.Claim(t.Context(), fmt.Sprint("node-", n), noon, 3)
+			if err != nil {
+				t.Errorf("Claim: got %v, want no error", err)
+			}
+			results <- claimed
+		})
+		wg.Go(func() {
+			if _, err := s.Commit(t.Context(), failing); !errors.Is(err, store.ErrConflict) {
+				t.Errorf("Commit: got %v, want ErrConflict", err)
+			}
+		})
+	}
+	if release != nil {
+		runtime.Gosched()
+		release()
+	}
+	wg.Wait()
+	var got []string
+	for range 10 {
+		for _, e := range <-results {
+			mustEqual(t, "attempts", e.Attempts, 1)
+			mustCommit(t, s, complete(store.Completion{ID: e.ID, Node: e.Node}))
+			got = append(got, e.ID)
+		}
+	}
+	slices.Sort(got)
+	mustEqual(t, "claimed", got, effectIDs(effects))
+	mustEqual(t, "effects after all were completed", mustClaim(t, s, "last", later, 0), noEffects)
+	mustNotExist(t, s, "ask", "ask_new")
+}
 
-// claimsAfterRestart checks that a restart frees every claim, and that effects and their
-// attempts outlive it.
-func claimsAfterRestart(t *testing.T, sub Subject, closed bool) {
+func testClaimsAfterClose(t *testing.T, sub Subject) { checkClaimsAfterRestart(t, sub, true) }
+func testClaimsAfterKill(t *testing.T, sub Subject)  { checkClaimsAfterRestart(t, sub, false) }
+
+// checkClaimsAfterRestart checks that a restart frees every claim, and that effects and their
+// attempts are kept.
+func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
-		t.Skip("nothing outlives the process")
+		t.Skip("the data ends with the process")
 	}
 	s := sub.Store
 	claimedBefore, free, dead, retried := effect("eff_1"), effect("eff_2"), effect("eff_3"), effect("eff_4")
 	free.Due = noon.Add(time.Millisecond)
-	withEffects(t, s, claimedBefore, free, dead, retried, effect("eff_5"))
-	same(t, "claimed", len(claim(t, s, "a", noon, 0)), 4)
-	keep(t, s, done(
+	commitEffects(t, s, claimedBefore, free, dead, retried, effect("eff_5"))
+	mustEqual(t, "claimed", len(mustClaim(t, s, "a", noon, 0)), 4)
+	mustCommit(t, s, complete(
 		store.Completion{ID: "eff_3", Node: "a", Dead: true, Error: "no"},
 		store.Completion{ID: "eff_4", Node: "a", Retry: noon.Add(time.Second), Error: "not yet"},
 		store.Completion{ID: "eff_5", Node: "a"},
@@ -181,13 +232,13 @@ func claimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 		}
 	}
 	s = sub.Reopen(t, closed)
-	conflict(t, s, done(store.Completion{ID: "eff_1", Node: "a"})) // also for a node of the same name
-	beat(t, s, "a", noon)
+	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"})) // also for a node of the same name
+	mustBeat(t, s, "a", noon)
 	retried.Due, retried.Error, retried.Attempts = noon.Add(time.Second), "not yet", 1
 	want := []store.Effect{claimed(claimedBefore, "b", 2), claimed(free, "b", 1), claimed(retried, "b", 2)}
-	same(t, "claimed after the restart", claim(t, s, "b", noon.Add(time.Second), 0), want)
+	mustEqual(t, "claimed after the restart", mustClaim(t, s, "b", noon.Add(time.Second), 0), want)
 	dead.Error, dead.Attempts = "no", 1
-	same(t, "dead letters after the restart", deadLetters(t, s, store.Query{}), []store.Effect{dead})
-	keep(t, s, done(store.Completion{ID: "eff_1", Node: "b"}))
-	same(t, "claimed twice", slices.Contains(effectIDs(claim(t, s, "c", later, 0)), "eff_1"), false)
+	mustEqual(t, "dead letters after the restart", mustListDead(t, s, store.Query{}), []store.Effect{dead})
+	mustCommit(t, s, complete(store.Completion{ID: "eff_1", Node: "b"}))
+	mustEqual(t, "claimed twice", slices.Contains(effectIDs(mustClaim(t, s, "c", later, 0)), "eff_1"), false)
 }

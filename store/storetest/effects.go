@@ -24,15 +24,15 @@ func claimed(e store.Effect, node string, n int) store.Effect {
 	return e
 }
 
-// withEffects commits ask_1 with effects.
-func withEffects(t *testing.T, s Store, effects ...store.Effect) (r store.Record) {
+// commitEffects commits ask_1 with effects.
+func commitEffects(t *testing.T, s Store, effects ...store.Effect) (r store.Record) {
 	t.Helper()
 	r = record("ask", "ask_1")
-	keep(t, s, store.Change{Put: []store.Record{r}, Effects: effects})
-	return kept(r)
+	mustCommit(t, s, store.Change{Put: []store.Record{r}, Effects: effects})
+	return committed(r)
 }
 
-func claim(t *testing.T, s Store, node string, now time.Time, n int) []store.Effect {
+func mustClaim(t *testing.T, s Store, node string, now time.Time, n int) []store.Effect {
 	t.Helper()
 	effects, err := s.Claim(t.Context(), node, now, n)
 	if err != nil {
@@ -41,14 +41,14 @@ func claim(t *testing.T, s Store, node string, now time.Time, n int) []store.Eff
 	return effects
 }
 
-func beat(t *testing.T, s Store, node string, now time.Time) {
+func mustBeat(t *testing.T, s Store, node string, now time.Time) {
 	t.Helper()
 	if _, err := s.Beat(t.Context(), node, now); err != nil {
 		t.Fatalf("Beat: got %v, want no error", err)
 	}
 }
 
-func deadLetters(t *testing.T, s Store, q store.Query) []store.Effect {
+func mustListDead(t *testing.T, s Store, q store.Query) []store.Effect {
 	t.Helper()
 	effects, err := s.Dead(t.Context(), q)
 	if err != nil {
@@ -57,7 +57,7 @@ func deadLetters(t *testing.T, s Store, q store.Query) []store.Effect {
 	return effects
 }
 
-func done(c ...store.Completion) store.Change { return store.Change{Done: c} }
+func complete(c ...store.Completion) store.Change { return store.Change{Done: c} }
 
 func effectIDs(effects []store.Effect) []string {
 	names := []string{}
@@ -70,10 +70,10 @@ func effectIDs(effects []store.Effect) []string {
 // noEffects is what Claim and Dead return if there is no effect.
 var noEffects []store.Effect
 
-// later is a time at which every node that is not named in a test has lost its claims.
+// later is a time at which every other node has lost its claims.
 var later = noon.Add(time.Hour)
 
-func everyEffectField(t *testing.T, sub Subject) {
+func testEffectFields(t *testing.T, sub Subject) {
 	s := sub.Store
 	when := time.Date(1969, 7, 20, 20, 17, 40, 123_456_789, time.FixedZone("", 5*3600))
 	odd := effect("eff_1")
@@ -81,27 +81,27 @@ func everyEffectField(t *testing.T, sub Subject) {
 	atOnce := effect("eff_2")
 	atOnce.Due, atOnce.Data, atOnce.Stream = time.Time{}, []byte{}, ""
 	full := effect("eff_3")
-	withEffects(t, s, odd, atOnce, full)
+	commitEffects(t, s, odd, atOnce, full)
 	full.Data[0] = 'X'
 	full.Data = []byte(`{"to":"ann"}`)
-	got := claim(t, s, "node", noon, 0)
+	got := mustClaim(t, s, "node", noon, 0)
 	odd.Due = when.Truncate(time.Millisecond).UTC()
 	odd.Created = odd.Due
 	atOnce.Data = nil
 	want := []store.Effect{claimed(atOnce, "node", 1), claimed(odd, "node", 1), claimed(full, "node", 1)}
-	same(t, "the effects", got, want)
+	mustEqual(t, "the effects", got, want)
 
 	got[2].Data[0] = 'X'
-	failed := done(store.Completion{ID: "eff_3", Node: "node", Dead: true, Error: "the address\nis unknown"})
-	keep(t, s, failed)
+	failed := complete(store.Completion{ID: "eff_3", Node: "node", Dead: true, Error: "the address\nis unknown"})
+	mustCommit(t, s, failed)
 	full.Error, full.Attempts = "the address\nis unknown", 1
-	dead := deadLetters(t, s, store.Query{})
-	same(t, "a dead letter", dead, []store.Effect{full})
+	dead := mustListDead(t, s, store.Query{})
+	mustEqual(t, "a dead letter", dead, []store.Effect{full})
 	dead[0].Data[0] = 'X'
-	same(t, "a dead letter after writing into the last", deadLetters(t, s, store.Query{}), []store.Effect{full})
+	mustEqual(t, "a dead letter after writing into the last", mustListDead(t, s, store.Query{}), []store.Effect{full})
 }
 
-func oddEffectStrings(t *testing.T, sub Subject) {
+func testOddEffectStrings(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n, odd := range oddNames {
 		if odd == "" {
@@ -109,35 +109,35 @@ func oddEffectStrings(t *testing.T, sub Subject) {
 		}
 		r := record(odd, odd)
 		e := store.Effect{ID: odd, Kind: odd, SubjectKind: odd, Subject: odd, Stream: odd, Due: noon, Created: noon}
-		keep(t, s, store.Change{Put: []store.Record{r}, Effects: []store.Effect{e}})
-		same(t, "claimed", claim(t, s, odd, noon, 0), []store.Effect{claimed(e, odd, 1)})
-		keep(t, s, done(store.Completion{ID: odd, Node: odd, Dead: true, Error: odd}))
+		mustCommit(t, s, store.Change{Put: []store.Record{r}, Effects: []store.Effect{e}})
+		mustEqual(t, "claimed", mustClaim(t, s, odd, noon, 0), []store.Effect{claimed(e, odd, 1)})
+		mustCommit(t, s, complete(store.Completion{ID: odd, Node: odd, Dead: true, Error: odd}))
 		e.Attempts, e.Error = 1, odd
-		same(t, fmt.Sprint("dead letter ", n), deadLetters(t, s, store.Query{Kind: odd, Stream: odd}), []store.Effect{e})
+		mustEqual(t, fmt.Sprint("dead letter ", n), mustListDead(t, s, store.Query{Kind: odd, Stream: odd}), []store.Effect{e})
 	}
 }
 
-func retries(t *testing.T, sub Subject) {
+func testRetries(t *testing.T, sub Subject) {
 	s := sub.Store
 	e := effect("eff_1")
-	withEffects(t, s, e, effect("eff_2"))
+	commitEffects(t, s, e, effect("eff_2"))
 	for n := range 5 {
 		node := fmt.Sprint("node-", n%2)
 		e.Due = noon.Add(time.Duration(n) * time.Second)
 		if n > 0 {
-			same(t, "before the retry", claim(t, s, node, e.Due.Add(-time.Millisecond), 1), noEffects)
+			mustEqual(t, "before the retry", mustClaim(t, s, node, e.Due.Add(-time.Millisecond), 1), noEffects)
 			e.Error = fmt.Sprint("failure ", n)
 		}
-		got := claim(t, s, node, e.Due, 0)
-		same(t, "an attempt", got[0], claimed(e, node, n+1))
-		same(t, "effects", len(got), 2-min(n, 1))
+		got := mustClaim(t, s, node, e.Due, 0)
+		mustEqual(t, "an attempt", got[0], claimed(e, node, n+1))
+		mustEqual(t, "effects", len(got), 2-min(n, 1))
 		retry := store.Completion{ID: "eff_1", Node: node, Retry: e.Due.Add(time.Second + time.Microsecond), Error: fmt.Sprint("failure ", n+1)}
-		keep(t, s, done(retry))
-		conflict(t, s, done(retry)) // the claim is free
+		mustCommit(t, s, complete(retry))
+		mustConflict(t, s, complete(retry)) // the claim is free
 	}
 }
 
-func deadLettersRevive(t *testing.T, sub Subject) {
+func testDeadLetters(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
 	for n := range 6 {
@@ -145,13 +145,13 @@ func deadLettersRevive(t *testing.T, sub Subject) {
 		e.Kind, e.Stream = []string{"send", "call"}[n%2], []string{"ses_1", "ses_2", ""}[n%3]
 		effects = append(effects, e)
 	}
-	withEffects(t, s, effects...)
-	claim(t, s, "a", noon, 5)
+	commitEffects(t, s, effects...)
+	mustClaim(t, s, "a", noon, 5)
 	var c store.Change
 	for n := range 5 {
 		c.Done = append(c.Done, store.Completion{ID: effects[n].ID, Node: "a", Dead: true, Error: "no"})
 	}
-	keep(t, s, c)
+	mustCommit(t, s, c)
 	for _, test := range []struct {
 		q    store.Query
 		want string
@@ -169,93 +169,93 @@ func deadLettersRevive(t *testing.T, sub Subject) {
 		{store.Query{After: "eff_0", Newest: true}, ""},
 		{store.Query{Owner: "ignored", Status: "ignored"}, "0 1 2 3 4"},
 	} {
-		got := strings.ReplaceAll(strings.Join(effectIDs(deadLetters(t, s, test.q)), " "), "eff_", "")
+		got := strings.ReplaceAll(strings.Join(effectIDs(mustListDead(t, s, test.q)), " "), "eff_", "")
 		if got != test.want {
 			t.Errorf("Dead %+v: got %q, want %q", test.q, got, test.want)
 		}
 	}
-	same(t, "claimed while dead", effectIDs(claim(t, s, "b", later, 0)), []string{"eff_5"})
+	mustEqual(t, "claimed while dead", effectIDs(mustClaim(t, s, "b", later, 0)), []string{"eff_5"})
 
-	keep(t, s, done(store.Completion{ID: "eff_1", Retry: later}, store.Completion{ID: "eff_2"}))
-	conflict(t, s, done(store.Completion{ID: "eff_1", Node: "a"}))
-	same(t, "dead letters", effectIDs(deadLetters(t, s, store.Query{})), []string{"eff_0", "eff_3", "eff_4"})
-	same(t, "before the retry", claim(t, s, "b", later.Add(-time.Millisecond), 0), noEffects)
+	mustCommit(t, s, complete(store.Completion{ID: "eff_1", Retry: later}, store.Completion{ID: "eff_2"}))
+	mustConflict(t, s, complete(store.Completion{ID: "eff_1", Node: "a"}))
+	mustEqual(t, "dead letters", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_0", "eff_3", "eff_4"})
+	mustEqual(t, "before the retry", mustClaim(t, s, "b", later.Add(-time.Millisecond), 0), noEffects)
 	revived := claimed(effects[1], "b", 2)
 	revived.Due = later
-	same(t, "revived", claim(t, s, "b", later, 0), []store.Effect{revived})
+	mustEqual(t, "revived", mustClaim(t, s, "b", later, 0), []store.Effect{revived})
 }
 
-func withdrawing(t *testing.T, sub Subject) {
+func testWithdrawal(t *testing.T, sub Subject) {
 	s := sub.Store
-	withEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"))
-	keep(t, s, done(store.Completion{ID: "eff_2"}, store.Completion{ID: "eff_3", Dead: true}))
-	conflict(t, s, done(store.Completion{ID: "eff_2"}))
-	same(t, "effects", effectIDs(claim(t, s, "a", noon, 0)), []string{"eff_1"})
-	conflict(t, s, done(store.Completion{ID: "eff_1"}))
-	same(t, "dead letters", effectIDs(deadLetters(t, s, store.Query{})), []string{"eff_3"})
+	commitEffects(t, s, effect("eff_1"), effect("eff_2"), effect("eff_3"))
+	mustCommit(t, s, complete(store.Completion{ID: "eff_2"}, store.Completion{ID: "eff_3", Dead: true}))
+	mustConflict(t, s, complete(store.Completion{ID: "eff_2"}))
+	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_1"})
+	mustConflict(t, s, complete(store.Completion{ID: "eff_1"}))
+	mustEqual(t, "dead letters", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_3"})
 }
 
-// effectsWithRecords checks that effects are kept with their change or not at all.
-func effectsWithRecords(t *testing.T, sub Subject) {
+// testEffectAtomicity checks that effects are kept with their change or not at all.
+func testEffectAtomicity(t *testing.T, sub Subject) {
 	s := sub.Store
-	r := withEffects(t, s, effect("eff_1"))
+	r := commitEffects(t, s, effect("eff_1"))
 	with := func(r store.Record, effects ...store.Effect) store.Change {
 		return store.Change{Put: []store.Record{r}, Effects: effects, Events: []store.Event{event("ses_1", "asked")}}
 	}
 	stale := r
 	stale.Version++
-	conflict(t, s, with(stale, effect("eff_2")))
-	conflict(t, s, with(r, effect("eff_2"), effect("eff_1"))) // the id is taken
+	mustConflict(t, s, with(stale, effect("eff_2")))
+	mustConflict(t, s, with(r, effect("eff_2"), effect("eff_1"))) // the id is taken
 	second := with(r, effect("eff_2"))
 	second.Put = append(second.Put, stale)
 	second.Put[1].ID = "ask_9"
-	conflict(t, s, second)
+	mustConflict(t, s, second)
 	second = with(r, effect("eff_2"))
 	second.Done = []store.Completion{{ID: "eff_1", Node: "a"}}
-	conflict(t, s, second)
-	same(t, "the record", get(t, s, "ask", "ask_1"), r)
-	same(t, "events", len(history(t, s, "")), 0)
-	same(t, "effects", effectIDs(claim(t, s, "a", noon, 0)), []string{"eff_1"})
-	keep(t, s, second)
-	same(t, "the next effect", effectIDs(claim(t, s, "a", noon, 0)), []string{"eff_2"})
-	keep(t, s, with(kept(r), effect("eff_1"))) // the id is free again
+	mustConflict(t, s, second)
+	mustEqual(t, "the record", mustRead(t, s, "ask", "ask_1"), r)
+	mustEqual(t, "events", len(allEvents(t, s, "")), 0)
+	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_1"})
+	mustCommit(t, s, second)
+	mustEqual(t, "the next effect", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_2"})
+	mustCommit(t, s, with(committed(r), effect("eff_1"))) // the id is free again
 
-	winner := contest(t, s, 30, func(worker int) store.Change {
+	winner := commitConcurrently(t, s, 30, func(worker int) store.Change {
 		r := record("ask", "ask_new")
 		e := effect(fmt.Sprint("eff_new", worker))
 		e.Subject = "ask_new"
 		return with(r, e)
 	})
-	same(t, "effects of the winner", effectIDs(claim(t, s, "a", noon, 0)), []string{"eff_1", fmt.Sprint("eff_new", winner)})
+	mustEqual(t, "effects of the winner", effectIDs(mustClaim(t, s, "a", noon, 0)), []string{"eff_1", fmt.Sprint("eff_new", winner)})
 }
 
-// effectsOfDeleted checks that deleting a record deletes its effects, and only these.
-func effectsOfDeleted(t *testing.T, sub Subject) {
+// testDeletedEffects checks that deleting a record deletes its effects, and only these.
+func testDeletedEffects(t *testing.T, sub Subject) {
 	s := sub.Store
 	other, token := effect("eff_other"), effect("eff_token")
 	other.Subject, token.SubjectKind = "ask_0", "token"
-	r := withEffects(t, s, effect("eff_claimed"), effect("eff_dead"), effect("eff_done"), effect("eff_free"))
-	claim(t, s, "a", noon, 3)
-	keep(t, s, store.Change{
+	r := commitEffects(t, s, effect("eff_claimed"), effect("eff_dead"), effect("eff_done"), effect("eff_free"))
+	mustClaim(t, s, "a", noon, 3)
+	mustCommit(t, s, store.Change{
 		Put: []store.Record{record("ask", "ask_0"), record("token", "ask_1")}, Effects: []store.Effect{other, token},
 		Done: []store.Completion{{ID: "eff_dead", Node: "a", Dead: true}},
 	})
 	deletion := store.Change{Delete: []store.Ref{ref(r)}, Done: []store.Completion{{ID: "eff_done", Node: "a"}}}
 	stale := deletion
-	stale.Delete = []store.Ref{ref(kept(r))}
-	conflict(t, s, stale)
-	same(t, "dead letters after a conflict", effectIDs(deadLetters(t, s, store.Query{})), []string{"eff_dead"})
+	stale.Delete = []store.Ref{ref(committed(r))}
+	mustConflict(t, s, stale)
+	mustEqual(t, "dead letters after a conflict", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_dead"})
 	again := effect("eff_free")
 	again.Subject = "ask_3"
 	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again} // its id is free by then
-	keep(t, s, deletion)
-	same(t, "dead letters", deadLetters(t, s, store.Query{}), noEffects)
-	conflict(t, s, done(store.Completion{ID: "eff_claimed", Node: "a"}))
-	same(t, "effects", effectIDs(claim(t, s, "b", later, 0)), []string{"eff_free", "eff_other", "eff_token"})
+	mustCommit(t, s, deletion)
+	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)
+	mustConflict(t, s, complete(store.Completion{ID: "eff_claimed", Node: "a"}))
+	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "b", later, 0)), []string{"eff_free", "eff_other", "eff_token"})
 }
 
-// impossibleEffects returns changes with effects that every store rejects.
-func impossibleEffects() map[string]store.Change {
+// invalidEffects returns changes with effects that every store rejects.
+func invalidEffects() map[string]store.Change {
 	bad := map[string]store.Change{}
 	one := func(what string, change func(*store.Change)) {
 		c := store.Change{Put: []store.Record{record("ask", "ask_1")}, Effects: []store.Effect{effect("eff_1")}}
@@ -285,17 +285,17 @@ func impossibleEffects() map[string]store.Change {
 	return bad
 }
 
-func effectRefusals(t *testing.T, sub Subject) {
+func testInvalidEffects(t *testing.T, sub Subject) {
 	s := sub.Store
-	keep(t, s, store.Change{Put: []store.Record{record("ask", "ask_0")}, Effects: []store.Effect{{
+	mustCommit(t, s, store.Change{Put: []store.Record{record("ask", "ask_0")}, Effects: []store.Effect{{
 		ID: "eff_2", Kind: "send", SubjectKind: "ask", Subject: "ask_0", Due: later,
 	}}})
-	for name, c := range impossibleEffects() {
+	for name, c := range invalidEffects() {
 		_, err := s.Commit(t.Context(), c)
-		if err == nil || errors.Is(err, store.ErrConflict) || !strings.HasPrefix(err.Error(), "refused: ") {
-			t.Errorf("%s: got %v, want an error that is no conflict", name, err)
+		if err == nil || errors.Is(err, store.ErrConflict) || !strings.HasPrefix(err.Error(), "invalid change: ") {
+			t.Errorf("%s: got %v, want an error other than ErrConflict", name, err)
 		}
 	}
-	missing(t, s, "ask", "ask_1")
-	same(t, "effects", claim(t, s, "a", noon, 0), noEffects)
+	mustNotExist(t, s, "ask", "ask_1")
+	mustEqual(t, "effects", mustClaim(t, s, "a", noon, 0), noEffects)
 }

@@ -23,9 +23,9 @@ func reads(ctx context.Context, s Store) map[string]error {
 	return errs
 }
 
-func closedRefuses(t *testing.T, sub Subject) {
+func testClosedStore(t *testing.T, sub Subject) {
 	s := sub.Store
-	keep(t, s, put(record("ask", "ask_1")))
+	mustCommit(t, s, put(record("ask", "ask_1")))
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Fatalf("Close: got %v, want no error", err)
@@ -40,7 +40,7 @@ func closedRefuses(t *testing.T, sub Subject) {
 	}
 }
 
-func closingWhileBusy(t *testing.T, sub Subject) {
+func testCloseWhileBusy(t *testing.T, sub Subject) {
 	s := sub.Store
 	const many = 200
 	results := make(chan outcome, many)
@@ -67,27 +67,27 @@ func closingWhileBusy(t *testing.T, sub Subject) {
 		}
 	}
 	if sub.Reopen != nil {
-		checkAcknowledged(t, sub.Reopen(t, true), outcomes, store.ErrClosed)
+		checkResults(t, sub.Reopen(t, true), outcomes, store.ErrClosed)
 	}
 }
 
-func reopening(t *testing.T, sub Subject) { outlives(t, sub, true) }
-func killing(t *testing.T, sub Subject)   { outlives(t, sub, false) }
+func testReopen(t *testing.T, sub Subject) { checkRestart(t, sub, true) }
+func testKill(t *testing.T, sub Subject)   { checkRestart(t, sub, false) }
 
-// outlives checks that acknowledged changes are there after a restart, and that the
-// numbers of events continue (F2).
-func outlives(t *testing.T, sub Subject, closed bool) {
+// checkRestart checks that a restart keeps acknowledged changes, and that the numbers of
+// events continue (F2).
+func checkRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
-		t.Skip("nothing outlives the process")
+		t.Skip("the data ends with the process")
 	}
 	s := sub.Store
 	for n := range 20 {
 		r := record("ask", id(n))
 		r.Key, r.Stream, r.Owner, r.To, r.Due = id(n), "ses_1", "agent-1", []string{"ann"}, noon
-		keep(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event(fmt.Sprint("ses_", n%3), "asked")}})
+		mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event(fmt.Sprint("ses_", n%3), "asked")}})
 	}
-	keep(t, s, store.Change{Delete: []store.Ref{{Kind: "ask", ID: id(3), Version: 1}}})
-	records, events := list(t, s, store.Query{Kind: "ask"}), history(t, s, "")
+	mustCommit(t, s, store.Change{Delete: []store.Ref{{Kind: "ask", ID: id(3), Version: 1}}})
+	records, events := mustList(t, s, store.Query{Kind: "ask"}), allEvents(t, s, "")
 
 	if closed {
 		if err := s.Close(); err != nil {
@@ -95,13 +95,13 @@ func outlives(t *testing.T, sub Subject, closed bool) {
 		}
 	}
 	s = sub.Reopen(t, closed)
-	same(t, "records after the restart", list(t, s, store.Query{Kind: "ask"}), records)
-	same(t, "history after the restart", history(t, s, ""), events)
-	holds(t, s, "ask", id(4), id(4))
-	conflict(t, s, put(record("ask", id(4))))
-	conflict(t, s, put(keyed("ask", "ask_new", id(4))))
-	r := get(t, s, "ask", id(4))
-	first := keep(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", "answered"), event("ses_new", "started")}})
-	same(t, "the next number", first, int64(21))
-	gapless(t, history(t, s, ""))
+	mustEqual(t, "records after the restart", mustList(t, s, store.Query{Kind: "ask"}), records)
+	mustEqual(t, "history after the restart", allEvents(t, s, ""), events)
+	checkKey(t, s, "ask", id(4), id(4))
+	mustConflict(t, s, put(record("ask", id(4))))
+	mustConflict(t, s, put(keyed("ask", "ask_new", id(4))))
+	r := mustRead(t, s, "ask", id(4))
+	first := mustCommit(t, s, store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", "answered"), event("ses_new", "started")}})
+	mustEqual(t, "the next number", first, int64(21))
+	checkNumbers(t, allEvents(t, s, ""))
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// numbering checks that with concurrent commits the numbers have no gap, and the events
+// testNumbers checks that with concurrent commits the numbers have no gap, and the events
 // of each change have consecutive numbers (F2).
-func numbering(t *testing.T, sub Subject) {
+func testNumbers(t *testing.T, sub Subject) {
 	s := sub.Store
 	type done struct {
 		first  int64
@@ -31,7 +31,7 @@ func numbering(t *testing.T, sub Subject) {
 				return
 			}
 			if first <= last {
-				t.Errorf("a later change was numbered %d after %d", first, last)
+				t.Errorf("first Seq of a later change: got %d, want more than %d", first, last)
 			}
 			last = first
 			mu.Lock()
@@ -39,27 +39,27 @@ func numbering(t *testing.T, sub Subject) {
 			mu.Unlock()
 		}
 	})
-	events := history(t, s, "")
-	gapless(t, events)
+	events := allEvents(t, s, "")
+	checkNumbers(t, events)
 	total := 0
 	for _, d := range all {
 		for i, e := range d.events {
 			if at := int(d.first) - 1 + i; at >= len(events) || events[at].Type != e.Type {
-				t.Fatalf("event %s is not where Commit said, at %d", e.Type, d.first+int64(i))
+				t.Fatalf("event %s does not have the Seq %d that Commit returned", e.Type, d.first+int64(i))
 			}
 			total++
 		}
 	}
-	same(t, "events in all", len(events), total)
+	mustEqual(t, "number of events", len(events), total)
 }
 
-func paging(t *testing.T, sub Subject) {
+func testPages(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n := range 30 {
 		c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", n%3), fmt.Sprint(n)))
 	}
-	keep(t, s, c)
+	mustCommit(t, s, c)
 	page := func(stream string, after int64, limit int) []int64 {
 		t.Helper()
 		events, err := s.History(t.Context(), stream, after, limit)
@@ -72,15 +72,15 @@ func paging(t *testing.T, sub Subject) {
 		}
 		return seqs
 	}
-	same(t, "all, from a number", page("", 27, 10), []int64{28, 29, 30})
-	same(t, "all, a few", page("", 0, 3), []int64{1, 2, 3})
-	same(t, "one stream", page("ses_1", 0, 3), []int64{2, 5, 8})
-	same(t, "one stream, on from its own", page("ses_1", 8, 2), []int64{11, 14})
-	same(t, "one stream, on from another's", page("ses_1", 9, 2), []int64{11, 14})
-	same(t, "after the end", page("ses_1", 29, 2), []int64{})
-	same(t, "far after the end", page("", 1<<60, 2), []int64{})
-	same(t, "before the beginning", page("", -5, 2), []int64{1, 2})
-	same(t, "a stream that is not", page("ses_7", 0, 2), []int64{})
+	mustEqual(t, "all streams, after 27", page("", 27, 10), []int64{28, 29, 30})
+	mustEqual(t, "all streams, the first three", page("", 0, 3), []int64{1, 2, 3})
+	mustEqual(t, "one stream", page("ses_1", 0, 3), []int64{2, 5, 8})
+	mustEqual(t, "one stream, after one of its events", page("ses_1", 8, 2), []int64{11, 14})
+	mustEqual(t, "one stream, after an event of another", page("ses_1", 9, 2), []int64{11, 14})
+	mustEqual(t, "after the end", page("ses_1", 29, 2), []int64{})
+	mustEqual(t, "far after the end", page("", 1<<60, 2), []int64{})
+	mustEqual(t, "before the beginning", page("", -5, 2), []int64{1, 2})
+	mustEqual(t, "a stream without events", page("ses_7", 0, 2), []int64{})
 	recent := func(stream string, before int64, limit int) []int64 {
 		t.Helper()
 		events, err := s.Recent(t.Context(), stream, before, limit)
@@ -93,15 +93,15 @@ func paging(t *testing.T, sub Subject) {
 		}
 		return seqs
 	}
-	same(t, "the newest", recent("ses_1", 0, 3), []int64{29, 26, 23})
-	same(t, "on from its own", recent("ses_1", 23, 2), []int64{20, 17})
-	same(t, "on from another's", recent("ses_1", 6, 5), []int64{5, 2})
-	same(t, "before the first", recent("ses_1", 2, 5), []int64{})
-	same(t, "the newest of a stream that is not", recent("ses_7", 0, 5), []int64{})
+	mustEqual(t, "the newest", recent("ses_1", 0, 3), []int64{29, 26, 23})
+	mustEqual(t, "before one of its events", recent("ses_1", 23, 2), []int64{20, 17})
+	mustEqual(t, "before an event of another stream", recent("ses_1", 6, 5), []int64{5, 2})
+	mustEqual(t, "before the first", recent("ses_1", 2, 5), []int64{})
+	mustEqual(t, "the newest of a stream without events", recent("ses_7", 0, 5), []int64{})
 }
 
-// cleaning checks that deleted events are gone, and that no number is used again (E9).
-func cleaning(t *testing.T, sub Subject) {
+// testPrune checks that deleted events are gone, and that no number is used again (E9).
+func testPrune(t *testing.T, sub Subject) {
 	s := sub.Store
 	head := func(what, stream string, seq, n int64) {
 		t.Helper()
@@ -109,67 +109,67 @@ func cleaning(t *testing.T, sub Subject) {
 		if err != nil {
 			t.Fatalf("Head: got %v, want no error", err)
 		}
-		same(t, "head of "+what, []int64{gotSeq, gotN}, []int64{seq, n})
+		mustEqual(t, "head of "+what, []int64{gotSeq, gotN}, []int64{seq, n})
 	}
 	seqs := func(stream string) []int64 {
 		out := []int64{}
-		for _, e := range history(t, s, stream) {
+		for _, e := range allEvents(t, s, stream) {
 			out = append(out, e.Seq)
 		}
 		return out
 	}
 	about := func(stream, subject string) store.Event {
-		e := event(stream, "said")
+		e := event(stream, "asked")
 		e.Subject = subject
 		return e
 	}
-	clean := func(f ...store.EventFilter) { keep(t, s, store.Change{Prune: f}) }
-	head("nothing", "", 0, 0)
-	head("no stream", "ses_1", 0, 0)
-	keep(t, s, store.Change{Events: []store.Event{
+	prune := func(f ...store.EventFilter) { mustCommit(t, s, store.Change{Prune: f}) }
+	head("an empty store", "", 0, 0)
+	head("a stream without events", "ses_1", 0, 0)
+	mustCommit(t, s, store.Change{Events: []store.Event{
 		about("ses_1", "ask_1"), about("ses_1", "ask_2"), about("ses_2", "ask_3"), about("ses_1", "ask_1"), about("ses_2", "ask_3"),
 	}})
 	head("all", "", 5, 0)
 	head("a stream", "ses_1", 4, 3)
 
-	clean(store.EventFilter{Stream: "ses_1", Subject: "ask_1"})
-	same(t, "the newest line of a stream stays", seqs("ses_1"), []int64{2, 4})
-	clean(store.EventFilter{Stream: "ses_1", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7"})
-	same(t, "one subject", seqs("ses_1"), []int64{4})
-	same(t, "other streams stay", seqs("ses_2"), []int64{3, 5})
-	keep(t, s, store.Change{Events: []store.Event{about("ses_1", "ask_4")}})
-	head("a stream that was cleaned", "ses_1", 6, 4)
+	prune(store.EventFilter{Stream: "ses_1", Subject: "ask_1"})
+	mustEqual(t, "events of the stream, with its newest", seqs("ses_1"), []int64{2, 4})
+	prune(store.EventFilter{Stream: "ses_1", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7", Subject: "ask_2"}, store.EventFilter{Stream: "ses_7"})
+	mustEqual(t, "after pruning one subject", seqs("ses_1"), []int64{4})
+	mustEqual(t, "events of another stream", seqs("ses_2"), []int64{3, 5})
+	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_1", "ask_4")}})
+	head("a pruned stream", "ses_1", 6, 4)
 
-	clean(store.EventFilter{Stream: "ses_1"}, store.EventFilter{Stream: "ses_2"})
-	same(t, "the newest line of all stays", seqs(""), []int64{6})
-	head("a stream that is gone", "ses_2", 0, 0)
-	keep(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
-	same(t, "what comes next", seqs(""), []int64{6, 7})
-	keep(t, s, store.Change{Events: []store.Event{
+	prune(store.EventFilter{Stream: "ses_1"}, store.EventFilter{Stream: "ses_2"})
+	mustEqual(t, "the newest event of all streams", seqs(""), []int64{6})
+	head("a deleted stream", "ses_2", 0, 0)
+	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
+	mustEqual(t, "with the next event", seqs(""), []int64{6, 7})
+	mustCommit(t, s, store.Change{Events: []store.Event{
 		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"), about("ses_3", "ask_9"),
 	}})
-	clean(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"}, store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
-	same(t, "several subjects of one stream", seqs("ses_3"), []int64{9, 12})
+	prune(store.EventFilter{Stream: "ses_3", Subject: "ask_6"}, store.EventFilter{Stream: "ses_3", Subject: "ask_8"}, store.EventFilter{Stream: "ses_3", Subject: "ask_0"})
+	mustEqual(t, "after pruning two subjects", seqs("ses_3"), []int64{9, 12})
 	_, err := s.Commit(t.Context(), store.Change{Prune: []store.EventFilter{{Subject: "ask_1"}}})
 	if err == nil {
-		t.Errorf("lines of no stream: got no error")
+		t.Error("Commit of a filter without a stream: got no error")
 	}
 }
 
-// manyStreams uses more streams than a store caches.
-func manyStreams(t *testing.T, sub Subject) {
+// testManyStreams checks the numbers of more streams than a store caches.
+func testManyStreams(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n := range 10_000 {
 		c.Events = append(c.Events, event(fmt.Sprintf("ses_%d", n), "started"))
 	}
-	keep(t, s, c)
-	keep(t, s, c)
-	gapless(t, history(t, s, ""))
+	mustCommit(t, s, c)
+	mustCommit(t, s, c)
+	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// tailing checks that a reader never reads a number before all smaller ones are visible.
-func tailing(t *testing.T, sub Subject) {
+// testVisibility checks that a reader never reads a number before all smaller ones are visible.
+func testVisibility(t *testing.T, sub Subject) {
 	s := sub.Store
 	const writers, each = 6, 25
 	var wg sync.WaitGroup
@@ -183,7 +183,7 @@ func tailing(t *testing.T, sub Subject) {
 			}
 			for _, e := range events {
 				if e.Seq != last+1 {
-					t.Errorf("followed: got %d after %d", e.Seq, last)
+					t.Errorf("got Seq %d after %d", e.Seq, last)
 					return
 				}
 				last = e.Seq
@@ -192,7 +192,7 @@ func tailing(t *testing.T, sub Subject) {
 	})
 	parallel(writers, func(worker int) {
 		for range each {
-			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{event("ses_1", "said")}}); err != nil {
+			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{event("ses_1", "asked")}}); err != nil {
 				t.Errorf("Commit: got %v, want no error", err)
 			}
 		}

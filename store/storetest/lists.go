@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// wanted returns what List must return for q, by checking every record.
-func wanted(all []store.Record, q store.Query) []store.Record {
+// filter returns what List must return for q. It checks every record.
+func filter(all []store.Record, q store.Query) []store.Record {
 	var out []store.Record
 	for _, r := range all {
 		is := func(want, got string) bool { return want == "" || want == got }
@@ -60,7 +60,7 @@ func queries(kinds, statuses, streams, owners, agents, names []string, afters []
 	return qs
 }
 
-func listing(t *testing.T, sub Subject) {
+func testList(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n := range 60 {
@@ -73,36 +73,36 @@ func listing(t *testing.T, sub Subject) {
 		r.To = [][]string{nil, {"ann"}, {"bob", "ann"}, {"bob"}}[n/2%4]
 		c.Put = append(c.Put, r)
 	}
-	keep(t, s, c)
+	mustCommit(t, s, c)
 	all := make([]store.Record, len(c.Put))
 	for i, r := range c.Put {
-		all[i] = kept(r)
+		all[i] = committed(r)
 	}
 	qs := queries([]string{"ask", "session", "none"}, []string{"", "pending"}, []string{"", "ses_1"}, []string{"", "agent-2"},
 		[]string{"", "Codex"}, []string{"", "ann"}, []string{"", id(30), "zzz"})
 	for _, q := range qs {
-		same(t, fmt.Sprintf("List %+v", q), list(t, s, q), wanted(all, q))
+		mustEqual(t, fmt.Sprintf("List %+v", q), mustList(t, s, q), filter(all, q))
 	}
 
 	// All pages together have each record once, in order.
 	for _, newest := range []bool{false, true} {
 		q := store.Query{Kind: "ask", Newest: newest}
-		want := ids(wanted(all, q))
+		want := ids(filter(all, q))
 		got := []string{}
 		for q.Limit = 3; ; q.After = got[len(got)-1] {
-			page := list(t, s, q)
+			page := mustList(t, s, q)
 			if len(page) == 0 {
 				break
 			}
 			got = append(got, ids(page)...)
 		}
-		same(t, fmt.Sprintf("pages, newest %v", newest), got, want)
+		mustEqual(t, fmt.Sprintf("pages, newest %v", newest), got, want)
 	}
 }
 
-// addressed checks that For matches whole names only, not a part of one and not a text
+// testListFor checks that For matches whole names only, not a part of one and not a text
 // across two.
-func addressed(t *testing.T, sub Subject) {
+func testListFor(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n, name := range oddNames {
@@ -110,15 +110,15 @@ func addressed(t *testing.T, sub Subject) {
 		r.To = []string{"x", name, "y"}
 		c.Put = append(c.Put, r)
 	}
-	keep(t, s, c)
-	all := list(t, s, store.Query{Kind: "ask"})
+	mustCommit(t, s, c)
+	all := mustList(t, s, store.Query{Kind: "ask"})
 	for _, name := range append([]string{"x\ny", "n", "lines", "x", "long", "a", "b", "quoted", `\\n`, `\\`}, oddNames...) {
 		q := store.Query{Kind: "ask", For: name}
-		same(t, fmt.Sprintf("for %q", name), ids(list(t, s, q)), ids(wanted(all, q)))
+		mustEqual(t, fmt.Sprintf("for %q", name), ids(mustList(t, s, q)), ids(filter(all, q)))
 	}
 }
 
-func bounds(t *testing.T, sub Subject) {
+func testLimits(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
 	for n := range store.MaxList + 5 {
@@ -127,7 +127,7 @@ func bounds(t *testing.T, sub Subject) {
 		c.Put = append(c.Put, r)
 		c.Events = append(c.Events, event("ses_1", "asked"))
 	}
-	keep(t, s, c)
+	mustCommit(t, s, c)
 	for limit, want := range map[int]int{0: store.MaxList, -1: store.MaxList, 1: 1, 999: 999, store.MaxList + 1: store.MaxList} {
 		due, err := s.Due(t.Context(), noon, limit)
 		if err != nil || len(due) != want {
@@ -141,13 +141,13 @@ func bounds(t *testing.T, sub Subject) {
 		}
 		for _, newest := range []bool{false, true} {
 			q := store.Query{Kind: "ask", Limit: limit, Newest: newest}
-			same(t, fmt.Sprintf("List of %d", limit), len(list(t, s, q)), want)
+			mustEqual(t, fmt.Sprintf("List of %d", limit), len(mustList(t, s, q)), want)
 		}
 	}
 }
 
-// manyRecords checks lists after thousands of insertions and deletions in mixed order.
-func manyRecords(t *testing.T, sub Subject) {
+// testManyRecords checks lists after thousands of insertions and deletions in mixed order.
+func testManyRecords(t *testing.T, sub Subject) {
 	s := sub.Store
 	const many = 3001 // a prime, so that steps of 1009 reach each number once
 	var c, gone store.Change
@@ -158,27 +158,27 @@ func manyRecords(t *testing.T, sub Subject) {
 		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // in order of ID
 		c.Put = append(c.Put, r)
 		if n%3 == 0 {
-			gone.Delete = append(gone.Delete, ref(kept(r)))
+			gone.Delete = append(gone.Delete, ref(committed(r)))
 		} else {
 			there = append(there, r.ID)
 		}
 	}
 	slices.Sort(there)
-	keep(t, s, c)
-	keep(t, s, gone)
+	mustCommit(t, s, c)
+	mustCommit(t, s, gone)
 	yes := true
 	for _, q := range []store.Query{{}, {Open: &yes}, {Stream: "ses_1"}, {Open: &yes, Owner: "agent-1"}} {
 		for _, q.Newest = range []bool{false, true} {
 			q.Kind = "ask"
 			got := []string{}
-			for page := list(t, s, q); len(page) > 0; page = list(t, s, q) {
+			for page := mustList(t, s, q); len(page) > 0; page = mustList(t, s, q) {
 				got = append(got, ids(page)...)
 				q.After = got[len(got)-1]
 			}
 			if q.Newest {
 				slices.Reverse(got)
 			}
-			same(t, fmt.Sprintf("page after page of %+v", q), got, there)
+			mustEqual(t, fmt.Sprintf("page after page of %+v", q), got, there)
 			q.After = ""
 		}
 	}
@@ -186,11 +186,11 @@ func manyRecords(t *testing.T, sub Subject) {
 	if err != nil {
 		t.Fatalf("Due: got %v, want no error", err)
 	}
-	same(t, "due", ids(due), there[:store.MaxList])
+	mustEqual(t, "due", ids(due), there[:store.MaxList])
 }
 
-// dueOrder checks that due records come in order, and others not at all (F5).
-func dueOrder(t *testing.T, sub Subject) {
+// testDue checks that Due returns only due records, in order (F5).
+func testDue(t *testing.T, sub Subject) {
 	s := sub.Store
 	at := func(kind, id string, ms int) store.Record {
 		r := record(kind, id)
@@ -200,7 +200,7 @@ func dueOrder(t *testing.T, sub Subject) {
 	never := record("ask", "ask_never")
 	closed := at("ask", "ask_8", 3)
 	closed.Open = false // a token expires although it is not open
-	keep(t, s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
+	mustCommit(t, s, put(at("ask", "ask_2", 5), at("ask", "ask_9", 1), never, at("token", "tok_1", 5), at("ask", "ask_1", 5),
 		closed, at("ask", "ask_3", 6), at("token", "ask_1", 5)))
 	due := func(before time.Time, n int) []string {
 		t.Helper()
@@ -210,26 +210,26 @@ func dueOrder(t *testing.T, sub Subject) {
 		}
 		names := []string{}
 		for _, r := range records {
-			same(t, "a due record", r, get(t, s, r.Kind, r.ID))
+			mustEqual(t, "a due record", r, mustRead(t, s, r.Kind, r.ID))
 			names = append(names, r.Kind+" "+r.ID)
 		}
 		return names
 	}
 	want := []string{"ask ask_9", "ask ask_8", "ask ask_1", "token ask_1", "ask ask_2", "token tok_1", "ask ask_3"}
 	ms := time.Millisecond
-	same(t, "long after", due(noon.Add(time.Hour), 0), want)
-	same(t, "before the first", due(noon, 0), []string{})
-	same(t, "at the first", due(noon.Add(ms), 0), want[:1])
-	same(t, "a moment before the fifth", due(noon.Add(5*ms-1), 0), want[:2])
-	same(t, "a moment after the fifth", due(noon.Add(5*ms+1), 0), want[:6])
-	same(t, "at most four", due(noon.Add(time.Hour), 4), want[:4])
+	mustEqual(t, "long after", due(noon.Add(time.Hour), 0), want)
+	mustEqual(t, "before the first", due(noon, 0), []string{})
+	mustEqual(t, "at the first", due(noon.Add(ms), 0), want[:1])
+	mustEqual(t, "a moment before the fifth", due(noon.Add(5*ms-1), 0), want[:2])
+	mustEqual(t, "a moment after the fifth", due(noon.Add(5*ms+1), 0), want[:6])
+	mustEqual(t, "at most four", due(noon.Add(time.Hour), 4), want[:4])
 
 	// A record with a later Due is no longer the first.
-	r := get(t, s, "ask", "ask_9")
+	r := mustRead(t, s, "ask", "ask_9")
 	r.Due = noon.Add(9 * ms)
-	keep(t, s, put(r))
-	r = get(t, s, "ask", "ask_8")
+	mustCommit(t, s, put(r))
+	r = mustRead(t, s, "ask", "ask_8")
 	r.Due = time.Time{}
-	keep(t, s, put(r))
-	same(t, "after stepping", due(noon.Add(time.Hour), 0), append(want[2:], "ask ask_9"))
+	mustCommit(t, s, put(r))
+	mustEqual(t, "after a change of Due", due(noon.Add(time.Hour), 0), append(want[2:], "ask ask_9"))
 }

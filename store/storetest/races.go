@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contest commits n changes of one record at once, and returns the worker that won.
-func contest(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
+// commitConcurrently commits n changes of one record at once, of which one must succeed. It
+// returns the worker of that one.
+func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
 	t.Helper()
 	var wins, losses atomic.Int32
 	parallel(n, func(worker int) {
@@ -27,7 +28,7 @@ func contest(t *testing.T, s Store, n int, change func(worker int) store.Change)
 		}
 	})
 	if wins.Load() != 1 || int(losses.Load()) != n-1 {
-		t.Fatalf("%d at once: got %d winners and %d losers, want 1 and %d", n, wins.Load(), losses.Load(), n-1)
+		t.Fatalf("%d concurrent commits: got %d without an error and %d conflicts, want 1 and %d", n, wins.Load(), losses.Load(), n-1)
 	}
 	return winner
 }
@@ -38,34 +39,34 @@ func answer(r store.Record, worker int) store.Change {
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// twoCommitters checks that one of two concurrent answers is kept (E10).
-func twoCommitters(t *testing.T, sub Subject) {
+// testTwoCommits checks that one of two concurrent answers is kept (E10).
+func testTwoCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
 		r := record("ask", id(n))
-		keep(t, s, put(r))
-		r = kept(r)
-		winner := contest(t, s, 2, func(worker int) store.Change { return answer(r, worker) })
-		same(t, "whose answer it is", string(get(t, s, "ask", r.ID).State), fmt.Sprint(winner))
+		mustCommit(t, s, put(r))
+		r = committed(r)
+		winner := commitConcurrently(t, s, 2, func(worker int) store.Change { return answer(r, worker) })
+		mustEqual(t, "the answer that was kept", string(mustRead(t, s, "ask", r.ID).State), fmt.Sprint(winner))
 	}
-	same(t, "one event for each ask", len(history(t, s, "")), 20)
+	mustEqual(t, "one event for each ask", len(allEvents(t, s, "")), 20)
 
-	// The same for two that create the record.
-	contest(t, s, 2, func(int) store.Change { return put(record("ask", "ask_new")) })
-	contest(t, s, 2, func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
+	// The same for two changes that create the record.
+	commitConcurrently(t, s, 2, func(int) store.Change { return put(record("ask", "ask_new")) })
+	commitConcurrently(t, s, 2, func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
 }
 
-// hundredCommitters checks that one of a hundred concurrent answers is kept. The other 99
+// testHundredCommits checks that one of a hundred concurrent answers is kept. The other 99
 // return ErrConflict and leave nothing in the record or the history (E10, F6).
-func hundredCommitters(t *testing.T, sub Subject) {
+func testHundredCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")
-	keep(t, s, put(r))
-	winner := contest(t, s, 100, func(worker int) store.Change { return answer(kept(r), worker) })
-	same(t, "whose answer it is", string(get(t, s, "ask", "ask_1").State), fmt.Sprint(winner))
-	events := history(t, s, "")
+	mustCommit(t, s, put(r))
+	winner := commitConcurrently(t, s, 100, func(worker int) store.Change { return answer(committed(r), worker) })
+	mustEqual(t, "the answer that was kept", string(mustRead(t, s, "ask", "ask_1").State), fmt.Sprint(winner))
+	events := allEvents(t, s, "")
 	if len(events) != 1 || events[0].Type != fmt.Sprint(winner) {
-		t.Fatalf("history: got %+v, want the winner %d only", events, winner)
+		t.Fatalf("history: got %+v, want only the event of worker %d", events, winner)
 	}
 
 	parallel(100, func(worker int) {
@@ -85,38 +86,38 @@ func hundredCommitters(t *testing.T, sub Subject) {
 			}
 		}
 	})
-	same(t, "the version at the end", get(t, s, "ask", "ask_1").Version, int64(102))
-	events = history(t, s, "")
-	same(t, "events at the end", len(events), 101)
-	gapless(t, events)
+	mustEqual(t, "the version after all", mustRead(t, s, "ask", "ask_1").Version, int64(102))
+	events = allEvents(t, s, "")
+	mustEqual(t, "number of events", len(events), 101)
+	checkNumbers(t, events)
 }
 
-// contestedSecond checks that a change with a conflict in its second record leaves nothing
+// testPartialConflict checks that a change with a conflict in its second record leaves nothing
 // of its first.
-func contestedSecond(t *testing.T, sub Subject) {
+func testPartialConflict(t *testing.T, sub Subject) {
 	s := sub.Store
 	session := record("session", "ses_1")
-	keep(t, s, put(session))
-	winner := contest(t, s, 50, func(worker int) store.Change {
-		c := answer(kept(session), worker)
+	mustCommit(t, s, put(session))
+	winner := commitConcurrently(t, s, 50, func(worker int) store.Change {
+		c := answer(committed(session), worker)
 		c.Put = append([]store.Record{record("ask", id(worker))}, c.Put...)
 		return c
 	})
-	same(t, "the ask that was kept", ids(list(t, s, store.Query{Kind: "ask"})), []string{id(winner)})
-	events := history(t, s, "")
-	same(t, "events", len(events), 1)
-	gapless(t, events)
+	mustEqual(t, "the ask that was kept", ids(mustList(t, s, store.Query{Kind: "ask"})), []string{id(winner)})
+	events := allEvents(t, s, "")
+	mustEqual(t, "events", len(events), 1)
+	checkNumbers(t, events)
 }
 
-func poison(t *testing.T, sub Subject) {
+func testFailingChange(t *testing.T, sub Subject) {
 	s := sub.Store
 	taken := keyed("ask", "ask_taken", "taken")
-	keep(t, s, put(taken))
+	mustCommit(t, s, put(taken))
 	bad := []store.Change{
 		{Put: []store.Record{record("ask", "ask_half"), keyed("ask", "ask_half2", "taken")}, Events: []store.Event{event("ses_bad", "x")}},
 		{Put: []store.Record{record("ask", "ask_half"), taken}, Events: []store.Event{event("ses_bad", "x")}},
 	}
-	for _, c := range impossible() {
+	for _, c := range invalidChanges() {
 		bad = append(bad, c)
 	}
 	var release func()
@@ -126,14 +127,14 @@ func poison(t *testing.T, sub Subject) {
 	results := make(chan error)
 	for n := range 60 {
 		go func() {
-			c := store.Change{Put: []store.Record{record("good", id(n))}, Events: []store.Event{event("ses_good", "said")}}
+			c := store.Change{Put: []store.Record{record("good", id(n))}, Events: []store.Event{event("ses_good", "asked")}}
 			_, err := s.Commit(t.Context(), c)
 			results <- err
 		}()
 		go func() {
 			_, err := s.Commit(t.Context(), bad[n%len(bad)])
 			if err == nil {
-				results <- errors.New("a poisoned change was kept")
+				results <- errors.New("an invalid change was kept")
 				return
 			}
 			results <- nil
@@ -148,11 +149,11 @@ func poison(t *testing.T, sub Subject) {
 			t.Error(err)
 		}
 	}
-	same(t, "good ones kept", len(list(t, s, store.Query{Kind: "good"})), 60)
-	same(t, "bad ones kept", ids(list(t, s, store.Query{Kind: "ask"})), []string{"ask_taken"})
-	events := history(t, s, "")
-	same(t, "events", len(events), 60)
-	gapless(t, events)
+	mustEqual(t, "valid changes that were kept", len(mustList(t, s, store.Query{Kind: "good"})), 60)
+	mustEqual(t, "other records", ids(mustList(t, s, store.Query{Kind: "ask"})), []string{"ask_taken"})
+	events := allEvents(t, s, "")
+	mustEqual(t, "events", len(events), 60)
+	checkNumbers(t, events)
 }
 
 // An outcome is the result of a Commit that creates the record id.
@@ -169,35 +170,36 @@ func start(ctx context.Context, s Store, id string, results chan<- outcome) {
 	}()
 }
 
-// checkAcknowledged fails unless the store has exactly the acknowledged records, once each.
-func checkAcknowledged(t *testing.T, s Store, outcomes []outcome, refusals ...error) {
+// checkResults fails unless the store has exactly the records whose Commit returned nil, and
+// every other error is one of errs.
+func checkResults(t *testing.T, s Store, outcomes []outcome, errs ...error) {
 	t.Helper()
 	acknowledged := 0
 	for _, o := range outcomes {
 		if o.err == nil {
 			acknowledged++
-			get(t, s, "ask", o.id)
+			mustRead(t, s, "ask", o.id)
 			continue
 		}
 		known := false
-		for _, r := range refusals {
+		for _, r := range errs {
 			known = known || errors.Is(o.err, r)
 		}
 		if !known {
-			t.Errorf("Commit: got %v, want nil or one of %v", o.err, refusals)
+			t.Errorf("Commit: got %v, want nil or one of %v", o.err, errs)
 		}
-		missing(t, s, "ask", o.id)
+		mustNotExist(t, s, "ask", o.id)
 	}
-	events := history(t, s, "")
-	same(t, "events", len(events), acknowledged)
-	gapless(t, events)
+	events := allEvents(t, s, "")
+	mustEqual(t, "events", len(events), acknowledged)
+	checkNumbers(t, events)
 }
 
-// fullQueue checks that a full queue rejects a change at once, and that the changes in the
+// testFullQueue checks that a full queue rejects a change at once, and that the changes in the
 // queue are kept.
-func fullQueue(t *testing.T, sub Subject) {
+func testFullQueue(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
-		t.Skip("there is no queue")
+		t.Skip("the store has no queue")
 	}
 	s := sub.Store
 	release := sub.Stall(t)
@@ -207,7 +209,7 @@ func fullQueue(t *testing.T, sub Subject) {
 	for full := false; !full; {
 		if started == 20_000 {
 			release()
-			t.Fatalf("%d changes wait and the queue is not full", started)
+			t.Fatalf("the queue is not full after %d changes", started)
 		}
 		start(t.Context(), s, id(started), results)
 		started++
@@ -216,7 +218,7 @@ func fullQueue(t *testing.T, sub Subject) {
 			outcomes = append(outcomes, o)
 			full = errors.Is(o.err, store.ErrFull)
 			if !full {
-				t.Errorf("told while nothing could be written: %v", o.err)
+				t.Errorf("Commit while the store is stalled: got %v, want it to wait or ErrFull", o.err)
 			}
 		default:
 			runtime.Gosched()
@@ -226,11 +228,12 @@ func fullQueue(t *testing.T, sub Subject) {
 	for len(outcomes) < started {
 		outcomes = append(outcomes, <-results)
 	}
-	checkAcknowledged(t, s, outcomes, store.ErrFull)
+	checkResults(t, s, outcomes, store.ErrFull)
 }
 
-// cancelled checks that after an error of ctx nothing was kept, whenever ctx ended.
-func cancelled(t *testing.T, sub Subject) {
+// testCancellation checks that Commit keeps nothing if it returns the error of ctx, whenever
+// ctx ends.
+func testCancellation(t *testing.T, sub Subject) {
 	s := sub.Store
 	results := make(chan outcome, 300)
 	for n := range 300 {
@@ -250,29 +253,30 @@ func cancelled(t *testing.T, sub Subject) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := s.Commit(gone, put(record("ask", "ask_gone")))
-	checkAcknowledged(t, s, append(outcomes, outcome{"ask_gone", err}), context.Canceled)
+	checkResults(t, s, append(outcomes, outcome{"ask_gone", err}), context.Canceled)
 	if err == nil {
-		t.Error("Commit for a caller who had gone: got nil, want context.Canceled")
+		t.Error("Commit with a cancelled context: got nil, want context.Canceled")
 	}
 	for name, err := range reads(gone, s) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s for a caller who had gone: got %v, want context.Canceled", name, err)
+			t.Errorf("%s with a cancelled context: got %v, want context.Canceled", name, err)
 		}
 	}
 }
 
-// givenUp checks that a waiting change is given up at once when its ctx ends.
-func givenUp(t *testing.T, sub Subject) {
+// testWaitingCancelled checks that Commit of a waiting change returns at once when its ctx
+// ends.
+func testWaitingCancelled(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
-		t.Skip("there is no queue")
+		t.Skip("the store has no queue")
 	}
 	s := sub.Store
 	release := sub.Stall(t)
 	results := make(chan outcome)
 	var outcomes []outcome
 	started := 0
-	// The writer may have taken some changes before it was stalled, and their
-	// Commit waits. The others return.
+	// The writer may have taken some changes before it was stalled. Commit of
+	// these waits, and the others return.
 	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		start(ctx, s, id(started), results)
@@ -289,7 +293,7 @@ func givenUp(t *testing.T, sub Subject) {
 		outcomes = append(outcomes, <-results)
 	}
 	if !errors.Is(outcomes[0].err, context.Canceled) {
-		t.Errorf("told while nothing could be written: got %v, want context.Canceled", outcomes[0].err)
+		t.Errorf("Commit while the store is stalled: got %v, want context.Canceled", outcomes[0].err)
 	}
-	checkAcknowledged(t, s, outcomes, context.Canceled)
+	checkResults(t, s, outcomes, context.Canceled)
 }

@@ -46,61 +46,62 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		name string
 		run  func(*testing.T, Subject)
 	}{
-		{"every field is stored", everyField},
-		{"odd strings are stored", oddStrings},
-		{"large values are stored", largeBytes},
-		{"slices are copied", copies},
-		{"versions are compared", versions},
-		{"nil Fixed leaves the stored one", fixedStays},
-		{"any column may change", columnsChange},
-		{"a key finds its record", keys},
-		{"a taken key is a conflict", takenKeys},
-		{"keys move within a change", keysMove},
-		{"a deleted record is gone", deleting},
-		{"a change is kept as a whole or not at all", wholeOrNothing},
-		{"invalid changes are rejected", refusals},
-		{"a list has what its query selects", listing},
-		{"a list by name matches whole names", addressed},
-		{"a list is bounded", bounds},
-		{"many records keep their order", manyRecords},
-		{"due records come in order", dueOrder},
-		{"history is numbered", numbering},
-		{"history is read in pages", paging},
-		{"history can be deleted", cleaning},
-		{"history has many streams", manyStreams},
-		{"numbers become visible in order", tailing},
-		{"every field of an effect is stored", everyEffectField},
-		{"odd strings of an effect are stored", oddEffectStrings},
-		{"effects are claimed in order of due", claimOrder},
-		{"a claim is bounded", claimBounds},
-		{"an effect is claimed by one node", claimsByTwoNodes},
-		{"a lost claim is a conflict", lostClaims},
-		{"a completion without its claim is a conflict", completions},
-		{"a retry is put off", retries},
-		{"dead letters are listed and revived", deadLettersRevive},
-		{"an unclaimed effect can be withdrawn", withdrawing},
-		{"effects are committed with their records", effectsWithRecords},
-		{"deleting a record deletes its effects", effectsOfDeleted},
-		{"invalid effects are rejected", effectRefusals},
-		{"one of two concurrent changes is kept", twoCommitters},
-		{"one of a hundred concurrent changes is kept", hundredCommitters},
-		{"a conflict leaves nothing behind", contestedSecond},
-		{"a failing change does not affect others", poison},
-		{"a full queue rejects at once", fullQueue},
-		{"a cancelled change is kept or not", cancelled},
-		{"a waiting change can be given up", givenUp},
-		{"a closed store returns ErrClosed", closedRefuses},
-		{"Close keeps the changes in the queue", closingWhileBusy},
-		{"changes survive a restart", reopening},
-		{"changes survive a kill", killing},
-		{"a restart frees every claim", claimsAfterClose},
-		{"a kill frees every claim", claimsAfterKill},
+		{"every field is stored", testFields},
+		{"odd strings are stored", testOddStrings},
+		{"large values are stored", testLargeValues},
+		{"slices are copied", testCopies},
+		{"versions are compared", testVersions},
+		{"a nil Fixed keeps the stored one", testFixed},
+		{"any column may change", testColumns},
+		{"a key finds its record", testKeys},
+		{"a taken key is a conflict", testTakenKeys},
+		{"a key can move within a change", testMovedKeys},
+		{"a deleted record cannot be read", testDelete},
+		{"a change is kept as a whole or not at all", testAtomicity},
+		{"invalid changes are rejected", testInvalidChanges},
+		{"a list has what its query selects", testList},
+		{"a list by name matches whole names", testListFor},
+		{"a list has at most MaxList records", testLimits},
+		{"many records keep their order", testManyRecords},
+		{"due records come in order", testDue},
+		{"history is numbered", testNumbers},
+		{"history is read in pages", testPages},
+		{"events can be pruned", testPrune},
+		{"history has many streams", testManyStreams},
+		{"events become visible in order", testVisibility},
+		{"every field of an effect is stored", testEffectFields},
+		{"odd strings of an effect are stored", testOddEffectStrings},
+		{"effects are claimed in order of due", testClaimOrder},
+		{"a claim has at most MaxList effects", testClaimLimits},
+		{"an effect is claimed by one node", testClaimByNodes},
+		{"a lost claim is a conflict", testLostClaims},
+		{"a completion without its claim is a conflict", testCompletions},
+		{"a retry waits for its time", testRetries},
+		{"dead letters are listed and revived", testDeadLetters},
+		{"an unclaimed effect can be withdrawn", testWithdrawal},
+		{"effects are committed with their records", testEffectAtomicity},
+		{"deleting a record deletes its effects", testDeletedEffects},
+		{"invalid effects are rejected", testInvalidEffects},
+		{"one of two concurrent changes is kept", testTwoCommits},
+		{"one of a hundred concurrent changes is kept", testHundredCommits},
+		{"a conflict leaves nothing behind", testPartialConflict},
+		{"a failing change does not affect others", testFailingChange},
+		{"a failing change does not affect a claim", testClaimInFailingBatch},
+		{"a full queue rejects at once", testFullQueue},
+		{"a cancelled commit keeps nothing", testCancellation},
+		{"a waiting commit can be cancelled", testWaitingCancelled},
+		{"a closed store returns ErrClosed", testClosedStore},
+		{"Close keeps the changes in the queue", testCloseWhileBusy},
+		{"changes survive a restart", testReopen},
+		{"changes survive a kill", testKill},
+		{"a restart frees every claim", testClaimsAfterClose},
+		{"a kill frees every claim", testClaimsAfterKill},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, open(t)) })
 	}
 }
 
-// noon is the base of the times in this suite.
+// noon is the base of all times in this suite.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func record(kind, id string) store.Record {
@@ -118,7 +119,7 @@ func put(records ...store.Record) store.Change { return store.Change{Put: record
 
 func ref(r store.Record) store.Ref { return store.Ref{Kind: r.Kind, ID: r.ID, Version: r.Version} }
 
-func keep(t *testing.T, s Store, c store.Change) (first int64) {
+func mustCommit(t *testing.T, s Store, c store.Change) (first int64) {
 	t.Helper()
 	first, err := s.Commit(t.Context(), c)
 	if err != nil {
@@ -127,14 +128,14 @@ func keep(t *testing.T, s Store, c store.Change) (first int64) {
 	return first
 }
 
-func conflict(t *testing.T, s Store, c store.Change) {
+func mustConflict(t *testing.T, s Store, c store.Change) {
 	t.Helper()
 	if first, err := s.Commit(t.Context(), c); !errors.Is(err, store.ErrConflict) || first != 0 {
 		t.Fatalf("Commit: got %d and %v, want 0 and ErrConflict", first, err)
 	}
 }
 
-func get(t *testing.T, s Store, kind, id string) store.Record {
+func mustRead(t *testing.T, s Store, kind, id string) store.Record {
 	t.Helper()
 	r, err := s.Read(t.Context(), kind, id)
 	if err != nil {
@@ -143,14 +144,14 @@ func get(t *testing.T, s Store, kind, id string) store.Record {
 	return r
 }
 
-func missing(t *testing.T, s Store, kind, id string) {
+func mustNotExist(t *testing.T, s Store, kind, id string) {
 	t.Helper()
 	if r, err := s.Read(t.Context(), kind, id); !errors.Is(err, store.ErrNotFound) {
 		t.Fatalf("Read %s %s: got %+v and %v, want ErrNotFound", kind, id, r, err)
 	}
 }
 
-func list(t *testing.T, s Store, q store.Query) []store.Record {
+func mustList(t *testing.T, s Store, q store.Query) []store.Record {
 	t.Helper()
 	records, err := s.List(t.Context(), q)
 	if err != nil {
@@ -159,7 +160,7 @@ func list(t *testing.T, s Store, q store.Query) []store.Record {
 	return records
 }
 
-func same(t *testing.T, what string, got, want any) {
+func mustEqual(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if diff := difference(want, got); diff != "" {
 		t.Fatalf("%s: got + want -\n%s", what, diff)
@@ -182,15 +183,15 @@ func ids(records []store.Record) []string {
 	return names
 }
 
-// kept returns the record that the store must return after r was committed.
-func kept(r store.Record) store.Record {
+// committed returns the record that the store must return after r was committed.
+func committed(r store.Record) store.Record {
 	r.Version++
 	return r
 }
 
-// everything returns all events of one stream or, if stream is "", of all. It reads them
+// readHistory returns all events of one stream or, if stream is "", of all. It reads them
 // in pages.
-func everything(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
+func readHistory(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
 	var all []store.Event
 	for {
 		page, err := s.History(ctx, stream, after, 0)
@@ -202,18 +203,18 @@ func everything(ctx context.Context, s Store, stream string, after int64) ([]sto
 	}
 }
 
-func history(t *testing.T, s Store, stream string) []store.Event {
+func allEvents(t *testing.T, s Store, stream string) []store.Event {
 	t.Helper()
-	all, err := everything(t.Context(), s, stream, 0)
+	all, err := readHistory(t.Context(), s, stream, 0)
 	if err != nil {
 		t.Fatalf("History %q: got %v, want no error", stream, err)
 	}
 	return all
 }
 
-// gapless fails unless the events are numbered 1, 2, 3 … without a gap, over all and
+// checkNumbers fails unless the events are numbered 1, 2, 3 … without a gap, over all and
 // within each stream (F2).
-func gapless(t *testing.T, events []store.Event) {
+func checkNumbers(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}
 	for i, e := range events {

@@ -31,7 +31,7 @@ func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 			"list":    w.list,
 			"due":     w.due,
 			"history": w.history,
-			"look":    w.look,
+			"read":    w.read,
 			"claim":   w.claim,
 			"beat":    w.beat,
 			"dead":    w.dead,
@@ -75,12 +75,12 @@ func pick(rt *rapid.T, what string, from []string) string {
 func (w *walk) begin() {
 	for _, s := range w.stores {
 		for _, kind := range walkKinds {
-			for _, r := range list(w.t, s, store.Query{Kind: kind}) {
-				keep(w.t, s, store.Change{Delete: []store.Ref{ref(r)}})
+			for _, r := range mustList(w.t, s, store.Query{Kind: kind}) {
+				mustCommit(w.t, s, store.Change{Delete: []store.Ref{ref(r)}})
 			}
 		}
 	}
-	for _, e := range history(w.t, w.stores[0], "") {
+	for _, e := range allEvents(w.t, w.stores[0], "") {
 		w.since = e.Seq
 	}
 }
@@ -96,7 +96,7 @@ func (w *walk) at(rt *rapid.T, what string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
 }
 
-// version returns the stored version of a record, or rarely the one before or after it.
+// version returns the stored version of a record or, rarely, one more or less.
 func (w *walk) version(rt *rapid.T, kind, id string) int64 {
 	r, err := w.stores[0].Read(w.t.Context(), kind, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -116,7 +116,7 @@ func (w *walk) record(rt *rapid.T) store.Record {
 	if rapid.Bool().Draw(rt, "has due") {
 		r.Due = w.at(rt, "due")
 	}
-	if r.Version == 0 && rapid.IntRange(0, 9).Draw(rt, "forgotten") > 0 || rapid.Bool().Draw(rt, "has fixed") {
+	if r.Version == 0 && rapid.IntRange(0, 9).Draw(rt, "no fixed") > 0 || rapid.Bool().Draw(rt, "has fixed") {
 		r.Fixed = rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "fixed")
 	}
 	r.State = rapid.SliceOfN(rapid.Byte(), 0, 4).Draw(rt, "state")
@@ -149,7 +149,7 @@ func (w *walk) change(rt *rapid.T) (c store.Change) {
 	return c
 }
 
-// effect returns a new effect of r, or rarely of a record that is not in the change.
+// effect returns a new effect of r or, rarely, of a record that is not in the change.
 func (w *walk) effect(rt *rapid.T, r store.Record) store.Effect {
 	e := store.Effect{
 		ID: pick(rt, "effect", walkIDs), Kind: pick(rt, "type", walkKinds), SubjectKind: r.Kind, Subject: r.ID, Stream: w.stream(rt),
@@ -217,11 +217,11 @@ type result struct {
 }
 
 // both fails unless the call has the same result on both stores.
-func (w *walk) both(what string, ask func(Store) (any, error)) {
+func (w *walk) both(what string, call func(Store) (any, error)) {
 	w.Helper()
 	var results [2]result
 	for i, s := range w.stores {
-		v, err := ask(s)
+		v, err := call(s)
 		results[i].Value = v
 		if err != nil {
 			results[i].Err = err.Error()
@@ -264,7 +264,7 @@ func (w *walk) history(rt *rapid.T) {
 	w.both("History", func(s Store) (any, error) { return s.History(w.t.Context(), stream, after, limit) })
 }
 
-func (w *walk) look(rt *rapid.T) {
+func (w *walk) read(rt *rapid.T) {
 	kind, key, id := pick(rt, "kind", walkKinds), pick(rt, "key", walkKeys), pick(rt, "id", walkIDs)
 	w.both("Read", func(s Store) (any, error) { return s.Read(w.t.Context(), kind, id) })
 	w.both("ReadKey", func(s Store) (any, error) { return s.ReadKey(w.t.Context(), kind, key) })
@@ -273,11 +273,11 @@ func (w *walk) look(rt *rapid.T) {
 // compare compares the whole content.
 func (w *walk) compare() {
 	for _, kind := range walkKinds {
-		w.both("all of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
+		w.both("all records of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
 	}
-	w.both("all that is due", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
+	w.both("all due records", func(s Store) (any, error) { return s.Due(w.t.Context(), noon.Add(time.Hour), 0) })
 	w.both("dead letters", func(s Store) (any, error) { return s.Dead(w.t.Context(), store.Query{}) })
 	w.now = w.now.Add(time.Hour)
 	w.both("effects that are not dead", func(s Store) (any, error) { return s.Claim(w.t.Context(), "last", w.now, 0) })
-	w.both("all that happened", func(s Store) (any, error) { return everything(w.t.Context(), s, "", w.since) })
+	w.both("all events", func(s Store) (any, error) { return readHistory(w.t.Context(), s, "", w.since) })
 }
