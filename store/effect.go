@@ -24,7 +24,7 @@ type Effect struct {
 
 	// The store sets these. They are empty in a new effect.
 	Attempts int    // how many times it was claimed
-	Node     string // the process that has claimed it; "" is none
+	Node     string // the process that has claimed it, or ""
 	Error    string // why the last attempt failed
 }
 
@@ -62,7 +62,7 @@ const (
 // by which they correct theirs.
 type Queue interface {
 	// Due returns at most n records whose Due is set and not after before, in
-	// order of Due, then ID. Damaged records are left out.
+	// order of Due, then ID. It omits damaged records.
 	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
 	// Beat records a heartbeat of a node. It returns the time of the store: now,
 	// or the time of a shared database.
@@ -71,7 +71,7 @@ type Queue interface {
 	// then ID. It selects effects that are due at now, not claimed and not dead,
 	// and counts an attempt of each. It also frees the claims of every other node
 	// that has had no heartbeat for HeartbeatTimeout, and records a heartbeat.
-	// Damaged effects are left out.
+	// It omits damaged effects.
 	//
 	// A store that only one process can open frees every claim when it is opened.
 	// After an error that matches ErrUnknown, the node may have claimed effects
@@ -79,6 +79,6 @@ type Queue interface {
 	Claim(ctx context.Context, node string, now time.Time, n int) ([]Effect, error)
 	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream,
 	// After, Newest and Limit of q and ignores the others; Kind is that of the
-	// effect. Damaged effects are left out.
+	// effect. It omits damaged effects.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
 }

@@ -1,5 +1,5 @@
 // Package store defines the interface to a database of Askback: records with versions,
-// and the history that is written with them.
+// and the events and effects that are committed with them.
 //
 // A store compares versions and commits changes. It makes no decisions and calls no
 // code of its callers. Package engine defines what the records mean.
@@ -19,30 +19,33 @@ var (
 	ErrNotFound = errors.New("no such record")
 	// ErrConflict is returned if a record has another version than the change
 	// expects, if a key is taken, or if an effect is not claimed as a completion
-	// requires. Read the record and step again.
-	ErrConflict = errors.New("the record has changed")
+	// requires. Read the record and try again.
+	ErrConflict = errors.New("the record was changed meanwhile")
 	// ErrUnknown is returned if the disk or the database failed during the
-	// commit, so that the change may or may not be kept. Read the record again.
-	ErrUnknown = errors.New("it is not known whether the change was kept")
+	// commit, so that the change may or may not be kept. Read the record to
+	// find out.
+	ErrUnknown = errors.New("it is unknown whether the change was kept")
 	// ErrFull is returned if too many changes wait to be written. Try again
 	// later.
-	ErrFull = errors.New("too many changes wait to be written")
-	// ErrDiskFull is returned if the disk has no room for the change. Try again
-	// when there is room.
+	ErrFull = errors.New("too many changes are waiting to be written")
+	// ErrDiskFull is returned if the disk has no room for the change. Free some
+	// space and try again.
 	ErrDiskFull = errors.New("the disk is full")
 	// ErrFailed is returned after the disk or the database failed. The store
 	// neither reads nor commits until it is opened again.
-	ErrFailed = errors.New("the database failed and takes nothing more until Askback is started again")
+	ErrFailed = errors.New("the database failed; restart Askback to use it again")
 	// ErrClosed is returned after the store was closed.
 	ErrClosed = errors.New("the store is closed")
 )
 
-// A DamagedError names a record that does not match its checksum.
+// A DamagedError reports a record, event or effect that does not match its checksum. For
+// an event, Kind is "event" and ID has its number and its stream; for an effect, Kind is
+// "effect".
 type DamagedError struct{ Kind, ID string }
 
-// Error returns a text that names the record.
+// Error returns a message with Kind and ID.
 func (e DamagedError) Error() string {
-	return fmt.Sprintf("%s %s is damaged: it reads otherwise than it was written", e.Kind, e.ID)
+	return fmt.Sprintf("%s %s is damaged: it does not match its checksum", e.Kind, e.ID)
 }
 
 // A Record is one ask, session, grant or token. The store compares and selects by its
@@ -58,10 +61,10 @@ type Record struct {
 	Owner   string // the name of the principal that owns it
 	Agent   string // the label that people read
 	Status  string
-	To      []string  // the names it is addressed to; empty: every person
+	To      []string  // the people it is addressed to; empty: every person
 	Created time.Time // UTC with milliseconds, like all times here
 	Updated time.Time
-	Due     time.Time // when it must be stepped; zero: never
+	Due     time.Time // when the engine acts on it next, such as its deadline; zero: never
 
 	Fixed []byte // written once, with the first version
 	State []byte // small, rewritten by each change
@@ -80,7 +83,7 @@ type Event struct {
 	Seq       int64
 	Stream    string
 	StreamSeq int64
-	Subject   string // id of the record that the event is about
+	Subject   string // id of the record that changed
 	Type      string
 	At        time.Time
 	Data      []byte // JSON
@@ -144,23 +147,24 @@ type Store interface {
 	// first is the Seq of its first event (0 without events). After ErrUnknown
 	// the change may or may not be kept; after any other error it is not.
 	//
-	// If ctx ends before the store begins to write, nothing is kept. After
-	// that, Commit waits for the result.
+	// If ctx ends before the store begins to write the change, nothing is kept.
+	// Once it has begun, Commit waits for the result.
 	Commit(ctx context.Context, c Change) (first int64, err error)
-	// List returns the records that q selects, except damaged ones.
+	// List returns the records that q selects. It omits damaged records.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// History returns events with a Seq greater than after, in order of Seq, of
-	// one stream or, if stream is "", of all. Damaged events are left out.
+	// History returns at most limit events of one stream or, if stream is "", of
+	// all. It begins with the first Seq greater than after and omits damaged
+	// events. A limit of 0 or more than MaxList is MaxList.
 	History(ctx context.Context, stream string, after int64, limit int) ([]Event, error)
-	// Recent returns the newest events of a stream with a Seq less than before,
-	// the newest first. If before is 0, it begins with the newest of all.
-	// Damaged events are left out.
+	// Recent returns at most limit events of a stream with a Seq less than
+	// before, newest first. If before is 0, it begins with the newest event. It
+	// omits damaged events.
 	Recent(ctx context.Context, stream string, before int64, limit int) ([]Event, error)
 	// Head returns the Seq and the StreamSeq of the newest event of a stream. If
-	// stream is "", it returns the newest Seq of all, and n is 0. Without
-	// events, both are 0.
-	Head(ctx context.Context, stream string) (seq, n int64, err error)
-	// Close commits the changes in the queue, rejects later ones with ErrClosed,
-	// and releases the database.
+	// stream is "", it returns the newest Seq of all streams, and streamSeq is 0.
+	// If there are no events, both are 0.
+	Head(ctx context.Context, stream string) (seq, streamSeq int64, err error)
+	// Close commits the waiting changes, rejects later ones with ErrClosed and
+	// closes the database.
 	Close() error
 }

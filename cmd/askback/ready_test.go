@@ -7,8 +7,8 @@ import (
 
 // Anyone may read /readyz.
 func TestReadyNamesNoPerson(t *testing.T) {
-	got := unnamed([]string{"ask ask_1", "draft ask_1/ana@example.com", "line 7 of ses_1"})
-	if want := []string{"ask ask_1", "draft ask_1", "line 7 of ses_1"}; !slices.Equal(got, want) {
+	got := unnamed([]string{"ask ask_1", "draft ask_1/ana@example.com", "event 7 of ses_1"})
+	if want := []string{"ask ask_1", "draft ask_1", "event 7 of ses_1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

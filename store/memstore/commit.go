@@ -47,9 +47,9 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	return first, nil
 }
 
-// fits reports whether every version is the expected one and every key is free.
+// fits reports whether every record has the expected version and every key is free.
 func (s *Store) fits(c store.Change) bool {
-	holder := map[name]*store.Record{} // the keys that the change itself frees or takes
+	holder := map[name]*store.Record{} // of keys that the change frees (nil) or takes
 	free := func(r *store.Record) {
 		if r != nil && r.Key != "" {
 			holder[name{r.Kind, r.Key}] = nil
@@ -72,8 +72,8 @@ func (s *Store) fits(c store.Change) bool {
 			continue
 		}
 		key := name{r.Kind, r.Key}
-		other, moved := holder[key]
-		if !moved {
+		other, changed := holder[key]
+		if !changed {
 			other = s.keys[key]
 		}
 		if other != nil {
@@ -102,7 +102,7 @@ func storedForm(r store.Record, old *store.Record) *store.Record {
 	return &r
 }
 
-// replace removes old from every order and inserts r. Either may be nil.
+// replace removes old from the maps and sorted lists and inserts r. Either may be nil.
 func (s *Store) replace(old, r *store.Record) {
 	if old != nil {
 		delete(s.records, name{old.Kind, old.ID})
@@ -124,7 +124,7 @@ func (s *Store) replace(old, r *store.Record) {
 	}
 }
 
-// orders returns the orders that contain a record.
+// orders returns the sorted lists that contain a record.
 func (s *Store) orders(r *store.Record) []*sorted[store.Record] {
 	orders := append(make([]*sorted[store.Record], 0, 5), s.all)
 	if r.Open {
@@ -139,6 +139,7 @@ func (s *Store) orders(r *store.Record) []*sorted[store.Record] {
 	return orders
 }
 
+// append adds an event to the history and returns its Seq.
 func (s *Store) append(e store.Event) (seq int64) {
 	e = cloneEvent(e)
 	e.At = milliseconds(e.At)
@@ -189,7 +190,7 @@ func cloneEvent(e store.Event) store.Event {
 	return e
 }
 
-// copyOf returns a copy of a slice, and nil for an empty one as a database does.
+// copyOf returns a copy of a slice. For an empty one it returns nil, as a database does.
 func copyOf[S ~[]E, E any](s S) S {
 	if len(s) == 0 {
 		return nil

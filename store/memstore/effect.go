@@ -60,7 +60,8 @@ func (s *Store) complete(d store.Completion) {
 	s.replaceEffect(old, &e)
 }
 
-// replaceEffect removes old from every order and inserts e. Either may be nil.
+// replaceEffect removes old from the map and the sorted lists and inserts e. Either may be
+// nil.
 func (s *Store) replaceEffect(old, e *effect) {
 	if old != nil {
 		delete(s.effects, old.ID)
@@ -74,7 +75,7 @@ func (s *Store) replaceEffect(old, e *effect) {
 	}
 }
 
-// orderOf returns the order that contains an effect, besides subjects.
+// orderOf returns the sorted list that contains an effect, besides subjects.
 func (s *Store) orderOf(e *effect) *sorted[effect] {
 	switch {
 	case e.dead:

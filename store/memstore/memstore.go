@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store keeps records and history in memory. It starts no goroutine and never blocks,
-// so it works inside testing/synctest. It has no queue of changes and is never full.
+// A Store keeps records, events and effects in memory. It starts no goroutine and never
+// blocks, so it works inside testing/synctest. It has no queue of changes and is never full.
 type Store struct {
 	mu      sync.RWMutex
 	closed  bool
@@ -21,13 +21,13 @@ type Store struct {
 	events  []store.Event      // the event with Seq n has index n-1
 	streams map[string][]int64 // the Seqs of each stream
 
-	// The orders of records. List reads the one with the fewest records to skip.
+	// Sorted lists of records. List reads the one with the fewest records to skip.
 	all, open, owned, streamed, due *sorted[store.Record]
 
 	effects    map[string]*effect // by id; the effects are immutable
 	heartbeats map[string]time.Time
 
-	// The orders of effects: those that can be claimed, those that are claimed,
+	// Sorted lists of effects: those that can be claimed, those that are claimed,
 	// dead letters, and all by subject.
 	claimable, claimed, dead, subjects *sorted[effect]
 }
@@ -84,8 +84,8 @@ func (s *Store) find(ctx context.Context, get func() *store.Record) (store.Recor
 	return clone(*r), nil
 }
 
-// usable returns an error if the store is closed or ctx has ended. The caller holds the
-// lock.
+// usable returns an error if the store is closed or ctx has ended. The caller must hold
+// the lock.
 func (s *Store) usable(ctx context.Context) error {
 	if s.closed {
 		return store.ErrClosed
@@ -100,17 +100,17 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	order, same := s.narrowest(q)
+	order, inSection := s.narrowest(q)
 	from := &store.Record{Kind: q.Kind, ID: q.After, Stream: q.Stream, Owner: q.Owner}
 	records := order.after(from)
 	if q.Newest {
 		// No id sorts after every other one. So the newest record of a kind is
 		// the one before the first record of the next kind.
-		records = order.before(from, q.After == "", same)
+		records = order.before(from, q.After == "", inSection)
 	}
 	var list []store.Record
 	for r := range records {
-		if !same(r) || len(list) == atMost(q.Limit) {
+		if !inSection(r) || len(list) == atMost(q.Limit) {
 			break
 		}
 		if selects(q, r) {
@@ -120,8 +120,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	return list, nil
 }
 
-// narrowest returns the shortest order with all records that q selects. The function
-// reports whether a record belongs to the section of that order that q needs.
+// narrowest returns the shortest list with all records that q selects. The records form a
+// section of the list; the function reports whether a record belongs to it.
 func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
@@ -161,8 +161,9 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	return list, nil
 }
 
-// Head returns the numbers of the newest event of a stream, or of all if stream is "".
-func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
+// Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
+// it returns the newest Seq of all streams, and streamSeq is 0.
+func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
@@ -177,8 +178,8 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err erro
 	return seq, s.newest(stream), nil
 }
 
-// History returns events with a Seq greater than after, in order of Seq, of one stream
-// or, if stream is "", of all.
+// History returns events of one stream or, if stream is "", of all, beginning with the
+// first Seq greater than after.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -207,8 +208,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return list, nil
 }
 
-// Recent returns the newest events of a stream with a Seq less than before, the newest
-// first. If before is 0, it begins with the newest of all.
+// Recent returns events of a stream with a Seq less than before, newest first. If before
+// is 0, it begins with the newest event.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -116,14 +116,13 @@ func (s *sorted[T]) end(c, i int, same func(*T) bool) (int, int) {
 	if c == len(s.chunks) {
 		return c, i
 	}
-	out := func(r *T) bool { return !same(r) }
 	last := func(c []*T) *T { return c[len(c)-1] }
-	if !out(last(s.chunks[c])) {
+	if same(last(s.chunks[c])) {
 		i = 0
-		c += sort.Search(len(s.chunks)-c, func(n int) bool { return out(last(s.chunks[c+n])) })
+		c += sort.Search(len(s.chunks)-c, func(n int) bool { return !same(last(s.chunks[c+n])) })
 	}
 	if c < len(s.chunks) {
-		i += sort.Search(len(s.chunks[c])-i, func(n int) bool { return out(s.chunks[c][i+n]) })
+		i += sort.Search(len(s.chunks[c])-i, func(n int) bool { return !same(s.chunks[c][i+n]) })
 	}
 	return c, i
 }

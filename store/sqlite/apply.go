@@ -20,10 +20,11 @@ const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 
-	// SQLite rewrites an index if a column of it is set, even to the same value.
-	// So three updates are tried in turn: one that expects no indexed column to
-	// change, one that sets open, due and unacked, and one that sets all. The
-	// first saves three to six pages and costs a look-up if it does not match.
+	// SQLite rewrites an index if one of its columns is set, even to the same
+	// value. So three updates are tried in turn: one that matches if no indexed
+	// column changes, one that sets open, due and unacked, and one that sets all.
+	// The first saves three to six pages, and costs one look-up if it does not
+	// match.
 	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
@@ -42,18 +43,18 @@ const (
 		where stream = ?1 order by seq desc`
 	selectSeq = `select coalesce(max(seq), 0) from history`
 
-	// The newest event of all stays, and the newest of a stream that continues:
-	// the next numbers follow from them.
+	// The newest event of all streams stays, and so does the newest of a stream
+	// that continues: the next numbers follow from them.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
-	// No index has the subject, so each run reads every event of the stream. It
-	// therefore deletes the events of all subjects at once.
+	// No index has the subject, so this reads every event of the stream. It
+	// therefore deletes the events of all given subjects at once.
 	deleteEvents = `delete from history indexed by history_stream where stream = ?1
 		and subject in (select value from json_each(?2))
 		and seq < (select max(seq) from history indexed by history_stream where stream = ?1)`
 )
 
-// writes has the prepared statements of the writer.
+// writes are the prepared statements of the writer.
 type writes struct {
 	begin, commit, rollback  *sql.Stmt
 	savepoint, undo, release *sql.Stmt
@@ -203,11 +204,11 @@ func (w *writer) put(r *row) error {
 	if r.isNew {
 		return changeOne(w.stmt.insert, r.args[:]...)
 	}
-	tries := w.stmt.update[:]
+	updates := w.stmt.update[:]
 	if !r.open {
-		tries = tries[1:] // the change probably closes the record, so updateSame would not match
+		updates = updates[1:] // the change probably closes the record, so updateSame would not match
 	}
-	for _, update := range tries {
+	for _, update := range updates {
 		if err := changeOne(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
@@ -216,7 +217,7 @@ func (w *writer) put(r *row) error {
 }
 
 func (w *writer) append(e *store.Event) error {
-	if w.seq == unknown {
+	if w.seq == unknownSeq {
 		if err := w.stmt.seq.QueryRow().Scan(&w.seq); err != nil {
 			return err
 		}

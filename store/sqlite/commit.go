@@ -21,21 +21,22 @@ type request struct {
 	events   []store.Event
 	size     int
 
-	owner atomic.Int32 // waiting, taken or givenUp
+	state atomic.Int32 // waiting, taken or givenUp
 	first int64        // set by the writer before it closes done
 	err   error
 	done  chan struct{}
 }
 
-// A request is either taken by the writer or given up by its caller, never both.
+// The states of a request. It is either taken by the writer or given up by its caller,
+// never both.
 const (
 	waiting int32 = iota
 	taken
 	givenUp
 )
 
-func (r *request) take() bool   { return r.owner.CompareAndSwap(waiting, taken) }
-func (r *request) giveUp() bool { return r.owner.CompareAndSwap(waiting, givenUp) }
+func (r *request) take() bool   { return r.state.CompareAndSwap(waiting, taken) }
+func (r *request) giveUp() bool { return r.state.CompareAndSwap(waiting, givenUp) }
 
 // Commit commits the whole change to the disk, or returns an error. Unless the error
 // matches store.ErrUnknown, nothing of the change was kept.

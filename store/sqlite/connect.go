@@ -23,7 +23,7 @@ import (
 const applicationID = 0x41736b42
 
 var (
-	errForeign = errors.New("this file belongs to another program and is left alone; give Askback a file of its own")
+	errForeign = errors.New("this file belongs to another program; choose another path for the database")
 	errNewer   = errors.New("it was written by a newer version of Askback; install that version, or restore a backup made before it")
 )
 
@@ -34,14 +34,15 @@ var settings = []string{
 	// writer itself.
 	"busy_timeout(10000)",
 	"journal_mode(WAL)",
-	// An acknowledged change survives a power cut only with FULL; NORMAL syncs
-	// at checkpoints. (F2)
+	// An acknowledged change survives a power cut only with FULL, because NORMAL
+	// syncs only at checkpoints.
 	"synchronous(FULL)",
-	// On macOS fsync does not reach the disk; elsewhere these do nothing.
+	// On macOS a plain fsync does not reach the disk. On other systems these have
+	// no effect.
 	"fullfsync(1)",
 	"checkpoint_fullfsync(1)",
-	// This is the default. It is explicit because 16000 was measured to be a
-	// fifth slower.
+	// This is the default. It is set because a larger value looks faster, but
+	// 16000 was measured to be a fifth slower.
 	"wal_autocheckpoint(1000)",
 	"foreign_keys(1)",
 	"trusted_schema(0)",
@@ -165,9 +166,9 @@ func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
 	have, want, err := p.GetVersions(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the version of its schema: %w", err)
+		return fmt.Errorf("read its schema version: %w", err)
 	case have > want:
-		return fmt.Errorf("its schema is version %d and this program knows %d: %w", have, want, errNewer)
+		return fmt.Errorf("its schema has version %d, and this program supports versions up to %d: %w", have, want, errNewer)
 	case have == want:
 		return nil
 	}
@@ -176,7 +177,7 @@ func migrate(ctx context.Context, db *sql.DB, log *slog.Logger) error {
 		log.Info("database migrated", "version", m.Source.Version, "took", m.Duration)
 	}
 	if err != nil {
-		return fmt.Errorf("bring its schema up to date: %w", err)
+		return fmt.Errorf("migrate its schema: %w", err)
 	}
 	return nil
 }

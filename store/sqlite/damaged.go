@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxDamages is the number of damaged rows that a store remembers, and that [Verify]
-// names.
+// maxDamages is the most damaged rows that a store records and that [Verify] names.
 const maxDamages = 100
 
 // damages has the damaged rows that were read since the database was opened.
@@ -31,7 +30,7 @@ func (d *damages) add(row store.DamagedError) {
 		return
 	}
 	d.known = append(d.known, row)
-	d.log.Error("the database is damaged, and what is damaged is left out; restore a backup", "damaged", row.Kind+" "+row.ID)
+	d.log.Error("the database has a damaged row, which is omitted; restore a backup", "row", row.Kind+" "+row.ID)
 }
 
 func (d *damages) names() (names []string) {
@@ -48,7 +47,7 @@ type Verification struct {
 	Rows    int64    // number of records, events and effects
 	Without int64    // rows without a checksum, written by older versions
 	Damaged int64    // rows that do not match their checksum
-	Names   []string // the first damaged rows, such as "ask ask_01…" or "line 17 of ses_01…"
+	Names   []string // the first damaged rows, such as "ask ask_01…" or "event 17 of ses_01…"
 }
 
 // Verify compares all records, events and effects of a database with their checksums.
@@ -61,7 +60,7 @@ func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 		return v, err
 	}
 	err = v.each(ctx, db, "select seq, stream, n, subject, type, at, data, sum from history not indexed", func(rows *sql.Rows) (bool, error) {
-		_, summed, err := scanLine(rows)
+		_, summed, err := scanSummedEvent(rows)
 		return summed, err
 	})
 	if err != nil {

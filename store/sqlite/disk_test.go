@@ -41,18 +41,18 @@ func TestStoreFailsAfterDiskError(t *testing.T) {
 	if !errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "disk I/O error") {
 		t.Errorf("Commit on a failing disk: got %v, want ErrUnknown and the reason", err)
 	}
-	if err := put(3); err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "started again") {
-		t.Errorf("Commit after that: got %v, want a refusal that says what to do", err)
+	if err := put(3); err == nil || errors.Is(err, store.ErrUnknown) || !strings.Contains(err.Error(), "restart Askback") {
+		t.Errorf("Commit after that: got %v, want an error that asks for a restart", err)
 	}
-	if _, err := s.Read(t.Context(), "ask", record(1).ID); err == nil || !strings.Contains(err.Error(), "started again") {
-		t.Errorf("Read after that: got %v, want a refusal that says what to do", err)
+	if _, err := s.Read(t.Context(), "ask", record(1).ID); err == nil || !strings.Contains(err.Error(), "restart Askback") {
+		t.Errorf("Read after that: got %v, want an error that asks for a restart", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Errorf("Close: got %v, want no error", err)
 	}
 	again := openAt(t, path)
 	if _, err := again.Read(t.Context(), "ask", record(1).ID); err != nil {
-		t.Errorf("Read of the acknowledged record after a restart: got %v, want it", err)
+		t.Errorf("Read of the acknowledged record after a restart: got %v, want no error", err)
 	}
 	if _, err := again.Commit(t.Context(), store.Change{Put: []store.Record{record(4)}}); err != nil {
 		t.Errorf("Commit after a restart: got %v, want no error", err)

@@ -53,8 +53,8 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	return dir, true
 }
 
-// fill fills the disk. The function free makes room again.
-func fill(t *testing.T, dir string) (free func()) {
+// fillDisk fills the disk. The function free makes room again.
+func fillDisk(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler")
 	if err != nil {
@@ -79,7 +79,7 @@ func waitForRoom(t *testing.T, s *sqlite.Store) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); s.Health().DiskFull != nil; <-time.After(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("Health with room again: got %v, want it well", s.Health().DiskFull)
+			t.Fatalf("Health with room again: got %v, want nil", s.Health().DiskFull)
 		}
 	}
 }
@@ -97,32 +97,45 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := func(n int) error {
-		_, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(n)}})
+		r := record(n)
+		c := store.Change{Put: []store.Record{r}}
+		if n == 1 {
+			c.Effects = []store.Effect{{ID: "eff_1", Kind: "send", SubjectKind: r.Kind, Subject: r.ID}}
+		}
+		_, err := s.Commit(t.Context(), c)
 		return err
 	}
-	there := func(n int, want error) {
+	checkRead := func(n int, want error) {
 		t.Helper()
 		if _, err := s.Read(t.Context(), "ask", record(n).ID); !errors.Is(err, want) {
 			t.Errorf("Read of record %d: got %v, want %v", n, err, want)
 		}
 	}
-	full := func(n int) {
+	checkFull := func(n int) {
 		t.Helper()
 		if err := put(n); !errors.Is(err, store.ErrDiskFull) || errors.Is(err, store.ErrUnknown) {
-			t.Errorf("Commit on a full disk: got %v, want %v and nothing unknown", err, store.ErrDiskFull)
+			t.Errorf("Commit on a full disk: got %v, want %v and not ErrUnknown", err, store.ErrDiskFull)
 		}
-		there(n, store.ErrNotFound)
-		there(1, nil)
+		checkRead(n, store.ErrNotFound)
+		checkRead(1, nil)
 		if h := s.Health(); !errors.Is(h.DiskFull, store.ErrDiskFull) || h.Failed != nil {
-			t.Errorf("Health on a full disk: got %+v, want it full", h)
+			t.Errorf("Health on a full disk: got %+v, want ErrDiskFull", h)
+		}
+	}
+	checkClaim := func(n int, want error) {
+		t.Helper()
+		effects, err := s.Claim(t.Context(), "node", record(1).Created, 0)
+		if !errors.Is(err, want) || len(effects) != n {
+			t.Errorf("Claim: got %d effects and %v, want %d and %v", len(effects), err, n, want)
 		}
 	}
 	if err := put(1); err != nil {
 		t.Fatal(err)
 	}
-	free := fill(t, dir)
-	full(2)
-	full(3)
+	checkClaim(1, nil)
+	free := fillDisk(t, dir)
+	checkFull(2)
+	checkFull(3)
 	free()
 	waitForRoom(t, s)
 	if err := put(2); err != nil {
@@ -132,32 +145,34 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The database can be opened on a full disk.
-	free = fill(t, dir)
+	// The database can be opened on a full disk. Claims are freed when there is room.
+	free = fillDisk(t, dir)
 	if s, err = sqlite.Open(path, nil); err != nil {
 		t.Fatalf("Open on a full disk: %v", err)
 	}
-	there(2, nil)
+	checkRead(2, nil)
 	if h := s.Health(); !errors.Is(h.DiskFull, store.ErrDiskFull) {
-		t.Errorf("Health after it was opened on a full disk: got %+v, want it full", h)
+		t.Errorf("Health after it was opened on a full disk: got %+v, want ErrDiskFull", h)
 	}
-	again := fill(t, dir)
-	full(4)
+	again := fillDisk(t, dir)
+	checkFull(4)
+	checkClaim(0, store.ErrDiskFull)
 	again()
 	free()
 	if err := put(4); err != nil {
 		t.Errorf("Commit with room again: got %v, want no error", err)
 	}
-	there(4, nil)
+	checkRead(4, nil)
+	checkClaim(1, nil)
 	waitForRoom(t, s)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// A disk on which a database can just be opened, and nothing more be kept, is full from
-// the start: Health returns it before the first change is rejected.
-func TestDiskIsFullFromTheStart(t *testing.T) {
+// If the disk has only enough room to open a database, Health returns ErrDiskFull before the
+// first change is rejected.
+func TestHealthAfterOpenOnFullDisk(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return
@@ -174,7 +189,7 @@ func TestDiskIsFullFromTheStart(t *testing.T) {
 	if err := os.WriteFile(gap, make([]byte, 96<<10), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	free := fill(t, dir)
+	free := fillDisk(t, dir)
 	if err := os.Remove(gap); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +197,7 @@ func TestDiskIsFullFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := s.Health(); !errors.Is(h.DiskFull, store.ErrDiskFull) || h.Failed != nil {
-		t.Errorf("Health with 96 kB of room: got %+v, want it full", h)
+		t.Errorf("Health with 96 kB of room: got %+v, want ErrDiskFull", h)
 	}
 	free()
 	waitForRoom(t, s)
@@ -203,10 +218,10 @@ func TestConflictOnFullDiskIsErrConflictOrErrDiskFull(t *testing.T) {
 	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{record(1)}}); err != nil {
 		t.Fatal(err)
 	}
-	free := fill(t, dir)
+	free := fillDisk(t, dir)
 	defer free()
-	release := lock(t, path)
-	results := queue(t, s, 3, func(n int) store.Change {
+	release := lockDatabase(t, path)
+	results := commitWaiting(t, s, 3, func(n int) store.Change {
 		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 is there already
 	})
 	release()

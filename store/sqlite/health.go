@@ -2,13 +2,14 @@ package sqlite
 
 // A Health is the condition of a store.
 type Health struct {
-	// Failed is nil, or matches store.ErrFailed. Then the store neither reads nor
-	// commits until it is opened again.
+	// Failed is nil or matches store.ErrFailed. If it is not nil, the store neither
+	// reads nor commits until it is opened again.
 	Failed error
-	// DiskFull is nil, or matches store.ErrDiskFull. Then the store cannot commit.
+	// DiskFull is nil or matches store.ErrDiskFull. If it is not nil, the store
+	// cannot commit.
 	DiskFull error
-	// Damaged names the first damaged rows that were read since the database was
-	// opened.
+	// Damaged has the names of the first damaged rows that were read since the
+	// database was opened, as in [Verification].
 	Damaged []string
 }
 

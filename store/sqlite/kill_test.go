@@ -20,9 +20,9 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// child creates records with an effect, performs effects and answers records without end.
+// runChild creates records with an effect, performs effects and answers records without end.
 // It prints the id of each record after Commit returned.
-func child(path string) {
+func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
 		fmt.Println("open:", err)
@@ -78,20 +78,20 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	acknowledged := map[string]bool{} // id and type of an event
 	for _, lines := range []int{1, 40, 300} {
-		for _, line := range untilKilled(t, path, lines) {
+		for _, line := range killAfter(t, path, lines) {
 			ack, ok := strings.CutPrefix(line, "ACK ")
 			if !ok {
-				t.Fatalf("the child said %q", line)
+				t.Fatalf("the child printed %q", line)
 			}
 			acknowledged[ack] = true
 		}
-		verify(t, path, acknowledged)
+		checkHistory(t, path, acknowledged)
 	}
 }
 
-// untilKilled runs a child, kills it after the given number of lines, and returns what it
+// killAfter runs a child, kills it after the given number of lines, and returns what it
 // printed.
-func untilKilled(t *testing.T, path string, lines int) (printed []string) {
+func killAfter(t *testing.T, path string, lines int) (printed []string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+path)
@@ -113,14 +113,14 @@ func untilKilled(t *testing.T, path string, lines int) (printed []string) {
 	return printed
 }
 
-func verify(t *testing.T, path string, acknowledged map[string]bool) {
+func checkHistory(t *testing.T, path string, acknowledged map[string]bool) {
 	t.Helper()
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	happened := map[string]int{}
+	count := map[string]int{}
 	for after := int64(0); ; {
 		page, err := s.History(t.Context(), "", after, 0)
 		if err != nil {
@@ -131,28 +131,28 @@ func verify(t *testing.T, path string, acknowledged map[string]bool) {
 		}
 		for _, e := range page {
 			if after++; e.Seq != after {
-				t.Fatalf("history: got %d after %d", e.Seq, after-1)
+				t.Fatalf("history: got Seq %d after %d", e.Seq, after-1)
 			}
-			happened[e.Subject+" "+e.Type]++
+			count[e.Subject+" "+e.Type]++
 		}
 	}
 	for ack := range acknowledged {
-		if happened[ack] != 1 {
-			t.Errorf("%s: acknowledged, and happened %d times", ack, happened[ack])
+		if count[ack] != 1 {
+			t.Errorf("%s was acknowledged: got %d events, want 1", ack, count[ack])
 		}
 	}
-	claimable := claimEach(t, s)
-	for what := range happened {
+	claimable := claimAll(t, s)
+	for what := range count {
 		id, ok := strings.CutSuffix(what, " asked")
 		if !ok {
 			continue
 		}
 		r, err := s.Read(t.Context(), "ask", id)
 		if err != nil {
-			t.Fatalf("asked: %s: %v", id, err)
+			t.Fatalf("Read %s: %v", id, err)
 		}
 		// The child may have committed more than it printed.
-		asked, answered, sent := happened[what], happened[id+" answered"], happened[id+" sent"]
+		asked, answered, sent := count[what], count[id+" answered"], count[id+" sent"]
 		if asked != 1 || answered > 1 || r.Version != int64(1+answered) || sent+claimable[id] != 1 {
 			t.Errorf("%s: got version %d, asked %d, answered %d, sent %d times and %d effects to send",
 				id, r.Version, asked, answered, sent, claimable[id])
@@ -160,9 +160,9 @@ func verify(t *testing.T, path string, acknowledged map[string]bool) {
 	}
 }
 
-// claimEach claims every effect and puts it back. It returns the number of effects of each
+// claimAll claims every effect and frees it again. It returns the number of effects of each
 // record.
-func claimEach(t *testing.T, s *sqlite.Store) map[string]int {
+func claimAll(t *testing.T, s *sqlite.Store) map[string]int {
 	t.Helper()
 	claimable := map[string]int{}
 	var c store.Change

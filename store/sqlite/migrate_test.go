@@ -21,7 +21,7 @@ func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	execute(t, db, string(text))
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSchema5IsMigrated(t *testing.T) {
 	if err != nil || len(effects) != 2 || effects[0].ID != "eff_2" || effects[0].Attempts != 2 || effects[1].ID != "eff_3" {
 		t.Errorf("Claim: got %+v, %v, want eff_2 again and eff_3", effects, err)
 	}
-	if v := verified(t, path); v.Rows != 7 || v.Damaged != 0 || v.Without != 0 {
+	if v := verifyFile(t, path); v.Rows != 7 || v.Damaged != 0 || v.Without != 0 {
 		t.Errorf("Verify: got %+v, want seven rows with their checksums", v)
 	}
 }
@@ -57,10 +57,10 @@ func TestSchema5IsMigrated(t *testing.T) {
 func TestNewerSchemaIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path).Close()
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	execute(t, db, "insert into goose_db_version (version_id, is_applied) values (99, 1)")
 	_, err := sqlite.Open(path, nil)
-	want := fmt.Sprintf("version 99 and this program knows %d", sqlite.SchemaVersion)
+	want := fmt.Sprintf("version 99, and this program supports versions up to %d", sqlite.SchemaVersion)
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "install that version") {
 		t.Errorf("Open: got %v, want an error that has both versions and what to do", err)
 	}

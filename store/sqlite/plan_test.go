@@ -14,7 +14,7 @@ import (
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	yes, no := true, false
 	plans, index := map[string]string{}, map[string]string{}
 	explain := func(text string, args ...any) {

@@ -28,7 +28,7 @@ const (
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
-// statements has the prepared statements of the readers.
+// statements are the prepared statements of the readers.
 type statements struct{ id, key, due, history, stream, recent, headAll, head *sql.Stmt }
 
 func (s *statements) prepare(db *sql.DB) (err error) {
@@ -44,7 +44,8 @@ func (s *statements) prepare(db *sql.DB) (err error) {
 	return nil
 }
 
-// Read returns a record, or store.ErrNotFound.
+// Read returns a record, or store.ErrNotFound. If its row does not match its checksum, the
+// error is a store.DamagedError.
 func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error) {
 	r, err := s.find(ctx, s.stmt.id, kind, id)
 	if errors.Is(err, errPage) {
@@ -71,8 +72,8 @@ func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (st
 	return found.list[0], nil
 }
 
-// readError returns the error of ctx if it has ended, since the driver has its own error
-// for that. Otherwise it adds context to err.
+// readError returns the error of ctx if it has ended, because the driver has its own error
+// for that. Otherwise it wraps err.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -86,16 +87,16 @@ func readError(ctx context.Context, err error) error {
 	return nil
 }
 
-// errPage is the error for a page of the file that SQLite cannot read. The records on it
-// are unknown.
-var errPage = store.DamagedError{Kind: "page", ID: "a page of the file"}
+// errPage is the error for a page of the file that SQLite cannot read. It cannot name the
+// records on that page.
+var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
 
 func isCorrupt(err error) bool {
 	e := (*driver.Error)(nil)
 	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_CORRUPT
 }
 
-// List returns the records that q selects, except damaged ones.
+// List returns the records that q selects. It omits damaged records.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
 	found, err := collect(ctx, s, atMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
@@ -103,7 +104,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 }
 
 // Due returns at most n records whose Due is set and not after before, in order of Due,
-// then ID, then Kind. Damaged records are left out.
+// then ID, then Kind. It omits damaged records.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	n = atMost(n)
 	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
@@ -119,8 +120,8 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 // noLimit is the limit of statements whose rows are read until there are enough.
 const noLimit = -1
 
-// History returns events with a Seq greater than after, in order of Seq, of one stream
-// or, if stream is "", of all. Damaged events are left out.
+// History returns events of one stream or, if stream is "", of all, beginning with the
+// first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
@@ -131,8 +132,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return found.list, err
 }
 
-// Recent returns the newest events of a stream with a Seq less than before, the newest
-// first. If before is 0, it begins with the newest of all.
+// Recent returns events of a stream with a Seq less than before, newest first. If before
+// is 0, it begins with the newest event. It omits damaged events.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	if before == 0 {
 		before = math.MaxInt64
@@ -143,27 +144,29 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return found.list, err
 }
 
-// Head returns the numbers of the newest event of a stream, or of all if stream is "".
-func (s *Store) Head(ctx context.Context, stream string) (seq, n int64, err error) {
+// Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
+// it returns the newest Seq of all streams, and streamSeq is 0.
+func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer leave()
 	if stream == "" {
-		err = s.stmt.headAll.QueryRowContext(ctx).Scan(&seq, &n)
-		return seq, n, readError(ctx, err)
+		err = s.stmt.headAll.QueryRowContext(ctx).Scan(&seq, &streamSeq)
+		return seq, streamSeq, readError(ctx, err)
 	}
 	rows, err := s.stmt.head.QueryContext(ctx, stream)
 	if err == nil {
-		seq, n, err = head(rows)
+		seq, streamSeq, err = head(rows)
 	}
-	return seq, n, readError(ctx, err)
+	return seq, streamSeq, readError(ctx, err)
 }
 
-// head returns the numbers of the first row. The rows are the events of one stream, the
-// newest first. If the first is damaged, its numbers follow from one that is not.
-func head(rows *sql.Rows) (seq, n int64, err error) {
+// head returns the numbers of the newest event of a stream. The rows are the events of the
+// stream, newest first. If the first is damaged, head computes its StreamSeq from the first
+// row that is not.
+func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
 	defer rows.Close()
 	for behind := int64(0); rows.Next(); behind++ {
 		e, err := scanEvent(rows)
@@ -171,19 +174,19 @@ func head(rows *sql.Rows) (seq, n int64, err error) {
 			return max(seq, e.Seq), e.StreamSeq + behind, nil
 		}
 		if behind == 0 {
-			seq, n = e.Seq, e.StreamSeq // used if every event is damaged
+			seq, streamSeq = e.Seq, e.StreamSeq // used if every event is damaged
 		}
 	}
-	return seq, n, rows.Err()
+	return seq, streamSeq, rows.Err()
 }
 
 // A found is the result of a query.
 type found[T any] struct {
-	list    []T // nil if there is none
+	list    []T // nil if there are no rows
 	damaged []store.DamagedError
 }
 
-// collect reads up to n rows of a query. It leaves out damaged rows and records them in
+// collect reads up to n rows of a query. It omits damaged rows and adds them to
 // s.damaged.
 func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out found[T], err error) {
 	leave, err := s.enter(ctx)

@@ -11,14 +11,15 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// The reserve is a file next to the database that only takes up room. SQLite needs some
-// room to open a database even if it writes nothing. If the disk is full, the reserve is
-// deleted to make that room. It is created again later.
+// The reserve is a file next to the database that only takes up space. SQLite needs some
+// space to open a database even if it writes nothing. If the disk is full, the reserve is
+// deleted to free that space. It is created again later.
 
 // reserveSize is the size of the reserve in bytes. It is enough for the index of a
 // write-ahead log of 64 MB and for the small files of the process.
 const reserveSize = 128 << 10
 
+// reserve returns the path of the reserve of a database.
 func reserve(path string) string { return path + "-reserve" }
 
 // makeReserve creates the reserve if it does not exist. If there is no room, it does
@@ -28,13 +29,13 @@ func makeReserve(path string) {
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return
 	}
-	if err := takeRoom(name); err != nil {
+	if err := fillFile(name); err != nil {
 		_ = os.Remove(name) // a part of it would be useless
 	}
 }
 
-// takeRoom writes a file of reserveSize bytes.
-func takeRoom(name string) error {
+// fillFile writes a file of reserveSize bytes.
+func fillFile(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -43,18 +44,18 @@ func takeRoom(name string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// lookPause is the least time between two checks for room on a full disk.
-const lookPause = time.Second
+// roomCheckInterval is the shortest time between two checks for room on a full disk.
+const roomCheckInterval = time.Second
 
 // checkRoom resets w.full if the disk has room for a reserve again.
 func (w *writer) checkRoom() {
 	full := w.full.Load()
-	last, now := w.looked.Load(), time.Now().UnixNano()
-	if full == nil || now-last < int64(lookPause) || !w.looked.CompareAndSwap(last, now) {
+	last, now := w.lastCheck.Load(), time.Now().UnixNano()
+	if full == nil || now-last < int64(roomCheckInterval) || !w.lastCheck.CompareAndSwap(last, now) {
 		return
 	}
 	probe := w.path + "-room"
-	err := takeRoom(probe)
+	err := fillFile(probe)
 	_ = os.Remove(probe)
 	if err == nil && w.full.CompareAndSwap(full, nil) {
 		w.log.Info("there is room on the disk again")
@@ -66,7 +67,7 @@ func (w *writer) checkRoom() {
 func useReserve(path string) bool { return os.Remove(reserve(path)) == nil }
 
 // FreeReserve deletes the reserve, and reports whether there was one. A process calls it
-// if it needs some room on a full disk to start serving.
+// if it needs space on a full disk to start.
 func (s *Store) FreeReserve() bool { return useReserve(s.writer.path) }
 
 // isNoRoom reports whether a database could not be opened because the disk is full.

@@ -2,5 +2,5 @@
 
 package sqlite
 
-// hasRoom returns true, because the free room is not known on this system.
+// hasRoom returns true, because the free space cannot be read on this system.
 func hasRoom(string) bool { return true }

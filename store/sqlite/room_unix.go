@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// hasRoom reports whether the disk of the database has room for a reserve. If the system
-// does not know, it returns true.
+// hasRoom reports whether the disk of the database has room for a reserve. If the free
+// space cannot be read, it returns true.
 func hasRoom(path string) bool {
 	var s syscall.Statfs_t
 	if syscall.Statfs(filepath.Dir(path), &s) != nil {

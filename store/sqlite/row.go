@@ -18,7 +18,7 @@ type row struct {
 
 func encode(r *store.Record) row {
 	c := cellsOf(r)
-	var fixedSum any // nil leaves the stored one
+	var fixedSum any // nil: keep the stored one
 	if r.Fixed != nil {
 		fixedSum = c.fixedSumOf()
 	}
@@ -67,7 +67,7 @@ func dueOrNull(due sql.NullInt64) any {
 func scanCells(rows *sql.Rows) (c cells, err error) {
 	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
 		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.unacked, &c.sum, &c.fixedSum)
-	if err != nil || !c.whole() || c.names.Valid && !areNames(c.names.String) {
+	if err != nil || !c.matches() || c.names.Valid && !areNames(c.names.String) {
 		return c, store.DamagedError{Kind: c.kind, ID: c.id}
 	}
 	return c, nil
@@ -92,27 +92,25 @@ func scanRecord(rows *sql.Rows) (store.Record, error) {
 	return r, nil
 }
 
-// kindLine is the kind of an event in a [store.DamagedError]. Its id is the number and
-// the stream.
-const kindLine = "line"
-
 // scanEvent reads an event from the current row.
 func scanEvent(rows *sql.Rows) (store.Event, error) {
-	e, _, err := scanLine(rows)
+	e, _, err := scanSummedEvent(rows)
 	return e, err
 }
 
-func scanLine(rows *sql.Rows) (e store.Event, summed bool, err error) {
+// scanSummedEvent reads an event and reports whether its row has a checksum.
+func scanSummedEvent(rows *sql.Rows) (e store.Event, summed bool, err error) {
 	var at int64
 	var sum sql.NullInt64
 	err = rows.Scan(&e.Seq, &e.Stream, &e.StreamSeq, &e.Subject, &e.Type, &at, &e.Data, &sum)
 	if err != nil || sum.Valid && sum.Int64 != sumEvent(&e, e.Seq, e.StreamSeq, at) {
-		return e, true, store.DamagedError{Kind: kindLine, ID: fmt.Sprintf("%d of %s", e.Seq, e.Stream)}
+		return e, true, store.DamagedError{Kind: "event", ID: fmt.Sprintf("%d of %s", e.Seq, e.Stream)}
 	}
 	e.At = instant(at)
 	return e, sum.Valid, nil
 }
 
+// instant returns the time of a column, in milliseconds since 1970.
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // The column names has one name per line, with a line break before the first and after
@@ -135,7 +133,7 @@ func joinNames(names []string) sql.NullString {
 	return sql.NullString{String: b.String(), Valid: true}
 }
 
-// areNames reports whether s is something that joinNames wrote.
+// areNames reports whether s has the form that joinNames returns.
 func areNames(s string) bool { return len(s) >= 2 && s[0] == '\n' && s[len(s)-1] == '\n' }
 
 func splitNames(s string) []string {
@@ -146,5 +144,5 @@ func splitNames(s string) []string {
 	return names
 }
 
-// nameLine returns the text by which instr finds a name.
+// nameLine returns the text that instr must find for a name.
 func nameLine(name string) string { return "\n" + escapeName.Replace(name) + "\n" }

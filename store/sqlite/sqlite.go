@@ -1,8 +1,8 @@
 // Package sqlite is a store in one SQLite file.
 //
 // One goroutine writes. It commits the changes of all waiting callers in one
-// transaction, and each Commit returns once it is on the disk. Reads use other
-// connections and do not wait for it.
+// transaction, and each Commit returns once its change is on the disk. Reads use other
+// connections and do not wait for the writer.
 package sqlite
 
 import (
@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// queueLength is the number of changes that may wait for the writer: four
-	// batches, or some tens of milliseconds. Further ones return ErrFull.
+	// queueLength is the most changes that wait for the writer: four batches, or
+	// some tens of milliseconds. More return ErrFull.
 	queueLength = 1024
-	// readers is the number of connections that read at the same time. More
-	// than there are cores would gain nothing.
+	// readers is the number of connections that read at the same time. More than
+	// the number of cores would gain nothing.
 	readers = 4
 )
 
@@ -58,7 +58,7 @@ var (
 	_ store.Queue = (*Store)(nil)
 )
 
-// Open opens the database at path, creates it if there is none, and migrates its
+// Open opens the database at path, creates it if it does not exist, and migrates its
 // schema. It rejects the databases of other programs and of newer versions of Askback.
 // The work does not grow with the data. If the disk is full, the database can be
 // opened and read.

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childEnv); path != "" {
-		child(path)
+		runChild(path)
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -45,28 +45,28 @@ func openAt(t testing.TB, path string) *sqlite.Store {
 	return s
 }
 
-func subject(t *testing.T) storetest.Subject {
+func newSubject(t *testing.T) storetest.Subject {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	return storetest.Subject{
 		Store: openAt(t, path),
 		Reopen: func(t *testing.T, closed bool) storetest.Store {
 			if !closed {
-				path = copyAside(t, path)
+				path = copyDatabase(t, path)
 			} else if wal, err := os.Stat(path + "-wal"); err == nil {
-				t.Errorf("after Close: a log of %d bytes stands beside the database, want none", wal.Size())
+				t.Errorf("after Close: got a write-ahead log of %d bytes, want none", wal.Size())
 			}
 			return openAt(t, path)
 		},
-		Stall: func(t *testing.T) func() { return lock(t, path) },
+		Stall: func(t *testing.T) func() { return lockDatabase(t, path) },
 	}
 }
 
-// copyAside copies the files that a killed process would leave. No change may be written
+// copyDatabase copies the files that a killed process would leave. The store must not write
 // meanwhile.
-func copyAside(t *testing.T, path string) string {
+func copyDatabase(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "askback.db")
-	for _, end := range []string{"", "-wal"} { // SQLite creates -shm again
+	for _, end := range []string{"", "-wal"} { // SQLite creates -shm itself
 		b, err := os.ReadFile(path + end)
 		if err != nil {
 			t.Fatal(err)
@@ -78,10 +78,10 @@ func copyAside(t *testing.T, path string) string {
 	return to
 }
 
-// lock locks the database like another program, so that the writer waits.
-func lock(t *testing.T, path string) (release func()) {
+// lockDatabase locks the database like another program, so that the writer waits.
+func lockDatabase(t *testing.T, path string) (release func()) {
 	t.Helper()
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	if _, err := db.Exec("begin immediate"); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +92,8 @@ func lock(t *testing.T, path string) (release func()) {
 	}
 }
 
-// openPlain opens a file like any other program, with one connection.
-func openPlain(t *testing.T, path string) *sql.DB {
+// openDatabase opens a file like any other program, with one connection.
+func openDatabase(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -111,11 +111,11 @@ func execute(t *testing.T, db *sql.DB, text string) {
 	}
 }
 
-func TestSQLite(t *testing.T) { storetest.Run(t, subject) }
+func TestSQLite(t *testing.T) { storetest.Run(t, newSubject) }
 
 func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
-	storetest.Walk(t, memory, subject)
+	storetest.Walk(t, memory, newSubject)
 }
 
 // The settings hold on every connection of both pools, not only on the first (F2).
@@ -160,9 +160,9 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreLeftAlone(t *testing.T) {
+func TestFilesOfOtherProgramsAreNotChanged(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "photos.db")
-	execute(t, openPlain(t, foreign), "create table photos (id integer)")
+	execute(t, openDatabase(t, foreign), "create table photos (id integer)")
 	text := filepath.Join(t.TempDir(), "letter.txt")
 	if err := os.WriteFile(text, []byte("Dear Ann"), 0o644); err != nil {
 		t.Fatal(err)
@@ -174,14 +174,14 @@ func TestOtherFilesAreLeftAlone(t *testing.T) {
 		}
 		_, err = sqlite.Open(path, nil)
 		if err == nil || !strings.Contains(err.Error(), "belongs to another program") || !strings.Contains(err.Error(), path) {
-			t.Errorf("Open %s: got %v, want a refusal that names it", path, err)
+			t.Errorf("Open %s: got %v, want an error that names it", path, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("Open %s changed it (%v)", path, err)
 		}
 	}
 	if _, err := sqlite.Open(filepath.Join(t.TempDir(), "no", "such.db"), nil); !strings.HasSuffix(fmt.Sprint(err), "such.db: no such file or directory") {
-		t.Errorf("Open in no directory: got %v", err)
+		t.Errorf("Open in a missing directory: got %v", err)
 	}
 	if _, err := sqlite.Open(t.TempDir(), nil); err == nil {
 		t.Error("Open of a directory: got no error")
@@ -209,7 +209,7 @@ func TestFilesArePrivate(t *testing.T) {
 		return err
 	})
 	if got, want := strings.Join(files, " "), " -reserve -shm -wal"; got != want || err != nil {
-		t.Errorf("files beside the database: got %q and %v, want %q", got, err, want)
+		t.Errorf("files next to the database: got %q and %v, want %q", got, err, want)
 	}
 }
 
@@ -226,16 +226,16 @@ func event(r store.Record, what string) store.Event {
 	return store.Event{Stream: r.Stream, Subject: r.ID, Type: what, At: r.Updated, Data: bytes.Repeat([]byte("d"), 120)}
 }
 
-// queue commits n changes at once while the database is locked. It returns once the
-// writer has the first one and the others are in the queue.
-func queue(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change) (results chan error) {
+// commitWaiting commits n changes concurrently while the database is locked. It returns
+// once the writer has the first one and the others are in the queue.
+func commitWaiting(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change) (results chan error) {
 	t.Helper()
 	results = make(chan error, n)
 	until := func(what string, is func() bool) {
 		t.Helper()
 		for ; !is(); runtime.Gosched() {
 			if len(results) > 0 {
-				t.Fatalf("until %s: answered while nothing could be written: %v", what, <-results)
+				t.Fatalf("until %s: Commit returned %v while the database is locked", what, <-results)
 			}
 		}
 	}
@@ -257,9 +257,9 @@ func queue(t *testing.T, s *sqlite.Store, n int, change func(n int) store.Change
 func TestWaitingChangesShareOneTransaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
-	release := lock(t, path)
+	release := lockDatabase(t, path)
 	const many = 400
-	results := queue(t, s, many, func(n int) store.Change { return store.Change{Put: []store.Record{record(n)}} })
+	results := commitWaiting(t, s, many, func(n int) store.Change { return store.Change{Put: []store.Record{record(n)}} })
 	release()
 	for range many {
 		if err := <-results; err != nil {
@@ -281,10 +281,10 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	execute(t, db, `create trigger poison before insert on history when new.type = 'poison' begin select raise(abort, 'poisoned'); end`)
-	release := lock(t, path)
-	results := queue(t, s, 90, func(n int) store.Change {
+	release := lockDatabase(t, path)
+	results := commitWaiting(t, s, 90, func(n int) store.Change {
 		r := record(n)
 		c := store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "asked")}}
 		if n%30 == 7 {
@@ -298,7 +298,7 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 		if err := <-results; err != nil {
 			failed++
 			if !strings.Contains(err.Error(), "poisoned") || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrUnknown) {
-				t.Errorf("Commit: got %v, want the database's own word", err)
+				t.Errorf("Commit: got %v, want the error of the database", err)
 			}
 		}
 	}
@@ -322,7 +322,7 @@ func TestUnexpectedErrorLosesOnlyItsChange(t *testing.T) {
 func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
-	release := lock(t, path)
+	release := lockDatabase(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error)
 	go func() {
@@ -336,7 +336,7 @@ func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 	for range 100 {
 		select {
 		case err := <-result:
-			t.Fatalf("Commit, while nothing could be written: got %v, want it to wait", err)
+			t.Fatalf("Commit while the database is locked: got %v, want it to wait", err)
 		default:
 			runtime.Gosched()
 		}
@@ -351,11 +351,11 @@ func TestCommitWaitsOnceWritingHasBegun(t *testing.T) {
 }
 
 // Close moves the write-ahead log into the database even if another program has the file
-// open, which keeps SQLite from doing so.
-func TestCloseMovesLogIntoTheFile(t *testing.T) {
+// open, in which case SQLite does not do so itself.
+func TestCloseMovesLogIntoDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	var n int
 	if err := db.QueryRow("select count(*) from records").Scan(&n); err != nil {
 		t.Fatal(err)
@@ -367,6 +367,6 @@ func TestCloseMovesLogIntoTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if wal, err := os.Stat(path + "-wal"); err != nil || wal.Size() != 0 {
-		t.Errorf("the log after Close: got %v and %v, want an empty one", wal, err)
+		t.Errorf("write-ahead log after Close: got %v and %v, want an empty file", wal, err)
 	}
 }

@@ -60,12 +60,12 @@ func (c *cells) fixedSumOf() int64 {
 	return int64(sum)
 }
 
-// whole reports whether a row matches the checksums that it has.
-func (c *cells) whole() bool {
+// matches reports whether a row matches the checksums that it has.
+func (c *cells) matches() bool {
 	return (!c.sum.Valid || c.sum.Int64 == c.sumOf()) && (!c.fixedSum.Valid || c.fixedSum.Int64 == c.fixedSumOf())
 }
 
-// summed reports whether a row has its checksums.
+// summed reports whether a row has both checksums.
 func (c *cells) summed() bool { return c.sum.Valid && c.fixedSum.Valid }
 
 // sumEvent returns the checksum of an event. The time at is in milliseconds since 1970.

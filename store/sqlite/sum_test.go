@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// filled creates a database with three records, each with two events in one stream. The
+// fillDatabase creates a database with three records, each with two events in one stream. The
 // second record has all columns.
-func filled(t *testing.T, path string) (second store.Record) {
+func fillDatabase(t *testing.T, path string) (second store.Record) {
 	t.Helper()
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func filled(t *testing.T, path string) (second store.Record) {
 // executeOnFile runs a statement on a closed database, like another program.
 func executeOnFile(t *testing.T, path, text string) {
 	t.Helper()
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	execute(t, db, "pragma ignore_check_constraints = on")
 	execute(t, db, text)
 	if err := db.Close(); err != nil {
@@ -70,10 +70,10 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
-			want := filled(t, path)
+			want := fillDatabase(t, path)
 			executeOnFile(t, path, "update records set "+column+" where id = '"+want.ID+"'")
 			var log bytes.Buffer
-			s := openLogged(t, path, &log)
+			s := openWithLog(t, path, &log)
 			var damaged store.DamagedError
 			if got, err := s.Read(t.Context(), "ask", want.ID); !errors.As(err, &damaged) || damaged.ID != want.ID {
 				t.Errorf("Read: got %+v, %v, want a DamagedError with the id", got, err)
@@ -96,7 +96,7 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 			if got := s.Health().Damaged; !cmp.Equal(got, []string{"ask " + want.ID}) {
 				t.Errorf("Health: got %q, want the record", got)
 			}
-			if v := verified(t, path); v.Damaged != 1 || v.Rows != 9 || !cmp.Equal(v.Names, []string{"ask " + want.ID}) {
+			if v := verifyFile(t, path); v.Damaged != 1 || v.Rows != 9 || !cmp.Equal(v.Names, []string{"ask " + want.ID}) {
 				t.Errorf("Verify: got %+v, want the record of nine rows", v)
 			}
 		})
@@ -111,17 +111,17 @@ func TestChangedEventIsLeftOut(t *testing.T) {
 	} {
 		t.Run(column, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "askback.db")
-			filled(t, path)
+			fillDatabase(t, path)
 			executeOnFile(t, path, "update history set "+column+" where seq in (4, 6)")
 			s := openAt(t, path)
 			for stream, want := range map[string][]int64{"": {1, 2, 3, 5}, "ses_1": {1, 2, 3, 5}} {
-				lines, err := s.History(t.Context(), stream, 0, 4)
-				if got := seqsOf(lines); err != nil || !cmp.Equal(got, want) {
+				events, err := s.History(t.Context(), stream, 0, 4)
+				if got := seqsOf(events); err != nil || !cmp.Equal(got, want) {
 					t.Errorf("History of %q: got %v, %v, want %v", stream, got, err, want)
 				}
 			}
-			lines, err := s.Recent(t.Context(), "ses_1", 0, 2)
-			if got, want := seqsOf(lines), []int64{5, 3}; err != nil || !cmp.Equal(got, want) {
+			events, err := s.Recent(t.Context(), "ses_1", 0, 2)
+			if got, want := seqsOf(events), []int64{5, 3}; err != nil || !cmp.Equal(got, want) {
 				t.Errorf("Recent: got %v, %v, want %v", got, err, want)
 			}
 			if seq, n, err := s.Head(t.Context(), "ses_1"); seq != 6 || n != 6 || err != nil {
@@ -132,11 +132,11 @@ func TestChangedEventIsLeftOut(t *testing.T) {
 			if _, err := s.Commit(t.Context(), store.Change{Events: []store.Event{e}}); err != nil {
 				t.Fatal(err)
 			}
-			if lines, err := s.History(t.Context(), "ses_1", 6, 4); err != nil || len(lines) != 1 || lines[0].StreamSeq != 7 {
-				t.Errorf("the next line: got %+v, %v, want number 7", lines, err)
+			if events, err := s.History(t.Context(), "ses_1", 6, 4); err != nil || len(events) != 1 || events[0].StreamSeq != 7 {
+				t.Errorf("the next event: got %+v, %v, want number 7", events, err)
 			}
-			if v := verified(t, path); v.Damaged != 2 || !cmp.Equal(v.Names, []string{"line 4 of ses_1", "line 6 of ses_1"}) {
-				t.Errorf("Verify: got %+v, want two lines", v)
+			if v := verifyFile(t, path); v.Damaged != 2 || !cmp.Equal(v.Names, []string{"event 4 of ses_1", "event 6 of ses_1"}) {
+				t.Errorf("Verify: got %+v, want two events", v)
 			}
 		})
 	}
@@ -193,7 +193,7 @@ func TestChangedEffectIsLeftOut(t *testing.T) {
 			if want := []string{"eff_4", "eff_6"}; !cmp.Equal(got, want) {
 				t.Errorf("Claim: got %q, want %q", got, want)
 			}
-			if v := verified(t, path); v.Damaged != 2 || v.Rows != 7 || !strings.HasPrefix(v.Names[0], "effect eff_2") {
+			if v := verifyFile(t, path); v.Damaged != 2 || v.Rows != 7 || !strings.HasPrefix(v.Names[0], "effect eff_2") {
 				t.Errorf("Verify: got %+v, want the effect", v)
 			}
 		})
@@ -204,7 +204,7 @@ func TestChangedEffectIsLeftOut(t *testing.T) {
 // written or an error.
 func TestFlippedBitIsNotReturned(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
-	want := filled(t, path)
+	want := fillDatabase(t, path)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 	if at < 200 {
 		t.Fatal("the record is not in the file")
 	}
-	served := 0
+	undamaged := 0
 	for i := at - 160; i < at+160; i += 3 {
 		broken := bytes.Clone(whole)
 		broken[i] ^= 1 << (i % 8)
@@ -222,24 +222,24 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 		}
 		s, err := sqlite.Open(path, nil)
 		if err != nil {
-			continue // an error is right too
+			continue // an error is allowed
 		}
 		for n := range 3 {
 			r, err := s.Read(t.Context(), "ask", record(n+1).ID)
 			if err != nil {
 				continue
 			}
-			served++
+			undamaged++
 			if diff := cmp.Diff(want, r); n == 1 && diff != "" {
-				t.Errorf("byte %d: a changed record was returned:\n%s", i, diff)
+				t.Errorf("byte %d: Read returned a changed record:\n%s", i, diff)
 			}
 		}
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	}
-	if served < 200 {
-		t.Errorf("%d records were read, want most of those that are whole", served)
+	if undamaged < 200 {
+		t.Errorf("got %d records, want most of the undamaged ones", undamaged)
 	}
 }
 
@@ -251,29 +251,29 @@ func TestRowsWithoutChecksumsAreRead(t *testing.T) {
 	if err != nil || len(asks) != 1 || !bytes.Contains(asks[0].Fixed, []byte("deploy")) {
 		t.Fatalf("List: got %+v, %v, want the ask", asks, err)
 	}
-	lines, err := s.History(t.Context(), asks[0].Stream, 0, 10)
-	if err != nil || len(lines) != 2 {
-		t.Errorf("History: got %+v, %v, want two lines", lines, err)
+	events, err := s.History(t.Context(), asks[0].Stream, 0, 10)
+	if err != nil || len(events) != 2 {
+		t.Errorf("History: got %+v, %v, want two events", events, err)
 	}
-	before := verified(t, path)
+	before := verifyFile(t, path)
 	r := asks[0]
 	r.Fixed = nil
 	if _, err := s.Commit(t.Context(), store.Change{Put: []store.Record{r}, Events: []store.Event{event(r, "more")}}); err != nil {
 		t.Fatal(err)
 	}
-	after := verified(t, path)
+	after := verifyFile(t, path)
 	if before.Without != before.Rows || before.Damaged != 0 || after.Rows != before.Rows+1 || after.Without != before.Without {
-		t.Errorf("got %+v and then %+v, want all without, and then all but the new line", before, after)
+		t.Errorf("got %+v and then %+v, want no row with checksums, and then only the new event with them", before, after)
 	}
 	executeOnFile(t, path, "update records set status = 'expired' where kind = 'ask'")
 	if got, err := s.Read(t.Context(), "ask", r.ID); !errors.Is(err, store.DamagedError{Kind: "ask", ID: r.ID}) {
-		t.Errorf("Read of what was written since and changed: got %+v, %v, want a DamagedError", got, err)
+		t.Errorf("Read of a record that was written and then changed: got %+v, %v, want a DamagedError", got, err)
 	}
 }
 
-func openLogged(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
+func openWithLog(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(path, &sqlite.Options{Log: logTo(log)})
+	s, err := sqlite.Open(path, &sqlite.Options{Log: textLogger(log)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,9 +285,9 @@ func openLogged(t *testing.T, path string, log *bytes.Buffer) *sqlite.Store {
 	return s
 }
 
-func verified(t *testing.T, path string) sqlite.Verification {
+func verifyFile(t *testing.T, path string) sqlite.Verification {
 	t.Helper()
-	v, err := sqlite.Verify(t.Context(), openPlain(t, path))
+	v, err := sqlite.Verify(t.Context(), openDatabase(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,11 +301,11 @@ func idsOf(records []store.Record) (ids []string) {
 	return ids
 }
 
-func seqsOf(lines []store.Event) (seqs []int64) {
-	for _, e := range lines {
+func seqsOf(events []store.Event) (seqs []int64) {
+	for _, e := range events {
 		seqs = append(seqs, e.Seq)
 	}
 	return seqs
 }
 
-func logTo(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }
+func textLogger(log *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(log, nil)) }

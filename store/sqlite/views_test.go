@@ -46,7 +46,7 @@ func TestViewsShowWhatIsStored(t *testing.T) {
 	if _, err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	db := openPlain(t, path)
+	db := openDatabase(t, path)
 	for _, c := range []struct{ query, want string }{
 		{`select id, question, answer from agent_questions order by id`, `
 ask_answered | Which database should we use? | SQLite

@@ -22,31 +22,32 @@ const (
 	batchBytes  = 4 << 20
 )
 
-// errSpoiled is returned if a part of a change was written before it failed. The
+// errPartlyWritten is returned if a change failed after a part of it was written. The
 // transaction must then be repeated with savepoints.
-var errSpoiled = errors.New("a change of the batch failed half-way")
+var errPartlyWritten = errors.New("a change failed after a part of it was written")
 
 // A writer owns the connection that writes. Only the goroutine of run uses it.
 type writer struct {
-	log     *slog.Logger
-	damaged *damages
-	path    string
-	db      *sql.DB
-	conn    *sql.Conn
-	stmt    writes
-	count   counters
-	broken  atomic.Pointer[error]
-	ended   chan struct{}         // closed when broken is set
-	full    atomic.Pointer[error] // set while the disk is full
-	looked  atomic.Int64          // time of the last check for room, in nanoseconds
+	log       *slog.Logger
+	damaged   *damages
+	path      string
+	db        *sql.DB
+	conn      *sql.Conn
+	stmt      writes
+	count     counters
+	broken    atomic.Pointer[error]
+	ended     chan struct{}         // closed when broken is set
+	full      atomic.Pointer[error] // set while the disk is full
+	lastCheck atomic.Int64          // time of the last check for room, in nanoseconds
 
-	seq   int64            // number of the newest event, or unknown
+	seq   int64            // Seq of the newest event, or unknownSeq
 	heads map[string]int64 // StreamSeq of the newest event of some streams
 
 	freed bool // the claims of earlier processes are free
 }
 
-const unknown = -1
+// unknownSeq means that the Seq must be read from the database.
+const unknownSeq = -1
 
 // headsKept is the number of entries in writer.heads, about 1 MB.
 const headsKept = 8192
@@ -67,7 +68,7 @@ func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*wr
 
 // resetNumbers discards the cached numbers, which are wrong after a rollback.
 func (w *writer) resetNumbers() {
-	w.seq = unknown
+	w.seq = unknownSeq
 	w.heads = map[string]int64{}
 }
 
@@ -86,10 +87,10 @@ func (w *writer) run(queue <-chan *request) {
 }
 
 // gather returns a batch of waiting requests, beginning with r. When the queue is empty
-// it yields once (runtime.Gosched), so that callers about to enqueue join this batch. A
-// transaction costs far more than the changes in it.
+// it yields once (runtime.Gosched), so that callers that are about to submit a request
+// join this batch. A transaction costs far more than the changes in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
-	waited := false
+	yielded := false
 	for size := 0; ; {
 		if r.take() {
 			batch = append(batch, r)
@@ -98,8 +99,8 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 		if len(batch) == batchLength || size >= batchBytes {
 			return batch
 		}
-		if len(queue) == 0 && !waited {
-			waited = true
+		if len(queue) == 0 && !yielded {
+			yielded = true
 			runtime.Gosched()
 		}
 		var open bool
@@ -115,14 +116,14 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 }
 
 // write commits a batch in one transaction. A change whose first statement conflicts has
-// written nothing and is left out. If a change fails later, the transaction is repeated
+// written nothing and is skipped. If a change fails later, the transaction is repeated
 // with a savepoint around each change, so that only that change is lost.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
 		err = w.transaction(batch, w.applyPlain)
 	}
-	if errors.Is(err, errSpoiled) {
+	if errors.Is(err, errPartlyWritten) {
 		w.count.reruns.Add(1)
 		err = w.transaction(batch, w.applyInSavepoint)
 	}
@@ -145,9 +146,9 @@ func (w *writer) writeEach(batch []*request) {
 	}
 }
 
-// transaction writes the requests of a batch with each, commits, and sets the result in
-// each request. An error that it returns is the result of every change in the batch.
-func (w *writer) transaction(batch []*request, each func(*request) error) (err error) {
+// transaction writes each request of a batch with apply, commits, and sets the results in
+// the requests. An error that it returns is the result of every request in the batch.
+func (w *writer) transaction(batch []*request, apply func(*request) error) (err error) {
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
 	}
@@ -155,15 +156,15 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 		w.rollback()
 		return w.fail("free the claims of an earlier process", err)
 	}
-	kept := int64(0)
+	committed := int64(0)
 	for _, r := range batch {
 		r.first, r.err = 0, nil
-		if err := each(r); err != nil {
+		if err := apply(r); err != nil {
 			w.rollback()
 			return err
 		}
 		if r.err == nil && (r.claim == nil || len(r.claim.effects) > 0) {
-			kept++
+			committed++
 		}
 	}
 	if err := run(w.stmt.commit); err != nil {
@@ -174,10 +175,10 @@ func (w *writer) transaction(batch []*request, each func(*request) error) (err e
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
 	}
 	w.freed = true
-	if kept > 0 {
+	if committed > 0 {
 		w.checkRoom() // a small change may fit although the disk is still full
 		w.count.commits.Add(1)
-		w.count.changes.Add(kept)
+		w.count.changes.Add(committed)
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func (w *writer) applyPlain(r *request) error {
 	case isDisk(err), isFull(err):
 		return w.fail("write", err)
 	}
-	return errSpoiled
+	return errPartlyWritten
 }
 
 // applyInSavepoint writes a change inside a savepoint.
@@ -210,7 +211,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 		return w.fail("write", err)
 	}
 	if !errors.Is(err, store.ErrConflict) {
-		w.log.Error("a change could not be written", "err", err)
+		w.log.Error("a change could not be written; the others of its batch are kept", "err", err)
 		err = fmt.Errorf("write a change: %v", err)
 	}
 	r.first, r.err = 0, err
@@ -233,14 +234,14 @@ func (w *writer) rollback() {
 
 // fail returns the error for all callers of a batch. After a disk error the store fails
 // for good, also for reads: the kernel may discard a page whose fsync failed, and then
-// reads and a restart find different data. A full disk and a lock of another process are
-// no such failure, because the whole transaction is rolled back.
+// reads and a restart return different data. A full disk and a lock of another process do
+// not make the store fail, because the whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
 	case isFull(err):
 		err = fmt.Errorf("%w: %s: %v", store.ErrDiskFull, doing, err)
 		if w.full.Swap(&err) == nil {
-			w.log.Error("the disk is full: nothing is kept until there is room", "err", err)
+			w.log.Error("the disk is full; no change is kept until there is room", "err", err)
 		}
 		return err
 	case !isDisk(err):
@@ -255,7 +256,7 @@ func (w *writer) fail(doing string, err error) error {
 }
 
 // errNoRoom is passed to fail if the database was opened on a full disk.
-var errNoRoom = errors.New("there was hardly any room left when the database was opened")
+var errNoRoom = errors.New("there was too little room when the database was opened")
 
 // isFull reports whether the disk had no room for a change.
 func isFull(err error) bool {
@@ -263,7 +264,7 @@ func isFull(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
 }
 
-// isDisk reports whether err means that the content of the file is not reliable.
+// isDisk reports whether err means that the file cannot be read or written correctly.
 func isDisk(err error) bool {
 	e := (*driver.Error)(nil)
 	if !errors.As(err, &e) {
@@ -284,7 +285,7 @@ func (w *writer) close() error {
 		_, err = w.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
 	}
 	if isFull(err) {
-		err = fmt.Errorf("%w; nothing is lost: what did not find room in the database is kept in the -wal file beside it", store.ErrDiskFull)
+		err = fmt.Errorf("%w; no change is lost: those that do not fit into the database are in its -wal file", store.ErrDiskFull)
 	}
 	return errors.Join(err, w.stmt.close(), w.conn.Close(), w.db.Close())
 }

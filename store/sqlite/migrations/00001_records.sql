@@ -1,48 +1,48 @@
 -- +goose Up
 
--- One row for each long-lived thing. Times are milliseconds since 1970, UTC.
--- `fixed` stands in the same row: in a table of its own a new record writes one
--- page more, and an update writes as many (docs/design.md, "The store").
+-- One row for each ask, session, grant and token. Times are milliseconds since 1970, UTC.
+-- `fixed` is in the same row: with a table of its own, a new record writes one page
+-- more, and an update writes as many (docs/design.md, "The store").
 create table records (
     kind    text    not null,
     id      text    not null,
     version integer not null,
-    stream  text    not null, -- '' is none
-    key     text,             -- null is none
+    stream  text    not null, -- '' means none
+    key     text,             -- null means none
     open    integer not null check (open in (0, 1)),
     owner   text    not null,
     agent   text    not null,
     status  text    not null,
-    names   text,             -- whom it is addressed to, each on a line of its own; null is everybody
+    names   text,             -- the people it is addressed to, one per line; null means every person
     created integer not null,
     updated integer not null,
-    due     integer,          -- null is never
+    due     integer,          -- null means never
     state   blob,
     fixed   blob    not null
 ) strict;
 
--- Read, and List of all of a kind. Every update finds its row by it.
+-- For Read, for List of all records of a kind, and for every update.
 create unique index records_id on records (kind, id);
 
--- ReadKey, and no key twice.
+-- For ReadKey, and so that a key is unique.
 create unique index records_key on records (kind, key) where key is not null;
 
--- List of what is open, oldest or newest first: the inbox. An answer takes its
--- ask out of it, so it stays as small as the inbox is.
+-- For List of open records, oldest or newest first: the inbox. An answer removes its
+-- ask from this index, so the index stays as small as the inbox.
 create index records_open on records (kind, id) where open = 1;
 
--- List of what is open and belongs to one owner; an agent asks for its own,
--- and its own are few beside everybody's.
+-- For List of the open records of one owner: an agent lists its own, which are few
+-- among all.
 create index records_owner on records (kind, owner, id) where open = 1;
 
--- List of one session, open or not.
+-- For List of the records of one session, open or not.
 create index records_stream on records (stream, kind, id) where stream <> '';
 
--- Due, in its order.
+-- For Due, in its order.
 create index records_due on records (due, id) where due is not null;
 
--- What happened, numbered by the writer in the order of the commits: seq over
--- all, n within a stream.
+-- The events, numbered by the writer in commit order: seq over all streams, n within
+-- one.
 create table history (
     seq     integer primary key,
     stream  text    not null,
@@ -53,7 +53,7 @@ create table history (
     data    blob
 ) strict;
 
--- History of one stream after a seq, and the head of a stream: an index ends
--- in the row's own number, which is seq. With (stream, n) instead, the second
--- page of a stream could only be found by walking the first.
+-- For History of one stream after a seq, and for Head: an index ends with the rowid,
+-- which is seq. With (stream, n) instead, the second page of a stream could only be found
+-- by reading the first.
 create index history_stream on history (stream);

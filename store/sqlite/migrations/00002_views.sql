@@ -1,7 +1,7 @@
 -- +goose Up
 
--- For people who read the database: the columns of the /agent routes, made of the
--- records. Programs use the interface; these views may grow columns.
+-- Views for people who read the database: the columns of the /agent routes. Programs use
+-- the API; later versions may add columns to these views.
 
 -- +goose StatementBegin
 create view agent_questions as
@@ -27,7 +27,7 @@ select
 from (select id, stream, agent, status, created, cast(fixed as text) as fixed, cast(state as text) as state from records where kind = 'ask');
 -- +goose StatementEnd
 
--- A session that a single ask has of its own has no record; it follows from the ask.
+-- The session of a single ask has no record; its row is computed from the ask.
 -- +goose StatementBegin
 create view agent_sessions as
 select

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- CRC-32C of what was written, to notice what reads otherwise (sum.go). sum is that of
--- all other columns of a row but `fixed`, which is not written again with each change and
--- has one of its own. Rows from before have none until they are written again.
+-- CRC-32C checksums, to detect rows that were changed by a disk or another program
+-- (sum.go). sum covers all other columns of a row except `fixed`, which is written once and
+-- has its own. Rows of older versions have none until they are written again.
 alter table records add column sum integer;
 alter table records add column fixed_sum integer;
 alter table history add column sum integer;

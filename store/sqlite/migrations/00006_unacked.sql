@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The column says what the agent has not acknowledged. Its index gets the name as well,
--- which SQLite can only do by making it again.
+-- The ask is settled, and its agent has not acknowledged the outcome. SQLite cannot rename
+-- an index, so it is created again.
 alter table records rename column untold to unacked;
 
 drop index records_untold;
