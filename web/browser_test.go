@@ -135,7 +135,7 @@ func TestChromiumTypingClaims(t *testing.T) {
 }
 
 // Our script chooses Other for whoever writes there, over a choice made before.
-func TestChromiumWritingChoosesOther(t *testing.T) {
+func TestChromiumTypingPicksOther(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -151,7 +151,7 @@ func TestChromiumWritingChoosesOther(t *testing.T) {
 }
 
 // Row E10: two browsers race, one wins, the other sees who and keeps what it wrote.
-func TestChromiumRace(t *testing.T) {
+func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 	c := newChromium(t)
 	ana, ben := c.window(phone), c.window(desktop)
 	ana.login("ana")
@@ -181,7 +181,7 @@ func TestChromiumRace(t *testing.T) {
 }
 
 // C3, T3, T12: neither Enter nor a hurried click approves.
-func TestChromiumApprovesByIntentOnly(t *testing.T) {
+func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
 		w := c.window(look{width: 360, height: 740, noJS: noJS})
@@ -228,7 +228,7 @@ func TestChromiumApprovesByIntentOnly(t *testing.T) {
 
 // T12: a dangerous call that comes into sight again is armed anew, and nothing puts the
 // focus on Approve.
-func TestChromiumArmsAgain(t *testing.T) {
+func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -252,7 +252,7 @@ func TestChromiumArmsAgain(t *testing.T) {
 
 // F7, F8: arguments are edited and standing approvals made and revoked in a browser, with
 // and without our script. Enter sends none of it.
-func TestChromiumEditsAndGrants(t *testing.T) {
+func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
 		w := c.window(look{width: 360, height: 740, noJS: noJS})
@@ -305,7 +305,7 @@ func TestChromiumEditsAndGrants(t *testing.T) {
 }
 
 // The button says that it is for the person's own version as soon as there is one.
-func TestChromiumNamesTheEditedVersion(t *testing.T) {
+func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -327,7 +327,7 @@ func TestChromiumNamesTheEditedVersion(t *testing.T) {
 
 // The policy holds where our escaping would not: what is put into the page by force
 // neither runs nor loads. This is also what shows that the watch sees such things.
-func TestChromiumThePolicyHolds(t *testing.T) {
+func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
 	w.login("ana")

@@ -39,7 +39,7 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 
 // A page of another site, or another program of this machine, cannot choose where a
 // log-in leads.
-func TestLogInLeadsNowhereElse(t *testing.T) {
+func TestLogInRedirectsToPagesOnly(t *testing.T) {
 	h := newHouse(t)
 	for _, to := range []string{
 		"//evil.example", "https://evil.example/", "http:evil.example", `/\evil.example`, `\\evil.example`, "/%2fevil.example", "/%5cevil.example",

@@ -37,7 +37,7 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 }
 
 // A mistake comes back with its place, and with what was typed.
-func TestAMistakeInTheArgumentsIsShown(t *testing.T) {
+func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(call)
 	ana := h.browser("ana")
@@ -79,7 +79,7 @@ func TestAMistakeInTheArgumentsIsShown(t *testing.T) {
 }
 
 // T9: what cannot be seen is written out in the field, and means the same.
-func TestTheFieldHidesNothing(t *testing.T) {
+func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 	h := newHouse(t)
 	r := harmless
 	c := *harmless.Confirmation
@@ -97,7 +97,7 @@ func TestTheFieldHidesNothing(t *testing.T) {
 }
 
 // What nobody can read through is not offered for editing, and the page says so.
-func TestHugeArgumentsAreNotEdited(t *testing.T) {
+func TestHugeArgumentsCannotBeEdited(t *testing.T) {
 	h := newHouse(t)
 	r := harmless
 	r.Confirmation = &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"a":"` + strings.Repeat("x", 200_000) + `"}`)}
@@ -113,7 +113,7 @@ func TestHugeArgumentsAreNotEdited(t *testing.T) {
 }
 
 // F4: both are on the page afterwards, the old and the new.
-func TestEditedArgumentsStandBesideTheOldOnes(t *testing.T) {
+func TestEditedAndOriginalArgumentsAreShown(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(call)
 	ana := h.browser("ana")

@@ -40,7 +40,7 @@ func (h *house) grants(ended bool) []askback.Grant {
 }
 
 // Rows D1, F8: what is chosen on the page is what is granted, and nothing else.
-func TestApproveAllGrantsWhatWasChosen(t *testing.T) {
+func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 	for scope, lasts := range map[string]string{"tool": "1h", "session": "24h", "tool_and_input": "168h"} {
 		h := newHouse(t)
 		r := call
@@ -112,7 +112,7 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 }
 
 // Row F8: people see what answers in their place, and end it.
-func TestGrantsAreSeenAndRevoked(t *testing.T) {
+func TestGrantsAreListedAndRevoked(t *testing.T) {
 	h := newHouse(t)
 	ana := h.browser("ana")
 	if got := ana.open("/", http.StatusOK); len(got.all("a[href=/grants]")) != 0 {
@@ -149,7 +149,7 @@ func TestGrantsAreSeenAndRevoked(t *testing.T) {
 }
 
 // Only a person, from a page of ours, revokes.
-func TestNobodyElseRevokes(t *testing.T) {
+func TestOnlyPeopleRevokeGrants(t *testing.T) {
 	h := newHouse(t)
 	g := h.grant(askback.ScopeTool)
 	path := "/grants/" + g.ID + "/revoke"
@@ -179,7 +179,7 @@ func TestNobodyElseRevokes(t *testing.T) {
 	}
 }
 
-func TestManyGrantsHavePages(t *testing.T) {
+func TestGrantListHasPages(t *testing.T) {
 	h := newHouse(t)
 	ana := h.browser("ana")
 	for range 51 {
@@ -193,7 +193,7 @@ func TestManyGrantsHavePages(t *testing.T) {
 }
 
 // F4: an ask that a grant answered says so, and leads to where it can be ended.
-func TestWhatAGrantAnsweredSaysSo(t *testing.T) {
+func TestSettledPageNamesTheGrant(t *testing.T) {
 	h := newHouse(t)
 	g := h.grant(askback.ScopeTool)
 	a := h.ask(harmless)
@@ -211,7 +211,7 @@ func TestWhatAGrantAnsweredSaysSo(t *testing.T) {
 }
 
 // A list that begins at a cursor no page gave is no page.
-func TestAWrongCursorIsNotFound(t *testing.T) {
+func TestInvalidCursorIsNotFound(t *testing.T) {
 	h := newHouse(t)
 	for _, path := range []string{"/?cursor=foo", "/grants?cursor=foo", "/grants?ended=1&cursor=%00"} {
 		h.browser("ana").open(path, http.StatusNotFound)

@@ -151,7 +151,7 @@ func framed(t *testing.T, page *node, s string) {
 }
 
 // T3: padding hides nothing: all of it is on the page, unfolded, and its size is said.
-func TestPaddedArgumentsAreShownWhole(t *testing.T) {
+func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	h := newHouse(t)
 	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input}})

@@ -13,7 +13,7 @@ import (
 )
 
 // Every option of the largest question is on the page, and any of them can be sent.
-func TestEveryOptionIsOnThePage(t *testing.T) {
+func TestPageShowsEveryOption(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		q := askback.Question{Text: "Which ones?", MultiSelect: multi}
 		var labels []string

@@ -15,7 +15,7 @@ import (
 )
 
 // Rows A6, C1: header, whole text, choices with descriptions and previews, Other, notes.
-func TestAQuestionIsShownWhole(t *testing.T) {
+func TestPageShowsTheWholeQuestion(t *testing.T) {
 	h := newHouse(t)
 	page := h.browser("ana").open("/asks/"+h.ask(single).ID, http.StatusOK)
 	q := page.one(t, "fieldset#q1")
@@ -49,7 +49,7 @@ func TestAQuestionIsShownWhole(t *testing.T) {
 }
 
 // A default is a suggestion. Pressing a button without choosing must answer nothing.
-func TestNothingIsChosenBeforehand(t *testing.T) {
+func TestNoOptionIsPreselected(t *testing.T) {
 	h := newHouse(t)
 	for _, r := range []askback.Request{single, multi, free, form, call} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
@@ -62,7 +62,7 @@ func TestNothingIsChosenBeforehand(t *testing.T) {
 }
 
 // Rows A6, C1, F4: what each form becomes.
-func TestAnswersByForm(t *testing.T) {
+func TestAnswerForm(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask  askback.Request
 		form string
@@ -103,7 +103,7 @@ func TestAnswersByForm(t *testing.T) {
 }
 
 // Rows C3, D1: approve, deny, or neither.
-func TestDecisionsByForm(t *testing.T) {
+func TestDecisionForm(t *testing.T) {
 	for action, want := range map[string]askback.Outcome{
 		"approve": {Status: askback.Answered, Decision: askback.Approve},
 		"deny":    {Status: askback.Answered, Decision: askback.Deny},
@@ -122,7 +122,7 @@ func TestDecisionsByForm(t *testing.T) {
 
 // Where the agent cannot run other arguments there is no field for them, and a form
 // that brings some is refused.
-func TestNoEditHasNoField(t *testing.T) {
+func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	h := newHouse(t)
 	fixed := *harmless.Confirmation
 	fixed.NoEdit = true
@@ -153,7 +153,7 @@ func TestQuestionsCanBeDeclined(t *testing.T) {
 
 // T3: tool, server and exact arguments stand first; the agent's prose below, labelled.
 // Approve is no form's first button and nothing sends the form from the keyboard.
-func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
+func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	h := newHouse(t)
 	r := call
 	r.Title, r.Context = "Routine", json.RawMessage(`{"why":"cleaning"}`)
@@ -189,7 +189,7 @@ func TestAConfirmationShowsWhatRunsFirst(t *testing.T) {
 }
 
 // T3: tags and title are the agent's words and stand in its part; the token is ours.
-func TestTagsOfAConfirmationStandBelowIt(t *testing.T) {
+func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	h := newHouse(t)
 	r := harmless
 	r.Title, r.Tags = "Tidy up", []string{"harmless"}
@@ -206,7 +206,7 @@ func TestTagsOfAConfirmationStandBelowIt(t *testing.T) {
 }
 
 // Row F5, F12: what silence means, and who is looking.
-func TestThePageSaysWhatSilenceMeans(t *testing.T) {
+func TestPageSaysWhatTheDeadlineDoes(t *testing.T) {
 	h := newHouse(t)
 	r := single
 	r.Timeout, r.OnTimeout, r.To = 90*time.Minute, askback.OnTimeoutDefault, []string{"ana", "ben"}
@@ -218,7 +218,7 @@ func TestThePageSaysWhatSilenceMeans(t *testing.T) {
 	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".asker").words()
 	for _, want := range []string{
 		"1 hour 30 minutes left", "for ana, ben", "Waiting for an answer; ben is looking at it.",
-		"If nobody answers by 3 November 2026, 20:00 UTC, a timer applies the defaults.",
+		"If no one answers by 3 November 2026, 20:00 UTC, a timer applies the defaults.",
 	} {
 		if !strings.Contains(head, want) {
 			t.Errorf("%q is not in %s", want, head)
@@ -230,7 +230,7 @@ func TestThePageSaysWhatSilenceMeans(t *testing.T) {
 	}
 }
 
-func TestTheListIsWhatWaitsForMe(t *testing.T) {
+func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 	h := newHouse(t)
 	mine, theirs, done := single, single, single
 	mine.To, theirs.To = []string{"ana"}, []string{"ben"}
@@ -266,7 +266,7 @@ func TestTheListIsWhatWaitsForMe(t *testing.T) {
 }
 
 // After an error what was typed is still there, and the reason stands beside its field.
-func TestErrorsKeepWhatWasTyped(t *testing.T) {
+func TestInvalidFormKeepsItsValues(t *testing.T) {
 	long := strings.Repeat("x", askback.MaxText+1)
 	for name, c := range map[string]struct {
 		ask   askback.Request
@@ -358,7 +358,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 }
 
 // What no page of ours sends is refused, and answers nothing.
-func TestForgedFormsAreRefused(t *testing.T) {
+func TestForgedFormsAreRejected(t *testing.T) {
 	for name, form := range map[string]string{
 		"no button":           "q1=0",
 		"no such button":      "q1=0&action=approve_all",

@@ -13,7 +13,7 @@ import (
 )
 
 // Every page in four looks, for people to look at: ASKBACK_PICTURES names the folder.
-func TestPictures(t *testing.T) {
+func TestTakePictures(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {
 		t.Skip("ASKBACK_PICTURES names no folder")

@@ -16,7 +16,7 @@ import (
 )
 
 // Rows E10, F6: the loser is told who won and with what, and keeps what they wrote.
-func TestTheLoserSeesWhoWasQuicker(t *testing.T) {
+func TestLateAnswerShowsTheWinner(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(single)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -49,7 +49,7 @@ func TestTheLoserSeesWhoWasQuicker(t *testing.T) {
 	}
 }
 
-func TestTooLateForAnotherReason(t *testing.T) {
+func TestLateAnswerNamesTheReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    askback.Request
 		settle func(h *house, id string) error
@@ -150,7 +150,7 @@ func (s seat) Answer(context.Context, string, askback.Answer) (askback.Ask, erro
 }
 
 // A server that cannot take an answer just now gives the form back as it was.
-func TestAnAnswerThatCannotBeKeptIsGivenBack(t *testing.T) {
+func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		status int

@@ -53,7 +53,7 @@ func (h *house) public(v *vouches, home string) {
 
 // Whoever is not logged in is led to the issuer, and from there to what they wanted to
 // see.
-func TestTheWayInLeadsBack(t *testing.T) {
+func TestSignInReturnsToTheAsk(t *testing.T) {
 	h, v := issued(t)
 	a := h.ask(single)
 	nobody := browser{h, ""}
@@ -82,7 +82,7 @@ func TestTheWayInLeadsBack(t *testing.T) {
 }
 
 // Where the server itself is wrong nobody is told to try again.
-func TestNobodyIsToldToTryAgainInVain(t *testing.T) {
+func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	for name, broken := range map[string]func(*house, *vouches){
 		"a wrong secret":      func(_ *house, v *vouches) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
 		"an issuer that went": func(h *house, _ *vouches) { h.engine.Set(engine.Settings{Issuer: "https://id.example.org"}) },
@@ -98,7 +98,7 @@ func TestNobodyIsToldToTryAgainInVain(t *testing.T) {
 }
 
 // Each way not to get in has its page, with a way to try again, and no cookie.
-func TestWhyNobodyIsSignedIn(t *testing.T) {
+func TestSignInErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		email  string
 		err    error
@@ -135,7 +135,7 @@ func TestWhyNobodyIsSignedIn(t *testing.T) {
 
 // A log-in that would travel in the clear is not begun, nor ended; and where the pages
 // are at https, no cookie is given that is not one of https, whatever a proxy says.
-func TestNobodySignsInInTheClear(t *testing.T) {
+func TestSignInNeedsHTTPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		home, host, proto string
 		ok                bool
@@ -169,7 +169,7 @@ func TestNobodySignsInInTheClear(t *testing.T) {
 }
 
 // A page elsewhere logs nobody in by leading them here.
-func TestAPersonBeginsTheLogIn(t *testing.T) {
+func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	for from, begins := range map[string]bool{"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false} {
 		h, v := issued(t)
 		r := browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/grants&choose=1", nil)
@@ -194,7 +194,7 @@ func TestAPersonBeginsTheLogIn(t *testing.T) {
 
 // A form that is sent by somebody who is not logged in any more leads to the page on
 // which it stands.
-func TestAFormLeadsToItsPage(t *testing.T) {
+func TestReturnPathAfterSignIn(t *testing.T) {
 	h, _ := issued(t)
 	a := h.ask(single)
 	for path, want := range map[string]string{
@@ -215,7 +215,7 @@ func TestAFormLeadsToItsPage(t *testing.T) {
 }
 
 // A browser is logged in once: the log-in before ends.
-func TestALogInTakesThePlaceOfTheOneBefore(t *testing.T) {
+func TestSignInEndsTheEarlierSession(t *testing.T) {
 	h, v := issued(t)
 	v.email, v.to = "ana@example.com", "/"
 	var b browser
@@ -231,7 +231,7 @@ func TestALogInTakesThePlaceOfTheOneBefore(t *testing.T) {
 }
 
 // A form of which the rest comes when its sender was put out is not taken.
-func TestWhoIsOutAnswersNothing(t *testing.T) {
+func TestRemovedPersonCannotFinishAForm(t *testing.T) {
 	h, v := issued(t)
 	v.email, v.to = "ana@example.com", "/"
 	a := h.ask(single)
@@ -259,7 +259,7 @@ func (l late) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) 
 func (l late) Close() error               { return nil }
 
 // Without an issuer there is no such door.
-func TestWithoutAnIssuerNobodySignsIn(t *testing.T) {
+func TestNoSignInWithoutAnIssuer(t *testing.T) {
 	h := newHouse(t)
 	for _, path := range []string{"/login/oidc", login.CallbackPath} {
 		browser{h, ""}.open(path, http.StatusNotFound)

@@ -11,7 +11,7 @@ import (
 )
 
 // A person who answered elsewhere is not told that another one was quicker.
-func TestLateAnswerOfTheWinnerNamesTheChannel(t *testing.T) {
+func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	for via, want := range map[askback.Channel]string{
 		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
 		askback.ChannelAPI: "You answered this over the API: SQLite",
@@ -36,7 +36,7 @@ func TestLateAnswerOfTheWinnerNamesTheChannel(t *testing.T) {
 }
 
 // The same for decisions.
-func TestLateDecisionOfTheWinnerNamesTheChannel(t *testing.T) {
+func TestOwnLateDecisionNamesTheChannel(t *testing.T) {
 	for decision, want := range map[askback.Decision]string{
 		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
 	} {
@@ -93,7 +93,7 @@ func TestSettledPageShowsTheRequest(t *testing.T) {
 }
 
 // The head of a settled page does not read as if the agent had answered.
-func TestHeadNamesWhoAsked(t *testing.T) {
+func TestPageNamesTheAgent(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
@@ -104,7 +104,7 @@ func TestHeadNamesWhoAsked(t *testing.T) {
 }
 
 // Declining settles an ask, and the page says that it does.
-func TestDecliningSaysThatItEnds(t *testing.T) {
+func TestDeclineSaysThatTheRequestEnds(t *testing.T) {
 	h := newHouse(t)
 	for want, r := range map[string]askback.Request{
 		"This ends the request without an answer.": single, "This ends the request without approval.": call,
@@ -120,7 +120,7 @@ func TestDecliningSaysThatItEnds(t *testing.T) {
 }
 
 // Two approvals of one tool can be told apart in the list.
-func TestRowsShowTheArguments(t *testing.T) {
+func TestListShowsTheArguments(t *testing.T) {
 	h := newHouse(t)
 	long := `{"paths":["` + strings.Repeat("x", 5_000) + `"]}`
 	for _, input := range []string{`{"to":"ben"}`, `{"to":"\u0065ve"}`, `{"to":"<b>\u202e"}`, long} {

@@ -47,7 +47,7 @@ func TestLinks(t *testing.T) {
 
 // T9: where a link leads is said, and what should make a person look twice.
 // A look-alike letter looks alike in a warning too, so it is spelled there (T9).
-func TestASuspiciousHostIsSpelled(t *testing.T) {
+func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://ex\u0430mple.com/plan": "ex⟨U+0430⟩mple.com", "https://example.com/plan": "example.com",
 		"https://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/": "\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444",
@@ -141,7 +141,7 @@ func linkIn(t *testing.T, src string) markdown.Link {
 	return found[0]
 }
 
-func TestNamesThatLookAlikeHaveOneSkeleton(t *testing.T) {
+func TestSkeletonOfLookalikes(t *testing.T) {
 	for _, s := range []string{"path", "раth", "pαth", "pаtһ"} {
 		if got := markdown.Skeleton(s); got != "path" {
 			t.Errorf("%q has the skeleton %q", s, got)

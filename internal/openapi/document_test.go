@@ -28,7 +28,7 @@ func made(t *testing.T) []byte {
 }
 
 // A reader of OpenAPI that is not ours takes the document, and every example.
-func TestAnotherReaderTakesTheDocument(t *testing.T) {
+func TestDocumentIsValidForAnotherReader(t *testing.T) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(made(t))
 	if err != nil {
@@ -56,14 +56,14 @@ func TestAnotherReaderTakesTheDocument(t *testing.T) {
 	}
 }
 
-func TestTheSameRoutesGiveTheSameBytes(t *testing.T) {
+func TestDocumentIsDeterministic(t *testing.T) {
 	if a, b := made(t), made(t); !bytes.Equal(a, b) {
 		t.Error("two documents of the same routes differ")
 	}
 }
 
 // Each thing that a document says of itself is there, and stands once.
-func TestWhatTheDocumentNamesIsThere(t *testing.T) {
+func TestDocumentReferencesResolve(t *testing.T) {
 	var doc any
 	if err := json.Unmarshal(made(t), &doc); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func faults(doc any) (out []string) {
 	return out
 }
 
-func TestFaultsOfADocumentAreFound(t *testing.T) {
+func TestInvalidReferencesAreReported(t *testing.T) {
 	good := string(made(t))
 	for name, change := range map[string][2]string{
 		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},
@@ -172,7 +172,7 @@ func holes(path string) string {
 	return strings.Join(out, " ")
 }
 
-func TestARouteThatPromisesNothingKnownIsRefused(t *testing.T) {
+func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 	good := openapi.Route{Method: "GET", Path: "/x/{id}", Tag: "asks", Summary: "See.", Out: "Ask", Who: agent}
 	for name, change := range map[string]func(*openapi.Route){
 		"a schema of a body that is not there":    func(r *openapi.Route) { r.In = "Asking" },
@@ -202,7 +202,7 @@ func TestARouteThatPromisesNothingKnownIsRefused(t *testing.T) {
 }
 
 // Who needs no token says so; a cookie opens what is for people only (F10).
-func TestTheDocumentSaysWhoMayComeIn(t *testing.T) {
+func TestDocumentNamesTheKindsOfToken(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security []map[string][]string `json:"security"`

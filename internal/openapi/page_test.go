@@ -27,7 +27,7 @@ func drawn(t *testing.T, doc []byte) string {
 
 // The page shows each route with who it is for and a call to copy, and each
 // word of the wire.
-func TestThePageShowsEveryRouteAndEveryWord(t *testing.T) {
+func TestPageShowsEveryRouteAndSchema(t *testing.T) {
 	page := drawn(t, made(t))
 	for _, r := range routes {
 		line := fmt.Sprintf(`<h3><b class="verb">%s</b> <code>%s</code></h3>`, r.Method, r.Path)
@@ -60,7 +60,7 @@ func TestThePageShowsEveryRouteAndEveryWord(t *testing.T) {
 }
 
 // Routes stand as their author put them, and not by the alphabet.
-func TestThePageKeepsTheOrderOfTheRoutes(t *testing.T) {
+func TestPageKeepsTheOrderOfRoutes(t *testing.T) {
 	page := drawn(t, made(t))
 	at, want := 0, []string{"getPeople", "getGroups", "getAgents", "getStats", "AskRequest"}
 	for _, id := range want {
@@ -79,7 +79,7 @@ var (
 
 // Every link goes somewhere on this server, and nothing on the page needs a
 // content security policy to look away.
-func TestThePageLoadsNothingFromElsewhere(t *testing.T) {
+func TestPageLoadsNothingFromOtherHosts(t *testing.T) {
 	page := drawn(t, made(t))
 	ids := map[string]int{}
 	for _, m := range anchor.FindAllStringSubmatch(page, -1) {
@@ -108,7 +108,7 @@ func TestThePageLoadsNothingFromElsewhere(t *testing.T) {
 }
 
 // Whatever a document says is text on the page.
-func TestADocumentCannotWriteHTML(t *testing.T) {
+func TestPageEscapesHTML(t *testing.T) {
 	hostile := info
 	hostile.Title, hostile.Description = `<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`
 	doc, err := openapi.Document(hostile, routes)
@@ -121,7 +121,7 @@ func TestADocumentCannotWriteHTML(t *testing.T) {
 }
 
 // A call to copy is one word of the shell for its body, whatever is in there.
-func TestTheCallToCopyIsWholeInAShell(t *testing.T) {
+func TestCurlExampleIsQuoted(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		leftout.Skip(t, "the commands on the page of the API (there is no shell here)")
@@ -144,7 +144,7 @@ func TestTheCallToCopyIsWholeInAShell(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentIsNoPage(t *testing.T) {
+func TestPageRejectsInvalidDocuments(t *testing.T) {
 	for _, bad := range []string{``, `[]`, `{"paths": []}`, `{"components": {"schemas": {"X": {"type": 1}}}}`} {
 		if _, err := openapi.Page([]byte(bad), links); err == nil {
 			t.Errorf("%q became a page", bad)
@@ -153,7 +153,7 @@ func TestWhatIsNoDocumentIsNoPage(t *testing.T) {
 }
 
 // For people to look at: ASKBACK_PICTURES names the folder.
-func TestPicturesOfThePage(t *testing.T) {
+func TestTakePicturesOfThePage(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {
 		t.Skip("ASKBACK_PICTURES names no folder")

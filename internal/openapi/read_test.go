@@ -90,7 +90,7 @@ func bodies(t *testing.T) []string {
 
 // Every body that a route has is read by somebody, and what the schema shows as
 // an example is taken as it stands: nothing of it is mended (F15).
-func TestExamplesOfBodiesAreRead(t *testing.T) {
+func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	for _, name := range bodies(t) {
 		if _, ok := readers[name]; !ok {
 			t.Errorf("nobody reads %s", name)
@@ -112,7 +112,7 @@ func TestExamplesOfBodiesAreRead(t *testing.T) {
 }
 
 // The schema and the reader agree about bodies that only look alike.
-func TestSchemasAndReadersAgree(t *testing.T) {
+func TestDecodeAndSchemasAgree(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string
 		good      bool
@@ -170,7 +170,7 @@ func TestSchemasAndReadersAgree(t *testing.T) {
 
 // What the schema of a body promises to take, a reader knows: no field of it is
 // refused as unknown.
-func TestReadersKnowEveryFieldOfTheirSchema(t *testing.T) {
+func TestDecodeKnowsEveryFieldOfASchema(t *testing.T) {
 	all := schemas(t)
 	for name, read := range readers {
 		for field := range all[name].Properties {

@@ -33,7 +33,7 @@ func schemas(t *testing.T) map[string]component {
 	return doc.Components.Schemas
 }
 
-func TestEachSchemaHasAnExampleThatItTakes(t *testing.T) {
+func TestSchemaExamplesAreValid(t *testing.T) {
 	all := schemas(t)
 	if got, want := slices.Sorted(maps.Keys(all)), openapi.Schemas(); !slices.Equal(got, want) || len(want) < 60 {
 		t.Errorf("the document has the schemas %v, there are %v", got, want)
@@ -100,7 +100,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 }
 
 // What was refused by hand, and why (wire.md §2 and §5).
-func TestWhatIsNoSuchThingIsRefused(t *testing.T) {
+func TestValidateRejectsInvalidJSON(t *testing.T) {
 	for _, c := range []struct{ name, raw string }{
 		{"Ask", `{`},
 		{"Ask", `null`},
@@ -191,7 +191,7 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 
 // Generators make a field that has a default a required one, and need to know what a list
 // holds; so no field of a request has a default, and every list has items.
-func TestSchemasAreReadByGenerators(t *testing.T) {
+func TestSchemasSuitCodeGenerators(t *testing.T) {
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
 		switch v := v.(type) {

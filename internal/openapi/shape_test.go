@@ -112,7 +112,7 @@ func holds(t *testing.T, name string, v any) {
 	}
 }
 
-func TestWhatIsSentHasItsSchema(t *testing.T) {
+func TestEncodedValuesMatchTheirSchemas(t *testing.T) {
 	for name, v := range full {
 		if unset := unset(v); len(unset) > 0 {
 			t.Errorf("the full %s says nothing in %v", name, unset)
@@ -144,7 +144,7 @@ func unset(v any) (out []string) {
 }
 
 // A zero value is no thing that Askback ever sends: its words are missing.
-func TestZeroValuesAreNoThing(t *testing.T) {
+func TestZeroValuesDoNotMatch(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
 		"Outcome": askback.Outcome{}, "By": askback.Actor{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
@@ -161,7 +161,7 @@ func TestZeroValuesAreNoThing(t *testing.T) {
 }
 
 // An ask cannot be two things, or end and go on.
-func TestAnAskThatContradictsItselfIsRefused(t *testing.T) {
+func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
 		"pending with an outcome":           func(a *askback.Ask) { a.Status = askback.Pending },
@@ -190,7 +190,7 @@ func TestAnAskThatContradictsItselfIsRefused(t *testing.T) {
 
 // The golden files of the root package have the shape of their schemas. Some of
 // them are of bare values; blanks puts the words in that Askback always sends.
-func TestGoldenFilesHaveTheirSchemas(t *testing.T) {
+func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "Mistake"} {
 		files, err := filepath.Glob("../../testdata/" + pattern + ".json")
 		if err != nil || len(files) == 0 {
@@ -255,7 +255,7 @@ func blanks(v map[string]any) (bare bool) {
 
 // What an engine really gives has its schema: asks, sessions, grants, tokens,
 // numbers, and each event of a day (wire.md §4).
-func TestWhatAnEngineGivesHasItsSchema(t *testing.T) {
+func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	e := engine.New(memstore.New(), nil)

@@ -9,7 +9,7 @@ import (
 
 // A second opinion from the scripts: their letters are in the blocks, and those of
 // everybody else are not.
-func TestLettersFromRightToLeftAreKnown(t *testing.T) {
+func TestIsRightToLeft(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic, unicode.Hanifi_Rohingya, unicode.Hatran,
 		unicode.Hebrew, unicode.Imperial_Aramaic, unicode.Inscriptional_Pahlavi, unicode.Inscriptional_Parthian, unicode.Kharoshthi, unicode.Lydian,

@@ -134,7 +134,7 @@ func TestSafeTextIsSafe(t *testing.T) {
 
 // What is printable ASCII in the source is still there, unless it was part of an escape
 // sequence: hiding text behind a mark would be dropping it in silence.
-func TestNothingIsDropped(t *testing.T) {
+func TestNoCharacterIsDropped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.NewReplacer("\x1b", "", "\u009b", "").Replace(hostile().Draw(t, "text"))
 		printable := func(s string) string {

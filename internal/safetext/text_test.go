@@ -8,7 +8,7 @@ import (
 )
 
 // Languages and pictures that need joiners, marks or selectors stay byte for byte (T9).
-func TestWritingStaysAsItIs(t *testing.T) {
+func TestOrdinaryTextIsUnchanged(t *testing.T) {
 	for name, s := range map[string]string{
 		"ASCII":            "Which database should we use? ~ \"quoted\" \\n",
 		"Persian":          "می\u200cخواهم کتاب\u200cها را بخوانم؛ ۲۰\u200cتومان",
@@ -49,7 +49,7 @@ func TestWritingStaysAsItIs(t *testing.T) {
 }
 
 // What hides or deceives is shown, and the person gets a badge (T9).
-func TestTricksAreShown(t *testing.T) {
+func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"override", "user\u202Etxt.exe", "user⟨U+202E⟩txt.exe"},
 		{"isolate", "a\u2066b\u2069", "a⟨U+2066⟩b⟨U+2069⟩"},
@@ -91,7 +91,7 @@ func TestTricksAreShown(t *testing.T) {
 }
 
 // Every category of ECMA-48, in the forms a terminal obeys (T8).
-func TestEscapeSequencesAreReplacedWhole(t *testing.T) {
+func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	tests := []struct{ name, in, want string }{
 		{"CSI", "a\x1b[31mred\x1b[0m", "a␛red␛"},
@@ -159,7 +159,7 @@ func TestSpacesAndLines(t *testing.T) {
 }
 
 // Arguments are shown exactly: nothing that cannot be seen is left in them (T3, T9).
-func TestCodeShowsEverything(t *testing.T) {
+func TestCodeMarksEveryInvisibleCharacter(t *testing.T) {
 	for in, want := range map[string]string{
 		"rm\u00a0-rf\u3000/\u2800":         "rm⟨U+00A0⟩-rf⟨U+3000⟩/⟨U+2800⟩",
 		"می\u200cخواهم":                    "می⟨U+200C⟩خواهم",

@@ -12,41 +12,41 @@ import (
 )
 
 // maxIndent is how many levels are indented: deeper ones would push the text out of a
-// narrow window. The brackets still tell the level.
+// narrow window. The brackets still show the level.
 const maxIndent = 8
 
-// FormatJSON draws JSON so that a person sees what a program will read (T3): every
-// member in its order, every number with its own digits, and each \u escape as the
-// character it stands for. An escape of something that cannot be seen stays an escape,
-// and hidden reports that there was one. After a \n inside a string the row ends, the
-// \n stays. What is no JSON is shown as it is.
+// FormatJSON indents JSON so that a person reads what a program will read (T3). Members
+// keep their order and numbers their digits; a \u escape becomes the character that it
+// means. The escape of an invisible character stays an escape, and hidden reports that
+// there was one. A \n inside a string stays, and the text continues in a new row. Text
+// that is not valid JSON is returned as it is.
 func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {
-	d := draw(raw)
-	return d.text, d.hidden
+	f := format(raw)
+	return f.text, f.hidden
 }
 
-// A drawing is JSON as a person sees it.
-type drawing struct {
-	text   safetext.Text
-	hidden bool
-	twins  twins
+// formatted is JSON as a person reads it.
+type formatted struct {
+	text       safetext.Text
+	hidden     bool
+	duplicates duplicates
 }
 
-func draw(raw json.RawMessage) drawing {
+func format(raw json.RawMessage) formatted {
 	if !json.Valid(raw) {
-		return drawing{text: safetext.Code(string(raw)), hidden: safetext.Hidden(string(raw))}
+		return formatted{text: safetext.Code(string(raw)), hidden: safetext.Hidden(string(raw))}
 	}
 	p := printer{src: string(raw)}
 	p.value(0)
 	out := string(p.out)
-	return drawing{safetext.Code(out), p.hidden || safetext.Hidden(out), p.twins}
+	return formatted{safetext.Code(out), p.hidden || safetext.Hidden(out), p.duplicates}
 }
 
-// maxBrief is how many characters of the arguments a list reads.
+// maxBrief is how many characters of the arguments are formatted for a list.
 const maxBrief = 2000
 
-// oneLine returns the beginning of the arguments, for lists. Arguments that are longer
-// than a list reads are shown as they were sent.
+// oneLine returns the beginning of the arguments in one line, for lists. Arguments that
+// were cut at [maxBrief] are not valid JSON and are returned unformatted.
 func oneLine(raw json.RawMessage) safetext.Text {
 	t, _ := FormatJSON(front(raw, maxBrief))
 	rows := strings.Split(t.String(), "\n")
@@ -60,8 +60,8 @@ func oneLine(raw json.RawMessage) safetext.Text {
 	return line
 }
 
-// editable writes JSON so that a person can change it: like [FormatJSON], but it is JSON
-// again, with the same meaning. What cannot be seen in a field is an escape.
+// editable returns JSON for a person to change. It is formatted like [FormatJSON], but
+// is valid JSON with the same meaning. Invisible characters are escapes in it.
 func editable(raw json.RawMessage) string {
 	if !json.Valid(raw) {
 		return string(raw)
@@ -71,14 +71,14 @@ func editable(raw json.RawMessage) string {
 	return string(p.out)
 }
 
-// printer walks over valid JSON once.
+// printer formats valid JSON in one pass.
 type printer struct {
-	src    string
-	pos    int
-	out    []byte
-	exact  bool // what comes out is JSON
-	hidden bool
-	twins  twins
+	src        string
+	pos        int
+	out        []byte
+	exact      bool // the output is valid JSON
+	hidden     bool // the input had an escape of an invisible character
+	duplicates duplicates
 }
 
 func (p *printer) space() {
@@ -101,7 +101,7 @@ func (p *printer) value(depth int) {
 		p.container(depth)
 	case '"':
 		p.text(depth)
-	default: // a number or a word, as it stands
+	default: // a number, true, false or null, unchanged
 		end := strings.IndexAny(p.src[p.pos:], " \t\r\n,]}")
 		if end < 0 {
 			end = len(p.src) - p.pos
@@ -111,7 +111,7 @@ func (p *printer) value(depth int) {
 	}
 }
 
-// container draws an object or an array, one member or element a row.
+// container writes an object or an array, one member or element per row.
 func (p *printer) container(depth int) {
 	open := p.src[p.pos]
 	end := open + 2 // the closing bracket, in ASCII
@@ -123,7 +123,7 @@ func (p *printer) container(depth int) {
 		p.pos++
 		return
 	}
-	names := object{}
+	names := seenNames{}
 	for p.src[p.pos] != end {
 		if p.src[p.pos] == ',' {
 			p.out = append(p.out, ',')
@@ -134,7 +134,7 @@ func (p *printer) container(depth int) {
 		if open == '{' {
 			begin := len(p.out)
 			p.text(depth + 1)
-			p.twins.meet(names, string(p.out[begin+1:len(p.out)-1]))
+			p.duplicates.add(names, string(p.out[begin+1:len(p.out)-1]))
 			p.space()
 			p.pos++ // the colon
 			p.out = append(p.out, ": "...)
@@ -147,7 +147,7 @@ func (p *printer) container(depth int) {
 	p.pos++
 }
 
-// text draws a string.
+// text writes a string.
 func (p *printer) text(depth int) {
 	begin := len(p.out)
 	p.out = append(p.out, '"')
@@ -164,7 +164,7 @@ func (p *printer) text(depth int) {
 	p.out = append(p.out, '"')
 	p.pos++
 	if p.exact {
-		p.reveal(begin)
+		p.escapeHidden(begin)
 	}
 }
 
@@ -188,7 +188,7 @@ func (p *printer) escape(depth int) {
 	switch {
 	case r == '"' || r == '\\':
 		p.out = append(p.out, `\`+s...)
-	case r == utf8.RuneError || r == '\n' || safetext.Code("x"+s).String() != "x"+s: // x, for a mark to stand on
+	case r == utf8.RuneError || r == '\n' || safetext.Code("x"+s).String() != "x"+s: // x carries a combining mark
 		p.hidden = p.hidden || r != '\n' && r != '\t' && r != '\r'
 		p.out = append(p.out, rest[:size]...)
 	default:
@@ -196,8 +196,8 @@ func (p *printer) escape(depth int) {
 	}
 }
 
-// unescape reads \uXXXX, or two of them that make one character. A surrogate alone is
-// [utf8.RuneError].
+// unescape decodes \uXXXX, or a pair of surrogates. It returns [utf8.RuneError] for a
+// surrogate without its partner.
 func unescape(s string) (r rune, size int) {
 	unit := func(at int) rune {
 		if len(s) < at+6 || s[at] != '\\' || s[at+1] != 'u' {
@@ -216,15 +216,15 @@ func unescape(s string) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// reveal escapes all that is not ASCII in the string that was written last, if any of it
-// cannot be seen.
-func (p *printer) reveal(begin int) {
-	said := string(p.out[begin:])
-	if safetext.Code(said).String() == said {
+// escapeHidden escapes all that is not ASCII in the string written since begin, if any
+// of it is invisible.
+func (p *printer) escapeHidden(begin int) {
+	text := string(p.out[begin:])
+	if safetext.Code(text).String() == text {
 		return
 	}
 	p.out = p.out[:begin]
-	for _, r := range said {
+	for _, r := range text {
 		if r < utf8.RuneSelf && r != 0x7f {
 			p.out = utf8.AppendRune(p.out, r)
 			continue

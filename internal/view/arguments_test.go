@@ -12,7 +12,7 @@ import (
 )
 
 // What a person approves is what a program reads (T3, F7).
-func TestArgumentsAreDrawnExactly(t *testing.T) {
+func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	for _, c := range []struct {
 		name, raw, want string
 		hidden          bool
@@ -49,7 +49,7 @@ func TestArgumentsAreDrawnExactly(t *testing.T) {
 }
 
 // The drawing without the breaks inside its strings is JSON with the same meaning.
-func TestArgumentsLoseNothing(t *testing.T) {
+func TestFormatJSONKeepsTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := document(t, 0)
 		drawn, _ := view.FormatJSON(json.RawMessage(raw))

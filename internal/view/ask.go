@@ -1,9 +1,9 @@
-// Package view is an ask as safe values: what every door draws.
+// Package view turns asks, outcomes and grants into values that are safe to display.
 //
-// Each string that came from outside is a [safetext.Text] here, so a template or a
-// terminal panel cannot draw one that was not made safe. Every plain string is a
-// sentence of ours. The raw words of the agent stay inside, for one purpose: what a
-// person picks becomes an answer in exactly those words.
+// The web pages and the terminal draw these values only. Text from outside is a
+// [safetext.Text], so unsafe text does not compile into a template or a panel. A plain
+// string is always text of this program. The original strings of the agent stay
+// unexported: an answer must repeat the labels exactly as the agent sent them.
 package view
 
 import (
@@ -15,74 +15,74 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// An Ask is an [askback.Ask] that can be drawn.
+// An Ask is an [askback.Ask] for display.
 type Ask struct {
-	ID       safetext.Text
-	Agent    safetext.Text   // the label of who asks, never an identity
-	Owner    safetext.Text   // the token that asks, where it is not named like the label
-	Path     []safetext.Text // the parents of a sub-agent
-	To       []safetext.Text // who may answer; nobody named is everybody
-	Tags     []safetext.Text
-	Title    safetext.Text
-	Context  Markdown           // what the agent wants known beside the question, where it is words
-	Data     safetext.Text   // and where it is an object, exactly
-	Warnings []safetext.Text // where the agent's call was mended
-	Claims   []Claim
-	Created  time.Time
-	Deadline time.Time // zero: none
-	Hidden   bool      // some text of the agent holds characters that cannot be seen
-	OwnSession    bool      // its session is its own and ends with it: a grant for that would cover nothing
+	ID         safetext.Text
+	Agent      safetext.Text   // the agent's label for itself; it proves nothing
+	Owner      safetext.Text   // the name of the token that asks, if it differs from Agent
+	Path       []safetext.Text // the parents of a sub-agent
+	To         []safetext.Text // who may answer; empty for everyone
+	Tags       []safetext.Text
+	Title      safetext.Text
+	Context    Markdown        // the background of the question, if the agent sent it as text
+	Data       safetext.Text   // the background, if the agent sent it as an object
+	Warnings   []safetext.Text // repairs of the agent's call
+	Claims     []Claim
+	Created    time.Time
+	Deadline   time.Time // zero if there is none
+	Hidden     bool      // the agent's text contains invisible characters
+	OwnSession bool      // the session ends with this ask, so a grant for the session would cover nothing
 
 	Questions    []Question
 	Confirmation *Confirmation // instead of questions
-	Outcome      *Outcome      // nil while it waits
-	AckedAt     time.Time     // when the agent had the outcome; zero: it did not say
+	Outcome      *Outcome      // nil while the ask is open
+	AckedAt      time.Time     // when the agent acknowledged the outcome; zero if it did not
 
 	onTimeout askback.OnTimeout
 }
 
-// A Claim says that a person is looking at an ask.
+// A Claim records that a person is looking at an ask.
 type Claim struct {
 	Name safetext.Text
 	At   time.Time
 }
 
-// A Confirmation is a tool call that waits for a person (F7). Tool, server and
-// arguments are what will run. The rest is the agent's prose, drawn below and apart.
+// A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and
+// Arguments are what will run. The rest is the agent's text, shown below and apart.
 type Confirmation struct {
-	Tool      safetext.Text
-	Server    safetext.Text
-	Arguments safetext.Text // exact, in the order they were sent
-	ArgumentsLine      safetext.Text // the beginning of the arguments in one line, for lists
-	Warnings  []Warning     // about the arguments
-	Dangerous bool
-	FreeText  bool // see [FreeText]: a wide standing approval of it has a warning
-	NoEdit    bool // other arguments than these cannot be approved
-	Digest    safetext.Text
+	Tool          safetext.Text
+	Server        safetext.Text
+	Arguments     safetext.Text // exact, in the order they were sent
+	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
+	Warnings      []Warning     // about the arguments
+	Dangerous     bool
+	FreeText      bool // see [FreeText]
+	NoEdit        bool // the arguments cannot be edited
+	Digest        safetext.Text
 
 	Description Markdown
 	Preview     safetext.Text // exact as well
 	Context     Markdown
 
-	// SuggestYes is the asker's highlight (C3). The door that knows of it sets it;
-	// it approves nothing.
+	// SuggestYes reports that the agent suggests to approve (C3). The terminal sets it
+	// from a flag of askback confirm. It never approves anything.
 	SuggestYes bool
 
-	// Repeated reports that Description and Context are the arguments of confirm_action,
-	// which askback confirm and the tool of that name make: they need not be shown twice.
+	// Repeated reports that Description and Context are also the arguments, as in every
+	// call of confirm_action. They need not be shown twice.
 	Repeated bool
 
 	raw json.RawMessage // the arguments as they were sent
 }
 
-// HasText says whether the agent adds words of its own to a call.
+// HasText reports whether the agent added text or tags to a call.
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
 	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings) > 0
 }
 
-// AddsText reports whether the agent adds words that are not among the arguments.
+// AddsText reports whether the agent added text that is not among the arguments.
 func (a Ask) AddsText() bool {
 	c := *a.Confirmation
 	if c.Repeated {
@@ -92,8 +92,7 @@ func (a Ask) AddsText() bool {
 	return a.HasText()
 }
 
-// From says in one line who asks: the label, and beside it the token where that is
-// another.
+// From returns the agent's label, followed by the name of its token if that differs.
 func (a Ask) From() safetext.Text {
 	if a.Owner.String() == "" {
 		return a.Agent
@@ -101,7 +100,7 @@ func (a Ask) From() safetext.Text {
 	return safetext.Line(a.Agent.String() + " (token " + a.Owner.String() + ")")
 }
 
-// Of makes an ask safe to draw.
+// Of returns the view of an ask.
 func Of(a askback.Ask) Ask {
 	var c cleaner
 	v := Ask{
@@ -125,7 +124,7 @@ func Of(a askback.Ask) Ask {
 	}
 	v.Hidden = c.hidden
 	if c.stripped {
-		v.Warnings = append(v.Warnings, safetext.Line("A block <resume-context> in these words is for the agent and is not shown."))
+		v.Warnings = append(v.Warnings, safetext.Line("The text contained a <resume-context> block. It is meant for the agent and is not shown."))
 	}
 	if a.Outcome != nil {
 		v.Outcome, v.AckedAt = outcome(*a.Outcome), a.AckedAt
@@ -133,11 +132,12 @@ func Of(a askback.Ask) Ask {
 	return v
 }
 
-// number is an id without its prefix. An ask that names no session gives it its own.
+// number returns an id without its prefix. An ask without a named session has one with
+// the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
-// Headline is the ask in one line, for lists: its title, its first question, or the
-// tool it wants to run with what the agent says of it behind a colon.
+// Headline describes the ask in one line, for lists: its title, its first question, or
+// the tool to run with the agent's description after a colon.
 func (a Ask) Headline() safetext.Text {
 	switch {
 	case a.Confirmation != nil:
@@ -150,10 +150,10 @@ func (a Ask) Headline() safetext.Text {
 	return a.ID
 }
 
-// maxHeadline is how many columns of what an agent says of a call stand in a list.
+// maxHeadline is how many columns of an agent's description a list shows.
 const maxHeadline = 100
 
-// headline names the tool first: a title, or a description, is only what is said of it.
+// headline names the tool first: a title or a description is only the agent's claim.
 func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	tool := safetext.Line(c.Tool.String()).String()
 	words := title.String()
@@ -170,8 +170,8 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	return safetext.Line(tool + ": " + words)
 }
 
-// cleaner makes text safe and remembers whether any of it hid something, and whether some
-// of it was left out.
+// cleaner makes text safe. It records whether any text had hidden characters, and
+// whether any was removed.
 type cleaner struct{ hidden, stripped bool }
 
 func (c *cleaner) line(s string) safetext.Text {
@@ -192,7 +192,7 @@ func (c *cleaner) block(s string) safetext.Text {
 	return safetext.Block(s)
 }
 
-// code is for what must be read exactly, the name of a tool for one.
+// code is for text that must be read exactly, such as the name of a tool.
 func (c *cleaner) code(s string) safetext.Text {
 	c.hidden = c.hidden || safetext.Hidden(s)
 	return safetext.Code(s)
@@ -204,44 +204,44 @@ func (c *cleaner) json(raw json.RawMessage) safetext.Text {
 	return t
 }
 
-// context is a JSON string, which is words, or an object.
+// context returns text if raw is a JSON string, and formatted JSON otherwise.
 func (c *cleaner) context(raw json.RawMessage) (Markdown, safetext.Text) {
 	var s string
 	switch {
 	case len(raw) == 0:
 		return nil, safetext.Text{}
 	case json.Unmarshal(raw, &s) == nil:
-		return c.prose(s), safetext.Text{}
+		return c.markdown(s), safetext.Text{}
 	}
 	return nil, c.json(raw)
 }
 
 func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
-	d := draw(of.Input)
-	c.hidden = c.hidden || d.hidden
+	f := format(of.Input)
+	c.hidden = c.hidden || f.hidden
 	return &Confirmation{
 		Repeated: repeated(of),
-		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: d.text, ArgumentsLine: oneLine(of.Input), Warnings: d.warnings(),
+		Tool:     c.code(of.ToolName), Server: c.code(of.Server), Arguments: f.text, ArgumentsLine: oneLine(of.Input), Warnings: f.warnings(),
 		Dangerous: of.Dangerous, FreeText: FreeText(of.ToolName), NoEdit: of.NoEdit, Digest: c.line(of.Digest),
-		Description: c.prose(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.prose(of.Context), raw: of.Input,
+		Description: c.markdown(of.Description), Preview: c.block(unfenced(of.InputPreview)), Context: c.markdown(of.Context), raw: of.Input,
 	}
 }
 
-// confirmAction is the tool whose arguments are the words that are shown beside it.
+// confirmAction is the tool whose arguments are the description and the context.
 const confirmAction = "confirm_action"
 
-// repeated reports whether all that is said about a call is among its arguments.
+// repeated reports whether the description and the context are also the arguments.
 func repeated(c askback.Confirmation) bool {
-	var said struct{ Action, Details string }
-	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &said) == nil &&
-		said.Action == c.Description && said.Details == c.Context
+	var input struct{ Action, Details string }
+	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &input) == nil &&
+		input.Action == c.Description && input.Details == c.Context
 }
 
 // maxEditable is how many bytes of arguments can be edited: as many as a person can read.
 const maxEditable = 100_000
 
-// Editable returns the arguments as JSON to be changed, and nothing where they are too
-// long for that. What cannot be seen is an escape in it.
+// Editable returns the arguments as JSON for a person to edit, or "" if they are too
+// long for that. Invisible characters are escapes in it.
 func (c *Confirmation) Editable() RawText {
 	if len(c.raw) > maxEditable {
 		return ""

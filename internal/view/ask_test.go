@@ -50,7 +50,7 @@ func TestKeysAreNotLabels(t *testing.T) {
 	}
 }
 
-func TestWhatIsTypedFindsItsChoice(t *testing.T) {
+func TestMatchFindsChoices(t *testing.T) {
 	words := askback.Question{Options: askback.Options("Yes", "No, never", "yes", "a\tb", "a b", "Kiel")}
 	numbers := askback.Question{Options: askback.Options("2", "1", "ten")}
 	hidden := askback.Question{Options: askback.Options("pay\u202eal", "other"), NoOther: true}
@@ -84,7 +84,7 @@ func TestWhatIsTypedFindsItsChoice(t *testing.T) {
 }
 
 // What a person picks is answered in the agent's own words, hidden characters and all.
-func TestPicksAreTheAgentsWords(t *testing.T) {
+func TestPickReturnsOriginalLabels(t *testing.T) {
 	q := of(askback.Question{
 		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},
 	})
@@ -103,7 +103,7 @@ func TestPicksAreTheAgentsWords(t *testing.T) {
 }
 
 // F4: who, how and where; silence is never a person.
-func TestOutcomesInWords(t *testing.T) {
+func TestOutcomeSentences(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
 	for want, o := range map[string]askback.Outcome{
@@ -116,8 +116,8 @@ func TestOutcomesInWords(t *testing.T) {
 		"declined by ana from a notification":                 {Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush},
 		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
 		"withdrawn by the agent":                              {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
-		"a timer applied the default: nobody answered":        {Status: askback.Expired, Defaulted: true, Actor: timer},
-		"a timer ended it: nobody answered":                   {Status: askback.Expired, Actor: timer},
+		"expired without an answer; a timer applied the default":        {Status: askback.Expired, Defaulted: true, Actor: timer},
+		"expired without an answer":                   {Status: askback.Expired, Actor: timer},
 		"answered by a⟨U+202E⟩b through a hook":               {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o})
@@ -134,16 +134,16 @@ func TestOutcomesInWords(t *testing.T) {
 }
 
 // F5: what the end of the deadline means.
-func TestSilenceInWords(t *testing.T) {
+func TestTimeoutNotice(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
 	for means, want := range map[askback.OnTimeout]string{
-		askback.OnTimeoutFail:    "this expires and the session fails.",
+		askback.OnTimeoutFail:    "the request expires and the session fails.",
 		askback.OnTimeoutDefault: "a timer applies the defaults.",
-		askback.OnTimeoutDecline: "the agent is told that nobody answered, and goes on.",
+		askback.OnTimeoutDecline: "the agent is told that no one answered, and continues.",
 		askback.OnTimeoutWait:    "it keeps waiting.",
 	} {
 		a := askback.Ask{Deadline: noon, OnTimeout: means}
-		want = "If nobody answers by 2 March 2026, 13:00 CET, " + want
+		want = "If no one answers by 2 March 2026, 13:00 CET, " + want
 		if got := view.Of(a).TimeoutNotice(berlin); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -157,7 +157,7 @@ func TestSilenceInWords(t *testing.T) {
 	}
 }
 
-func TestStandingInWords(t *testing.T) {
+func TestStatusNamesClaims(t *testing.T) {
 	claims := []askback.Claim{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}}
 	for n, want := range []string{
 		"waiting for an answer",
@@ -195,7 +195,7 @@ func TestHeadlines(t *testing.T) {
 }
 
 // A label is no identity: where the token has another name, that is shown too.
-func TestTheTokenStandsBesideTheLabel(t *testing.T) {
+func TestFromNamesTheToken(t *testing.T) {
 	for _, c := range []struct{ agent, owner, want string }{
 		{"deploy-bot", "mallory", "deploy-bot (token mallory)"},
 		{"deploy-bot", "deploy-bot", "deploy-bot"},
@@ -208,7 +208,7 @@ func TestTheTokenStandsBesideTheLabel(t *testing.T) {
 }
 
 // T9: one hidden character anywhere in what the agent wrote raises the badge.
-func TestHiddenCharactersAnywhereAreNoticed(t *testing.T) {
+func TestHiddenCharactersAreReported(t *testing.T) {
 	const trick = "a\u200bb"
 	quoted, _ := json.Marshal(trick)
 	question := func(q askback.Question) askback.Ask { return askback.Ask{Questions: []askback.Question{q}} }
@@ -241,7 +241,7 @@ func TestHiddenCharactersAnywhereAreNoticed(t *testing.T) {
 }
 
 // Every option is a choice with a key of its own, and can be picked.
-func TestEveryOptionIsAChoice(t *testing.T) {
+func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
 	for i := range askback.MaxOptions {
 		name := fmt.Sprint(" of option ", i+1)

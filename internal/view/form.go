@@ -10,41 +10,41 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// Text is text that was made safe, by the name that pages use.
+// Text is safe text, so that pages import package view only.
 type Text = safetext.Text
 
-// RawText is what a person put into a field. It goes back into that field, unchanged
-// and to that person alone; anywhere else its [RawText.Text] is drawn.
+// RawText is text as a person entered it. It is shown unchanged to that person in the
+// same field only; everywhere else [RawText.Text] is shown.
 type RawText string
 
-// Text returns what was typed, safe to draw outside a field.
+// Text returns the text safe for display.
 func (t RawText) Text() Text { return safetext.Block(string(t)) }
 
-// A Form is what one person has filled in, and what is wrong with it.
+// A Form is what a person filled in, and what is wrong with it.
 type Form struct {
 	Entries  []Entry // one per question
 	Comment  RawText
 	Reason   RawText
 	Problems []Problem
 
-	// Of a confirmation.
-	Decision askback.Decision
-	Input    RawText         // the arguments, to be changed; see [Form.Edited]
-	Scope    askback.Scope // of approve_all, and how long: the narrowest until a person chose
-	ExpiresIn    time.Duration
+	// The fields below are for a confirmation.
+	Decision  askback.Decision
+	Input     RawText       // the arguments, editable; see [Form.Edited]
+	Scope     askback.Scope // what approve_all covers, and below for how long
+	ExpiresIn time.Duration
 
-	offered RawText // what Input was to begin with
+	initialInput RawText
 }
 
 // An Entry is what was filled in for one question.
 type Entry struct {
-	Picks []int // choices, by index
-	OtherPicked   bool  // "Other" was chosen
-	Other RawText
-	Notes RawText
+	Picks       []int // choices, by index
+	OtherPicked bool  // "Other" was chosen
+	Other       RawText
+	Notes       RawText
 }
 
-// A Problem stands beside the field it is about.
+// A Problem is shown next to the field that it concerns.
 type Problem struct {
 	Field string // q1, q1-other, q1-notes, comment, reason, input, scope, expires_in; "" is the whole form
 	Text  Text
@@ -54,19 +54,19 @@ type Problem struct {
 func NewForm(a Ask) Form {
 	f := Form{Entries: make([]Entry, len(a.Questions))}
 	if a.Confirmation != nil {
-		f.offered = a.Confirmation.Editable()
-		f.Input = f.offered
+		f.initialInput = a.Confirmation.Editable()
+		f.Input = f.initialInput
 		f.Scope, f.ExpiresIn = askback.ScopeInput, askback.DefaultGrant
 	}
 	return f
 }
 
-// Edited says whether the arguments were changed. A field with nothing in it was.
+// Edited reports whether the arguments were changed. An empty field is a change.
 func (f Form) Edited() bool {
-	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.offered))
+	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
 }
 
-// Empty says whether nothing was filled in.
+// Empty reports whether nothing was filled in.
 func (f Form) Empty() bool {
 	for _, e := range f.Entries {
 		if len(e.Picks) > 0 || e.OtherPicked || e.Other != "" || e.Notes != "" {
@@ -76,7 +76,7 @@ func (f Form) Empty() bool {
 	return f.Comment == "" && f.Reason == "" && f.Decision == "" && !f.Edited()
 }
 
-// Answer returns what was filled in, with the labels in the agent's own words.
+// Answer returns the answer that was filled in, with the labels as the agent sent them.
 func (f Form) Answer(a Ask) askback.Answer {
 	if a.Confirmation != nil {
 		return f.decide()
@@ -90,7 +90,7 @@ func (f Form) Answer(a Ask) askback.Answer {
 	return out
 }
 
-// decide returns the decision. Who denies does not send the arguments back.
+// decide returns the decision. A denial has no arguments.
 func (f Form) decide() askback.Answer {
 	out := askback.Decide(f.Decision, string(f.Reason))
 	if f.Edited() && f.Decision != askback.Deny {
@@ -102,8 +102,8 @@ func (f Form) decide() askback.Answer {
 	return out
 }
 
-// Check notes where "Other" was chosen without a word. Where an answer is required, the
-// root package finds that too.
+// Check adds a problem where "Other" was picked without text for an optional question.
+// For a required one [askback.Answer.Normalize] finds it.
 func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.OtherPicked && strings.TrimSpace(string(e.Other)) == "" {
@@ -112,7 +112,7 @@ func (f *Form) Check(a Ask) {
 	}
 }
 
-// AddInvalid notes what the root package found wrong, in words for whoever filled it in.
+// AddInvalid adds problems of package askback, in words for the person.
 func (f *Form) AddInvalid(a Ask, why askback.Invalid) {
 	for _, p := range why {
 		f.AddProblem(f.place(a, p))
@@ -121,12 +121,12 @@ func (f *Form) AddInvalid(a Ask, why askback.Invalid) {
 
 const unwritten = "Write your own answer here, or choose another."
 
-// AddProblem notes a problem with a field.
+// AddProblem adds a problem with a field.
 func (f *Form) AddProblem(field, sentence string) {
 	f.Problems = append(f.Problems, Problem{field, safetext.Line(sentence)})
 }
 
-// Problem returns what is wrong with a field, or nothing.
+// Problem returns the first problem with a field, or empty text.
 func (f Form) Problem(field string) Text {
 	for _, p := range f.Problems {
 		if p.Field == field {
@@ -136,7 +136,7 @@ func (f Form) Problem(field string) Text {
 	return Text{}
 }
 
-// place finds the field a problem is about, and the words for it.
+// place returns the field that a problem concerns, and the text to show there.
 func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
 	sentence = strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + "."
 	steps := strings.Split(p.Pointer, "/")
@@ -152,7 +152,7 @@ func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
 	case len(steps) == 3:
 		return f.unanswered(i, q, id)
 	case steps[3] == "selected" && f.Entries[i].Other != "":
-		return id, "There is room for one answer here. To give your own, choose Other; to keep your choice, empty the text field."
+		return id, "Please give one answer only. To use your own text, choose Other. To keep your choice, clear the text field."
 	case steps[3] == "selected":
 		return id, sentence
 	}
@@ -171,14 +171,13 @@ func (f Form) unanswered(i int, q Question, id string) (field, sentence string) 
 	return id, "Please choose an answer."
 }
 
-// A Conflict is how an ask was settled before an answer arrived.
+// A Conflict describes how an ask was settled before a late answer arrived.
 type Conflict struct {
-	Sentence Text
-	SamePerson     bool // the late answer is from the same person
+	Sentence   Text
+	SamePerson bool // one person sent both answers
 }
 
-// ConflictOf tells the person me, whose answer came too late, how the ask was settled
-// (E10, F6).
+// ConflictOf describes the outcome to the person me, whose answer was late (E10, F6).
 func ConflictOf(o askback.Outcome, me string) Conflict {
 	if o.Actor.Kind == askback.ActorPerson && o.Actor.Name == me {
 		did := verb(o)
@@ -187,10 +186,10 @@ func ConflictOf(o askback.Outcome, me string) Conflict {
 		}
 		return Conflict{safetext.Line("You " + did + " this " + elsewhere(o.Channel)), true}
 	}
-	return Conflict{Sentence: quicker(o)}
+	return Conflict{Sentence: settledFirst(o)}
 }
 
-// elsewhere names the channel of a person's own earlier answer.
+// elsewhere describes the channel of a person's own earlier answer.
 func elsewhere(via askback.Channel) string {
 	switch via {
 	case askback.ChannelWeb:
@@ -201,10 +200,11 @@ func elsewhere(via askback.Channel) string {
 	return place(via)
 }
 
-func quicker(o askback.Outcome) Text {
+// settledFirst describes who or what settled the ask.
+func settledFirst(o askback.Outcome) Text {
 	who := o.Actor.String()
 	switch {
-	case standing(o):
+	case byGrant(o):
 		return safetext.Line("The standing approval of " + o.Actor.Name + " approved first")
 	case o.Actor.Kind == askback.ActorTimer:
 		return safetext.Line("The deadline passed before your answer arrived")
@@ -218,8 +218,8 @@ func quicker(o askback.Outcome) Text {
 	return safetext.Line(who + " " + string(o.Status) + " first")
 }
 
-// Brief makes an ask safe for a list: without the parts that only its page shows, so
-// that fifty large ones cost no more than fifty small ones.
+// Brief returns the view of an ask for a list. It leaves out what only the page of the
+// ask shows, so that a list of large asks is cheap.
 func Brief(a askback.Ask) Ask {
 	a.Context = nil
 	questions := a.Questions

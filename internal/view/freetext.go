@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// freeText are the tools whose whole effect is in a text that the agent writes: what
-// is said, not which tool it is, decides what happens. The list is in docs/api.md.
+// freeText are the tools whose effect depends only on text that the agent writes, such
+// as a shell. docs/api.md lists them.
 var freeText = func() map[string]bool {
 	out := map[string]bool{}
 	for name := range strings.FieldsSeq(`
@@ -20,12 +20,12 @@ var freeText = func() map[string]bool {
 	return out
 }()
 
-// separators are left out of names before they are compared: runCommand is run_command.
+// separators are ignored when names are compared: runCommand is run_command.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// FreeText reports whether a tool does whatever its text says: a shell, SQL, HTTP,
-// confirm_action. Case, underscores, hyphens, spaces, and what an MCP client puts before a name
-// (mcp__server__tool, server.tool) make no difference.
+// FreeText reports whether the arguments of a tool can do anything: a shell, SQL, HTTP,
+// confirm_action. It ignores case, underscores, hyphens, spaces, and the prefixes of MCP
+// clients (mcp__server__tool, server.tool).
 func FreeText(tool string) bool {
 	name := strings.ToLower(strings.TrimSpace(tool))
 	if i := strings.LastIndex(name, "__"); i >= 0 {
@@ -37,6 +37,5 @@ func FreeText(tool string) bool {
 	return freeText[separators.Replace(name)]
 }
 
-// FreeTextWarning is what a person is told before more than these arguments of such a
-// tool are approved.
-const FreeTextWarning = "This tool does whatever its text says. With any arguments, that is anything at all, unseen."
+// FreeTextWarning is shown before a person approves any arguments of such a tool.
+const FreeTextWarning = "This tool runs whatever its arguments say. If you allow any arguments, it can do anything without showing you."

@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Grant is a standing approval that can be drawn (F8).
+// A Grant is an [askback.Grant], a standing approval, for display (F8).
 type Grant struct {
 	ID        safetext.Text
 	Agent     safetext.Text
@@ -24,11 +24,11 @@ type Grant struct {
 	By        safetext.Text
 	Since     time.Time
 	Until     time.Time
-	RevokedAt   time.Time // zero: not revoked
+	RevokedAt time.Time // zero: not revoked
 	Uses      int
 }
 
-// OfGrant makes a grant safe to draw.
+// OfGrant returns the view of a grant.
 func OfGrant(g askback.Grant) Grant {
 	v := Grant{
 		ID: safetext.Line(g.ID), Agent: safetext.Line(g.Agent), Tool: safetext.Code(g.ToolName), Server: safetext.Code(g.Server),
@@ -52,7 +52,7 @@ func OfGrant(g askback.Grant) Grant {
 	return v
 }
 
-// ScopeText says what a scope covers.
+// ScopeText describes what a scope covers, or returns "" for an unknown scope.
 func ScopeText(s askback.Scope) string {
 	switch s {
 	case askback.ScopeTool:
@@ -62,13 +62,13 @@ func ScopeText(s askback.Scope) string {
 	case askback.ScopeInput:
 		return "exactly these arguments"
 	}
-	return "" // it covers nothing
+	return ""
 }
 
-// Ended says whether it approves nothing any more.
+// Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }
 
-// Usage says how often it has approved something.
+// Usage describes how often the grant approved a call.
 func (g Grant) Usage() string {
 	switch g.Uses {
 	case 0:

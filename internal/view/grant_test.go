@@ -12,7 +12,7 @@ import (
 )
 
 // F8: who may do what for how long, in safe words.
-func TestGrantsInWords(t *testing.T) {
+func TestGrantTexts(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
 		SessionID: "ses_1", Digest: "sha256:1",
@@ -56,7 +56,7 @@ func TestGrantsInWords(t *testing.T) {
 
 // D1, F8, F4: an approval by a grant is never told as a person's, and edited arguments are
 // said to be that.
-func TestStandingApprovalsInWords(t *testing.T) {
+func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
 			Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, GrantID: "grt_1",
@@ -79,7 +79,7 @@ func TestStandingApprovalsInWords(t *testing.T) {
 }
 
 // F7, F8: what a filled-in form of a confirmation says.
-func TestDecisionsOfAForm(t *testing.T) {
+func TestFormReturnsTheDecision(t *testing.T) {
 	a := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(`{"a":1}`)}})
 	for name, c := range map[string]struct {
 		fill func(*view.Form)
@@ -92,7 +92,9 @@ func TestDecisionsOfAForm(t *testing.T) {
 		},
 		"denied": {func(f *view.Form) { f.Decision, f.Input = askback.Deny, "{" }, askback.Answer{Decision: askback.Deny}},
 		"all": {
-			func(f *view.Form) { f.Decision, f.Scope, f.ExpiresIn = askback.ApproveAll, askback.ScopeInput, time.Hour },
+			func(f *view.Form) {
+				f.Decision, f.Scope, f.ExpiresIn = askback.ApproveAll, askback.ScopeInput, time.Hour
+			},
 			askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: time.Hour}},
 		},
 		"only this": {
@@ -121,7 +123,7 @@ func TestDecisionsOfAForm(t *testing.T) {
 }
 
 // F3: what is words has marks; what names or runs something has none.
-func TestOnlyWordsHaveMarks(t *testing.T) {
+func TestOnlyProseIsParsedAsMarkdown(t *testing.T) {
 	const s = "**a**"
 	raw, _ := json.Marshal(s)
 	a := view.Of(askback.Ask{
@@ -155,7 +157,7 @@ func TestOnlyWordsHaveMarks(t *testing.T) {
 }
 
 // An ask that names no session has its own, which ends with it.
-func TestAnAskIsAlone(t *testing.T) {
+func TestAskWithItsOwnSession(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
 			t.Errorf("in %s: got %v", session, got)
@@ -165,7 +167,7 @@ func TestAnAskIsAlone(t *testing.T) {
 
 // The arguments of a grant are shown, and a wide one of a tool that does whatever its text
 // says is marked.
-func TestAGrantShowsItsArguments(t *testing.T) {
+func TestGrantShowsItsArguments(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",
 		Input: json.RawMessage(`{"action":"List the files"}`),
@@ -179,7 +181,7 @@ func TestAGrantShowsItsArguments(t *testing.T) {
 	}
 }
 
-func TestToolsWhoseEffectIsInTheirText(t *testing.T) {
+func TestFreeTextTools(t *testing.T) {
 	for tool, want := range map[string]bool{
 		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true, "files.run_shell_command": true,
 		"http-request": true, "WebFetch": true, " query ": true, "drop_table": false, "bashful": false, "Read": false, "": false,

@@ -8,15 +8,15 @@ import (
 	"github.com/askback/askback"
 )
 
-// An alphabet is a way to make keys: "" counts 1, 2, 3; "a" counts a, b, c; and one of
-// marks counts #1, #2, #3.
+// An alphabet numbers the choices of a question: "" gives the keys 1, 2, 3; "a" gives
+// a, b, c; "#" gives #1, #2, #3; "##" gives ##1, ##2, ##3.
 type alphabet string
 
 const letters alphabet = "a"
 
-// keysFor takes numbers, or letters when a label is a number (wire.md section 9). Where
-// a label is such a letter too, marks stand before the numbers until no label looks
-// like a key: what a person types must never mean two things.
+// keysFor returns numbers, or letters if a label is a number (wire.md section 9). If a
+// label is such a letter too, it adds # before the numbers until no label looks like a
+// key: what a person types must never mean two things.
 func keysFor(q askback.Question) alphabet {
 	for keys := alphabet(""); ; keys = keys.next() {
 		if !keys.clashes(q) {
@@ -35,6 +35,7 @@ func (k alphabet) next() alphabet {
 	return k + "#"
 }
 
+// clashes reports whether a label of the question looks like a key.
 func (k alphabet) clashes(q askback.Question) bool {
 	for _, o := range q.Options {
 		label := strings.TrimSpace(o.Label)
@@ -50,7 +51,8 @@ func (k alphabet) clashes(q askback.Question) bool {
 	return false
 }
 
-// isNumber holds for 8080, -1, 2.5, 1,000 and 2026-01-31.
+// isNumber reports whether s is made of digits and the signs of numbers and dates, such
+// as 8080, -1, 2.5, 1,000 and 2026-01-31.
 func isNumber(s string) bool {
 	digits := false
 	for _, r := range s {
@@ -73,7 +75,7 @@ func (k alphabet) key(i int) string {
 	return string(rune('a'+i/26-1)) + string(rune('a'+i%26))
 }
 
-// has says whether s has the shape of a key.
+// has reports whether s has the form of a key.
 func (k alphabet) has(s string) bool {
 	if k == letters {
 		return len(s) == 1 && unicode.IsLetter(rune(s[0]))

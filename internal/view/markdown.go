@@ -8,34 +8,34 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// What agents write, by the names that pages use. Each text of it is safe.
+// The types of package markdown, so that pages import package view only.
 type (
-	// Markdown is a text with its marks.
+	// Markdown is formatted text of an agent.
 	Markdown = markdown.Document
-	// A Block of it is one of the next six.
+	// A Block is a Paragraph, Heading, List, Quote, Code or Rule.
 	Block = markdown.Block
-	// A Paragraph has spans.
+	// A Paragraph is text with line breaks.
 	Paragraph = markdown.Paragraph
-	// A Heading is the agent's, never one of the page.
+	// A Heading is a heading in an agent's text, not one of the page.
 	Heading = markdown.Heading
-	// A List has items.
+	// A List is a list of items.
 	List = markdown.List
-	// An Item has blocks.
+	// An Item is an element of a List.
 	Item = markdown.Item
-	// A Quote has blocks.
+	// A Quote is a block quote.
 	Quote = markdown.Quote
-	// Code is exact.
+	// Code is a block of code.
 	Code = markdown.Code
-	// A Rule is a line across.
+	// A Rule is a horizontal line.
 	Rule = markdown.Rule
-	// A Span is text of one look.
+	// A Span is text in one style.
 	Span = markdown.Span
 	// A Link is shown with its whole address.
 	Link = markdown.Link
 )
 
-// visible is a text without what an agent was told when it resumed, and remembers that
-// something was left out. A text of nothing else stays as it is.
+// visible returns s without the context that an agent gets when it resumes, and records
+// whether it removed any. Text that is nothing but such context stays.
 func (c *cleaner) visible(s string) string {
 	out := askback.StripResumeContext(s)
 	if strings.TrimSpace(out) == "" {
@@ -45,8 +45,9 @@ func (c *cleaner) visible(s string) string {
 	return out
 }
 
-// prose is for what a person reads, and for nothing that names or runs anything.
-func (c *cleaner) prose(s string) markdown.Document {
+// markdown parses text that a person reads. Names of tools, arguments and other text
+// that must be read exactly are never parsed.
+func (c *cleaner) markdown(s string) markdown.Document {
 	c.hidden = c.hidden || safetext.Hidden(s)
 	return markdown.Parse(c.visible(s))
 }

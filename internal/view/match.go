@@ -9,7 +9,7 @@ import (
 // MatchList returns the choices, by index, that a line names for a question with several
 // answers: all of them ("all"), a range of keys ("1-3"), or keys and labels with commas,
 // spaces or "and" between them ("1,3", "eu us", "eu and us"). It returns nil if a part of
-// the line is no choice, and if the question takes one answer.
+// the line matches no choice, or if the question takes a single answer.
 func (q Question) MatchList(typed string) []int {
 	if !q.Multi || len(q.Choices) == 0 {
 		return nil
@@ -56,15 +56,15 @@ func indexes(from, to int) (all []int) {
 	return all
 }
 
-// parts splits a line at the separators that people use in lists, and at the words given.
+// parts splits a line at the separators of lists, and drops the given words.
 func parts(typed string, words ...string) []string {
 	typed = strings.ReplaceAll(typed, " - ", "-")
 	fields := strings.FieldsFunc(typed, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;/&+|", r) })
 	return slices.DeleteFunc(fields, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
-// Nearest returns the key of the choice that the typed words resemble: they begin its
-// label, are a part of it, or differ from it by a slip of the finger. "" is no choice.
+// Nearest returns the key of the choice whose label begins with the typed words, contains
+// them, or differs from them by a typing mistake. It returns "" if there is none.
 func (q Question) Nearest(typed string) string {
 	words := folded(typed)
 	if len(words) == 0 {
@@ -87,7 +87,7 @@ func (q Question) Nearest(typed string) string {
 	return best
 }
 
-// slips is how many letters of so many may differ in a word that was mistyped.
+// slips returns how many letters may differ in a mistyped word of the given length.
 func slips(letters int) int {
 	switch {
 	case letters <= 4:
@@ -119,8 +119,7 @@ func folded(s string) []rune {
 	return out
 }
 
-// edits returns how many letters must be added, dropped, replaced or swapped with their
-// neighbour to make b of a.
+// edits returns the edit distance of a and b. Swapping two neighbours is one edit.
 func edits(a, b []rune) int {
 	var last []int
 	row := indexes(0, len(b))
@@ -142,9 +141,8 @@ func edits(a, b []rune) int {
 	return row[len(b)]
 }
 
-// Resembles reports whether words that are no choice were probably meant as one: they
-// resemble a label, as [Question.Nearest] finds it, all their parts do, or they are
-// numbers with signs between them.
+// Resembles reports whether words that match no choice were probably meant as one: they,
+// or each of their parts, resemble a label (see [Question.Nearest]) or look like a key.
 func (q Question) Resembles(typed string) bool {
 	if len(q.Choices) == 0 {
 		return false
@@ -168,8 +166,8 @@ func (q Question) keysAround(part string) bool {
 	})
 }
 
-// IsHelpOrQuit reports whether a word is what people type to get help or to leave a program.
-// It is never taken for an answer as it is.
+// IsHelpOrQuit reports whether a word is what people type to get help or to leave a
+// program. Such a word is not accepted as an answer without a question back.
 func IsHelpOrQuit(typed string) bool {
 	return IsHelp(typed) || slices.Contains([]string{"q", "quit", "exit"}, strings.ToLower(strings.TrimSpace(typed)))
 }
@@ -179,7 +177,7 @@ func IsHelp(typed string) bool {
 	return slices.Contains([]string{"?", "h", "help"}, strings.ToLower(strings.TrimSpace(typed)))
 }
 
-// IsAllOrNone reports whether a word stands for all choices, or for none of them.
+// IsAllOrNone reports whether a word means all choices, or none of them.
 func IsAllOrNone(typed string) bool {
 	return slices.Contains([]string{"all", "none", "*"}, strings.ToLower(strings.TrimSpace(typed)))
 }

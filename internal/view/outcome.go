@@ -8,25 +8,25 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// An Outcome is how an ask ended, in words (F4).
+// An Outcome describes how an ask ended (F4).
 type Outcome struct {
 	Sentence  safetext.Text // "answered by ana in the terminal"
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // as a person edited them, beside those of the ask; nothing where they were not
-	Grant     safetext.Text // the standing approval that was made, or that answered
+	Arguments safetext.Text // as a person edited them; empty if they were not edited
+	Grant     safetext.Text // id of the standing approval that was made, or that answered
 	At        time.Time
-	ByTimer     bool // a timer ended it, without an answer
+	ByTimer   bool // the deadline passed without an answer
 	Defaulted bool // the timer applied the defaults
-	ByGrant  bool // nobody was asked: a standing approval answered
+	ByGrant   bool // a standing approval answered, not a person
 	Approved  bool
 }
 
-// An Answer is what was said to one question.
+// An Answer is the answer to one question.
 type Answer struct {
 	Question Markdown
-	Values   []safetext.Text // labels, then words of one's own; none where it was skipped
+	Values   []safetext.Text // labels, then the person's own text; empty if the question was skipped
 	Notes    safetext.Text
 }
 
@@ -34,32 +34,32 @@ func outcome(o askback.Outcome) *Outcome {
 	var c cleaner
 	v := &Outcome{
 		Sentence: safetext.Line(sentence(o)), Comment: c.block(o.Comment), Reason: c.block(o.Reason),
-		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: standing(o),
+		At: o.At, ByTimer: o.Actor.Kind == askback.ActorTimer, Defaulted: o.Defaulted, Approved: o.Approved(), Grant: c.line(o.GrantID), ByGrant: byGrant(o),
 	}
 	if len(o.Input) > 0 {
 		v.Arguments = c.json(o.Input)
 	}
 	for _, a := range o.Answers {
-		said := Answer{Question: c.prose(a.Question), Notes: c.block(a.Notes)}
+		answer := Answer{Question: c.markdown(a.Question), Notes: c.block(a.Notes)}
 		for _, value := range a.Values() {
-			said.Values = append(said.Values, c.block(value))
+			answer.Values = append(answer.Values, c.block(value))
 		}
-		v.Answers = append(v.Answers, said)
+		v.Answers = append(v.Answers, answer)
 	}
 	return v
 }
 
-// sentence says how it ended, by whom and where. A timer's ending is always said to be
-// a timer's.
+// sentence describes how an ask ended, by whom and through what. The end by a timer is
+// never described as a person's.
 func sentence(o askback.Outcome) string {
 	switch {
 	case o.Actor.Kind == askback.ActorTimer && o.Defaulted:
-		return "a timer applied the default: nobody answered"
+		return "expired without an answer; a timer applied the default"
 	case o.Actor.Kind == askback.ActorTimer:
-		return "a timer ended it: nobody answered"
+		return "expired without an answer"
 	case o.Actor.Kind == askback.ActorAgent && o.Status == askback.Cancelled:
 		return "withdrawn by the agent"
-	case standing(o):
+	case byGrant(o):
 		return "approved by the standing approval of " + o.Actor.Name + " (" + o.GrantID + ")"
 	case len(o.Input) > 0:
 		return "approved with other arguments by " + o.Actor.String() + " " + place(o.Channel)
@@ -67,11 +67,12 @@ func sentence(o askback.Outcome) string {
 	return strings.TrimSpace(verb(o) + " by " + o.Actor.String() + " " + place(o.Channel))
 }
 
-// standing says whether a grant answered, so that nobody takes it for a person.
-func standing(o askback.Outcome) bool {
+// byGrant reports whether a grant answered, and not a person.
+func byGrant(o askback.Outcome) bool {
 	return o.Actor.Kind == askback.ActorPolicy && o.GrantID != "" && o.Approved()
 }
 
+// verb returns what the outcome did, such as "answered" or "denied".
 func verb(o askback.Outcome) string {
 	if o.Status != askback.Answered || o.Decision == "" {
 		return string(o.Status)
@@ -82,6 +83,7 @@ func verb(o askback.Outcome) string {
 	return string(o.Decision)
 }
 
+// place describes a channel, such as "in the browser".
 func place(via askback.Channel) string {
 	switch via {
 	case "":
@@ -106,8 +108,8 @@ func place(via askback.Channel) string {
 	return "via " + string(via)
 }
 
-// Status says where the ask stands: "waiting for an answer; ana is looking at it", or
-// how it ended.
+// Status describes the state of an ask: "waiting for an answer; ana is looking at it",
+// or how it ended.
 func (a Ask) Status() safetext.Text {
 	if a.Outcome != nil {
 		return a.Outcome.Sentence
@@ -137,25 +139,25 @@ func (a Ask) Status() safetext.Text {
 	return safetext.Line(s)
 }
 
-// TimeoutNotice says in a sentence what the end of the deadline means (F5), and "" where
-// there is none or the ask is settled.
+// TimeoutNotice describes what happens when the deadline passes (F5). It is "" if the
+// ask has no deadline or is settled.
 func (a Ask) TimeoutNotice(zone *time.Location) string {
 	if a.Deadline.IsZero() || a.Outcome != nil {
 		return ""
 	}
-	by := "If nobody answers by " + FormatTime(a.Deadline, zone) + ", "
+	start := "If no one answers by " + FormatTime(a.Deadline, zone) + ", "
 	switch a.onTimeout {
 	case askback.OnTimeoutFail:
-		return by + "this expires and the session fails."
+		return start + "the request expires and the session fails."
 	case askback.OnTimeoutDefault:
-		return by + "a timer applies the defaults."
+		return start + "a timer applies the defaults."
 	case askback.OnTimeoutDecline:
-		return by + "the agent is told that nobody answered, and goes on."
+		return start + "the agent is told that no one answered, and continues."
 	}
-	return by + "it keeps waiting."
+	return start + "it keeps waiting."
 }
 
-// FormatTime writes a time for people; nil is UTC.
+// FormatTime formats a time for people. A nil zone is UTC.
 func FormatTime(t time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.UTC

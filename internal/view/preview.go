@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// unfenced returns a preview without the lines that begin and end blocks of code in
-// Markdown: a preview is drawn as code. Where they are not pairs, nothing is left out.
+// unfenced removes the Markdown code fences from a preview, which is shown as code
+// anyway. It returns s unchanged if a fence is not closed.
 func unfenced(s string) string {
 	if !strings.Contains(s, "```") {
 		return s

@@ -8,7 +8,7 @@ import (
 )
 
 // A preview is drawn as code: the lines that begin and end code in Markdown go.
-func TestPreviewHasNoFences(t *testing.T) {
+func TestPreviewFencesAreRemoved(t *testing.T) {
 	for preview, want := range map[string]string{
 		"select 1":                              "select 1",
 		"```sql\nselect 1\n```":                 "select 1",

@@ -8,17 +8,17 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Question is one question with what a person can do about it.
+// A Question is a question with its choices, for display.
 type Question struct {
-	ID       safetext.Text
-	Text     Markdown
-	Header   safetext.Text
-	Multi    bool
-	Optional bool
-	Choices  []Choice
-	OtherKey string        // the key of "Other"; "" where only the choices count, or there are none
-	DefaultText  safetext.Text // a default that is none of the choices
-	HasDefault bool          // there is a default: choices marked so, or Default
+	ID          safetext.Text
+	Text        Markdown
+	Header      safetext.Text
+	Multi       bool
+	Optional    bool
+	Choices     []Choice
+	OtherKey    string        // the key of "Other"; "" if the question has no choices or allows no other answer
+	DefaultText safetext.Text // a suggested answer that is not a choice
+	HasDefault  bool          // the agent suggests an answer
 
 	raw  askback.Question
 	keys alphabet
@@ -26,44 +26,44 @@ type Question struct {
 
 // A Choice is an option with the key that picks it.
 type Choice struct {
-	Key         string // a number; see [Question.Match]
+	Key         string // what a person types to pick it; see [Question.Match]
 	Label       safetext.Text
 	Description Markdown
 	Preview     safetext.Text // exact
 	Default     bool
 }
 
-// AllowsOther says whether a person may answer in words of their own.
+// AllowsOther reports whether a person may answer in their own words.
 func (q Question) AllowsOther() bool { return !q.raw.NoOther }
 
 func (c *cleaner) question(of askback.Question) Question {
 	q := Question{
-		ID: c.line(of.ID), Text: c.prose(of.Text), Header: c.line(of.Header),
+		ID: c.line(of.ID), Text: c.markdown(of.Text), Header: c.line(of.Header),
 		Multi: of.MultiSelect, Optional: of.Optional, HasDefault: len(of.Default) > 0, raw: of, keys: keysFor(of),
 	}
 	for i, o := range of.Options {
 		q.Choices = append(q.Choices, Choice{
-			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.prose(o.Description), Preview: c.block(unfenced(o.Preview)),
+			Key: q.keys.key(i), Label: c.line(o.Label), Description: c.markdown(o.Description), Preview: c.block(unfenced(o.Preview)),
 			Default: slices.Contains(of.Default, o.Label),
 		})
 	}
 	if len(of.Options) > 0 && !of.NoOther {
 		q.OtherKey = q.keys.key(len(of.Options))
 	}
-	q.DefaultText = c.block(q.own(of.Default))
+	q.DefaultText = c.block(q.notLabels(of.Default))
 	return q
 }
 
-// own joins the values that are no labels.
-func (q Question) own(values []string) string {
-	own := slices.DeleteFunc(slices.Clone(values), func(v string) bool {
+// notLabels joins the values that are not labels of options.
+func (q Question) notLabels(values []string) string {
+	rest := slices.DeleteFunc(slices.Clone(values), func(v string) bool {
 		_, isLabel := q.raw.Option(v)
 		return isLabel
 	})
-	return strings.Join(own, ", ")
+	return strings.Join(rest, ", ")
 }
 
-// DefaultAnswer returns the answer the asker marked as default.
+// DefaultAnswer returns the answer that the agent marked as default.
 func (q Question) DefaultAnswer() askback.QuestionAnswer {
 	var picks []int
 	for i, c := range q.Choices {
@@ -71,12 +71,11 @@ func (q Question) DefaultAnswer() askback.QuestionAnswer {
 			picks = append(picks, i)
 		}
 	}
-	return q.Pick(picks, q.own(q.raw.Default))
+	return q.Pick(picks, q.notLabels(q.raw.Default))
 }
 
-// Pick returns the answer that has these choices, by index, and these words of the
-// person's own. Nothing picked and no words is an answer only where the question is
-// optional; the root package checks that.
+// Pick returns the answer with the given choices, by index, and the person's own words.
+// It does not check them: only an optional question accepts an empty answer.
 func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 	a := askback.QuestionAnswer{ID: q.raw.ID, Question: q.raw.Text, Other: other}
 	for _, i := range choices {
@@ -88,8 +87,8 @@ func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 }
 
 // Match returns the choices that the typed words can mean, by index; len(q.Choices)
-// stands for "Other". More than one is a label that looks like another. A label wins
-// over a key, a key over a label in other capitals.
+// means "Other". It returns several if their labels look the same. An exact label wins
+// over a key, and a key over a label that differs in case.
 func (q Question) Match(typed string) []int {
 	typed = strings.TrimSpace(typed)
 	for i, o := range q.raw.Options {
@@ -108,7 +107,7 @@ func (q Question) Match(typed string) []int {
 	if found := labels(func(a, b string) bool { return a == b }); len(found) > 0 {
 		return found
 	}
-	if i := q.keyed(bareKey(typed)); i >= 0 {
+	if i := q.indexOfKey(bareKey(typed)); i >= 0 {
 		return []int{i}
 	}
 	if found := labels(strings.EqualFold); len(found) > 0 {
@@ -123,20 +122,20 @@ func (q Question) Match(typed string) []int {
 	return nil
 }
 
-func (q Question) keyed(typed string) int {
+func (q Question) indexOfKey(typed string) int {
 	if q.OtherKey != "" && strings.EqualFold(typed, q.OtherKey) {
 		return len(q.Choices)
 	}
 	return slices.IndexFunc(q.Choices, func(c Choice) bool { return strings.EqualFold(typed, c.Key) })
 }
 
-// LooksLikeKey says whether words that match nothing were probably meant as a key.
-// Nobody should find a slip of the finger recorded as an answer.
+// LooksLikeKey reports whether words that match no choice were probably meant as a key,
+// so that a typing mistake is not recorded as an answer.
 func (q Question) LooksLikeKey(typed string) bool {
 	return len(q.Choices) > 0 && q.keys.has(bareKey(strings.TrimSpace(typed)))
 }
 
-// bareKey returns a key without what people write around it: "1.", "2)" and "(3)".
+// bareKey returns a key without the punctuation around it, as in "1.", "2)" and "(3)".
 func bareKey(typed string) string {
 	bare := strings.TrimRight(strings.TrimPrefix(typed, "("), ".):")
 	if bare == "" {
@@ -145,10 +144,10 @@ func bareKey(typed string) string {
 	return bare
 }
 
-// Numbered says whether the keys are plain numbers.
+// Numbered reports whether the keys are plain numbers.
 func (q Question) Numbered() bool { return q.keys == "" }
 
-// Keys names the range of keys for a sentence: "1-3".
+// Keys returns the range of keys, such as "1-3".
 func (q Question) Keys() string {
 	if len(q.Choices) == 0 {
 		return ""

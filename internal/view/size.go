@@ -8,17 +8,17 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Size is how much there is to read of a text. A door that folds one says so before the
-// fold (T3).
+// A Size is the size of a text. It is shown before a text that is folded (T3).
 type Size struct {
 	Lines      int
 	Characters int
-	Longest    int // characters of the longest line
-	Blank      int // lines without anything to see, most in a row
-	Spaces     int // between words of one line, most in a row
+	Longest    int // characters in the longest line
+	Blank      int // most blank lines in a row
+	Spaces     int // most spaces in a row inside a line
 }
 
-// SizeOf measures a text. In arguments, \n alone in a row is nothing to see.
+// SizeOf measures a text. A line with escaped white space only, such as \n in
+// arguments, counts as blank.
 func SizeOf(t safetext.Text) Size {
 	s := Size{Characters: utf8.RuneCountInString(t.String())}
 	blank := 0
@@ -42,7 +42,7 @@ func isEmpty(line string) bool {
 	return strings.TrimSpace(line) == "" || line[len(line)-1] == 'n' && strings.TrimSpace(unseen.Replace(line)) == ""
 }
 
-// spaces returns the length of the longest run of them.
+// spaces returns the length of the longest run of spaces.
 func spaces(line string) int {
 	most, n := 0, 0
 	for i := range len(line) {
@@ -56,8 +56,7 @@ func spaces(line string) int {
 	return most
 }
 
-// What is longer than these is said before it is read: far more than anybody writes by
-// hand.
+// A text beyond these limits gets a warning. They are far above what people write by hand.
 const (
 	manyBlank  = 20
 	manySpaces = 80
@@ -65,7 +64,7 @@ const (
 	hugeLine   = 2000
 )
 
-// String says how much there is: "3 lines, 51 characters".
+// String returns the size in words: "3 lines, 51 characters".
 func (s Size) String() string {
 	out := Count(s.Lines, "line") + ", " + Count(s.Characters, "character")
 	if s.Longest > longLine && s.Lines > 1 {
@@ -74,8 +73,7 @@ func (s Size) String() string {
 	return out
 }
 
-// Warning says in a sentence what pushes a part of the text out of sight, and "" where
-// nothing does.
+// Warning describes padding that pushes a part of the text out of sight, or returns "".
 func (s Size) Warning() string {
 	var found []string
 	if s.Blank >= manyBlank {
@@ -98,10 +96,10 @@ func (s Size) Warning() string {
 			all += " and " + f
 		}
 	}
-	return "Read to the end: it has " + all + ", and something may stand behind."
+	return "Read to the end: this has " + all + ", and more text may follow."
 }
 
-// Number writes a number in groups of three.
+// Number formats a number in groups of three digits.
 func Number(n int) string {
 	s := strconv.Itoa(n)
 	if len(s) <= 4 {
@@ -113,7 +111,7 @@ func Number(n int) string {
 	return s
 }
 
-// Count writes a number of things.
+// Count formats a number with its noun: "1 line", "2 lines".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -8,73 +8,72 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Warning is a reason to look twice at the arguments of a call, in our words; what it
-// is about is the agent's and drawn as code.
+// A Warning is a reason to check the arguments of a call with care.
 type Warning struct {
 	Sentence string
-	Names    []safetext.Text
+	Names    []safetext.Text // the names in the arguments that it concerns
 }
 
-// maxTwins is how many pairs of names are shown. The sentence counts all of them.
-const maxTwins = 3
+// maxDuplicates is how many pairs of names a warning shows. Its sentence counts all.
+const maxDuplicates = 3
 
-// maxTwin is how much of a name is shown, in characters.
-const maxTwin = 60
+// maxName is how many characters of a name a warning shows.
+const maxName = 60
 
-// twins are names in one object that a person, or a careless program, takes for the same.
-type twins struct {
+// duplicates are names in one object that a person or a program can confuse.
+type duplicates struct {
 	count int
 	names []safetext.Text
 }
 
-// object notices the names of one object.
-type object map[string]string
+// seenNames maps the folded names of one object to the first name of each.
+type seenNames map[string]string
 
-func (t *twins) meet(o object, name string) {
-	look := fold(name)
-	first, met := o[look]
-	if !met {
-		o[look] = name
+func (d *duplicates) add(seen seenNames, name string) {
+	key := fold(name)
+	first, ok := seen[key]
+	if !ok {
+		seen[key] = name
 		return
 	}
-	if t.count++; t.count <= maxTwins {
-		t.names = append(t.names, short(first), short(name))
+	if d.count++; d.count <= maxDuplicates {
+		d.names = append(d.names, short(first), short(name))
 	}
 }
 
-// fold is the same for names that differ in case, which some programs read as one, or by
-// letters that look alike.
+// fold returns the same string for names that differ only in case, which some programs
+// ignore, or in letters that look alike.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(markdown.Skeleton(name))) }
 
 func short(name string) safetext.Text {
-	if cut := front(name, maxTwin); cut != name {
+	if cut := front(name, maxName); cut != name {
 		return safetext.Code(cut + "…")
 	}
 	return safetext.Code(name)
 }
 
-func (d drawing) warnings() []Warning {
+func (f formatted) warnings() []Warning {
 	var out []Warning
-	if s := SizeOf(d.text).Warning(); s != "" {
+	if s := SizeOf(f.text).Warning(); s != "" {
 		out = append(out, Warning{Sentence: s})
 	}
-	switch {
-	case d.twins.count == 1:
-		out = append(out, Warning{"Two names in the arguments look alike, and a program may take one for the other:", d.twins.names})
-	case d.twins.count > 1:
+	switch n := f.duplicates.count; {
+	case n == 1:
+		out = append(out, Warning{"Two names in the arguments look alike, and a program may confuse them:", f.duplicates.names})
+	case n > 1:
 		out = append(out, Warning{
-			Number(d.twins.count) + " names in the arguments look like another beside them, and a program may take one for the other:", d.twins.names,
+			Number(n) + " names in the arguments look like another name in the same object, and a program may confuse them:", f.duplicates.names,
 		})
 	}
 	return out
 }
 
-// repairs says where the agent's call was mended before anybody saw it (F15). An agent can
-// write these itself, so they are drawn as its words.
+// repairs describes how the agent's call was repaired before it was shown (F15). An
+// agent can send such warnings itself, so they are displayed as its text.
 func (c *cleaner) repairs(list []askback.Problem) []safetext.Text {
 	var out []safetext.Text
 	for _, p := range list {
-		s := "The call was mended: " + p.Detail
+		s := "The call was repaired: " + p.Detail
 		if p.Pointer != "" {
 			s += " (" + p.Pointer + ")"
 		}

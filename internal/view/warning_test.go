@@ -19,7 +19,7 @@ func confirmation(input string) *view.Confirmation {
 }
 
 // T9: names that one program tells apart and the next does not.
-func TestNamesThatLookAlikeAreNoticed(t *testing.T) {
+func TestSimilarNamesGetAWarning(t *testing.T) {
 	for input, want := range map[string][]string{
 		`{"path":1,"Path":2}`:                         {"path", "Path"},
 		`{"path":1,"p\u0061th":2}`:                    {"path", "path"},
@@ -56,7 +56,7 @@ func TestNamesThatLookAlikeAreNoticed(t *testing.T) {
 }
 
 // T3: what pushes the end of a text out of sight is counted, and said before the text.
-func TestPaddingIsCounted(t *testing.T) {
+func TestPaddingGetsAWarning(t *testing.T) {
 	for _, c := range []struct {
 		name, value, want string
 	}{
@@ -86,7 +86,7 @@ func TestPaddingIsCounted(t *testing.T) {
 }
 
 // F15: what was mended in the agent's call is told, one safe line each.
-func TestRepairsAreTold(t *testing.T) {
+func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
 		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Detail: "two\nlines\u202e"},
 	}})
@@ -95,7 +95,7 @@ func TestRepairsAreTold(t *testing.T) {
 		got = append(got, r.String())
 	}
 	want := []string{
-		"The call was mended: cut to 12 characters (/questions/0/header)", "The call was mended: two lines⟨U+202E⟩",
+		"The call was repaired: cut to 12 characters (/questions/0/header)", "The call was repaired: two lines⟨U+202E⟩",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -106,7 +106,7 @@ func TestRepairsAreTold(t *testing.T) {
 }
 
 // F7: what a person is given to edit means what will run, and shows all of it.
-func TestEditableArgumentsMeanTheSame(t *testing.T) {
+func TestEditableArgumentsKeepTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom([]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)}).Draw(t, "name") + `": 1}`
 		field := string(confirmation(raw).Editable())

@@ -9,8 +9,8 @@ import (
 
 // A Time is how long a standing approval can last.
 type Time struct {
-	Value string // of the field
-	Words string
+	Value     string // of the field
+	Words     string
 	ExpiresIn time.Duration
 }
 

@@ -125,7 +125,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-func TestMarksInsideALine(t *testing.T) {
+func TestInlineMarks(t *testing.T) {
 	for src, want := range map[string]string{
 		"a **b** c":               "(a )(S:b)( c)",
 		"a *b* c":                 "(a )(E:b)( c)",

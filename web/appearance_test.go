@@ -36,7 +36,7 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 
 // Deny does not look like a dangerous Approve, and where that cannot be pressed yet,
 // something says so.
-func TestChromiumDangerousApproveIsSaid(t *testing.T) {
+func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 	c := newChromium(t)
 	for _, dark := range []bool{false, true} {
 		w := c.window(look{width: 360, height: 740, dark: dark})

@@ -25,7 +25,7 @@ func visible(s string) string {
 }
 
 // T3, T6: no word of a text is lost, doubled or moved, whatever marks stand around it.
-func TestNothingVanishes(t *testing.T) {
+func TestParseKeepsEveryCharacter(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``", "```", "~~~", "# ", "## ",
 		"> ", ">", "- ", "* ", "+ ", "1. ", "2) ", "---", "***", "[", "]", "](", ")", "(", "https://x.test/a?b=c", "http://", "[a](https://y.test)",
@@ -138,7 +138,7 @@ func each(blocks []markdown.Block, visit func(safetext.Text)) {
 }
 
 // T25: no text takes more than its length in work.
-func TestHostileTextIsReadInALine(t *testing.T) {
+func TestParseTimeIsLinear(t *testing.T) {
 	const n = 30_000
 	var ticks strings.Builder
 	for i := 1; ticks.Len() < n; i++ {

@@ -17,7 +17,7 @@ import (
 )
 
 // T20: without a cookie nothing is said about an ask, and unknown is like not yours.
-func TestStrangersLearnNothing(t *testing.T) {
+func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h := newHouse(t)
 	r := single
 	r.To = []string{"ben"}
@@ -47,7 +47,7 @@ func TestStrangersLearnNothing(t *testing.T) {
 }
 
 // T1: an agent can never answer, whatever it holds; an operator has nothing to read.
-func TestOnlyPeopleComeIn(t *testing.T) {
+func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
 		h := newHouse(t)
 		a := h.ask(single)
@@ -75,7 +75,7 @@ func TestOnlyPeopleComeIn(t *testing.T) {
 }
 
 // A token of the API is no cookie, and a revoked or expired one neither.
-func TestOnlyALiveCookieCounts(t *testing.T) {
+func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(single)
 	secret := h.secret(askback.Responder, "ana")
@@ -93,7 +93,7 @@ func TestOnlyALiveCookieCounts(t *testing.T) {
 }
 
 // T11: whose form it is, and with which cookie.
-func TestForeignFormsChangeNothing(t *testing.T) {
+func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
 		"": true, "null": false, "http://127.0.0.1:7575": true, "http://127.0.0.1:9999": false, "https://evil.example": false,
@@ -133,7 +133,7 @@ func TestForeignFormsChangeNothing(t *testing.T) {
 }
 
 // The same guard stands before the log-in and the log-out.
-func TestForeignFormsDoNotLogIn(t *testing.T) {
+func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
 	h := newHouse(t)
 	for _, path := range []string{"/login", "/logout"} {
 		r := h.browser("ana").request(http.MethodPost, path, url.Values{"secret": {h.link("eve")}})
@@ -145,7 +145,7 @@ func TestForeignFormsDoNotLogIn(t *testing.T) {
 }
 
 // No GET changes anything, with every credential and every field in the address.
-func TestReadingChangesNothing(t *testing.T) {
+func TestGetChangesNothing(t *testing.T) {
 	h := newHouse(t)
 	held := h.grant(askback.ScopeTool)
 	asks := []askback.Ask{h.ask(single), h.ask(call), h.ask(form)}
@@ -296,7 +296,7 @@ func TestCookies(t *testing.T) {
 }
 
 // T6, T7, T12: what every answer says about itself, errors and files too.
-func TestHeaders(t *testing.T) {
+func TestSecurityHeaders(t *testing.T) {
 	h := newHouse(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
@@ -335,7 +335,7 @@ func TestHeaders(t *testing.T) {
 }
 
 // New needs nothing but a gate.
-func TestTheZeroOptionsAreGood(t *testing.T) {
+func TestNewAcceptsNilOptions(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	for _, o := range []*web.Options{nil, {}, {Zone: time.FixedZone("", 3600)}} {
 		w := httptest.NewRecorder()

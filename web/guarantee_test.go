@@ -68,7 +68,7 @@ func (w window) outline(path string) string {
 // T6, T7, T9, T10: whatever an agent writes into any field, on a phone, no script
 // runs, nothing is loaded from elsewhere, and no element of ours is another than on the
 // page of a harmless ask.
-func TestChromiumAgentsChangeNothingOfOurs(t *testing.T) {
+func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	for kind, name := range []string{"questions", "confirmation"} {
 		t.Run(name, func(t *testing.T) {
 			c := newChromium(t)
@@ -87,7 +87,7 @@ func TestChromiumAgentsChangeNothingOfOurs(t *testing.T) {
 }
 
 // The same for the list and for standing approvals, which are lists of what agents wrote.
-func TestChromiumListsOfTheAgentsChangeNothingOfOurs(t *testing.T) {
+func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -132,7 +132,7 @@ func TestChromiumListsOfTheAgentsChangeNothingOfOurs(t *testing.T) {
 }
 
 // What a person picks is recorded in the agent's own words, whatever they look like.
-func TestChromiumRecordsTheAgentsOwnWords(t *testing.T) {
+func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -156,7 +156,7 @@ func TestChromiumRecordsTheAgentsOwnWords(t *testing.T) {
 
 // T3: padding pushes nothing out of a person's reach. What it is, is said above; the end
 // is on the page, in a row that fits a phone.
-func TestChromiumPaddingHidesNothing(t *testing.T) {
+func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
