@@ -2,6 +2,7 @@ package askback
 
 import (
 	"encoding/json"
+	"net/url"
 	"slices"
 	"time"
 )
@@ -26,7 +27,7 @@ type Ask struct {
 	CreatedAt    time.Time
 	Deadline     time.Time // zero: none
 	OnTimeout    OnTimeout
-	PageURL      string
+	PageURL      string    // the address of the page that people answer on; see [Ask.WithPageURL]
 	Warnings     []Problem // what was repaired or dropped when the request was read (F15)
 	Outcome      *Outcome  // set once the ask is settled, and never changed
 	AckedAt      time.Time // when the agent acknowledged the outcome; zero: not yet
@@ -50,6 +51,20 @@ func (a Ask) Unacked() bool {
 
 // Withdrawn reports whether the agent itself ended the ask.
 func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.Actor.Kind == ActorAgent }
+
+// WithPageURL returns the ask with the address of its page. Base is the address of the
+// server, without a slash at the end. If base is empty, the ask is unchanged.
+//
+// The address is never stored, because the server may move.
+func (a Ask) WithPageURL(base string) Ask {
+	if base != "" && a.ID != "" {
+		a.PageURL = base + PagePath(a.ID)
+	}
+	return a
+}
+
+// PagePath returns the path of the page of an ask on its server.
+func PagePath(id string) string { return "/asks/" + url.PathEscape(id) }
 
 // An AskKind is the kind of an ask: questions, or a confirmation.
 type AskKind string

@@ -87,3 +87,18 @@ func TestAskWithOutcomeIsSettled(t *testing.T) {
 		}
 	}
 }
+
+func TestPageURL(t *testing.T) {
+	a := askback.Ask{ID: "ask_1"}
+	for base, want := range map[string]string{"": "", "https://ask.example.com": "https://ask.example.com/asks/ask_1"} {
+		if got := a.WithPageURL(base).PageURL; got != want {
+			t.Errorf("at %q: got %q, want %q", base, got, want)
+		}
+	}
+	if got := (askback.Ask{}).WithPageURL("https://ask.example.com").PageURL; got != "" {
+		t.Errorf("an ask without an id has the page %q", got)
+	}
+	if got, want := askback.PagePath("ask_1/../x"), "/asks/ask_1%2F..%2Fx"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -22,14 +22,8 @@ func (c *call) replyAsk(status int, a askback.Ask) error {
 	return c.reply(status, c.withPageURL(a))
 }
 
-// withPageURL returns an ask with the address of its page. The address is never
-// stored, because the server may move.
-func (c *call) withPageURL(a askback.Ask) askback.Ask {
-	if c.h.options.PublicURL != "" {
-		a.PageURL = c.h.options.PublicURL + "/asks/" + a.ID
-	}
-	return a
-}
+// withPageURL returns an ask with the address of its page.
+func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
 // replySettled replies with an ask, or with the problem for err. If the ask is
 // settled, the problem contains it.

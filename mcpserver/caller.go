@@ -186,8 +186,8 @@ func declared(meta mcp.Meta, key string) map[string]any {
 
 // linked gives an ask the address of its page, if it has none and there is one.
 func (s *Server) linked(ask askback.Ask) askback.Ask {
-	if ask.PageURL == "" && s.options.PublicURL != "" {
-		ask.PageURL = s.options.PublicURL + "/asks/" + ask.ID
+	if ask.PageURL != "" {
+		return ask
 	}
-	return ask
+	return ask.WithPageURL(s.options.PublicURL)
 }

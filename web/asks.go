@@ -3,7 +3,6 @@ package web
 import (
 	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/view"
@@ -61,7 +60,7 @@ func (s *site) settle(w http.ResponseWriter, v visit) error {
 	var invalid askback.Invalid
 	switch {
 	case err == nil:
-		http.Redirect(w, v.Request, "/asks/"+url.PathEscape(a.ID), http.StatusSeeOther)
+		http.Redirect(w, v.Request, askback.PagePath(a.ID), http.StatusSeeOther)
 		return nil
 	case errors.Is(err, askback.ErrSettled):
 		return s.overtaken(w, v, after, sent.form)

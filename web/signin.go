@@ -67,7 +67,7 @@ func readable(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
 	case len(parts) > 2 && parts[1] == "asks" && isID(parts[2]):
-		return "/asks/" + parts[2]
+		return askback.PagePath(parts[2])
 	case len(parts) > 1 && parts[1] == "grants":
 		return "/grants"
 	}

@@ -258,11 +258,8 @@ func (d *desk) prompts() bool {
 func (d *desk) page(a askback.Ask) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	switch {
-	case a.PageURL != "":
-		return a.PageURL
-	case d.at == nil || d.at.pages == "":
-		return ""
+	if a.PageURL == "" && d.at != nil {
+		a = a.WithPageURL(d.at.pages)
 	}
-	return d.at.pages + "/asks/" + a.ID
+	return a.PageURL
 }

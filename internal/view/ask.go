@@ -92,6 +92,9 @@ func (a Ask) AddsText() bool {
 	return a.HasText()
 }
 
+// PagePath returns the path of the ask's page.
+func (a Ask) PagePath() string { return askback.PagePath(a.ID.String()) }
+
 // From returns the agent's label, followed by the name of its token if that differs.
 func (a Ask) From() safetext.Text {
 	if a.Owner.String() == "" {

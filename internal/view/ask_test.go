@@ -107,18 +107,18 @@ func TestOutcomeSentences(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
 	for want, o := range map[string]askback.Outcome{
-		"answered by ana in the terminal":                     {Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal},
-		"answered by ana in the browser":                      {Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb},
-		"approved by ana in Slack":                            {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack},
-		"denied by ana by e-mail":                             {Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail},
-		"approved, also for later calls, by ana over the API": {Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI},
-		"approved by policy grt_1":                            {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "grt_1"}},
-		"declined by ana from a notification":                 {Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush},
-		"cancelled by operator joe over MCP":                  {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
-		"withdrawn by the agent":                              {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
-		"expired without an answer; a timer applied the default":        {Status: askback.Expired, Defaulted: true, Actor: timer},
-		"expired without an answer":                   {Status: askback.Expired, Actor: timer},
-		"answered by a⟨U+202E⟩b through a hook":               {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
+		"answered by ana in the terminal":                        {Status: askback.Answered, Actor: ana, Channel: askback.ChannelTerminal},
+		"answered by ana in the browser":                         {Status: askback.Answered, Actor: ana, Channel: askback.ChannelWeb},
+		"approved by ana in Slack":                               {Status: askback.Answered, Decision: askback.Approve, Actor: ana, Channel: askback.ChannelSlack},
+		"denied by ana by e-mail":                                {Status: askback.Answered, Decision: askback.Deny, Actor: ana, Channel: askback.ChannelEmail},
+		"approved, also for later calls, by ana over the API":    {Status: askback.Answered, Decision: askback.ApproveAll, Actor: ana, Channel: askback.ChannelAPI},
+		"approved by policy grt_1":                               {Status: askback.Answered, Decision: askback.Approve, Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "grt_1"}},
+		"declined by ana from a notification":                    {Status: askback.Declined, Actor: ana, Channel: askback.ChannelPush},
+		"cancelled by operator joe over MCP":                     {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorOperator, Name: "joe"}, Channel: askback.ChannelMCP},
+		"withdrawn by the agent":                                 {Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Channel: askback.ChannelAPI},
+		"expired without an answer; a timer applied the default": {Status: askback.Expired, Defaulted: true, Actor: timer},
+		"expired without an answer":                              {Status: askback.Expired, Actor: timer},
+		"answered by a⟨U+202E⟩b through a hook":                  {Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "a\u202eb"}, Channel: askback.ChannelHook},
 	} {
 		v := view.Of(askback.Ask{Outcome: &o})
 		if got := v.Outcome.Sentence.String(); got != want {
