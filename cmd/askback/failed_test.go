@@ -148,7 +148,7 @@ func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 			}
 			select {
 			case code := <-h.exited:
-				if said := h.said.String(); code != exitRefused || !strings.Contains(said, "askback: the database failed and takes nothing more") {
+				if said := h.said.String(); code != exitRefused || !strings.Contains(said, "askback: the database failed; restart Askback") {
 					t.Errorf("got exit code %d and\n%s\nwant %d and the reason", code, said, exitRefused)
 				}
 			case <-time.After(time.Minute):
