@@ -84,6 +84,7 @@ func (s *Store) fits(c store.Change) bool {
 	return true
 }
 
+// version returns the version of a record, and 0 for nil.
 func version(r *store.Record) int64 {
 	if r == nil {
 		return 0

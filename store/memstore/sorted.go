@@ -131,10 +131,12 @@ func byID(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 }
 
+// byOwner orders the records of one owner by id.
 func byOwner(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID))
 }
 
+// byStream orders the records of one stream by kind and id.
 func byStream(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Stream, b.Stream), byID(a, b))
 }

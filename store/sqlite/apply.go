@@ -256,9 +256,9 @@ func (w *writer) headOf(stream string) (n int64, err error) {
 	if _, n, err = head(rows); err != nil {
 		return 0, err
 	}
-	if len(w.heads) >= headsKept {
-		for some := range w.heads {
-			delete(w.heads, some)
+	if len(w.heads) >= maxHeads {
+		for old := range w.heads {
+			delete(w.heads, old)
 			break
 		}
 	}

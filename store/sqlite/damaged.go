@@ -18,25 +18,25 @@ const maxDamages = 100
 type damages struct {
 	log *slog.Logger
 
-	mu    sync.Mutex
-	known []store.DamagedError
+	mu   sync.Mutex
+	rows []store.DamagedError
 }
 
 // add records a damaged row, and logs it the first time.
 func (d *damages) add(row store.DamagedError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.known) == maxDamages || slices.Contains(d.known, row) {
+	if len(d.rows) == maxDamages || slices.Contains(d.rows, row) {
 		return
 	}
-	d.known = append(d.known, row)
+	d.rows = append(d.rows, row)
 	d.log.Error("the database has a damaged row, which is omitted; restore a backup", "row", row.Kind+" "+row.ID)
 }
 
 func (d *damages) names() (names []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, row := range d.known {
+	for _, row := range d.rows {
 		names = append(names, row.Kind+" "+row.ID)
 	}
 	return names

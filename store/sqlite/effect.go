@@ -155,7 +155,7 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	return r.claim.effects, nil
 }
 
-// Dead returns the dead letters that q selects, in order of ID, except damaged ones.
+// Dead returns the dead letters that q selects, in order of ID. It omits damaged ones.
 func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
 	text, args := deadSQL(q)
 	found, err := collect(ctx, s, atMost(q.Limit), scanEffect, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
@@ -185,7 +185,8 @@ func deadSQL(q store.Query) (text string, args []any) {
 	return "select " + effectColumns + " from effects indexed by effects_dead where dead = 1 and " + after + where.String() + " order by " + order, args
 }
 
-// complete applies a completion.
+// complete applies a completion. If the effect is not claimed as the completion requires,
+// the error is store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() {
 		return changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
@@ -205,7 +206,8 @@ func (w *writer) complete(c *store.Completion) error {
 	return changeOne(w.stmt.updateEffect, e.updateArgs()...)
 }
 
-// claim applies a claim. It reports whether it has written.
+// claim applies a claim. It reports whether a part of it was written, also if it returns an
+// error.
 func (w *writer) claim(c *claim) (written bool, err error) {
 	c.effects = nil
 	for _, node := range c.silent {
@@ -242,7 +244,7 @@ func (w *writer) freeOldClaims() error {
 
 // free frees the claims that a statement selects.
 func (w *writer) free(stmt *sql.Stmt, args ...any) (written bool, err error) {
-	claimed, err := w.effects(-1, stmt, args...)
+	claimed, err := w.effects(noLimit, stmt, args...)
 	if err != nil {
 		return false, err
 	}
@@ -256,8 +258,8 @@ func (w *writer) free(stmt *sql.Stmt, args ...any) (written bool, err error) {
 	return written, nil
 }
 
-// effects returns up to n rows of a statement, or all if n is negative. It leaves out
-// damaged ones.
+// effects returns up to n rows of a statement, or all if n is noLimit. It omits damaged
+// ones.
 func (w *writer) effects(n int, stmt *sql.Stmt, args ...any) (list []effect, err error) {
 	rows, err := stmt.QueryContext(context.Background(), args...)
 	if err != nil {

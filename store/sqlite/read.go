@@ -180,15 +180,15 @@ func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
 	return seq, streamSeq, rows.Err()
 }
 
-// A found is the result of a query.
-type found[T any] struct {
+// A result has the rows of a query.
+type result[T any] struct {
 	list    []T // nil if there are no rows
 	damaged []store.DamagedError
 }
 
 // collect reads up to n rows of a query. It omits damaged rows and adds them to
 // s.damaged.
-func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out found[T], err error) {
+func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out result[T], err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return out, err
@@ -212,13 +212,13 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 			s.damaged.add(damaged)
 			out.damaged = append(out.damaged, damaged)
 		case err != nil:
-			return found[T]{}, readError(ctx, err)
+			return result[T]{}, readError(ctx, err)
 		default:
 			out.list = append(out.list, v)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return found[T]{}, readError(ctx, err)
+		return result[T]{}, readError(ctx, err)
 	}
 	return out, nil
 }

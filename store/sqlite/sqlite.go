@@ -36,7 +36,7 @@ type Options struct {
 type Store struct {
 	log    *slog.Logger
 	writer *writer
-	ended  chan struct{} // the writer has returned
+	ended  chan struct{} // closed when the writer has returned
 	read   *sql.DB
 	stmt   statements
 
@@ -97,7 +97,7 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer closeOn(&err, write)
+	defer closeOnError(&err, write)
 	if err := migrate(context.Background(), write, log); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer closeOn(&err, read)
+	defer closeOnError(&err, read)
 	s := &Store{
 		log: log, damaged: damaged, writer: w, read: read, heartbeats: heartbeats{},
 		queue: make(chan *request, queueLength), ended: make(chan struct{}),
@@ -118,7 +118,8 @@ func open(path string, log *slog.Logger) (_ *Store, err error) {
 	return s, s.stmt.prepare(read)
 }
 
-func closeOn(err *error, db *sql.DB) {
+// closeOnError closes db if *err is not nil.
+func closeOnError(err *error, db *sql.DB) {
 	if *err != nil {
 		_ = db.Close() // the caller returns the first error
 	}
@@ -162,11 +163,11 @@ func (s *Store) close() error {
 	return nil
 }
 
-// Stats counts the work of a store since it was opened.
+// Stats has the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
 	Commits int64 // transactions committed
-	Changes int64 // changes committed in them
+	Changes int64 // changes and claims committed in them
 	Reruns  int64 // transactions repeated because one change failed
 }
 

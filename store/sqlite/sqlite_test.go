@@ -113,6 +113,7 @@ func execute(t *testing.T, db *sql.DB, text string) {
 
 func TestSQLite(t *testing.T) { storetest.Run(t, newSubject) }
 
+// SQLite returns the same results as the store in memory.
 func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	memory := func(*testing.T) storetest.Subject { return storetest.Subject{Store: memstore.New()} }
 	storetest.Walk(t, memory, newSubject)

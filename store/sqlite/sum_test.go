@@ -60,7 +60,7 @@ func executeOnFile(t *testing.T, path, text string) {
 }
 
 // If another program changes a column of a record, Read returns a DamagedError with its
-// id, and lists leave it out.
+// id, and lists omit it.
 func TestChangedRecordIsNotReturned(t *testing.T) {
 	for _, column := range []string{
 		"version = version + 1", "stream = 'ses_2'", "key = 'other'", "key = null", "open = 0", "open = 7", "owner = 'eve'", "agent = 'eve'",
@@ -103,9 +103,9 @@ func TestChangedRecordIsNotReturned(t *testing.T) {
 	}
 }
 
-// If another program changes a column of an event, the event is left out, and later
-// numbers do not change.
-func TestChangedEventIsLeftOut(t *testing.T) {
+// If another program changes a column of an event, lists omit it, and the numbers of
+// later events do not change.
+func TestChangedEventIsOmitted(t *testing.T) {
 	for _, column := range []string{
 		"n = n + 1", "subject = 'ask_x'", "type = 'answered'", "at = at + 1", `data = cast('{"a":2}' as blob)`, "data = null", "sum = 1",
 	} {
@@ -142,9 +142,9 @@ func TestChangedEventIsLeftOut(t *testing.T) {
 	}
 }
 
-// If another program changes a column of an effect, the effect is left out and the others
-// are returned.
-func TestChangedEffectIsLeftOut(t *testing.T) {
+// If another program changes a column of an effect, Claim and Dead omit it and return the
+// others.
+func TestChangedEffectIsOmitted(t *testing.T) {
 	for _, column := range []string{
 		"id = id || 'x'", "kind = 'call'", "subject_kind = 'token'", "subject = 'ask_x'", "stream = 'ses_2'", "due = due - 1", "created = created + 1",
 		"attempts = attempts + 1", "node = 'a'", "node = ''", "dead = 1 - dead", "dead = 2", "error = 'x'", "data = cast('{}' as blob)", "data = null", "sum = 1",

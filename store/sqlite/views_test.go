@@ -15,7 +15,7 @@ import (
 
 // The views for people show stored asks (E2). The asks are the samples of package
 // lifecycle, in every stored format.
-func TestViewsShowWhatIsStored(t *testing.T) {
+func TestViewsShowStoredAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)
 	at := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// The most changes and bytes of a batch: enough to share one fsync, and few
+	// The most requests and bytes of a batch: enough to share one fsync, and few
 	// enough that the first caller does not wait long for the last.
 	batchLength = 256
 	batchBytes  = 4 << 20
@@ -49,8 +49,8 @@ type writer struct {
 // unknownSeq means that the Seq must be read from the database.
 const unknownSeq = -1
 
-// headsKept is the number of entries in writer.heads, about 1 MB.
-const headsKept = 8192
+// maxHeads is the most entries of writer.heads, about 1 MB.
+const maxHeads = 8192
 
 func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*writer, error) {
 	conn, err := db.Conn(context.Background())
@@ -183,7 +183,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 	return nil
 }
 
-// applyPlain writes a change without a savepoint.
+// applyPlain writes a request without a savepoint.
 func (w *writer) applyPlain(r *request) error {
 	written, err := w.apply(r)
 	switch {
@@ -198,7 +198,7 @@ func (w *writer) applyPlain(r *request) error {
 	return errPartlyWritten
 }
 
-// applyInSavepoint writes a change inside a savepoint.
+// applyInSavepoint writes a request in a savepoint.
 func (w *writer) applyInSavepoint(r *request) error {
 	if err := run(w.stmt.savepoint); err != nil {
 		return w.fail("write", err)
@@ -219,6 +219,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 	return w.failOn(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
 }
 
+// failOn returns nil if err is nil, and otherwise the error for all callers of a batch.
 func (w *writer) failOn(err error) error {
 	if err != nil {
 		return w.fail("savepoint", err)
@@ -228,8 +229,7 @@ func (w *writer) failOn(err error) error {
 
 func (w *writer) rollback() {
 	w.resetNumbers()
-	// After some errors SQLite has already rolled back, and this fails.
-	_ = run(w.stmt.rollback)
+	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
 // fail returns the error for all callers of a batch. After a disk error the store fails

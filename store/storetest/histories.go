@@ -145,6 +145,7 @@ func testPrune(t *testing.T, sub Subject) {
 	head("a deleted stream", "ses_2", 0, 0)
 	mustCommit(t, s, store.Change{Events: []store.Event{about("ses_2", "ask_5")}})
 	mustEqual(t, "with the next event", seqs(""), []int64{6, 7})
+	head("a deleted stream that continues", "ses_2", 7, 1)
 	mustCommit(t, s, store.Change{Events: []store.Event{
 		about("ses_3", "ask_6"), about("ses_3", "ask_7"), about("ses_3", "ask_8"), about("ses_3", "ask_6"), about("ses_3", "ask_9"),
 	}})

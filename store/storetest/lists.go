@@ -150,22 +150,22 @@ func testLimits(t *testing.T, sub Subject) {
 func testManyRecords(t *testing.T, sub Subject) {
 	s := sub.Store
 	const many = 3001 // a prime, so that steps of 1009 reach each number once
-	var c, gone store.Change
-	there := []string{}
+	var c, deletion store.Change
+	remaining := []string{}
 	for n := range many {
 		r := record("ask", id(n*1009%many))
 		r.Stream, r.Owner = "ses_1", "agent-1"
 		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // in order of ID
 		c.Put = append(c.Put, r)
 		if n%3 == 0 {
-			gone.Delete = append(gone.Delete, ref(committed(r)))
+			deletion.Delete = append(deletion.Delete, ref(committed(r)))
 		} else {
-			there = append(there, r.ID)
+			remaining = append(remaining, r.ID)
 		}
 	}
-	slices.Sort(there)
+	slices.Sort(remaining)
 	mustCommit(t, s, c)
-	mustCommit(t, s, gone)
+	mustCommit(t, s, deletion)
 	yes := true
 	for _, q := range []store.Query{{}, {Open: &yes}, {Stream: "ses_1"}, {Open: &yes, Owner: "agent-1"}} {
 		for _, q.Newest = range []bool{false, true} {
@@ -178,7 +178,7 @@ func testManyRecords(t *testing.T, sub Subject) {
 			if q.Newest {
 				slices.Reverse(got)
 			}
-			mustEqual(t, fmt.Sprintf("page after page of %+v", q), got, there)
+			mustEqual(t, fmt.Sprintf("pages of %+v", q), got, remaining)
 			q.After = ""
 		}
 	}
@@ -186,7 +186,7 @@ func testManyRecords(t *testing.T, sub Subject) {
 	if err != nil {
 		t.Fatalf("Due: got %v, want no error", err)
 	}
-	mustEqual(t, "due", ids(due), there[:store.MaxList])
+	mustEqual(t, "due", ids(due), remaining[:store.MaxList])
 }
 
 // testDue checks that Due returns only due records, in order (F5).
@@ -217,7 +217,7 @@ func testDue(t *testing.T, sub Subject) {
 	}
 	want := []string{"ask ask_9", "ask ask_8", "ask ask_1", "token ask_1", "ask ask_2", "token tok_1", "ask ask_3"}
 	ms := time.Millisecond
-	mustEqual(t, "long after", due(noon.Add(time.Hour), 0), want)
+	mustEqual(t, "long after the last", due(noon.Add(time.Hour), 0), want)
 	mustEqual(t, "before the first", due(noon, 0), []string{})
 	mustEqual(t, "at the first", due(noon.Add(ms), 0), want[:1])
 	mustEqual(t, "a moment before the fifth", due(noon.Add(5*ms-1), 0), want[:2])
