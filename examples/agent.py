@@ -6,7 +6,7 @@
 import json, os, sys, urllib.request
 
 URL = os.environ["ASKBACK_URL"] + "/api/v1"
-RUN = sys.argv[1]  # the name of this run: whoever knows it can go on with it
+RUN = sys.argv[1]  # the name of this run: start again with the same name to continue it
 PAUSED = 75        # the exit code that asks to be started again
 
 
@@ -27,12 +27,12 @@ if ask["status"] == "pending":
     print("waiting for a person:", ask["page_url"])
     sys.exit(PAUSED)
 
-# Somebody answered, declined or withdrew it. This is what a model would be told:
+# A person answered or declined the question, or it was withdrawn. A model would read:
 print(call("GET", f"/sessions/{session['id']}/resume-context"))
 answers = (ask["outcome"] or {}).get("answers") or []
 if ask["status"] != "answered" or not answers:
-    call("POST", f"/sessions/{session['id']}/complete", {"status": "failed", "error": "nobody chose a style"})
-    sys.exit("nobody chose a style")
+    call("POST", f"/sessions/{session['id']}/complete", {"status": "failed", "error": "no style was chosen"})
+    sys.exit("no style was chosen")
 style = answers[0]["other"] or answers[0]["selected"][0]
 call("POST", f"/sessions/{session['id']}/complete", {"status": "completed", "result": {"poem": f"A {style}."}})
 print("done:", style)

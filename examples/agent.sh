@@ -4,16 +4,16 @@
 #   ASKBACK_URL=http://127.0.0.1:7575 ASKBACK_TOKEN=askback_... bash agent.sh RUN
 set -euo pipefail
 
-run=$1    # the name of this run (letters, digits, dashes): whoever knows it can go on with it
+run=$1    # the name of this run (letters, digits, dashes): start again with the same name to continue it
 paused=75 # the exit code that asks to be started again
 
 call() { # METHOD PATH [BODY]
-	# The token comes through a pipe: everybody can see the arguments of a program.
+	# The token goes through a pipe: all users can see the arguments of a program.
 	printf 'header = "Authorization: Bearer %s"\n' "$ASKBACK_TOKEN" |
 		curl -K - -sS --fail-with-body -X "$1" -H 'Content-Type: application/json' ${3:+--data "$3"} "$ASKBACK_URL/api/v1$2"
 }
 
-# find takes the first match, which is enough for names and labels of our own.
+# find prints the first match, which is enough for the ids and labels used here.
 find() { grep -o "$1" <<<"$2" | head -n 1; }
 
 # Both calls are safe to repeat: the same names are the same session and the same ask.
@@ -27,13 +27,13 @@ case $(find '"status":"[a-z]*"' "$ask") in
 	;;
 *answered*) style=$(find '"selected":\["[^"]*"' "$ask" | cut -d '"' -f 4) ;;
 *)
-	call POST "/sessions/$session/complete" '{"status": "failed", "error": "nobody chose a style"}' >/dev/null
-	echo "nobody chose a style" >&2
+	call POST "/sessions/$session/complete" '{"status": "failed", "error": "no style was chosen"}' >/dev/null
+	echo "no style was chosen" >&2
 	exit 1
 	;;
 esac
 
-# This is what a model would be told:
+# A model would read:
 call GET "/sessions/$session/resume-context"
 call POST "/sessions/$session/complete" '{"status": "completed", "result": {"poem": "A '"$style"'."}}' >/dev/null
 echo "done: $style"
