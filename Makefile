@@ -1,9 +1,9 @@
-# One command per wish; a bare make prints them.
+# make prints the targets.
 
-# How many proofs `make prove` runs. Empty: the short form.
+# Number of fault tests that `make prove` runs. If empty, it runs the short set.
 N ?=
 
-# Empty: make test installs Debian packages that tests need. no: it does not.
+# If empty, make test installs the Debian packages that tests need. If "no", it does not.
 INSTALL ?=
 
 .DEFAULT_GOAL := help
@@ -12,23 +12,23 @@ INSTALL ?=
 help:
 	@awk -F ' *## ' '/^[a-z]+:.*##/ { sub(/:.*/, "", $$1); printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: ## install what is missing (INSTALL=no: do not), check, test, short proofs
+test: ## install missing packages (not with INSTALL=no), check, test, run the short fault tests
 	@INSTALL=$(INSTALL) scripts/test.sh
 
-check: ## format, vet, staticcheck, generated files, go.mod, shape of the repository
+check: ## check format, vet, staticcheck, generated files, go.mod and internal/arch
 	@scripts/check.sh
 
-# The script exits with 3 if there is no npm here, which it says loudly.
-interop: ## agents of other makers, installed from npm, against the built program
+# The script exits with code 3 and a warning if npm is not available.
+interop: ## run agents and clients from npm against the built program
 	@scripts/interop.sh || test $$? -eq 3
 
-bench: ## measure, and print the figures
+bench: ## run the benchmarks and print the results
 	@test -d test/bench || { echo "make bench: there is no folder test/bench" >&2; exit 1; }
 	@go run ./test/bench
 
-prove: ## kills, races, pairs and streams: N=1000, or the short form
+prove: ## run N fault tests (N=1000: kills, races, process pairs, streams), or the short set
 	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }
 	@go run ./test/faults $(if $(N),-n $(N),-short)
 
-generate: ## write the generated files anew
+generate: ## regenerate the generated files
 	@scripts/generate.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that can be checked without running the program.
+# Runs the checks that do not run the program.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 

@@ -1,4 +1,4 @@
-# What can be checked without running the program. Read by check.sh and test.sh.
+# The checks that do not run the program. Sourced by check.sh and test.sh.
 # shellcheck shell=bash
 
 tool() { go tool -modfile=tools.mod "$@"; }
@@ -12,7 +12,7 @@ formatted() {
 	fi
 }
 
-# The files are generated again in a copy, so that a check changes nothing here.
+# generated regenerates the files in a copy: a check does not change the working tree.
 generated() {
 	local copy rc=0
 	copy=$(mktemp -d) || return

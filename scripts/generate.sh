@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the generated files anew, in the folder it stands in.
+# Regenerates the generated files of this repository.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

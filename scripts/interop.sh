@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Agents and clients of other makers against the built program: they come from
-# the npm registry, in the versions that the lock files pin. Exits with 3 if
-# npm or its registry cannot be reached.
+# Runs agents and clients from the npm registry against the built program, in
+# the versions that the lock files pin. Exits with code 3 if npm or its registry
+# cannot be reached.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 

@@ -1,10 +1,10 @@
-# Programs that tests need beside Go. Read by test.sh, after steps.sh.
+# Programs other than Go that tests need. Sourced by test.sh, after steps.sh.
 # shellcheck shell=bash
 
 missing=()  # Debian packages to install
-awaiting=() # "command<tab>what needs it", looked for again after installing
+awaiting=() # "command<tab>purpose", searched again after the installation
 
-# need COMMAND WHAT PACKAGE… asks for the packages if the command is absent.
+# need COMMAND PURPOSE PACKAGE… requests the packages if the command is missing.
 need() {
 	local command=$1 what=$2
 	shift 2
@@ -14,8 +14,8 @@ need() {
 	fi
 }
 
-# as_root runs a command as root: directly, or by sudo. It asks for a password
-# only where a person can type one.
+# as_root runs a command as root, directly or with sudo. It asks for a password
+# only if stdin is a terminal.
 as_root() {
 	if ((EUID == 0)); then
 		"$@"
@@ -28,8 +28,8 @@ as_root() {
 	fi
 }
 
-# install_missing installs what was asked for, after it has printed what and
-# why. What is absent then is left out; the tests themselves skip what needs it.
+# install_missing prints the missing programs and their purpose, then installs
+# them. Programs that are still missing are reported; tests that need them skip.
 install_missing() {
 	local entry command what
 	for entry in "${awaiting[@]}"; do

@@ -1,6 +1,6 @@
-# Steps of a script. Each is announced and timed, and is reached even when an
-# earlier one failed. At the end summary prints what ran, what failed and what
-# was left out. Read by the scripts beside it.
+# Steps of a script. Each is announced and timed, and runs even if an earlier
+# one failed. At the end, summary prints which steps ran, which failed and what
+# was left out. Sourced by the scripts of this folder.
 # shellcheck shell=bash
 
 script=$(basename "$0" .sh)
@@ -10,7 +10,7 @@ ran=()               # lines of the summary
 broken=()            # names of steps that failed
 : >"$notes"
 
-# Go writes its module cache read-only; a test may have made one of its own.
+# Go writes its module cache read-only, and a test may have created one.
 trap 'chmod -R u+w "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -18,7 +18,7 @@ trap 'exit 143' TERM
 # clock prints seconds as minutes and seconds.
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# step NAME COMMAND… runs a command and takes note of how it ended.
+# step NAME COMMAND… runs a command and records its result.
 step() {
 	local name=$1 began=$SECONDS how=ok
 	shift
@@ -28,7 +28,7 @@ step() {
 	ran+=("$(printf '   %-6s %6s  %s' $how "$(clock $((SECONDS - began)))" "$name")")
 }
 
-# leave_out WHAT says that something is not tested here, now and in the summary.
+# leave_out WHAT prints what is not tested on this machine, now and in the summary.
 leave_out() {
 	echo "LEFT OUT: $1" >&2
 	echo "LEFT OUT: $1" >>"$notes"

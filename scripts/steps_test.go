@@ -1,4 +1,4 @@
-// Package scripts_test holds the scripts to what they promise.
+// Package scripts_test tests the shell functions of the scripts.
 package scripts_test
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script runs a script that has read steps.sh and returns its output, with times
-// as 0:00, and its exit code.
+// script runs text after sourcing steps.sh. It returns the output, with times
+// replaced by 0:00, and the exit code.
 func script(t *testing.T, text string) (output string, code int) {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
@@ -38,12 +38,12 @@ func script(t *testing.T, text string) (output string, code int) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
-		t.Errorf("it left %v behind (%v)", left, err)
+		t.Errorf("the script left %v behind (%v)", left, err)
 	}
 	return regexp.MustCompile(`\b\d+:\d\d\b`).ReplaceAllString(string(out), "0:00"), cmd.ProcessState.ExitCode()
 }
 
-func TestStepsAfterAFailedOneAreReached(t *testing.T) {
+func TestStepsAfterAFailedStepRun(t *testing.T) {
 	got, code := script(t, `
 bad() { echo "it is bad"; false; }
 step first true
@@ -71,7 +71,7 @@ try: FAILED: [second]
 	}
 }
 
-func TestSummarySaysWhatWasLeftOut(t *testing.T) {
+func TestSummaryListsWhatWasLeftOut(t *testing.T) {
 	for left, want := range map[string]string{
 		"":                     "try: all good\n",
 		"leave_out 'the moon'": "try: all good, apart from what was left out\n",
@@ -83,14 +83,13 @@ func TestSummarySaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
-func TestSummarySaysThatNothingRan(t *testing.T) {
+func TestSummaryReportsThatNothingRan(t *testing.T) {
 	if got, _ := script(t, "leave_out 'the moon'\nsummary"); !strings.HasSuffix(got, "try: NOTHING RAN\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// What is going to be installed is printed before, with the reason.
-func TestMissingProgramsAreNamedBeforeTheyAreInstalled(t *testing.T) {
+func TestMissingProgramsArePrintedBeforeInstallation(t *testing.T) {
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything but the clients from npm: installs what is missing, then checks,
-# tests, tests with the race detector, short proofs. Needs Go, make, git, bash.
+# Runs everything except the clients from npm: installs missing packages, then
+# runs the checks, the tests, the tests with the race detector and the short
+# fault tests. Requires Go, make, git and bash.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -8,22 +9,22 @@ source scripts/steps.sh
 source scripts/checks.sh
 source scripts/need.sh
 
-# What tests and builds leave behind goes into one folder, which goes at the end.
+# Tests and builds write their temporary files to one folder, deleted at the end.
 export TMPDIR=$scratch
 
-# A copied checkout may belong to another user. Git then gives no version, and
-# that must not fail a test that builds the binary.
+# A copied checkout may belong to another user. Git then returns no version,
+# which must not fail a test that builds the binary.
 flags=$(go env GOFLAGS)
 export GOFLAGS="${flags:+$flags }-buildvcs=false"
 
-# Property tests draw the same cases each time here, so that one tree has one
-# result. A plain go test draws others.
+# Property tests draw the same cases in each run, so that the result of a commit
+# is reproducible. A plain go test draws random ones.
 seed=20261121
 all=$(go list ./...)
 drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " "}}{{"\t"}}{{.ImportPath}}' ./... |
 	awk -F '\t' '/pgregory.net\/rapid/ { print $2 }')
 
-# go_test FLAG… reads packages and tests them. The checks have vetted them.
+# go_test FLAG… tests the packages on stdin. The checks have vetted them.
 go_test() {
 	local packages plain drawn rc=0
 	packages=$(cat)
@@ -34,9 +35,9 @@ go_test() {
 	return $rc
 }
 
-# These gain nothing from the race detector, which makes all slower: internal/arch
-# sees to it that the first start no goroutine; the others build or start
-# programs of their own.
+# Packages that are not run with the race detector, which is slow: internal/arch
+# ensures that the pure packages start no goroutine; the others start separate
+# programs.
 no_race='^github.com/askback/askback(|/(lifecycle|conversation|access|internal/(arch|jcs|decode|compat|safetext|markdown|view)))$|/(cmd/askback|test|examples)(/|$)'
 
 without_race() { go_test -timeout 10m <<<"$all"; }
@@ -51,7 +52,7 @@ run_checks
 step "build what runs the tests" go build -o "$scratch/gotest" ./scripts/gotest
 step "go test ./..." without_race
 if command -v "$(go env CC)" >/dev/null; then
-	step "go test -race, without what is only long" with_race
+	step "go test -race -short" with_race
 fi
-step "short proofs" go run ./test/faults -short -seed "$seed"
+step "short fault tests" go run ./test/faults -short -seed "$seed"
 summary

@@ -1,7 +1,7 @@
-// Gotest runs go test for the scripts beside it, so that its output can be
-// followed: it prints each package when it is done, what still runs when a while
-// passed without that, and the output of a test only if it failed. What failed
-// and what was left out is added to a file of notes.
+// Gotest runs go test for the scripts and prints its progress: each package when
+// it is done, the running packages after some time without output, and the
+// output of a test only if it failed. It appends the failed and skipped tests to
+// a file of notes.
 //
 //	gotest NOTES ARGUMENT… runs go test -json ARGUMENT…
 package main
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// quiet is how long nothing may be printed while tests run.
+// quiet is the time without output after which the running packages are printed.
 const quiet = 20 * time.Second
 
 func main() {
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run runs go test and reports what it prints.
+// run runs go test and prints its progress.
 func run(r *report, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
@@ -75,8 +75,8 @@ func read(from io.Reader, lines chan<- []byte) {
 	}
 }
 
-// follow reports lines until there are no more. When nothing was printed for a
-// while it prints what still runs.
+// follow reports lines until the channel is closed. After quiet without output
+// it prints the running packages.
 func follow(r *report, lines <-chan []byte) {
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()
@@ -95,8 +95,8 @@ func follow(r *report, lines <-chan []byte) {
 	}
 }
 
-// line reports one line of go test -json, and reports whether anything was
-// printed. What is no event is printed as it is.
+// line handles one line of go test -json, and reports whether it printed
+// anything. A line that is not an event is printed unchanged.
 func (r *report) line(line []byte) (printed bool) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
