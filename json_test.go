@@ -46,7 +46,7 @@ var goldenValues = map[string]any{
 		Context: json.RawMessage(`{"branch":"main","diff":"<b>&"}`), Quorum: 1, Status: askback.Expired, CreatedAt: nine,
 		Deadline: seconds(3600.001), OnTimeout: askback.OnTimeoutDefault,
 		Outcome: &askback.Outcome{
-			Status: askback.Expired, Reason: "nobody answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: seconds(3600.002), Defaulted: true,
+			Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: seconds(3600.002), Defaulted: true,
 			Answers: []askback.QuestionAnswer{
 				{ID: "q1", Question: "Which extras?", Selected: []string{"TLS"}, Other: "own"}, {ID: "q2", Question: "Which region?"}, {ID: "q3", Question: "What name?", Other: "null"},
 			},

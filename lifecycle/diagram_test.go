@@ -62,7 +62,7 @@ func laterEvents() []namedEvent {
 		{"`Covered`", lifecycle.Covered{Grant: grant(nine.Add(time.Hour)), At: soon}},
 		{"`Covered`, by a grant that is over", lifecycle.Covered{Grant: grant(soon), At: soon}},
 		{"`Answered`, denied", answered("ana", askback.Decide(askback.Deny, ""))},
-		{"`Answered` by somebody else", answered("ben", askback.Choose("B"))},
+		{"`Answered` by another recipient", answered("ben", askback.Choose("B"))},
 		{"`Declined`", lifecycle.Declined{By: "ana", Via: askback.ChannelWeb, At: soon}},
 		{"`Cancelled`", lifecycle.Cancelled{By: askback.Actor{Kind: askback.ActorAgent, Name: "bot"}, Via: askback.ChannelAPI, At: soon}},
 		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},

@@ -241,7 +241,7 @@ func due(s State, ev Due) (State, []Event, error) {
 		return s, nil, nil
 	}
 	o := askback.Outcome{
-		Status: askback.Expired, Reason: "nobody answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: ev.At,
+		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: ev.At,
 	}
 	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
 		o.Answers, o.Defaulted = s.Ask.Defaults(), true

@@ -124,7 +124,7 @@ func askClosed(s SessionState, ev AskClosed) (SessionState, []Event, *Withdrawal
 	s.Session.AsksPending = max(0, s.Session.AsksPending-1)
 	o := ev.Ask.Outcome
 	if o.Status == askback.Expired && ev.Ask.OnTimeout == askback.OnTimeoutFail && !s.Session.Ended() {
-		s.Session.Error = "nobody answered " + ev.Ask.ID + " in time"
+		s.Session.Error = "no one answered " + ev.Ask.ID + " in time"
 		s = s.end(askback.SessionFailed, "", ev.At)
 		return s, s.ending(askback.EventSessionFailed, "failed"), &Withdrawal{By: o.Actor, Reason: s.Session.Error}, nil
 	}
