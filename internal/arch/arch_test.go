@@ -36,6 +36,7 @@ var rules = map[string]rule{
 	"nothing outside is cited":     nothingOutsideIsCited,
 	"links lead somewhere":         linksLead,
 	"doc links resolve":            docLinksResolve,
+	"wording is plain":             wordingIsPlain,
 }
 
 func TestTheRepositoryKeepsItsShape(t *testing.T) {

@@ -68,7 +68,7 @@ func doorsStayApart(t *tree, report report) {
 	}
 }
 
-// librariesHaveOwners: a library is imported by its owners and by nobody else.
+// librariesHaveOwners: a library is imported by its owners only.
 func librariesHaveOwners(t *tree, report report) {
 	for _, f := range t.files {
 		for _, i := range f.imports {

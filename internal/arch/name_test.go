@@ -48,7 +48,7 @@ func filesHaveGoodNames(t *tree, report report) {
 	}
 }
 
-// filesAreShort: nobody loves a long file.
+// filesAreShort requires that no file is longer than maxLines.
 func filesAreShort(t *tree, report report) {
 	for _, f := range t.files {
 		if f.lines > maxLines && !f.generated() {

@@ -81,7 +81,8 @@ func read(root fs.FS) (*tree, error) {
 	return t, errors.Join(err, t.readTexts(root))
 }
 
-// skipped folders hold no package of ours; the go command skips them too.
+// skipped reports whether a folder contains no packages. The go command skips
+// these folders too.
 func skipped(folder string) bool {
 	return folder == "testdata" || folder == "vendor" || strings.HasPrefix(folder, "_") ||
 		strings.HasPrefix(folder, ".") && folder != "."
