@@ -117,7 +117,7 @@ func TestAnswerToEachKindOfQuestion(t *testing.T) {
 		{"only options: a label", only, questionAnswer{Selected: []string{"B"}}, questionAnswer{Selected: []string{"B"}}, nil},
 		{"only options: no option", only, questionAnswer{Selected: []string{"C"}}, questionAnswer{}, []string{selected}},
 		{"only options: own text", only, questionAnswer{Other: "C"}, questionAnswer{}, []string{other}},
-		{"only options, several: one is none", onlySeveral, questionAnswer{Selected: []string{"A", "C"}}, questionAnswer{}, []string{selected}},
+		{"only options, several: one is not several", onlySeveral, questionAnswer{Selected: []string{"A", "C"}}, questionAnswer{}, []string{selected}},
 
 		{"optional: nothing", optional, questionAnswer{}, questionAnswer{}, nil},
 		{"optional: blank", optional, questionAnswer{Selected: []string{""}, Other: " "}, questionAnswer{}, nil},

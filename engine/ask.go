@@ -77,7 +77,7 @@ func (s *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 // asking is a request that was checked, and the ask to be made of it.
 type asking struct {
 	asked      lifecycle.Asked
-	key        string // idempotency key with its owner; "" is none
+	key        string // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
 	late       error  // the deadline is past: the request is valid only if it repeats an ask

@@ -40,7 +40,7 @@ func TestSignInRequiresPersonInSettings(t *testing.T) {
 	k.Set(withoutAna)
 	k.wantUnauthorized(t, "no longer in the settings", secret)
 	k.Set(addressesMoved)
-	k.wantUnauthorized(t, "the address is somebody else's now", secret)
+	k.wantUnauthorized(t, "the address is another person's now", secret)
 	k.Set(otherIssuer)
 	k.wantUnauthorized(t, "another issuer", secret)
 	k.Set(noIssuer)
@@ -108,7 +108,7 @@ func TestChainOfLoginLinksEndsWithPerson(t *testing.T) {
 		}
 		k.Set(withoutAna)
 		if a := k.askToRemove(t, fmt.Sprint("/gone/", depth)); a.Settled() {
-			t.Errorf("%d links deep: got outcome %+v by somebody who is not in the settings", depth, a.Outcome)
+			t.Errorf("%d links deep: got outcome %+v by a person who is not in the settings", depth, a.Outcome)
 		}
 		k.Set(withAna)
 		k.revokeGrants(t)
@@ -177,7 +177,7 @@ func TestGrantEndsWhenSignedInPersonIsRemoved(t *testing.T) {
 	}
 	k.Set(addressesMoved)
 	if a := k.askToRemove(t, "/c"); a.Settled() {
-		t.Errorf("got outcome %+v by somebody who is not in the settings", a.Outcome)
+		t.Errorf("got outcome %+v by a person who is not in the settings", a.Outcome)
 	}
 	if _, err := agent.Consume(t.Context(), hoarded.ID, hoarded.Outcome.Digest); !errors.Is(err, askback.ErrNotApproved) {
 		t.Errorf("got %v, want what was approved beforehand not to run any more", err)

@@ -145,8 +145,8 @@ func TestLoginLinkWorksOnce(t *testing.T) {
 		t.Error(err)
 	}
 	k.wantUnauthorized(t, "logged out", browser)
-	if err := k.Logout(ctx, "askback_nobody"); err != nil {
-		t.Errorf("nobody logs out: %v", err)
+	if err := k.Logout(ctx, "askback_unknown"); err != nil {
+		t.Errorf("log out with an unknown secret: %v", err)
 	}
 }
 

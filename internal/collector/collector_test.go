@@ -89,7 +89,7 @@ func TestGOGCWins(t *testing.T) {
 	}
 }
 
-// collected collects until the percent is as it should be, and says whether it ever is.
+// collected collects garbage until the percentage is want, and reports whether it became so.
 // Clean-ups run beside the program.
 func collected(as func(percent int) bool) bool {
 	for range 200 {

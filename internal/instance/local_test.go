@@ -325,7 +325,7 @@ func TestCreateFileSucceedsOnce(t *testing.T) {
 	close(made)
 	raw, err := os.ReadFile(path)
 	if want := <-made; err != nil || string(raw) != want {
-		t.Errorf("the file has %q, %v, want %q of whoever made it", raw, err, want)
+		t.Errorf("the file has %q, %v, want %q, as the first process wrote it", raw, err, want)
 	}
 	if second, ok := <-made; ok {
 		t.Errorf("%q was made as well", second)

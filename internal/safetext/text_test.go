@@ -123,7 +123,7 @@ func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 		{"bytes of C1", "a\x9b31mb\x85", "a\ufffd31mb\ufffd"},
 		{"ESC at the end", "a\x1b", "a␛"},
 		{"ESC ESC", "\x1b\x1b[31mx", "␛␛x"},
-		{"ESC and a letter of ours", "\x1bé", "␛é"},
+		{"ESC and a letter", "\x1bé", "␛é"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
