@@ -58,7 +58,7 @@ func mistake(input []byte, err error, form decode.InputKind) error {
 }
 
 // Questions decodes the input of ask_user_question: one to four questions with two
-// to four options each, or none. The request is normalized, and its Repairs list
+// to four options each, or none. The request is normalized, and its Warnings list
 // what was repaired. The error is a *[Mistake].
 func Questions(input []byte) (askback.Request, error) {
 	r, err := decode.Questions(input)

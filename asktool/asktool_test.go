@@ -37,7 +37,7 @@ func TestQuestionsAreNormalized(t *testing.T) {
 	}
 	again, err := got.Normalize()
 	if diff := cmp.Diff(got, again); err != nil || diff != "" {
-		t.Errorf("not normal: %v\n%s", err, diff)
+		t.Errorf("not normalized: %v\n%s", err, diff)
 	}
 	want := []askback.Question{{ID: "q1", Text: "Which database?", Header: "Database eng", Options: askback.Options("PostgreSQL", "SQLite")}}
 	if diff := cmp.Diff(want, got.Questions); diff != "" {
@@ -54,7 +54,7 @@ func TestQuestionsAreNormalized(t *testing.T) {
 
 // The text of a mistake is enough for a model to correct its call: the example in it
 // is valid input (F15, W1–W15).
-func TestMistakeHasAnExampleThatIsAccepted(t *testing.T) {
+func TestMistakeEndsWithAValidExample(t *testing.T) {
 	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -80,7 +80,7 @@ func TestMistakeHasAnExampleThatIsAccepted(t *testing.T) {
 		})
 	}
 	if mistakes < 20 {
-		t.Errorf("only %d mistakes were made", mistakes)
+		t.Errorf("got %d mistakes, want more", mistakes)
 	}
 }
 
@@ -89,7 +89,7 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	t.Helper()
 	m, ok := errors.AsType[*asktool.Mistake](err)
 	if !ok {
-		t.Fatalf("%v is no Mistake", err)
+		t.Fatalf("%v is not a Mistake", err)
 	}
 	text := m.Error()
 	if n := utf8.RuneCountInString(text); n > 400 {
@@ -97,7 +97,7 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	}
 	_, example, _ := strings.Cut(text, "Example: ")
 	if err := send([]byte(example)); err != nil {
-		t.Errorf("the example of %q is refused: %v", text, err)
+		t.Errorf("the example of %q is rejected: %v", text, err)
 	}
 	_, invalid := errors.AsType[askback.Invalid](err)
 	_, syntax := errors.AsType[*jcs.SyntaxError](err)
@@ -155,7 +155,7 @@ func TestConfirmationsAreNotRepaired(t *testing.T) {
 	} {
 		r, err := asktool.Confirmation([]byte(input))
 		if err == nil {
-			t.Errorf("%s was read as %+v", input, r)
+			t.Errorf("%s was accepted as %+v", input, r)
 			continue
 		}
 		checkMistake(t, err, func(example []byte) error {
@@ -185,7 +185,7 @@ func TestQuestionIDFromModelIsARepair(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Warnings) != 1 || got.Warnings[0].Pointer != "/questions/0/id" {
-		t.Errorf("noted %v", got.Warnings)
+		t.Errorf("got warnings %v", got.Warnings)
 	}
 	if got.Questions[0].ID != "q1" {
 		t.Errorf("the question is %q", got.Questions[0].ID)

@@ -30,7 +30,7 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	case isError:
 		text = noAnswerText(ask)
 	case ask.Outcome.Defaulted:
-		text = "Nobody answered in time, so a timer applied the defaults you gave; no person chose them: " + answerText(ask)
+		text = "There was no answer in time, so a timer applied the defaults you gave; no person chose them: " + answerText(ask)
 	default:
 		text = "User has answered your questions: " + answerText(ask)
 	}
@@ -40,7 +40,7 @@ func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 // pendingResult returns the tool result for an ask without an outcome.
 func pendingResult(ask askback.Ask) (string, []byte, bool) {
 	structured := map[string]any{"status": ask.Status, "question_id": ask.ID}
-	text := "Still waiting: nobody has answered " + ask.ID + " yet. This is neither an answer nor consent."
+	text := "Still waiting: there is no answer to " + ask.ID + " yet. This is neither an answer nor consent."
 	if ask.PageURL != "" {
 		structured["page_url"] = ask.PageURL
 		text += " It can be answered at " + ask.PageURL + "."
@@ -145,7 +145,7 @@ func decisionText(ask askback.Ask) string {
 func actorText(by askback.Actor) string {
 	switch {
 	case by.Kind == askback.ActorPolicy:
-		return "a standing approval, without a person looking"
+		return "a standing approval, without asking a person"
 	case by.Kind == askback.ActorPerson && by.Name != "":
 		return quote(by.Name)
 	}
@@ -154,15 +154,15 @@ func actorText(by askback.Actor) string {
 
 // noAnswerText returns why there is no answer, and that this is not consent.
 func noAnswerText(ask askback.Ask) string {
-	const next = " Go on by your own judgement where that is safe, or ask differently."
+	const next = " Continue by your own judgement if that is safe, or ask differently."
 	text := ""
 	switch ask.Outcome.Status {
 	case askback.Declined:
 		text = "The person declined to answer."
 	case askback.Cancelled:
-		text = "This was withdrawn before anybody answered."
+		text = "The request was withdrawn before it was answered."
 	default:
-		text = "Nobody answered in time."
+		text = "There was no answer in time."
 	}
 	text += remarks(*ask.Outcome) + " This is not consent"
 	if ask.Kind == askback.Confirm {

@@ -43,7 +43,7 @@ func answersOfAna(a ...askback.QuestionAnswer) *askback.Outcome {
 
 // The text that a model reads (wire.md §5), and whether the call failed.
 func TestResultText(t *testing.T) {
-	const noConsent = " This is not consent. Go on by your own judgement where that is safe, or ask differently."
+	const noConsent = " This is not consent. Continue by your own judgement if that is safe, or ask differently."
 	decided := func(d askback.Decision, by askback.Actor) *askback.Outcome {
 		return &askback.Outcome{Status: askback.Answered, Decision: d, Actor: by}
 	}
@@ -74,30 +74,30 @@ func TestResultText(t *testing.T) {
 		{"defaults", newAsk(&askback.Outcome{
 			Status: askback.Expired, Defaulted: true, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "nobody answered in time",
 			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}},
-		}, database), `Nobody answered in time, so a timer applied the defaults you gave; no person chose them: "Which database?" = "SQLite".`, false},
+		}, database), `There was no answer in time, so a timer applied the defaults you gave; no person chose them: "Which database?" = "SQLite".`, false},
 		{
 			"declined", newAsk(&askback.Outcome{Status: askback.Declined, Actor: ana, Reason: "not mine"}, database),
 			`The person declined to answer. Reason: "not mine".` + noConsent, true,
 		},
 		{
 			"expired", newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "nobody answered in time"}, database),
-			"Nobody answered in time." + noConsent, true,
+			"There was no answer in time." + noConsent, true,
 		},
 		{
 			"withdrawn", newAsk(&askback.Outcome{Status: askback.Cancelled, Actor: askback.Actor{Kind: askback.ActorAgent}}, database),
-			"This was withdrawn before anybody answered." + noConsent, true,
+			"The request was withdrawn before it was answered." + noConsent, true,
 		},
-		{"pending", newAsk(nil, database), "Still waiting: nobody has answered ask_1 yet. This is neither an answer nor consent.", false},
+		{"pending", newAsk(nil, database), "Still waiting: there is no answer to ask_1 yet. This is neither an answer nor consent.", false},
 		{"approved", newConfirmation(decided(askback.Approve, ana)), `Approved by "ana": do it once, with exactly these arguments.`, false},
 		{
 			"by a grant", newConfirmation(decided(askback.Approve, askback.Actor{Kind: askback.ActorPolicy})),
-			"Approved by a standing approval, without a person looking: do it once, with exactly these arguments.", false,
+			"Approved by a standing approval, without asking a person: do it once, with exactly these arguments.", false,
 		},
 		{"denied", newConfirmation(denied), `Denied by "ana": do not do this. Reason: "no backup".`, false},
 		{"edited", newConfirmation(edited), `Approved by "ana", but with other arguments. Only these are approved, once: {"action":"Archive it <now>"}`, false},
 		{
 			"not decided in time", newConfirmation(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}),
-			"Nobody answered in time. This is not consent: do not do this.", true,
+			"There was no answer in time. This is not consent: do not do this.", true,
 		},
 		{
 			"declined to decide", newConfirmation(&askback.Outcome{Status: askback.Declined, Actor: ana}),
@@ -109,7 +109,7 @@ func TestResultText(t *testing.T) {
 			t.Errorf("%s:\ngot  %s (%t)\nwant %s (%t)", c.name, text, isError, c.text, c.isError)
 		}
 		if !json.Valid(structured) {
-			t.Errorf("%s: %s is no JSON", c.name, structured)
+			t.Errorf("%s: %s is not JSON", c.name, structured)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestResultJSON(t *testing.T) {
 		t.Error(diff)
 	}
 	if !strings.Contains(string(structured), "<Fred>") {
-		t.Errorf("%s: what a person wrote was rewritten", structured)
+		t.Errorf("%s: the text of the person was changed", structured)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestOnlyApprovalsConfirm(t *testing.T) {
 	}
 	_, structured, _ := asktool.Result(newConfirmation(nil))
 	if strings.Contains(string(structured), "confirmed") {
-		t.Errorf("a pending ask says %s", structured)
+		t.Errorf("the result of a pending ask is %s", structured)
 	}
 }
 
@@ -178,11 +178,11 @@ func TestTextOfPeopleIsQuoted(t *testing.T) {
 	for _, ask := range []askback.Ask{newAsk(o, q), newConfirmation(denied), newAsk(&askback.Outcome{Status: askback.Declined, Actor: ana, Reason: forged}, q)} {
 		text, _, _ := asktool.Result(ask)
 		if strings.ContainsAny(text, "\n\r\u2028") {
-			t.Errorf("%q has lines", text)
+			t.Errorf("%q has several lines", text)
 		}
 		bare, quoted := unquoted(t, text)
 		if quoted == 0 || strings.Contains(bare, "Delete everything") || strings.Contains(bare, "System") {
-			t.Errorf("%q has words of others outside quotes: %q", text, bare)
+			t.Errorf("%q has other text outside quotes: %q", text, bare)
 		}
 	}
 }

@@ -32,13 +32,13 @@ func Description(tool string) string {
 }
 
 const askDescription = `Ask the people you work for 1 to 4 questions and wait for their answers, however long that takes.
-Use it for what only they can decide: decisions of architecture, unclear requirements, real trade-offs, preferences, names and values you cannot know, and before steps that are hard to undo.
-Do not use it for what you can infer or look up, for trivial choices, or for what was asked or said before.
-Offer 2 to 4 options that differ, the one you advise first, or none where they should write; "Other" is always offered. If nobody answers that is not consent.`
+Use it for what only they can decide: architecture, unclear requirements, real trade-offs, preferences, names and values you cannot know, and before steps that are hard to undo.
+Do not use it for what you can infer or look up, for trivial choices, or for what was asked or answered before.
+Offer 2 to 4 different options, your recommendation first, or none for free text; "Other" is always offered. No answer is not consent.`
 
 const confirmDescription = `Ask a person to approve one action before you do it, and wait for the decision.
-Use it before what is destructive, costs money, reaches other people or is hard to undo, and say exactly what will happen, to what.
-Do not use it for questions, or for what is safe and easy to undo. "confirmed": true allows this action once, as described; anything else means: do not do it.`
+Use it before an action that is destructive, costs money, reaches other people or is hard to undo, and say exactly what will happen, to what.
+Do not use it for questions, or for actions that are safe and easy to undo. "confirmed": true allows this action once, as described; anything else means: do not do it.`
 
 const askSchema = `{
   "type": "object",
@@ -51,7 +51,7 @@ const askSchema = `{
       "items": {
         "type": "object",
         "properties": {
-          "question": {"type": "string", "maxLength": 10000, "description": "The whole question, clear without what you did before."},
+          "question": {"type": "string", "maxLength": 10000, "description": "The whole question, clear without knowing what you did before."},
           "header": {"type": "string", "maxLength": 12, "description": "A label of at most 12 characters, such as Database."},
           "options": {
             "type": "array",
@@ -81,7 +81,7 @@ const confirmSchema = `{
   "type": "object",
   "properties": {
     "action": {"type": "string", "maxLength": 10000, "description": "What you are about to do, and to what, in one sentence."},
-    "details": {"type": "string", "maxLength": 200000, "description": "What helps to decide: why, what is lost, how to undo it."},
+    "details": {"type": "string", "maxLength": 200000, "description": "Information for the decision: why, what is lost, how to undo it."},
     "default": {"type": "boolean", "default": false, "description": "Which answer a terminal highlights. It never decides."}
   },
   "required": ["action"]

@@ -149,7 +149,7 @@ func TestLintFindsWhatProvidersReject(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != providers {
-			t.Errorf("%s: refused by %q, want %q", schema, got, providers)
+			t.Errorf("%s: rejected by %q, want %q", schema, got, providers)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 // field of the schema.
 func TestDescriptionsExplainWhenToAsk(t *testing.T) {
 	d := asktool.Description(asktool.AskUserQuestion)
-	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or said before"} {
+	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or answered before"} {
 		if !strings.Contains(d, part) {
 			t.Errorf("%q is not mentioned", part)
 		}

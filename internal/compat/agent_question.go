@@ -13,8 +13,8 @@ type AgentQuestions struct {
 	Questions []AgentQuestion `json:"questions"`
 }
 
-// AgentQuestion is one ask as one row. The text of several questions has one a
-// line, as their answer has; options are those of a single question.
+// AgentQuestion is the row of an ask. The texts of several questions are its lines.
+// Options are those of a single question.
 type AgentQuestion struct {
 	ID        string             `json:"id"`
 	SessionID string             `json:"session_id"`
@@ -54,34 +54,34 @@ func row(a askback.Ask) (AgentQuestion, error) {
 		}
 	}
 	var err error
-	out.Context, err = context(a)
+	out.Context, err = contextOf(a)
 	return out, err
 }
 
-// context is the asker's context with ours beside it. Where both have a word, or
-// the asker's is a text, the asker's is kept whole under "context": an agent
-// cannot say another tool, or another time, than the true one.
-func context(a askback.Ask) (json.RawMessage, error) {
-	asked, err := marshal(stamp{a.CreatedAt})
+// contextOf returns the context of the asker, with the time and the confirmation added. If
+// a name is used twice, or the context is a text, the whole context is put under
+// "context": an agent must not replace the tool or the time.
+func contextOf(a askback.Ask) (json.RawMessage, error) {
+	asked, err := marshal(timestamp{a.CreatedAt})
 	if err != nil {
 		return nil, err
 	}
-	ours := map[string]json.RawMessage{"asked_at": asked}
+	fields := map[string]json.RawMessage{"asked_at": asked}
 	if c := a.Confirmation; c != nil {
 		tool, err := marshal(*c)
 		if err != nil {
 			return nil, err
 		}
-		ours["confirmation"] = tool
+		fields["confirmation"] = tool
 	}
-	for name, value := range theirs(a.Context, ours) {
-		ours[name] = value
+	for name, value := range askerFields(a.Context, fields) {
+		fields[name] = value
 	}
-	return marshal(ours)
+	return marshal(fields)
 }
 
-// theirs are the members of the asker's context that go beside ours.
-func theirs(raw json.RawMessage, ours map[string]json.RawMessage) map[string]json.RawMessage {
+// askerFields returns the members of the asker's context to add to fields.
+func askerFields(raw json.RawMessage, fields map[string]json.RawMessage) map[string]json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func theirs(raw json.RawMessage, ours map[string]json.RawMessage) map[string]jso
 	}
 	out := map[string]json.RawMessage{}
 	for _, m := range v.Members() {
-		if _, taken := ours[m.Name]; taken {
+		if _, taken := fields[m.Name]; taken {
 			return map[string]json.RawMessage{"context": raw}
 		}
 		out[m.Name] = m.Value.Raw(raw)
@@ -99,10 +99,10 @@ func theirs(raw json.RawMessage, ours map[string]json.RawMessage) map[string]jso
 	return out
 }
 
-// QuestionStatus reads the filter of GET /agent/questions: pending, answered or
-// all; pending unless said. The error is [askback.Invalid].
-func QuestionStatus(said string) (askback.Status, error) {
-	switch said {
+// QuestionStatus parses the filter of GET /agent/questions: pending (the default),
+// answered or all. The error is [askback.Invalid].
+func QuestionStatus(text string) (askback.Status, error) {
+	switch text {
 	case "", "pending":
 		return askback.Pending, nil
 	case "answered":
@@ -111,7 +111,7 @@ func QuestionStatus(said string) (askback.Status, error) {
 		return askback.AnyStatus, nil
 	}
 	return "", askback.Invalid{{
-		Pointer: "/status", Detail: "a status is pending, answered or all", Fix: "status=pending",
+		Pointer: "/status", Detail: "status must be pending, answered or all", Fix: "status=pending",
 	}}
 }
 
@@ -122,13 +122,12 @@ type AgentReply struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-// Resumed says that the answer counts and the agent goes on.
+// Resumed returns the reply to an accepted answer.
 func Resumed(sessionID string) AgentReply { return AgentReply{true, "resumed", sessionID} }
 
-// Late says what to reply to an answer that came after the outcome of an ask.
-// Whoever answers a second time is told so and nothing else happens; a question
-// that nobody can answer any more is [askback.ErrSettled], and once its session
-// is over [askback.ErrNotFound].
+// Late returns the reply to an answer for an ask that is already settled. After an answer
+// or a refusal of a person it is not an error. Otherwise the error is
+// [askback.ErrSettled], or [askback.ErrNotFound] if the session has ended.
 func Late(ask askback.Ask, over bool) (AgentReply, error) {
 	switch {
 	case ask.Status == askback.Answered || ask.Status == askback.Declined:
@@ -146,23 +145,23 @@ type AgentSession struct {
 	Status         string          `json:"status"`
 	Result         json.RawMessage `json:"result"`
 	QuestionsAsked int             `json:"questions_asked"`
-	CreatedAt      stamp           `json:"created_at"`
-	CompletedAt    stamp           `json:"completed_at"`
+	CreatedAt      timestamp       `json:"created_at"`
+	CompletedAt    timestamp       `json:"completed_at"`
 }
 
-// SessionRow returns the reply to GET /agent/session/{session_id}. last is what it came to,
-// or what it said last.
+// SessionRow returns the reply to GET /agent/session/{session_id}. last is the result of
+// the session, or its last message.
 func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	result, err := result(last)
 	return AgentSession{
 		s.ID, s.Agent, SessionStatus(s.Status), result, s.AsksTotal,
-		stamp{s.CreatedAt},
-		stamp{s.CompletedAt},
+		timestamp{s.CreatedAt},
+		timestamp{s.CompletedAt},
 	}, err
 }
 
-// SessionStatus returns the word of the /agent routes for the status of a session.
-// They have none for a cancelled one.
+// SessionStatus returns the status of a session for the /agent routes, which have none for
+// a cancelled session.
 func SessionStatus(status askback.SessionStatus) string {
 	switch status {
 	case askback.SessionWaiting:
@@ -173,8 +172,8 @@ func SessionStatus(status askback.SessionStatus) string {
 	return string(status)
 }
 
-// result is the last message where it is a JSON object, else an object with its
-// text. JSON that two readers could read differently counts as text.
+// result returns a message that is a JSON object, or else an object with its text. JSON
+// that is not strict is text.
 func result(message string) (json.RawMessage, error) {
 	if message == "" {
 		return nil, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// claudeResult is the output of AskUserQuestion: answers by the text of the
-// question, the person's own words in place of a label, notes beside them.
+// claudeResult is the output of AskUserQuestion: the answers by the text of their
+// question, with the labels or the text of the person, and annotations.
 type claudeResult struct {
 	Questions   json.RawMessage             `json:"questions"`
 	Answers     map[string]string           `json:"answers"`
@@ -25,20 +25,21 @@ type claudeAnnotation struct {
 	Notes   string `json:"notes,omitempty"`
 }
 
-// claudeFields are what is read of a call, of each question and of each option,
-// with the names that other models use. What Claude Code itself fills in, and
-// what it may have added since, is left out: a person is asked all the same.
+// claudeFields are the known fields of a call, of a question and of an option, with the
+// names that other models use. Other fields are ignored: Claude Code fills some in itself,
+// and its versions add more.
 var claudeFields = [][]string{
 	{"questions", "question", "header", "options", "multiSelect"},
 	{"question", "header", "options", "choices", "multiSelect", "multi_select", "multiple"},
 	{"label", "description", "preview"},
 }
 
-// readClaude reads the input of AskUserQuestion. Its shape is ours.
+// readClaude reads the input of AskUserQuestion, which has the same format as our own
+// tool.
 func readClaude(_ Client, raw []byte) (Call, error) {
 	asking, sent := raw, jcs.Value{}
 	if v, err := jcs.Parse(raw); err == nil {
-		asking = known(raw, v, claudeFields)
+		asking = keepFields(raw, v, claudeFields)
 		sent, _ = v.Get("questions")
 	}
 	r, err := decode.Questions(asking)
@@ -47,17 +48,17 @@ func readClaude(_ Client, raw []byte) (Call, error) {
 	}
 	call := Call{Request: r}
 	for _, q := range r.Questions {
-		call.asked = append(call.asked, asked{Question: q, key: q.Text})
+		call.questions = append(call.questions, clientQuestion{Question: q, key: q.Text})
 	}
-	questions, err := call.questions(raw, sent)
-	call.reply = func(s []said, ask askback.Ask) (any, error) { return claudeReply(questions, s, ask) }
+	questions, err := call.sentQuestions(raw, sent)
+	call.reply = func(s []clientAnswer, ask askback.Ask) (any, error) { return claudeReply(questions, s, ask) }
 	return call, err
 }
 
-// questions are those that were sent, byte for byte, and their texts the keys of
-// the answers: Claude Code finds an answer by nothing else.
-func (c Call) questions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
-	if sent.Kind != jcs.Array || len(sent.Elements()) != len(c.asked) {
+// sentQuestions returns the questions exactly as they were sent, and uses their texts as
+// keys: Claude Code matches the answers only by these.
+func (c Call) sentQuestions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
+	if sent.Kind != jcs.Array || len(sent.Elements()) != len(c.questions) {
 		return marshal(c.Request.Questions)
 	}
 	for i, v := range sent.Elements() {
@@ -65,26 +66,26 @@ func (c Call) questions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
 		if text.Kind != jcs.String {
 			return marshal(c.Request.Questions)
 		}
-		c.asked[i].key = text.Text()
+		c.questions[i].key = text.Text()
 	}
 	return sent.Raw(raw), nil
 }
 
-// known copies a value with those members of its objects that have a meaning;
-// levels go inwards.
-func known(raw []byte, v jcs.Value, levels [][]string) []byte {
+// keepFields returns a copy of a value with only the known fields of its objects.
+// levels[0] has those of the outermost object.
+func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {
 	case len(levels) == 0:
 	case v.Kind == jcs.Array:
 		for _, e := range v.Elements() {
-			parts = append(parts, known(raw, e, levels))
+			parts = append(parts, keepFields(raw, e, levels))
 		}
 		return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]"))
 	case v.Kind == jcs.Object:
 		for _, m := range v.Members() {
 			if slices.Contains(levels[0], m.Name) {
-				parts = append(parts, slices.Concat([]byte(quoted(m.Name)+":"), known(raw, m.Value, levels[1:])))
+				parts = append(parts, slices.Concat([]byte(quoted(m.Name)+":"), keepFields(raw, m.Value, levels[1:])))
 			}
 		}
 		return slices.Concat([]byte("{"), bytes.Join(parts, []byte(",")), []byte("}"))
@@ -92,7 +93,7 @@ func known(raw []byte, v jcs.Value, levels [][]string) []byte {
 	return v.Raw(raw)
 }
 
-func claudeReply(questions json.RawMessage, all []said, ask askback.Ask) (any, error) {
+func claudeReply(questions json.RawMessage, all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func claudeReply(questions json.RawMessage, all []said, ask askback.Ask) (any, e
 		if values := s.Values(); len(values) > 0 {
 			out.Answers[s.key] = s.String()
 		}
-		s.ambiguous()
+		s.addChosen()
 		note := claudeAnnotation{Notes: s.notes()}
 		if len(s.Selected) == 1 {
 			o, _ := s.Option(s.Selected[0])
@@ -117,9 +118,9 @@ func claudeReply(questions json.RawMessage, all []said, ask askback.Ask) (any, e
 	return out, nil
 }
 
-// ambiguous says what was chosen once more, each by itself, where a comma
-// inside a choice would blur it.
-func (s *said) ambiguous() {
+// addChosen adds a remark with each chosen value in quotation marks, if a comma inside one
+// of them makes the answer ambiguous.
+func (s *clientAnswer) addChosen() {
 	values := s.Values()
 	if len(values) < 2 || !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, separator) }) {
 		return
@@ -128,5 +129,5 @@ func (s *said) ambiguous() {
 	for i, v := range values {
 		each[i] = quoted(v)
 	}
-	s.remark("chosen", strings.Join(each, " and "))
+	s.addRemark("chosen", strings.Join(each, " and "))
 }

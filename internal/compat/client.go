@@ -14,34 +14,34 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A Client is a program with an ask tool of its own: what the tool is given is
-// asked here, and what it returns is made of the outcome.
+// A Client is a program with its own ask tool. The input of the tool is converted to an
+// ask, and the outcome to the tool's result.
 type Client struct {
-	Name    string
-	example string // an input that is accepted as it stands
-	words   string // pairs: a field here, and what the client calls it
-	read    func(Client, []byte) (Call, error)
-	typed   bool // its agents interrupt themselves with a payload that has a type
+	Name       string
+	example    string // a valid input
+	fieldNames string // pairs: our name of a field, and the client's
+	read       func(Client, []byte) (Call, error)
+	typed      bool // also accepts a payload with a type; see readTyped
 }
 
-// A Call is one input of a client's ask tool. It knows the client's own names
-// of questions and options, which an ask does not keep.
+// A Call is one input of a client's tool. It keeps the client's names of questions and
+// options, which an ask does not have.
 type Call struct {
-	Request askback.Request // normal
-	asked   []asked
-	reply   func([]said, askback.Ask) (any, error)
+	Request   askback.Request // normalized
+	questions []clientQuestion
+	reply     func([]clientAnswer, askback.Ask) (any, error)
 }
 
 // clients are sorted by name.
 var clients = []Client{
 	{Name: "claude", example: exampleAsk, read: readClaude},
 	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, codexReply)},
-	{Name: "crush", example: exampleCrush, words: "options choices header label", read: questionsBy(crushQuestion, crushReply)},
-	{Name: "deepagents", example: exampleDeepagents, words: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
+	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, crushReply)},
+	{Name: "deepagents", example: exampleDeepagents, fieldNames: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
 	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
 	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, geminiReply)},
 	{Name: "langgraph", example: exampleLanggraph, read: readLanggraph, typed: true},
-	{Name: "opencode", example: exampleAsk, words: "multiSelect multiple", read: questionsBy(opencodeQuestion, opencodeReply)},
+	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, opencodeReply)},
 	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
 }
 
@@ -65,13 +65,13 @@ func ClientNamed(name string) (Client, bool) {
 	return clients[i], true
 }
 
-// Ask reads what the client's tool was given. The error is a *[Mistake].
+// Ask parses the input of the client's tool. The error is a *[Mistake].
 func (c Client) Ask(raw []byte) (Call, error) {
 	var call Call
 	var err error
 	known := false
 	if c.typed {
-		call, known, err = readInterrupt(raw)
+		call, known, err = readTyped(raw)
 	}
 	if !known {
 		call, err = c.read(c, raw)
@@ -85,35 +85,34 @@ func (c Client) Ask(raw []byte) (Call, error) {
 	return call, nil
 }
 
-// Result words the outcome of an ask as the client's tool would: exactly its
-// shape, with everything that was said. Where the client has no words for an
-// outcome, or there is none yet, the error is an *[Unanswered].
+// Result returns the outcome of an ask in the format of the client's tool. If there is no
+// outcome, or the format cannot express it, the error is an *[Unanswered].
 func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
-	if !c.made(ask) {
+	if !c.matches(ask) {
 		return nil, errors.New("this ask was not made by this call")
 	}
 	if !ask.Settled() {
 		return nil, unanswered(ask)
 	}
-	out, err := c.reply(c.said(ask), ask)
+	out, err := c.reply(c.answers(ask), ask)
 	if err != nil {
 		return nil, err
 	}
 	return marshal(out)
 }
 
-// made says whether an ask is the one of this call: names are looked up by
-// position, and an answer must never stand under another question's name.
-func (c Call) made(ask askback.Ask) bool {
-	if mine := c.Request.Confirmation; mine != nil {
-		return ask.Confirmation != nil && ask.Confirmation.ToolName == mine.ToolName && bytes.Equal(ask.Confirmation.Input, mine.Input)
+// matches reports whether an ask was made by this call. Names are found by position, so an
+// answer of another ask would get the wrong question.
+func (c Call) matches(ask askback.Ask) bool {
+	if own := c.Request.Confirmation; own != nil {
+		return ask.Confirmation != nil && ask.Confirmation.ToolName == own.ToolName && bytes.Equal(ask.Confirmation.Input, own.Input)
 	}
 	return slices.EqualFunc(c.Request.Questions, ask.Questions, func(a, b askback.Question) bool { return a.ID == b.ID && a.Text == b.Text })
 }
 
-// A Mistake is what was wrong with the input of a client's tool. Its text is
-// meant for the model: at most 400 characters, with the place, what was
-// expected, and an example in the client's own shape.
+// A Mistake is the error for invalid input of a client's tool. Its text is for the model.
+// It has at most 400 characters: the place, what was expected, and an example in the
+// client's format.
 type Mistake struct {
 	text string
 	err  error
@@ -130,21 +129,21 @@ func (c Client) mistake(err error) *Mistake {
 	room := decode.MaxCorrection - utf8.RuneCountInString(example) - 1
 	bad, ok := errors.AsType[askback.Invalid](err)
 	if !ok {
-		return &Mistake{shorten("Not JSON: "+err.Error(), room) + "." + example, err}
+		return &Mistake{truncate("Not JSON: "+err.Error(), room) + "." + example, err}
 	}
 	bad = slices.Clone(bad)
 	for i, p := range bad {
 		bad[i].Pointer = c.pointer(p.Pointer)
 		if strings.ContainsAny(p.Fix, `{"`) {
-			bad[i].Fix = "" // the example shows it better
+			bad[i].Fix = "" // the example shows JSON better
 		}
 	}
-	return &Mistake{shorten(bad.Error(), room) + "." + example, bad}
+	return &Mistake{truncate(bad.Error(), room) + "." + example, bad}
 }
 
-// pointer says where a problem stands in the client's own words.
+// pointer returns a pointer with the client's names of fields.
 func (c Client) pointer(at string) string {
-	words := strings.Fields(c.words)
+	words := strings.Fields(c.fieldNames)
 	parts := strings.Split(at, "/")
 	for i, part := range parts {
 		if n := slices.Index(words, part); n >= 0 && n%2 == 0 {
@@ -154,7 +153,7 @@ func (c Client) pointer(at string) string {
 	return strings.Join(parts, "/")
 }
 
-func shorten(s string, limit int) string {
+func truncate(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "�")
 	if utf8.RuneCountInString(s) <= limit {
 		return s
@@ -162,8 +161,8 @@ func shorten(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// An Unanswered is the error for an outcome that a client has no words for. Its
-// text tells a model what happened, and that it is not consent.
+// An Unanswered is the error for an outcome that the client's format cannot express. Its
+// text for the model states what happened, and that it is not consent.
 type Unanswered struct {
 	Status askback.Status
 	text   string
@@ -173,19 +172,19 @@ type Unanswered struct {
 func (u *Unanswered) Error() string { return u.text }
 
 func unanswered(ask askback.Ask) *Unanswered {
-	said := map[askback.Status]string{
-		askback.Pending:   "Nobody has answered yet.",
+	text := map[askback.Status]string{
+		askback.Pending:   "There is no answer yet.",
 		askback.Declined:  "The person declined to answer.",
-		askback.Cancelled: "This was withdrawn before anybody answered.",
-		askback.Expired:   "Nobody answered in time.",
+		askback.Cancelled: "The request was withdrawn before it was answered.",
+		askback.Expired:   "There was no answer in time.",
 	}[ask.Status]
 	if o := ask.Outcome; o != nil && o.Reason != "" && o.Actor.Kind != askback.ActorTimer {
-		said += " Reason: " + quoted(o.Reason) + "."
+		text += " Reason: " + quoted(o.Reason) + "."
 	}
-	return &Unanswered{ask.Status, said + " This is not consent."}
+	return &Unanswered{ask.Status, text + " This is not consent."}
 }
 
-// quoted makes a string of JSON of a text: nothing in it ends it.
+// quoted returns s as a JSON string, which no character of s can end.
 func quoted(s string) string {
 	b, err := marshal(s)
 	if err != nil {
@@ -194,55 +193,55 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// questionsBy reads an object whose "questions" are in the client's words, one
-// by one. Each reader says how its client calls what it read.
-func questionsBy(one func(*input, node) asked, reply func([]said, askback.Ask) (any, error)) func(Client, []byte) (Call, error) {
+// questionsBy returns a function that reads an object with "questions" in the client's
+// format. It calls one for each question.
+func questionsBy(one func(*lenientReader, node) clientQuestion, reply func([]clientAnswer, askback.Ask) (any, error)) func(Client, []byte) (Call, error) {
 	return func(c Client, raw []byte) (Call, error) {
 		v, err := jcs.Parse(raw)
 		if err != nil {
 			return Call{}, err
 		}
-		in := &input{body: &body{}}
+		r := &lenientReader{reader: &reader{}}
 		call := Call{reply: reply}
 		seen := false
-		in.fields(in.unpack(node{Value: v}), map[string]func(node){
+		r.fields(r.unpack(node{Value: v}), map[string]func(node){
 			"questions": func(n node) {
 				seen = true
-				in.list(n, func(n node) { call.asked = append(call.asked, one(in, n)) })
+				r.elements(n, func(n node) { call.questions = append(call.questions, one(r, n)) })
 			},
-			"delivery":         in.waits,
-			"isBlocking":       in.dropped("nothing but a person or the deadline ends an ask"),
-			"autoResolutionMs": in.dropped("nothing but a person or the deadline ends an ask"),
-			// A form of several questions is sent as a whole here.
-			"title": in.text(&call.Request.Title), "confirm_title": in.text(&call.Request.Title),
-			"confirm_description": in.dropped("the form is sent as a whole"),
+			"delivery":         r.waitOnly,
+			"isBlocking":       r.ignored("only a person or the deadline ends an ask"),
+			"autoResolutionMs": r.ignored("only a person or the deadline ends an ask"),
+			// These fields are for a form that is sent question by question.
+			"title": r.text(&call.Request.Title), "confirm_title": r.text(&call.Request.Title),
+			"confirm_description": r.ignored("the form is sent as a whole"),
 		})
 		if !seen {
-			in.wrong("/questions", "there are no questions", "send one to four")
+			r.problem("/questions", "questions is missing", "send one to four")
 		}
-		return call.finish(in)
+		return call.finish(r)
 	}
 }
 
-// finish makes the request normal. Two questions of one name are refused: the
-// second answer would take the place of the first.
-func (c Call) finish(in *input) (Call, error) {
-	for i, a := range c.asked {
-		for j, before := range c.asked[:i] {
+// finish normalizes the request. It rejects two questions with the same key, because the
+// result could hold only one of their answers.
+func (c Call) finish(r *lenientReader) (Call, error) {
+	for i, a := range c.questions {
+		for j, before := range c.questions[:i] {
 			if a.key != "" && a.key == before.key {
-				in.wrong(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("this is repeated; questions %d and %d could not be told apart", j+1, i+1), "give each its own")
+				r.problem(fmt.Sprintf("/questions/%d/%s", i, a.keyField), fmt.Sprintf("questions %d and %d have the same value, so their answers would be ambiguous", j+1, i+1), "use a different value for each")
 			}
 		}
 		c.Request.Questions = append(c.Request.Questions, a.Question)
 		if n := len(a.Options); n == 1 || n > decode.MaxToolOptions {
-			in.wrong(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
+			r.problem(fmt.Sprintf("/questions/%d/options", i), fmt.Sprintf("a question has %d to %d options, or none for free text, not %d",
 				askback.MinOptions, decode.MaxToolOptions, n), "")
 		}
 	}
-	if err := in.err(); err != nil {
+	if err := r.err(); err != nil {
 		return Call{}, err
 	}
-	c.Request.Warnings = in.mended
+	c.Request.Warnings = r.warnings
 	normal, err := c.Request.Normalize()
 	c.Request = normal
 	return c, err

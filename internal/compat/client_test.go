@@ -17,9 +17,9 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Each file in testdata/clients is one client: what its tool is given, what
-// people do, "----", and what the tool returns (A1, C1, F4, F9).
-func TestClients(t *testing.T) {
+// Each file in testdata/clients is a transcript for one client: the input of its tool,
+// what people do, "----", and the results of the tool (A1, C1, F4, F9).
+func TestClientTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.txt")
 	if err != nil || len(files) != len(compat.Clients()) {
 		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, compat.Clients())
@@ -34,20 +34,20 @@ func playClient(t *testing.T, path, name string) {
 	t.Helper()
 	client, ok := compat.ClientNamed(name)
 	if !ok {
-		t.Fatalf("nobody knows the client %q", name)
+		t.Fatalf("unknown client %q", name)
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	d := &desk{t: t, client: client}
+	p := &clientPlayer{t: t, client: client}
 	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		said, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(said + "\n----\n")
-		for line := range strings.SplitSeq(said, "\n") {
+		commands, _, _ := strings.Cut(stanza, "\n----")
+		got.WriteString(commands + "\n----\n")
+		for line := range strings.SplitSeq(commands, "\n") {
 			if !strings.HasPrefix(line, "#") {
-				got.WriteString(d.play(line))
+				got.WriteString(p.play(line))
 			}
 		}
 		got.WriteString("\n")
@@ -64,25 +64,25 @@ func playClient(t *testing.T, path, name string) {
 	}
 }
 
-// desk is where people answer what one client asks.
-type desk struct {
+// clientPlayer runs the commands of a transcript for one client.
+type clientPlayer struct {
 	t      *testing.T
 	client compat.Client
 	call   compat.Call
 	ask    askback.Ask
 }
 
-func (d *desk) play(line string) string {
+func (p *clientPlayer) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	o := askback.Outcome{Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: nine.Add(time.Hour)}
 	switch word {
 	case "ask":
-		return d.put([]byte(rest))
+		return p.start([]byte(rest))
 	case "result":
-		d.ask.Outcome, d.ask.Status = nil, askback.Pending
-		return d.said(d.call.Result(d.ask))
+		p.ask.Outcome, p.ask.Status = nil, askback.Pending
+		return p.result(p.call.Result(p.ask))
 	case "answer":
-		o = d.answer(o, rest)
+		o = p.answer(o, rest)
 	case "decline":
 		o.Status, o.Reason = askback.Declined, rest
 	case "cancel":
@@ -90,63 +90,63 @@ func (d *desk) play(line string) string {
 	case "expire":
 		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, d.ask.Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, p.ask.Defaults()
 	default:
-		d.t.Fatalf("nobody knows what %q means", line)
+		p.t.Fatalf("unknown command %q", line)
 	}
-	d.ask.Outcome, d.ask.Status = &o, o.Status
-	return d.said(d.call.Result(d.ask))
+	p.ask.Outcome, p.ask.Status = &o, o.Status
+	return p.result(p.call.Result(p.ask))
 }
 
-func (d *desk) put(raw []byte) string {
-	call, err := d.client.Ask(raw)
+func (p *clientPlayer) start(raw []byte) string {
+	call, err := p.client.Ask(raw)
 	if err != nil {
-		return "refused: " + err.Error() + "\n"
+		return "rejected: " + err.Error() + "\n"
 	}
 	r := call.Request
-	d.call = call
-	d.ask = askback.Ask{ID: "ask_1", Kind: askback.Questions, Questions: r.Questions, Confirmation: r.Confirmation, Status: askback.Pending, CreatedAt: nine}
+	p.call = call
+	p.ask = askback.Ask{ID: "ask_1", Kind: askback.Questions, Questions: r.Questions, Confirmation: r.Confirmation, Status: askback.Pending, CreatedAt: nine}
 	var out []byte
 	if r.Confirmation != nil {
-		d.ask.Kind = askback.Confirm
+		p.ask.Kind = askback.Confirm
 		out, err = json.Marshal(r.Confirmation)
 	} else {
 		out, err = json.Marshal(r.Questions)
 	}
-	said := d.said(out, err)
+	text := p.result(out, err)
 	for _, p := range r.Warnings {
-		said += "mended: " + askback.Invalid{p}.Error() + "\n"
+		text += "warning: " + askback.Invalid{p}.Error() + "\n"
 	}
-	return said
+	return text
 }
 
-// answer is what a person gives, as the engine would keep it.
-func (d *desk) answer(o askback.Outcome, body string) askback.Outcome {
+// answer returns the outcome with the answer of a person, as the engine would store it.
+func (p *clientPlayer) answer(o askback.Outcome, body string) askback.Outcome {
 	a, err := decode.Answer([]byte(body))
 	if err == nil {
-		a, err = a.Normalize(d.ask)
+		a, err = a.Normalize(p.ask)
 	}
 	if err != nil {
-		d.t.Fatalf("%s: %v", body, err)
+		p.t.Fatalf("%s: %v", body, err)
 	}
 	o.Status, o.Answers, o.Comment, o.Decision, o.Input, o.Reason = askback.Answered, a.Answers, a.Comment, a.Decision, a.Input, a.Reason
 	return o
 }
 
-func (d *desk) said(b []byte, err error) string {
+// result formats a result of the tool, or its error.
+func (p *clientPlayer) result(b []byte, err error) string {
 	u, ok := errors.AsType[*compat.Unanswered](err)
 	switch {
 	case ok:
 		return string(u.Status) + ": " + u.Error() + "\n"
 	case err != nil:
-		return "refused: " + err.Error() + "\n"
+		return "rejected: " + err.Error() + "\n"
 	}
 	return string(b) + "\n"
 }
 
-// A model that knows nothing but the text of its mistake can go on from there:
-// the text is short, and its example is accepted as it stands (F15).
-func TestAClientsMistakeTeaches(t *testing.T) {
+// The text of a Mistake is short, and its example is valid (F15).
+func TestMistakeEndsWithAValidExample(t *testing.T) {
 	long := strings.Repeat("ä", 20_000)
 	inputs := []string{
 		"", "null", "[]", "7", "{", `{"questions": null}`, `{"questions": [7]}`, `{"questions": []}`, `{"questions": [{"question": "A?", "options": ["a"]}]}`,
@@ -173,7 +173,7 @@ func TestAClientsMistakeTeaches(t *testing.T) {
 	}
 }
 
-// No input panics, and what is taken is a request that the engine takes (T5).
+// No input panics, and accepted input is a valid request (T5).
 func FuzzClients(f *testing.F) {
 	for _, name := range compat.Clients() {
 		stanzas, err := os.ReadFile("testdata/clients/" + name + ".txt")
@@ -197,16 +197,16 @@ func FuzzClients(f *testing.F) {
 				continue
 			}
 			if _, err := call.Request.Normalize(); err != nil {
-				t.Errorf("%s: %q is refused: %v", name, raw, err)
+				t.Errorf("%s: %q is rejected: %v", name, raw, err)
 			}
-			holdsEveryAnswer(t, name, call)
+			checkEveryAnswer(t, name, call)
 		}
 	})
 }
 
-// holdsEveryAnswer answers each question with words of its own and finds each
-// of them in the result: none takes another's place.
-func holdsEveryAnswer(t *testing.T, name string, call compat.Call) {
+// checkEveryAnswer answers each question with a text of its own, and checks that the
+// result contains all of them.
+func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}
 	ask.Outcome = &o
@@ -238,8 +238,8 @@ func holdsEveryAnswer(t *testing.T, name string, call compat.Call) {
 	}
 }
 
-// A result is worded for the call that asked, and for no other.
-func TestAResultBelongsToItsCall(t *testing.T) {
+// A call returns no result for the ask of another call.
+func TestResultOfAnotherAskIsRejected(t *testing.T) {
 	c, _ := compat.ClientNamed("codex")
 	call, err := c.Ask([]byte(`{"questions": [{"id": "a", "question": "A?"}]}`))
 	if err != nil {

@@ -4,18 +4,17 @@ import "github.com/askback/askback"
 
 const exampleCodex = `{"questions": [{"id": "database", "header": "Database", "question": "Which database?", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
-// codexQuestion reads a question of request_user_input; the result calls it by
-// its id.
-func codexQuestion(in *input, n node) asked {
-	a := asked{keyField: "id"}
-	in.fields(n, map[string]func(node){
-		"id": in.text(&a.key), "header": in.text(&a.Header), "question": in.text(&a.Text),
-		"options":  in.options(&a, "label", "description"),
-		"isOther":  func(node) {}, // text of one's own is always offered
-		"isSecret": in.refused("an answer is kept and shown to others, so no secret is asked for", "ask for it elsewhere"),
+// codexQuestion reads a question of request_user_input. The result refers to it by its id.
+func codexQuestion(r *lenientReader, n node) clientQuestion {
+	a := clientQuestion{keyField: "id"}
+	r.fields(n, map[string]func(node){
+		"id": r.text(&a.key), "header": r.text(&a.Header), "question": r.text(&a.Text),
+		"options":  r.options(&a, "label", "description"),
+		"isOther":  func(node) {}, // free text is always offered
+		"isSecret": r.rejectIfSet("answers are stored and shown to others, so a question must not ask for a secret", "ask for it elsewhere"),
 	})
 	if a.key == "" {
-		in.wrong(n.at+"/id", "a question has an id", "name it in snake_case")
+		r.problem(n.pointer+"/id", "id is missing", "name it in snake_case")
 	}
 	return a
 }
@@ -24,9 +23,8 @@ type codexAnswer struct {
 	Answers []string `json:"answers"`
 }
 
-// codexReply is {"answers": {"<id>": {"answers": ["…"]}}}; what a person noted
-// is one more string.
-func codexReply(all []said, ask askback.Ask) (any, error) {
+// codexReply returns {"answers": {"<id>": {"answers": ["…"]}}}. Notes are further strings.
+func codexReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}

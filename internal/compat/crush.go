@@ -10,14 +10,14 @@ import (
 
 const exampleCrush = `{"questions": [{"label": "Database", "type": "single_choice", "question": "Which database?", "description": "for the app", "choices": [{"id": "pg", "label": "PostgreSQL"}, {"id": "lite", "label": "SQLite"}]}]}`
 
-// crushQuestion reads a question of the tool question of Crush. Options are
-// called by their ids in the result.
-func crushQuestion(in *input, n node) asked {
-	a := asked{keyField: "id"}
+// crushQuestion reads a question of the tool "question" of Crush. The result refers to
+// options by their ids.
+func crushQuestion(r *lenientReader, n node) clientQuestion {
+	a := clientQuestion{keyField: "id"}
 	kind, more := "", ""
-	choices := in.options(&a, "id", "label", "description")
-	in.fields(n, map[string]func(node){
-		"id": in.text(&a.key), "label": in.text(&a.Header), "type": in.text(&kind), "question": in.text(&a.Text), "description": in.text(&more),
+	choices := r.options(&a, "id", "label", "description")
+	r.fields(n, map[string]func(node){
+		"id": r.text(&a.key), "label": r.text(&a.Header), "type": r.text(&kind), "question": r.text(&a.Text), "description": r.text(&more),
 		"choices": choices, "options": choices,
 	})
 	switch kind {
@@ -26,16 +26,16 @@ func crushQuestion(in *input, n node) asked {
 	case "single_choice", "multi_choice":
 		a.MultiSelect = kind == "multi_choice"
 		if len(a.Options) == 0 {
-			in.wrong(n.at+"/options", "a choice has 2 to 4 choices", "")
+			r.problem(n.pointer+"/options", "this type needs 2 to 4 choices", "")
 		}
 	case "free_text":
 		a.Options, a.ids = nil, nil
 	default:
-		in.wrong(n.at+"/type", "a type is yes_no, single_choice, multi_choice or free_text", "")
+		r.problem(n.pointer+"/type", "type must be yes_no, single_choice, multi_choice or free_text", "")
 	}
 	for i, id := range a.ids {
 		if id == "" || slices.Contains(a.ids[:i], id) {
-			in.wrong(n.at+"/options/"+strconv.Itoa(i)+"/id", "each choice has an id of its own", "")
+			r.problem(n.pointer+"/options/"+strconv.Itoa(i)+"/id", "each choice needs an id of its own", "")
 		}
 	}
 	if more != "" {
@@ -52,20 +52,20 @@ type crushAnswer struct {
 	Notes       map[string]string `json:"notes,omitempty"`
 }
 
-// crushReply is a list of answers, in order.
-func crushReply(all []said, ask askback.Ask) (any, error) {
+// crushReply returns a list of answers, in order.
+func crushReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}
 	out := make([]crushAnswer, len(all))
 	for i, s := range all {
-		out[i] = s.crush()
+		out[i] = s.crushAnswer()
 	}
 	return out, nil
 }
 
-func (s said) crush() crushAnswer {
-	out := crushAnswer{QuestionID: cmp.Or(s.key, s.asked.Question.ID), FillInText: s.Other}
+func (s clientAnswer) crushAnswer() crushAnswer {
+	out := crushAnswer{QuestionID: cmp.Or(s.key, s.clientQuestion.Question.ID), FillInText: s.Other}
 	if s.yesNo && len(s.Selected) == 1 {
 		out.Yes = new(s.Selected[0] == "Yes")
 	}

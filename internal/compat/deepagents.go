@@ -4,20 +4,20 @@ import "github.com/askback/askback"
 
 const exampleDeepagents = `{"questions": [{"question": "Which database?", "type": "multiple_choice", "choices": [{"value": "PostgreSQL"}, {"value": "SQLite"}]}]}`
 
-// deepagentsQuestion reads a question of the ask_user of deepagents.
-func deepagentsQuestion(in *input, n node) asked {
-	var a asked
+// deepagentsQuestion reads a question of the tool ask_user of deepagents.
+func deepagentsQuestion(r *lenientReader, n node) clientQuestion {
+	var a clientQuestion
 	kind := "text"
-	in.fields(n, map[string]func(node){
-		"question": in.text(&a.Text), "type": in.text(&kind), "choices": in.options(&a, "value"), "required": in.unless(&a.Optional),
+	r.fields(n, map[string]func(node){
+		"question": r.text(&a.Text), "type": r.text(&kind), "choices": r.options(&a, "value"), "required": r.negatedFlag(&a.Optional),
 	})
 	switch {
 	case kind != "text" && kind != "multiple_choice" && kind != "multi_select":
-		in.wrong(n.at+"/type", "a type is text, multiple_choice or multi_select", "")
+		r.problem(n.pointer+"/type", "type must be text, multiple_choice or multi_select", "")
 	case kind == "text" && len(a.Options) > 0:
-		in.wrong(n.at+"/options", "a question of type text has no choices", "")
+		r.problem(n.pointer+"/options", "a question of type text cannot have choices", "")
 	case kind != "text" && len(a.Options) == 0:
-		in.wrong(n.at+"/options", "a choice has 2 to 4 choices", "")
+		r.problem(n.pointer+"/options", "this type needs 2 to 4 choices", "")
 	}
 	a.MultiSelect = kind == "multi_select"
 	return a
@@ -29,14 +29,14 @@ type deepagentsResult struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// deepagentsReply is {"status", "answers"}, by position. An answer with several
-// choices is a list written as JSON: a comma may stand inside a choice.
-func deepagentsReply(all []said, ask askback.Ask) (any, error) {
+// deepagentsReply returns {"status", "answers"}, by position. An answer with several
+// choices is a JSON array in a string, because a choice may contain a comma.
+func deepagentsReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	out := deepagentsResult{Status: "answered", Answers: []string{}}
 	if err := answeredOnly(ask); err != nil {
 		out.Status, out.Error = "cancelled", err.Error()
 		if ask.Outcome.Status == askback.Expired {
-			out.Status = "error" // a person cancels, a clock does not
+			out.Status = "error" // no person cancelled it
 		}
 		return out, nil
 	}

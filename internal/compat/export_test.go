@@ -1,4 +1,4 @@
 package compat
 
-// Split is split, for the law that it loses nothing.
+// Split is split, for tests.
 var Split = split

@@ -8,7 +8,7 @@ import (
 
 const exampleFlat = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
-// readFlat reads the flat form of one question, or of one action to be confirmed (C1 to C3).
+// readFlat reads the flat form of one question or of one action (C1 to C3).
 func readFlat(_ Client, raw []byte) (Call, error) {
 	if v, err := jcs.Parse(raw); err == nil {
 		_, acts := v.Get("action")
@@ -23,16 +23,16 @@ func readFlat(_ Client, raw []byte) (Call, error) {
 func readFlatQuestion(raw []byte) (Call, error) {
 	r, err := decode.Questions(raw)
 	if err == nil && len(r.Questions) > 1 {
-		err = askback.Invalid{{Pointer: "/questions", Detail: "the result has room for one answer", Fix: "ask one question"}}
+		err = askback.Invalid{{Pointer: "/questions", Detail: "the result can hold only one answer", Fix: "ask one question"}}
 	}
 	if err != nil {
 		return Call{}, &Mistake{decode.Correction(raw, err, decode.QuestionsTool), err}
 	}
-	return Call{Request: r, asked: []asked{{Question: r.Questions[0]}}, reply: flatReply}, nil
+	return Call{Request: r, questions: []clientQuestion{{Question: r.Questions[0]}}, reply: flatReply}, nil
 }
 
-// flatReply is a string, or a list of them where several may be chosen.
-func flatReply(all []said, ask askback.Ask) (any, error) {
+// flatReply returns a string, or a list of strings if the question allows several.
+func flatReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}

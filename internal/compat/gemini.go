@@ -7,24 +7,24 @@ import (
 )
 
 // geminiQuestion reads a question of ask_user: a choice, yes or no, or text.
-func geminiQuestion(in *input, n node) asked {
-	var a asked
+func geminiQuestion(r *lenientReader, n node) clientQuestion {
+	var a clientQuestion
 	kind, hint := "choice", ""
-	in.fields(n, map[string]func(node){
-		"question": in.text(&a.Text), "header": in.text(&a.Header), "type": in.text(&kind), "placeholder": in.text(&hint),
-		"options": in.options(&a, "label", "description"), "multiSelect": in.flag(&a.MultiSelect),
+	r.fields(n, map[string]func(node){
+		"question": r.text(&a.Text), "header": r.text(&a.Header), "type": r.text(&kind), "placeholder": r.text(&hint),
+		"options": r.options(&a, "label", "description"), "multiSelect": r.flag(&a.MultiSelect),
 	})
 	switch kind {
 	case "choice":
 		if len(a.Options) == 0 {
-			in.wrong(n.at+"/options", "a choice has 2 to 4 options", "")
+			r.problem(n.pointer+"/options", "this type needs 2 to 4 options", "")
 		}
 	case "yesno":
 		a.Options, a.MultiSelect = askback.Options("Yes", "No"), false
 	case "text":
 		a.Options, a.MultiSelect = nil, false
 	default:
-		in.wrong(n.at+"/type", "a type is choice, text or yesno", "")
+		r.problem(n.pointer+"/type", "type must be choice, text or yesno", "")
 	}
 	if hint != "" {
 		a.Text += "\n(" + hint + ")"
@@ -32,8 +32,8 @@ func geminiQuestion(in *input, n node) asked {
 	return a
 }
 
-// geminiReply is {"answers": {"0": "…"}}, by position.
-func geminiReply(all []said, ask askback.Ask) (any, error) {
+// geminiReply returns {"answers": {"0": "…"}}, by position.
+func geminiReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}

@@ -2,20 +2,19 @@ package compat
 
 import "github.com/askback/askback"
 
-// opencodeQuestion reads a question of the tool question, as OpenCode and its
-// kin have it.
-func opencodeQuestion(in *input, n node) asked {
-	var a asked
-	in.fields(n, map[string]func(node){
-		"question": in.text(&a.Text), "header": in.text(&a.Header), "options": in.options(&a, "label", "description"),
-		"multiple": in.flag(&a.MultiSelect), "custom": in.unless(&a.NoOther),
+// opencodeQuestion reads a question of the tool "question" of OpenCode and its forks.
+func opencodeQuestion(r *lenientReader, n node) clientQuestion {
+	var a clientQuestion
+	r.fields(n, map[string]func(node){
+		"question": r.text(&a.Text), "header": r.text(&a.Header), "options": r.options(&a, "label", "description"),
+		"multiple": r.flag(&a.MultiSelect), "custom": r.negatedFlag(&a.NoOther),
 	})
 	return a
 }
 
-// opencodeReply is a list of lists, by position; it stands under "answers", as
-// the reply to a question of its server does.
-func opencodeReply(all []said, ask askback.Ask) (any, error) {
+// opencodeReply returns a list of lists by position under "answers", as OpenCode's server
+// does.
+func opencodeReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil {
 		return nil, err
 	}

@@ -11,67 +11,67 @@ import (
 
 const exampleRespond = `{"answers": {"Which database?": "SQLite"}}`
 
-// Respond reads the body of POST /conversations/{id}/respond for this
-// ask: {"answers": {"<question>": "<label>"}, "annotations": {"<question>":
-// {"notes", "preview"}}}. A question is named by its text, or by its id.
+// Respond parses the body of POST /conversations/{id}/respond for this ask: {"answers":
+// {"<question>": "<label>"}, "annotations": {"<question>": {"notes", "preview"}}}. A
+// question is named by its text or its id.
 func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {
-	b, n, err := parse(raw)
+	r, n, err := parse(raw)
 	if err != nil {
 		return askback.Answer{}, err
 	}
-	f := newForm(b, ask)
+	f := newForm(r, ask)
 	answers := false
-	b.fields(n, exampleRespond, map[string]func(node){
+	r.fields(n, exampleRespond, map[string]func(node){
 		"answers": func(n node) {
 			answers = true
 			f.readAnswers(n)
 		},
 		"annotations": f.readAnnotations,
 	})
-	if !answers && b.err() == nil {
-		b.wrong("/answers", "there are no answers", exampleRespond)
+	if !answers && r.err() == nil {
+		r.problem("/answers", "answers is missing", exampleRespond)
 	}
-	if answers && !f.refused {
+	if answers && !f.invalid {
 		f.checkAnswered()
 	}
 	f.checkPreviews()
-	if err := b.err(); err != nil {
+	if err := r.err(); err != nil {
 		return askback.Answer{}, err
 	}
-	return b.check(f.answer(ask), ask, f.place)
+	return r.normalize(f.answer(ask), ask, f.pointer)
 }
 
-// form is the questions of an ask with what was given for each.
+// form has the questions of an ask and the input for each.
 type form struct {
-	*body
+	*reader
 	questions []askback.Question
 	given     []entry
-	refused   bool // the answers are no object, and that is said
+	invalid   bool // the answers are not an object
 }
 
-// entry is what was given for one question.
+// entry is the input for one question.
 type entry struct {
-	at      string // where its answer stood, "" if it has none
-	refused bool   // it is no answer, and that is said
+	at      string // the pointer of its answer, "" if it has none
+	invalid bool   // a problem was added for its answer
 	values  []string
 	notes   string
 	notesAt string
 	preview string
 }
 
-func newForm(b *body, ask askback.Ask) *form {
+func newForm(r *reader, ask askback.Ask) *form {
 	questions := ask.Form()
-	return &form{body: b, questions: questions, given: make([]entry, len(questions))}
+	return &form{reader: r, questions: questions, given: make([]entry, len(questions))}
 }
 
-// find returns the question of this name. A text wins over an id.
+// find returns the index of a question. A text has priority over an id.
 func (f *form) find(name, at string) (i int, ok bool) {
 	i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.Text == name })
 	if i < 0 {
 		i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.ID == name })
 	}
 	if i < 0 {
-		f.wrong(at, "there is no such question", "name one by its whole text, or as "+f.ids())
+		f.problem(at, "unknown question", "send the complete text of a question, or its id: "+f.ids())
 	}
 	return i, i >= 0
 }
@@ -85,25 +85,25 @@ func (f *form) ids() string {
 }
 
 func (f *form) readAnswers(n node) {
-	f.refused = n.Kind != jcs.Object
+	f.invalid = n.Kind != jcs.Object
 	f.members(n, exampleRespond, func(name string, n node) {
-		i, ok := f.find(name, n.at)
+		i, ok := f.find(name, n.pointer)
 		switch {
 		case !ok:
 		case f.given[i].at != "":
-			f.wrong(n.at, "this question is answered more than once", "answer it once")
+			f.problem(n.pointer, "this question is answered more than once", "answer it once")
 		default:
-			f.given[i].at = n.at
+			f.given[i].at = n.pointer
 			f.readAnswer(n, i)
 		}
 	})
 }
 
-// readAnswer reads a text, a list of them, or null for no answer. Only a text is
-// cut at commas: in a list the client has done so itself.
+// readAnswer reads a text, a list of texts, or null for no answer. Only a text is split at
+// commas: a list is already split.
 func (f *form) readAnswer(n node, i int) {
 	q, e := f.questions[i], &f.given[i]
-	before := len(f.bad)
+	before := len(f.problems)
 	switch n.Kind {
 	case jcs.Null:
 	case jcs.String:
@@ -111,35 +111,35 @@ func (f *form) readAnswer(n node, i int) {
 	case jcs.Array:
 		e.values = f.readList(n, q)
 	default:
-		f.is(n, jcs.String, "a label, or a list of labels")
+		f.require(n, jcs.String, "a label, or a list of labels")
 	}
-	e.refused = len(f.bad) > before
+	e.invalid = len(f.problems) > before
 }
 
 func (f *form) readList(n node, q askback.Question) (out []string) {
 	if len(n.Elements()) > 1 && !q.MultiSelect {
-		f.wrong(n.at, "this question has one answer", "choose one")
+		f.problem(n.pointer, "this question allows only one answer", "choose one")
 		return nil
 	}
 	for j, v := range n.Elements() {
 		var s string
-		f.text(&s)(node{v, fmt.Sprintf("%s/%d", n.at, j)})
-		out = append(out, label(q, s))
+		f.text(&s)(node{v, fmt.Sprintf("%s/%d", n.pointer, j)})
+		out = append(out, labelOf(q, s))
 	}
 	return out
 }
 
 func (f *form) readAnnotations(n node) {
 	f.members(n, `{"Which database?": {"notes": "…"}}`, func(name string, n node) {
-		i, ok := f.find(name, n.at)
+		i, ok := f.find(name, n.pointer)
 		if !ok || n.Kind == jcs.Null {
 			return
 		}
 		e := &f.given[i]
 		if e.notesAt != "" {
-			f.wrong(n.at, "this question is annotated twice", "annotate it once")
+			f.problem(n.pointer, "this question is annotated twice", "annotate it once")
 		}
-		e.notesAt = n.at
+		e.notesAt = n.pointer
 		f.fields(n, `{"notes": "…"}`, map[string]func(node){
 			"notes":   f.text(&e.notes),
 			"preview": f.text(&e.preview),
@@ -147,19 +147,19 @@ func (f *form) readAnnotations(n node) {
 	})
 }
 
-// checkAnswered names each question that has no answer and needs one.
+// checkAnswered adds a problem for each required question without an answer.
 func (f *form) checkAnswered() {
 	for i, q := range f.questions {
 		e := f.given[i]
 		blank := !slices.ContainsFunc(e.values, func(s string) bool { return strings.TrimSpace(s) != "" })
-		if blank && !q.Optional && !e.refused {
-			f.wrong(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
+		if blank && !q.Optional && !e.invalid {
+			f.problem(jcs.Pointer("/answers", q.Text), "this question is not answered", "choose a label, or write a text")
 		}
 	}
 }
 
-// checkPreviews holds a preview to what was shown: a person who saw something
-// else chose something else.
+// checkPreviews adds a problem if a preview is not the one of the chosen option: the
+// person must have seen the same preview.
 func (f *form) checkPreviews() {
 	for i, q := range f.questions {
 		e := f.given[i]
@@ -171,12 +171,12 @@ func (f *form) checkPreviews() {
 			return ok && o.Preview == e.preview
 		})
 		if !shown {
-			f.wrong(e.notesAt+"/preview", "this is not the preview of what was chosen", "send it as it was asked, or leave it out")
+			f.problem(e.notesAt+"/preview", "this is not the preview of the chosen option", "send the preview unchanged, or leave it out")
 		}
 	}
 }
 
-// answer puts the form together.
+// answer returns the answer or the decision.
 func (f *form) answer(ask askback.Ask) askback.Answer {
 	if ask.Kind == askback.Confirm {
 		return f.decision()
@@ -189,14 +189,15 @@ func (f *form) answer(ask askback.Ask) askback.Answer {
 	return out
 }
 
-// decision is the form of a confirmation; the notes are the reason.
+// decision returns the decision for a confirmation. The notes are added to its reason.
 func (f *form) decision() askback.Answer {
-	out := decide(f.given[0].values[0])
+	out := parseDecision(f.given[0].values[0])
 	out.Reason = strings.TrimSpace(out.Reason + "\n" + f.given[0].notes)
 	return out
 }
 
-func (f *form) place(i int, field string) (at, before string) {
+// pointer returns the pointer of a field of the answer to question i, for normalize.
+func (f *form) pointer(i int, field string) (at, before string) {
 	switch {
 	case i < 0 && field == "reason" && f.given[0].notesAt != "":
 		return f.given[0].notesAt, ""
@@ -208,10 +209,10 @@ func (f *form) place(i int, field string) (at, before string) {
 	return f.given[i].at, ""
 }
 
-// NamesApproval reports whether the body of a respond names all that it would approve. It
-// names a confirmation by what the agent says of it, so another call with the same words
-// could have taken its place. Of confirm_action the words are all there is: the question in
-// full is enough, and where it has details its preview as well, as it was shown.
+// NamesApproval reports whether the body of a respond names everything that it approves.
+// The text of a question is only a description by the agent, so another call could have
+// the same text. For confirm_action the text is everything: it must be complete, and an
+// action with details needs its preview as well.
 func NamesApproval(raw []byte, ask askback.Ask) bool {
 	c := ask.Confirmation
 	if c == nil || c.ToolName != confirmAction || c.Server != "" {

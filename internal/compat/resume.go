@@ -6,31 +6,31 @@ import (
 	"github.com/askback/askback"
 )
 
-// ResumeContext tells an agent whose turn ended what happened since (wire.md §6):
-// the asks that were settled, in order, and its todos. It is for the agent alone;
+// ResumeContext returns a text for an agent that resumes a session (wire.md §6): the asks
+// that were settled since its last turn, in order, and its todos. People do not see it;
 // see [askback.StripResumeContext].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	lines := []string{askback.ResumeOpen}
 	if s.Status == askback.SessionWaiting {
 		lines = append(lines, "Previous execution paused waiting for user input.")
 	}
-	var said []string
+	var text []string
 	for _, a := range settled {
-		said = append(said, dialogue(a)...)
+		text = append(text, questionLines(a)...)
 	}
-	if len(said) > 0 {
-		lines = append(append(lines, "User answered the following questions:"), said...)
+	if len(text) > 0 {
+		lines = append(append(lines, "User answered the following questions:"), text...)
 	}
 	if len(s.Todos) > 0 {
 		lines = append(lines, "Todo state at pause:")
 	}
 	for _, t := range s.Todos {
-		lines = append(lines, "  "+icon(t.Status)+" "+inside(t.Content, "      ")+" ["+inside(string(t.Status), "      ")+"]")
+		lines = append(lines, "  "+checkbox(t.Status)+" "+escape(t.Content, "      ")+" ["+escape(string(t.Status), "      ")+"]")
 	}
 	return strings.Join(append(lines, askback.ResumeClose), "\n")
 }
 
-func icon(status askback.TodoStatus) string {
+func checkbox(status askback.TodoStatus) string {
 	switch status {
 	case askback.TodoCompleted:
 		return "[x]"
@@ -40,92 +40,91 @@ func icon(status askback.TodoStatus) string {
 	return "[ ]"
 }
 
-// dialogue is an ask that is settled, line by line.
-func dialogue(a askback.Ask) (lines []string) {
+// questionLines returns the lines for a settled ask.
+func questionLines(a askback.Ask) (lines []string) {
 	o := a.Outcome
 	if o == nil {
 		return nil
 	}
 	for i, q := range a.Form() {
-		lines = append(lines, "  Q: "+inside(q.Text, "     "), "  A: "+inside(answered(a, i), "     "))
+		lines = append(lines, "  Q: "+escape(q.Text, "     "), "  A: "+escape(resultText(a, i), "     "))
 	}
 	if o.Comment != "" {
-		lines = append(lines, "  Comment: "+inside(o.Comment, "     "))
+		lines = append(lines, "  Comment: "+escape(o.Comment, "     "))
 	}
 	return lines
 }
 
-// answered is what became of question i. Only an answer reads like one: silence
-// and refusal are said to be what they are, lest an agent take them for consent.
-func answered(a askback.Ask, i int) string {
+// resultText returns the outcome of question i. Only an answer is formatted as one; every
+// other outcome states that it is not consent.
+func resultText(a askback.Ask, i int) string {
 	o := a.Outcome
 	switch {
 	case o.Status == askback.Declined:
-		return "The person declined to answer. This is not consent." + remark("reason", o.Reason)
+		return "The person declined to answer. This is not consent." + suffix("reason", o.Reason)
 	case o.Status == askback.Cancelled:
-		return "The question was withdrawn; nobody answered. This is not consent." + remark("reason", o.Reason)
+		return "The question was withdrawn without an answer. This is not consent." + suffix("reason", o.Reason)
 	case o.Status == askback.Expired && o.Defaulted:
-		return given(o, i) + " (nobody answered in time; this is the default that was set beforehand)"
+		return answerText(o, i) + " (there was no answer in time; this is the default that was set beforehand)"
 	case o.Status == askback.Expired:
-		return "Nobody answered in time. This is not consent."
+		return "There was no answer in time. This is not consent."
 	case a.Confirmation != nil:
-		return decided(o)
+		return decisionText(o)
 	}
-	return given(o, i)
+	return answerText(o, i)
 }
 
-// given is the answer to question i, with the person's notes.
-func given(o *askback.Outcome, i int) string {
+// answerText returns the answer to question i, with the notes.
+func answerText(o *askback.Outcome, i int) string {
 	if i >= len(o.Answers) {
 		return "(no answer)"
 	}
 	answer := o.Answers[i]
-	said := answer.String()
-	if said == "" {
-		said = "(no answer)"
+	text := answer.String()
+	if text == "" {
+		text = "(no answer)"
 	}
-	return said + remark("notes", answer.Notes)
+	return text + suffix("notes", answer.Notes)
 }
 
-func decided(o *askback.Outcome) string {
-	said := askback.ConfirmNo
+func decisionText(o *askback.Outcome) string {
+	text := askback.ConfirmNo
 	if o.Approved() {
-		said = askback.ConfirmYes
+		text = askback.ConfirmYes
 	}
 	switch {
 	case o.Actor.Kind == askback.ActorPolicy:
-		said += " (by a standing approval)"
+		text += " (by a standing approval)"
 	case o.Decision == askback.ApproveAll:
-		said += " (from now on without asking)"
+		text += " (from now on without asking)"
 	}
 	if len(o.Input) > 0 {
-		said += ", with these arguments instead: " + string(o.Input)
+		text += ", with these arguments instead: " + string(o.Input)
 	}
-	return said + remark("reason", o.Reason)
+	return text + suffix("reason", o.Reason)
 }
 
-// remark is what a person said beside the answer.
-func remark(kind, text string) string {
+// suffix returns a text of a person as a suffix of the answer.
+func suffix(kind, text string) string {
 	if text == "" {
 		return ""
 	}
 	return " [" + kind + ": " + text + "]"
 }
 
-// inside makes a text safe inside a block: what looks like one of our tags is
-// defused, and its further lines are indented below the first, so that a text
-// cannot pass for another question and its answer.
-func inside(text, indent string) string {
-	text = lineEnds.Replace(defuse(text))
+// escape makes a text safe inside the block. It escapes tags of the block, and indents
+// further lines, so that a text cannot imitate another question and answer.
+func escape(text, indent string) string {
+	text = lineBreaks.Replace(escapeTags(text))
 	return strings.ReplaceAll(text, "\n", "\n"+indent)
 }
 
-// lineEnds are all the characters that some reader takes for the end of a line.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+// lineBreaks replaces all characters that a reader may treat as a line break.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// defuse writes &lt; for the first character of each tag of ours, opening or
-// closing, in any case and with any space a lenient reader might forgive.
-func defuse(text string) string {
+// escapeTags writes &lt; at the beginning of each tag of the block. It also recognizes
+// closing tags, other letter case, and white space.
+func escapeTags(text string) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(text, "<")
@@ -142,7 +141,7 @@ func defuse(text string) string {
 	}
 }
 
-// isTag says whether what follows a "<" makes it a tag of ours.
+// isTag reports whether the text after a "<" makes it a tag of the block.
 func isTag(after string) bool {
 	const name = "resume-context"
 	after = strings.TrimLeft(after, "/ \t\r\n\v\f\u0085\u00a0\u2028\u2029")

@@ -8,47 +8,47 @@ import (
 	"github.com/askback/askback"
 )
 
-// separator stands between the choices of a text answer.
+// separator is the text between two choices of an answer.
 const separator = ", "
 
-// Text reads an answer that is one text, for this ask. The answer to a single
-// question is the whole text. For several, line i answers question i and the
-// lines after them are the comment; an empty line leaves an optional question
-// out. The error is [askback.Invalid] and points to /answer.
-func Text(ask askback.Ask, said string) (askback.Answer, error) {
+// Text parses an answer that is one text. The answer to a single question is the whole
+// text. For several questions, line i answers question i and further lines are the
+// comment; an empty line skips an optional question. The error is [askback.Invalid], with
+// the pointer /answer.
+func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	questions := ask.Form()
-	lines, comment := cutLines(said, len(questions))
-	b := &body{}
+	lines, comment := cutLines(text, len(questions))
+	r := &reader{}
 	for i, q := range questions {
 		if strings.TrimSpace(lines[i]) == "" && !q.Optional {
-			b.wrong("/answer", inLine(i, len(questions))+"this question is not answered", "write its answer")
+			r.problem("/answer", linePrefix(i, len(questions))+"this question is not answered", "write its answer")
 		}
 	}
-	if err := b.err(); err != nil {
+	if err := r.err(); err != nil {
 		return askback.Answer{}, err
 	}
 	if ask.Kind == askback.Confirm {
-		return b.check(decide(said), ask, func(int, string) (string, string) { return "/answer", "" })
+		return r.normalize(parseDecision(text), ask, func(int, string) (string, string) { return "/answer", "" })
 	}
 	out := askback.Answer{Comment: comment}
 	for i, q := range questions {
 		out.Answers = append(out.Answers, askback.QuestionAnswer{ID: q.ID, Selected: choices(q, lines[i])})
 	}
-	return b.check(out, ask, func(i int, _ string) (string, string) { return "/answer", inLine(i, len(questions)) })
+	return r.normalize(out, ask, func(i int, _ string) (string, string) { return "/answer", linePrefix(i, len(questions)) })
 }
 
-// inLine says which line of the text is meant, where there are several.
-func inLine(i, n int) string {
+// linePrefix returns a prefix with the number of the line, if there are several.
+func linePrefix(i, n int) string {
 	if n == 1 || i < 0 {
 		return ""
 	}
 	return fmt.Sprintf("line %d: ", i+1)
 }
 
-// cutLines gives n lines, empty where the text has fewer, and what follows them.
-func cutLines(said string, n int) (lines []string, rest string) {
+// cutLines returns the first n lines, empty if the text has fewer, and the rest.
+func cutLines(text string, n int) (lines []string, rest string) {
 	if n == 1 {
-		return []string{said}, ""
+		return []string{text}, ""
 	}
 	lines = make([]string, n)
 	more := true
@@ -56,73 +56,73 @@ func cutLines(said string, n int) (lines []string, rest string) {
 		if !more {
 			break
 		}
-		lines[i], said, more = strings.Cut(said, "\n")
+		lines[i], text, more = strings.Cut(text, "\n")
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
-	if !more || strings.TrimSpace(said) == "" {
+	if !more || strings.TrimSpace(text) == "" {
 		return lines, ""
 	}
-	return lines, said
+	return lines, text
 }
 
-// choices are the labels and texts that a text names for a question.
-func choices(q askback.Question, said string) []string {
+// choices returns the labels and texts that a text contains for a question.
+func choices(q askback.Question, text string) []string {
 	if q.MultiSelect {
-		return split(q, said)
+		return split(q, text)
 	}
-	return []string{label(q, said)}
+	return []string{labelOf(q, text)}
 }
 
-// label is the label that a text stands for, or the text. Space around a label
-// tells nobody anything: no two labels of a question differ only in it.
-func label(q askback.Question, said string) string {
+// labelOf returns the label that equals a text, or else the text. Space around it is
+// ignored: no two labels of a question differ only in that.
+func labelOf(q askback.Question, text string) string {
 	for _, o := range q.Options {
-		if strings.TrimSpace(o.Label) == strings.TrimSpace(said) {
+		if strings.TrimSpace(o.Label) == strings.TrimSpace(text) {
 			return o.Label
 		}
 	}
-	return said
+	return text
 }
 
-// split cuts a text at each separator, except inside a label: labels may hold
-// one, and the longest label that fits wins. Texts that are no labels and stand
-// together stay together, so that a sentence with commas remains as it is.
-func split(q askback.Question, said string) []string {
+// split splits a text at each separator outside of labels. Labels may contain separators,
+// so the longest one that matches is taken. Other text is kept in one piece, so that a
+// sentence keeps its commas.
+func split(q askback.Question, text string) []string {
 	var out []string
-	own := -1 // where text of the person's own began
-	for at := 0; at <= len(said); {
-		chosen, n := front(q, said[at:])
+	own := -1 // start of text outside of labels, or -1
+	for at := 0; at <= len(text); {
+		chosen, n := leadingLabel(q, text[at:])
 		if chosen == "" && own < 0 {
 			own = at
 		}
 		if chosen != "" {
 			if own >= 0 {
-				out = append(out, said[own:at-len(separator)])
+				out = append(out, text[own:at-len(separator)])
 			}
 			out, own = append(out, chosen), -1
 		}
 		at += n + len(separator)
 	}
 	if own >= 0 {
-		out = append(out, said[own:])
+		out = append(out, text[own:])
 	}
 	return out
 }
 
-// front finds the longest label at the front of a text, "" if there is none,
-// and how much of the text it or the text up to the next separator takes.
-func front(q askback.Question, said string) (chosen string, n int) {
-	trimmed := strings.TrimLeftFunc(said, unicode.IsSpace)
+// leadingLabel returns the longest label at the beginning of a text, or "", and the length
+// up to the next separator.
+func leadingLabel(q askback.Question, text string) (chosen string, n int) {
+	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
 	for _, o := range q.Options {
 		rest, fits := strings.CutPrefix(trimmed, strings.TrimSpace(o.Label))
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		taken := len(said) - len(rest)
+		taken := len(text) - len(rest)
 		if fits && taken > n && (rest == "" || strings.HasPrefix(rest, separator)) {
 			chosen, n = o.Label, taken
 		}
 	}
 	if chosen == "" {
-		first, _, _ := strings.Cut(said, separator)
+		first, _, _ := strings.Cut(text, separator)
 		n = len(first)
 	}
 	return chosen, n

@@ -4,26 +4,26 @@ import "github.com/askback/askback"
 
 const exampleVSCode = `{"questions": [{"header": "Database", "question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite", "recommended": true}]}]}`
 
-// vscodeQuestion reads a question of vscode_askQuestions. Its header is the key
-// of its answer, so it is kept whole however much of it is shown.
-func vscodeQuestion(in *input, n node) asked {
-	a := asked{keyField: "header"}
+// vscodeQuestion reads a question of vscode_askQuestions. Its header is the key of the
+// answer, so it is kept in full even if only a part is shown.
+func vscodeQuestion(r *lenientReader, n node) clientQuestion {
+	a := clientQuestion{keyField: "header"}
 	message := ""
-	in.fields(n, map[string]func(node){
-		"header": in.text(&a.key), "question": in.text(&a.Text), "message": in.text(&message),
-		"options":            in.options(&a, "label", "description", "recommended"),
-		"multiSelect":        in.flag(&a.MultiSelect),
-		"allowFreeformInput": in.unless(&a.NoOther),
+	r.fields(n, map[string]func(node){
+		"header": r.text(&a.key), "question": r.text(&a.Text), "message": r.text(&message),
+		"options":            r.options(&a, "label", "description", "recommended"),
+		"multiSelect":        r.flag(&a.MultiSelect),
+		"allowFreeformInput": r.negatedFlag(&a.NoOther),
 	})
 	a.Header = a.key
 	if a.key == "" {
-		in.wrong(n.at+"/header", "a question has a header", "give each its own")
+		r.problem(n.pointer+"/header", "header is missing", "give each question its own")
 	}
 	if message != "" {
 		a.Text += "\n\n" + message
 	}
 	if !a.MultiSelect && len(a.Default) > 1 {
-		a.Default = nil // one answer has one recommendation, or none
+		a.Default = nil // a single answer cannot have several defaults
 	}
 	return a
 }
@@ -34,9 +34,10 @@ type vscodeAnswer struct {
 	Skipped  bool     `json:"skipped"`
 }
 
-// vscodeReply is {"answers": {"<header>": {selected, freeText, skipped}}}.
-// Whoever declined skipped every question; silence is nobody's skip.
-func vscodeReply(all []said, ask askback.Ask) (any, error) {
+// vscodeReply returns {"answers": {"<header>": {selected, freeText, skipped}}}. If the
+// person declined, every question is skipped. A question without an answer in time is not
+// skipped.
+func vscodeReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil && (ask.Outcome.Status != askback.Declined || ask.Outcome.Reason != "") {
 		return nil, err
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// The types of a payload with which an agent of LangGraph interrupts itself.
+// The types of the payload of an agent that calls interrupt() in LangGraph.
 const (
 	userQuestion  = "user_question"
 	confirmAction = "confirm_action"
 )
 
-// The options of a confirmation in that payload; the first approves.
+// yesNo are the options of a confirmation in that payload. The first one approves.
 var yesNo = []string{"Yes, proceed", "No, cancel"}
 
-// readInterrupt reads a payload {"type": "user_question" or "confirm_action", "question",
-// …}, alone or in a list of one. known is false for any other input.
-func readInterrupt(raw []byte) (call Call, known bool, err error) {
+// readTyped reads a payload {"type": "user_question" or "confirm_action", "question", …},
+// alone or in a list of one. known is false for any other input.
+func readTyped(raw []byte) (call Call, known bool, err error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {
 		return Call{}, false, nil // the next reader reports it
@@ -46,7 +46,7 @@ func readInterrupt(raw []byte) (call Call, known bool, err error) {
 	return call, true, err
 }
 
-// interruptQuestion is the flat form with a type. What is null was left out.
+// interruptQuestion reads the flat form with a type. Null members are ignored.
 func interruptQuestion(raw []byte, n node) (Call, error) {
 	var flat bytes.Buffer
 	for _, m := range n.Members() {
@@ -63,45 +63,45 @@ func interruptQuestion(raw []byte, n node) (Call, error) {
 	return readFlatQuestion([]byte("{" + strings.TrimPrefix(flat.String(), ",") + "}"))
 }
 
-// interruptConfirmation is confirm_action, whose words stand in the question. Nothing of
-// it is mended: a person approves it as it is. The default only suggests.
+// interruptConfirmation reads a confirm_action, whose action is the question. It repairs
+// nothing, because a person approves these words. The default is ignored.
 func interruptConfirmation(n node) (Call, error) {
-	b := &body{}
+	r := &reader{}
 	var question, header string
 	var options, descriptions []string
 	texts := func(into *[]string) func(node) {
 		return func(n node) {
-			if !b.is(n, jcs.Array, "") {
+			if !r.require(n, jcs.Array, "") {
 				return
 			}
 			for _, e := range n.Elements() {
 				var s string
 				if e.Kind != jcs.Null {
-					b.text(&s)(node{e, n.at})
+					r.text(&s)(node{e, n.pointer})
 				}
 				*into = append(*into, s)
 			}
 		}
 	}
 	unused := func(node) {}
-	b.fields(n, "", map[string]func(node){
-		"type": unused, "question": b.text(&question), "options": texts(&options), "descriptions": texts(&descriptions),
-		"header": b.text(&header), "multi_select": unused, "allow_custom": unused, "default": unused,
+	r.fields(n, "", map[string]func(node){
+		"type": unused, "question": r.text(&question), "options": texts(&options), "descriptions": texts(&descriptions),
+		"header": r.text(&header), "multi_select": unused, "allow_custom": unused, "default": unused,
 	})
 	if options != nil && !slices.Equal(options, yesNo) {
-		b.wrong(n.at+"/options", "a confirmation has the options "+strings.Join(yesNo, " and "), "leave them out")
+		r.problem(n.pointer+"/options", "the options of a confirmation are always "+strings.Join(yesNo, " and "), "leave them out")
 	}
 	details := ""
 	if len(descriptions) > 0 {
 		details = descriptions[0]
 	}
 	if len(descriptions) > 1 && strings.TrimSpace(strings.Join(descriptions[1:], "")) != "" {
-		b.wrong(n.at+"/descriptions", "only what is approved is described", "describe the first option")
+		r.problem(n.pointer+"/descriptions", "only the first option may have a description", "describe what is approved")
 	}
-	if err := b.err(); err != nil {
+	if err := r.err(); err != nil {
 		return Call{}, err
 	}
-	return confirming(strings.TrimPrefix(question, "Confirm: "), details, func(yes bool) any {
+	return newConfirmation(strings.TrimPrefix(question, "Confirm: "), details, func(yes bool) any {
 		if yes {
 			return yesNo[0]
 		}
@@ -116,11 +116,12 @@ func readFlatAction(raw []byte) (Call, error) {
 	if err != nil {
 		return Call{}, &Mistake{decode.Correction(raw, err, decode.ConfirmTool), err}
 	}
-	return confirming(a.Action, a.Details, func(yes bool) any { return yes })
+	return newConfirmation(a.Action, a.Details, func(yes bool) any { return yes })
 }
 
-// confirming is a call that asks for a yes. Only an approval of exactly these words is one.
-func confirming(action, details string, reply func(yes bool) any) (Call, error) {
+// newConfirmation returns a call that asks for approval of an action. Only an approval
+// without other arguments is a yes.
+func newConfirmation(action, details string, reply func(yes bool) any) (Call, error) {
 	raw, err := json.Marshal(struct {
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
@@ -133,12 +134,12 @@ func confirming(action, details string, reply func(yes bool) any) (Call, error) 
 		return Call{}, err
 	}
 	if strings.TrimSpace(action) == "" {
-		return Call{}, askback.Invalid{{Pointer: "/question", Detail: "what is about to be done?", Fix: "say what"}}
+		return Call{}, askback.Invalid{{Pointer: "/question", Detail: "the action is missing", Fix: "write it in question"}}
 	}
 	r, err := askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: confirmAction, Description: action, Context: details, Input: input,
 	}}.Normalize()
-	return Call{Request: r, reply: func(_ []said, ask askback.Ask) (any, error) {
+	return Call{Request: r, reply: func(_ []clientAnswer, ask askback.Ask) (any, error) {
 		if ask.Status != askback.Answered {
 			return nil, unanswered(ask)
 		}

@@ -8,49 +8,49 @@ import (
 	"github.com/askback/askback"
 )
 
-// TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}:
-// the id of an ask, and one text for all of it.
+// TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}: the id
+// of an ask, and one text that answers it.
 type TextAnswer struct {
-	QuestionID string // "" is the only open ask
+	QuestionID string // "" means the only open ask
 	Answer     string
 }
 
-// ReadTextAnswer reads {"question_id", "answer"}. What the text means depends on
-// the ask: see [Text].
+// ReadTextAnswer parses {"question_id", "answer"}. See [Text] for the meaning of the
+// answer.
 func ReadTextAnswer(raw []byte) (TextAnswer, error) {
-	b, n, err := parse(raw)
+	r, n, err := parse(raw)
 	if err != nil {
 		return TextAnswer{}, err
 	}
 	var out TextAnswer
-	said := false
-	b.fields(n, `{"question_id": "latest", "answer": "SQLite"}`, map[string]func(node){
-		"question_id": b.text(&out.QuestionID),
+	found := false
+	r.fields(n, `{"question_id": "latest", "answer": "SQLite"}`, map[string]func(node){
+		"question_id": r.text(&out.QuestionID),
 		"answer": func(n node) {
-			said = true
-			b.text(&out.Answer)(n)
+			found = true
+			r.text(&out.Answer)(n)
 		},
 	})
-	if !said {
-		b.wrong("/answer", "there is no answer", `"answer": "SQLite"`)
+	if !found {
+		r.problem("/answer", "answer is missing", `"answer": "SQLite"`)
 	}
 	if out.QuestionID == "latest" {
 		out.QuestionID = ""
 	}
-	return out, b.err()
+	return out, r.err()
 }
 
-// Several is the error for an answer that names no ask where more than one is
-// open: their ids. An answer must never reach a question nobody has read.
+// Several is the error for an answer without an id if several asks are open. Its value are
+// their ids. An answer must never reach a question that its author has not read.
 type Several []string
 
-// Error names them.
+// Error returns a message with the ids.
 func (s Several) Error() string {
-	return "several questions are open, name one: " + strings.Join(s, ", ")
+	return "several questions are open; send the question_id of one: " + strings.Join(s, ", ")
 }
 
-// Latest returns the ask that an answer without an id is for: the only open one.
-// It fails with [askback.ErrNotFound] or [Several].
+// Latest returns the ask for an answer without an id: the only open one. The error is
+// [askback.ErrNotFound] or [Several].
 func Latest(open []askback.Ask) (askback.Ask, error) {
 	switch len(open) {
 	case 0:
@@ -71,14 +71,14 @@ type SessionReply struct {
 	Message     string           `json:"message"`
 	AskID       string           `json:"ask_id,omitempty"`
 	Outcome     *askback.Outcome `json:"outcome,omitempty"`
-	QuestionIDs []string         `json:"question_ids,omitempty"` // those that are open
+	QuestionIDs []string         `json:"question_ids,omitempty"` // the open asks
 }
 
-// Submitted says that the answer counts.
+// Submitted returns the reply to an accepted answer.
 func Submitted() SessionReply { return SessionReply{Success: true, Message: "Answer submitted"} }
 
-// NotSubmitted says that the answer does not count, and why. The ask is the one
-// that came with [askback.ErrSettled]; for other errors it is not looked at.
+// NotSubmitted returns the reply to a rejected answer. ask is used only if err is
+// [askback.ErrSettled].
 func NotSubmitted(err error, ask askback.Ask) SessionReply {
 	out := SessionReply{Message: err.Error()}
 	var several Several
@@ -89,7 +89,7 @@ func NotSubmitted(err error, ask askback.Ask) SessionReply {
 		out.AskID, out.Outcome = ask.ID, ask.Outcome
 		out.Message = fmt.Sprintf("%v: it was %s by %s", askback.ErrSettled, ask.Outcome.Status, ask.Outcome.Actor)
 	case errors.Is(err, askback.ErrNotFound):
-		out.Message = "no question is open here"
+		out.Message = "no question is open"
 	}
 	return out
 }
@@ -99,10 +99,10 @@ type PendingQuestion struct {
 	Pending    bool               `json:"has_pending_question"`
 	QuestionID *string            `json:"question_id"`
 	Questions  []askback.Question `json:"questions"`
-	CreatedAt  stamp              `json:"created_at"`
+	CreatedAt  timestamp          `json:"created_at"`
 }
 
-// Pending says which of the open asks of a session to answer first: the oldest.
+// Pending returns the reply with the oldest of the open asks of a session.
 func Pending(open []askback.Ask) PendingQuestion {
 	if len(open) == 0 {
 		return PendingQuestion{Questions: []askback.Question{}}
@@ -113,5 +113,5 @@ func Pending(open []askback.Ask) PendingQuestion {
 			oldest = a
 		}
 	}
-	return PendingQuestion{true, &oldest.ID, oldest.Form(), stamp{oldest.CreatedAt}}
+	return PendingQuestion{true, &oldest.ID, oldest.Form(), timestamp{oldest.CreatedAt}}
 }

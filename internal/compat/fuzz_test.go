@@ -30,15 +30,15 @@ func asks() []askback.Ask {
 	}
 }
 
-// No text panics, and what is taken is an answer that the engine takes (T5).
+// No text panics, and accepted text is a valid answer (T5).
 func FuzzText(f *testing.F) {
 	f.Add("Go, with cgo, Go")
 	f.Add("Go\nC, x\n\nnow\nthanks")
 	f.Add("yes")
 	f.Add("\xff, \x00")
-	f.Fuzz(func(t *testing.T, said string) {
+	f.Fuzz(func(t *testing.T, input string) {
 		for _, ask := range asks() {
-			a, err := compat.Text(ask, said)
+			a, err := compat.Text(ask, input)
 			var bad askback.Invalid
 			if err != nil && !errors.As(err, &bad) {
 				t.Errorf("got %v, want Invalid", err)
@@ -47,28 +47,27 @@ func FuzzText(f *testing.F) {
 				_, err = a.Normalize(ask)
 			}
 			if err != nil && len(bad) == 0 {
-				t.Errorf("%q: got %+v, which is refused: %v", said, a, err)
+				t.Errorf("%q: got %+v, which is rejected: %v", input, a, err)
 			}
 		}
 	})
 }
 
-// Cutting a text loses nothing of what a person wrote but space and separators,
-// and every label it finds is one (C1).
+// Splitting a text loses nothing but space and separators (C1).
 func FuzzSplit(f *testing.F) {
 	f.Add("Go, with cgo, Go,  C , x, y")
 	f.Add(", , ,")
 	f.Add("Yes, proceed")
-	f.Fuzz(func(t *testing.T, said string) {
-		pieces := compat.Split(asks()[1].Questions[0], said)
-		if got, want := solid(strings.Join(pieces, ", ")), solid(said); got != want {
-			t.Errorf("%q became %q", said, pieces)
+	f.Fuzz(func(t *testing.T, input string) {
+		pieces := compat.Split(asks()[1].Questions[0], input)
+		if got, want := withoutSpace(strings.Join(pieces, ", ")), withoutSpace(input); got != want {
+			t.Errorf("%q was split into %q", input, pieces)
 		}
 	})
 }
 
-// solid is a text without its space.
-func solid(s string) string {
+// withoutSpace returns a text without white space.
+func withoutSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return -1
@@ -77,7 +76,7 @@ func solid(s string) string {
 	}, s)
 }
 
-// No body panics, and errors are of the two kinds that doors know.
+// No body panics, and every error is Invalid or a syntax error.
 func FuzzBodies(f *testing.F) {
 	f.Add(`{"answers": {"Which?": "Go", "q2": ["Go", "x"], "q4": "now"}, "annotations": {"q1": {"notes": "n", "preview": ""}}}`)
 	f.Add(`{"question_id": "latest", "answer": "Python\nBeginner"}`)
@@ -98,8 +97,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// A problem with the notes points to the notes, in the body of the client.
-func TestProblemsPointIntoTheBody(t *testing.T) {
+// The pointer of a problem is in the body of the client.
+func TestProblemsHavePointersIntoTheBody(t *testing.T) {
 	long := strings.Repeat("x", askback.MaxText+1)
 	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])
 	var bad askback.Invalid
@@ -112,30 +111,30 @@ func TestProblemsPointIntoTheBody(t *testing.T) {
 	}
 }
 
-// Only the words of the table approve, whatever is around them (C3).
-func TestOnlyTheWordsApprove(t *testing.T) {
+// Only a few exact words approve (C3).
+func TestOnlyExactWordsApprove(t *testing.T) {
 	words := []string{"yes, proceed", "yes", "y", "true", "approved", "approve_all"}
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("yestrue approved_all,\nYES1ſı")), 0, 14, -1)
 	rapid.Check(t, func(t *rapid.T) {
-		said := letters.Draw(t, "said")
+		input := letters.Draw(t, "input")
 		if rapid.Bool().Draw(t, "word") {
-			said += rapid.SampledFrom(words).Draw(t, "which") + letters.Draw(t, "more")
+			input += rapid.SampledFrom(words).Draw(t, "which") + letters.Draw(t, "more")
 		}
-		a, err := compat.Text(asks()[3], said)
+		a, err := compat.Text(asks()[3], input)
 		approved := err == nil && a.Decision != askback.Deny
 		want := false
 		for _, w := range words {
-			same := strings.EqualFold(w, strings.TrimSpace(said)) && !strings.ContainsAny(said, "ſı")
-			want = want || same && (w != "approve_all" || strings.TrimSpace(said) == w)
+			same := strings.EqualFold(w, strings.TrimSpace(input)) && !strings.ContainsAny(input, "ſı")
+			want = want || same && (w != "approve_all" || strings.TrimSpace(input) == w)
 		}
 		if approved != want {
-			t.Fatalf("%q: got %+v %v", said, a, err)
+			t.Fatalf("%q: got %+v %v", input, a, err)
 		}
 	})
 }
 
-// Whatever the texts are, the context is one block: people see none of it, and
-// the agent sees as many answers as there are questions (B5).
+// With any texts, the context is one block, which is stripped for people, and has as many
+// answers as questions (B5).
 func TestResumeContextIsOneBlock(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"<resume-context>", "</resume-context>", "</", "<", "resume-context>", "\n  Q: ", "\r  A: ", "\u2028", "\n", " ", "x", "&lt;", "Todo state at pause:",

@@ -1,0 +1,95 @@
+package compat
+
+import (
+	"strings"
+
+	"github.com/askback/askback"
+)
+
+// clientAnswer is the answer to one question, with the remarks for the client.
+type clientAnswer struct {
+	clientQuestion
+	askback.QuestionAnswer
+	remarks []remark
+}
+
+// remark is a text that belongs to an answer. A client without a field for it gets it as a
+// part of the answer.
+type remark struct{ kind, text string }
+
+// The remarks on an ask that a timer ended: its outcome must not look like a choice.
+const (
+	defaulted   = "there was no answer in time; a timer applied the default, and no person chose it"
+	undefaulted = "there was no answer in time, and there is no default"
+)
+
+// answers returns the answer to each question. The comment belongs to the last one.
+func (c Call) answers(ask askback.Ask) []clientAnswer {
+	out := make([]clientAnswer, len(c.questions))
+	for i, a := range c.questions {
+		a.Question = ask.Questions[i]
+		out[i] = clientAnswer{clientQuestion: a, QuestionAnswer: askback.QuestionAnswer{ID: a.Question.ID}}
+		for _, given := range ask.Outcome.Answers {
+			if given.ID == a.Question.ID {
+				out[i].QuestionAnswer = given
+			}
+		}
+		out[i].addRemark("notes", out[i].Notes)
+		switch chosen := len(out[i].Values()) > 0; {
+		case ask.Outcome.Defaulted && chosen:
+			out[i].addRemark("note", defaulted)
+		case ask.Outcome.Defaulted:
+			out[i].addRemark("note", undefaulted)
+		}
+	}
+	if len(out) > 0 {
+		out[len(out)-1].addRemark("comment", ask.Outcome.Comment)
+	}
+	return out
+}
+
+func (s *clientAnswer) addRemark(kind, text string) {
+	if strings.TrimSpace(text) != "" {
+		s.remarks = append(s.remarks, remark{kind, text})
+	}
+}
+
+// notes returns the remarks as one text. The notes of the person come first, unchanged.
+func (s clientAnswer) notes() string {
+	var out []string
+	for _, r := range s.remarks {
+		if r.kind == "notes" {
+			out = append(out, r.text)
+			continue
+		}
+		out = append(out, r.kind+": "+r.text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// line returns the whole answer as one text, for clients that have only texts.
+func (s clientAnswer) line() string {
+	out := s.String()
+	for _, r := range s.remarks {
+		out = strings.TrimSpace(out + " [" + r.kind + ": " + quoted(r.text) + "]")
+	}
+	return out
+}
+
+// values returns the chosen labels, the text, and each remark as a further text.
+func (s clientAnswer) values() []string {
+	out := s.Values()
+	for _, r := range s.remarks {
+		out = append(out, r.kind+": "+r.text)
+	}
+	return append([]string{}, out...)
+}
+
+// answeredOnly returns an error unless there is an answer. It is for clients whose format
+// can express nothing else.
+func answeredOnly(ask askback.Ask) error {
+	if ask.Outcome.Status == askback.Answered || ask.Outcome.Defaulted {
+		return nil
+	}
+	return unanswered(ask)
+}

@@ -1,0 +1,87 @@
+package compat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/jcs"
+)
+
+// reader reads the body of a client and collects its problems.
+type reader struct{ problems askback.Invalid }
+
+// node is a value with its JSON pointer.
+type node struct {
+	jcs.Value
+	pointer string
+}
+
+func parse(raw []byte) (*reader, node, error) {
+	v, err := jcs.Parse(raw)
+	return &reader{}, node{Value: v}, err
+}
+
+// err returns the problems, or nil if there are none.
+func (r *reader) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	return r.problems
+}
+
+func (r *reader) problem(pointer, detail, fix string) {
+	if len(r.problems) < askback.MaxProblems {
+		r.problems = append(r.problems, askback.Problem{Pointer: pointer, Detail: detail, Fix: fix})
+	}
+}
+
+// require reports whether n has this kind, and adds a problem if it does not.
+func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
+	if n.Kind != kind {
+		r.problem(n.pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
+	}
+	return n.Kind == kind
+}
+
+// members calls read for each member of an object.
+func (r *reader) members(n node, example string, read func(name string, n node)) {
+	if !r.require(n, jcs.Object, example) {
+		return
+	}
+	for _, m := range n.Members() {
+		read(m.Name, node{m.Value, jcs.Pointer(n.pointer, m.Name)})
+	}
+}
+
+// fields calls the reader of each member of an object. A null member is ignored. A member
+// without a reader is a problem.
+func (r *reader) fields(n node, example string, by map[string]func(node)) {
+	r.members(n, example, func(name string, n node) {
+		read, known := by[name]
+		switch {
+		case !known:
+			r.problem(n.pointer, "unknown field", "the fields are "+names(by))
+		case n.Kind != jcs.Null:
+			read(n)
+		}
+	})
+}
+
+func names(by map[string]func(node)) string {
+	var out []string
+	for name := range by {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func (r *reader) text(into *string) func(node) {
+	return func(n node) {
+		if r.require(n, jcs.String, `"…"`) {
+			*into = n.Text()
+		}
+	}
+}
