@@ -78,7 +78,7 @@ type Queue interface {
 	// that it does not know.
 	Claim(ctx context.Context, node string, now time.Time, n int) ([]Effect, error)
 	// Dead returns dead letters in order of ID. It uses the fields Kind, Stream,
-	// After, Newest and Limit of q and ignores the others; Kind is that of the
-	// effect. It omits damaged effects.
+	// After, Newest and Limit of q and ignores the others. Kind is that of the
+	// effect; "" matches every kind. It omits damaged effects.
 	Dead(ctx context.Context, q Query) ([]Effect, error)
 }

@@ -83,7 +83,7 @@ type Event struct {
 	Seq       int64
 	Stream    string
 	StreamSeq int64
-	Subject   string // id of the record that changed
+	Subject   string // id of the record that the event is about
 	Type      string
 	At        time.Time
 	Data      []byte // JSON
@@ -92,20 +92,21 @@ type Event struct {
 // A Change is committed as a whole or not at all.
 //
 // Each record in Put must have the version with which it was read (0: it must not
-// exist), and is stored with the next one. A nil Fixed leaves the stored one. An empty
-// Key frees the key. Delete compares versions in the same way.
+// exist), and is stored with the next one. If its Fixed is nil, the stored one is kept.
+// If its Key is empty, its old key becomes free. Delete compares versions in the same
+// way.
 //
 // The store applies Done first, then the deletions, then the records of Put in order:
 // the key of each must be free by then. Then it adds Effects, deletes the events that
 // Prune selects, and appends Events in order. An effect whose id is taken is a
 // conflict. Text must be UTF-8 without NUL; see [Change.Check].
 type Change struct {
-	Put     []Record
-	Delete  []Ref
-	Events  []Event
-	Prune   []EventFilter
-	Effects []Effect     // new work of records in Put
-	Done    []Completion // results of claimed effects
+	Put     []Record      // records to create or replace
+	Delete  []Ref         // records to delete, with their effects
+	Events  []Event       // events to append
+	Prune   []EventFilter // events to delete
+	Effects []Effect      // new effects of records in Put
+	Done    []Completion  // results of effects
 }
 
 // An EventFilter selects events to delete: those of one subject in a stream, or the whole
@@ -117,7 +118,7 @@ type EventFilter struct {
 }
 
 // A Query selects records of one kind in order of id, oldest first unless Newest is
-// set. An empty field matches every record.
+// set. An empty field other than Kind matches every record.
 type Query struct {
 	Kind    string
 	Open    *bool
@@ -132,10 +133,10 @@ type Query struct {
 	Limit   int // the most records to return; 0 or more than MaxList is MaxList
 }
 
-// MaxList is the most records that one List returns.
+// MaxList is the most records, events or effects that one call returns.
 const MaxList = 1000
 
-// A Store stores records and history. Its methods may be called by several goroutines
+// A Store keeps records, events and effects. Its methods may be called by several goroutines
 // at once. The caller owns the slices that it passes and receives.
 type Store interface {
 	// Read returns a record, or ErrNotFound. A store with checksums may return a

@@ -9,13 +9,15 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// reads calls each method that reads, and returns the errors.
-func reads(ctx context.Context, s Store) map[string]error {
+// callAll calls each method except Commit and Close, and returns the errors.
+func callAll(ctx context.Context, s Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Read"] = s.Read(ctx, "ask", "ask_1")
 	_, errs["ReadKey"] = s.ReadKey(ctx, "ask", "k")
 	_, errs["List"] = s.List(ctx, store.Query{Kind: "ask"})
 	_, errs["History"] = s.History(ctx, "", 0, 1)
+	_, errs["Recent"] = s.Recent(ctx, "ses_1", 0, 1)
+	_, _, errs["Head"] = s.Head(ctx, "ses_1")
 	_, errs["Due"] = s.Due(ctx, noon, 1)
 	_, errs["Beat"] = s.Beat(ctx, "node", noon)
 	_, errs["Claim"] = s.Claim(ctx, "node", noon, 1)
@@ -31,7 +33,7 @@ func testClosedStore(t *testing.T, sub Subject) {
 			t.Fatalf("Close: got %v, want no error", err)
 		}
 	}
-	errs := reads(t.Context(), s)
+	errs := callAll(t.Context(), s)
 	_, errs["Commit"] = s.Commit(t.Context(), put(record("ask", "ask_2")))
 	for name, err := range errs {
 		if !errors.Is(err, store.ErrClosed) {
@@ -45,7 +47,7 @@ func testCloseWhileBusy(t *testing.T, sub Subject) {
 	const many = 200
 	results := make(chan outcome, many)
 	for n := range many {
-		start(t.Context(), s, id(n), results)
+		commitAsync(t.Context(), s, id(n), results)
 		if n == many/2 {
 			go func() {
 				if err := s.Close(); err != nil {

@@ -162,7 +162,8 @@ type outcome struct {
 	err error
 }
 
-func start(ctx context.Context, s Store, id string, results chan<- outcome) {
+// commitAsync creates the record id in a goroutine and sends the outcome.
+func commitAsync(ctx context.Context, s Store, id string, results chan<- outcome) {
 	go func() {
 		c := store.Change{Put: []store.Record{record("ask", id)}, Events: []store.Event{event("ses_1", id)}}
 		_, err := s.Commit(ctx, c)
@@ -211,7 +212,7 @@ func testFullQueue(t *testing.T, sub Subject) {
 			release()
 			t.Fatalf("the queue is not full after %d changes", started)
 		}
-		start(t.Context(), s, id(started), results)
+		commitAsync(t.Context(), s, id(started), results)
 		started++
 		select {
 		case o := <-results:
@@ -238,7 +239,7 @@ func testCancellation(t *testing.T, sub Subject) {
 	results := make(chan outcome, 300)
 	for n := range 300 {
 		ctx, cancel := context.WithCancel(t.Context())
-		start(ctx, s, id(n), results)
+		commitAsync(ctx, s, id(n), results)
 		go func() {
 			for range n % 7 {
 				runtime.Gosched()
@@ -250,14 +251,14 @@ func testCancellation(t *testing.T, sub Subject) {
 	for range 300 {
 		outcomes = append(outcomes, <-results)
 	}
-	gone, cancel := context.WithCancel(t.Context())
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.Commit(gone, put(record("ask", "ask_gone")))
-	checkResults(t, s, append(outcomes, outcome{"ask_gone", err}), context.Canceled)
+	_, err := s.Commit(ended, put(record("ask", "ask_late")))
+	checkResults(t, s, append(outcomes, outcome{"ask_late", err}), context.Canceled)
 	if err == nil {
 		t.Error("Commit with a cancelled context: got nil, want context.Canceled")
 	}
-	for name, err := range reads(gone, s) {
+	for name, err := range callAll(ended, s) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a cancelled context: got %v, want context.Canceled", name, err)
 		}
@@ -279,7 +280,7 @@ func testWaitingCancelled(t *testing.T, sub Subject) {
 	// these waits, and the others return.
 	for ; len(outcomes) == 0 && started < 1000; started++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		start(ctx, s, id(started), results)
+		commitAsync(ctx, s, id(started), results)
 		runtime.Gosched()
 		cancel()
 		select {
