@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The desk itself is a subject (F13).
-func TestTheDeskKeepsWhatSeatsPromise(t *testing.T) {
+// (F13)
+func TestInstanceConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject { return askbacktest.New(t) })
 }

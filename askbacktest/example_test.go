@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/askbacktest"
 )
 
-// migrate is a program that asks people; this is what we test here.
+// migrate is a program that asks people: the program under test.
 func migrate(ctx context.Context, people askback.Asker) (string, error) {
 	ask, err := people.Ask(ctx, askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Options: askback.Options("PostgreSQL", "SQLite"),
@@ -39,15 +39,15 @@ func migrate(ctx context.Context, people askback.Asker) (string, error) {
 
 func Example() {
 	test(func(t testing.TB) { // func TestMigrate(t *testing.T) {
-		desk := askbacktest.New(t)
-		desk.Person("ana",
+		instance := askbacktest.New(t)
+		instance.Person("ana",
 			askbacktest.Answer("Which database", "SQLite"),
 			askbacktest.Deny("drop_tables", "there is no backup"),
 			askbacktest.Approve("restart"))
 
-		done, err := migrate(context.Background(), desk.Agent("migrator"))
+		done, err := migrate(context.Background(), instance.Agent("migrator"))
 		fmt.Println(done, err)
-		for _, ask := range desk.Asks() {
+		for _, ask := range instance.Asks() {
 			fmt.Println(ask.Kind, ask.Status, "by", ask.Outcome.Actor)
 		}
 	})
@@ -55,15 +55,15 @@ func Example() {
 	// kept the tables: there is no backup <nil>
 	// questions answered by ana
 	// confirmation answered by ana
-	// reported: askbacktest: ana was never asked what Approve("restart") answers
+	// reported: askbacktest: Approve("restart") of ana was not used: no such ask was made
 }
 
 // test runs a test as the go command would, and prints what it reports.
 func test(run func(t testing.TB)) {
-	p := &pupil{}
+	p := &recorder{}
 	run(p)
-	p.end()
-	for _, line := range p.reported {
+	p.runCleanups()
+	for _, line := range p.errors {
 		fmt.Println("reported:", line)
 	}
 }

@@ -11,59 +11,59 @@ import (
 	"github.com/askback/askback"
 )
 
-// ErrUnscripted ends the Wait of an agent whose ask nobody at the desk will
-// answer: it fits no line that is left, and all who may answer go by a script.
-var ErrUnscripted = errors.New("nobody's script answers this ask")
+// ErrUnscripted is returned by the Wait method of an agent if its ask matches no
+// remaining reply, and every person who may answer it has a script.
+var ErrUnscripted = errors.New("no script answers this ask")
 
-// A Person sits at the desk: by script, or moved by the test itself through
-// the seat.
+// A Person answers asks, either by a script or when the test calls the methods
+// of the embedded Client.
 type Person struct {
 	askback.Client
 	Name string
 
-	desk   *Instance
-	script []*prompt
-	seen   map[string]bool // asks that Next returned
+	instance *Instance
+	script   []*scriptedReply
+	returned map[string]bool // ids of the asks that Next has returned
 }
 
-// prompt is a line of a script, and how often it was used.
-type prompt struct {
+// scriptedReply is a reply of a script with the number of its uses.
+type scriptedReply struct {
 	Reply
 	used int
 }
 
-// Person seats a person who answers asks by a script. An ask goes to the first
-// line that fits it and is left, of the first person who may answer; asks that
-// were made before are looked at, too. Without lines the person does nothing
-// alone: the test answers through the seat, and [Person.Next] tells what to.
-func (d *Instance) Person(name string, script ...Reply) *Person {
+// Person adds a person with a script. An ask is answered by the first matching
+// reply of the first person who may answer; asks that are already open are
+// matched too. A person without a script answers only when the test calls its
+// methods; [Person.Next] returns the asks that wait for it.
+func (i *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
-		Client: d.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
-		Name:   name, desk: d, seen: map[string]bool{},
+		Client: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
+		Name:   name, instance: i, returned: map[string]bool{},
 	}
-	for _, l := range script {
-		if l.say == nil {
-			panic("askbacktest: " + name + " has an empty line; make lines with Answer, Approve, Deny, Decline, Ignore or Give")
+	for _, r := range script {
+		if r.send == nil {
+			panic("askbacktest: the script of " + name + " has an empty Reply; use Answer, Approve, Deny, Decline, Ignore or Give")
 		}
-		p.script = append(p.script, &prompt{Reply: l})
+		p.script = append(p.script, &scriptedReply{Reply: r})
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.people = append(d.people, p)
-	for _, a := range d.open() {
-		if !a.taken {
-			d.next = append(d.next, a.ID)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.people = append(i.people, p)
+	for _, a := range i.open() {
+		if !a.matched {
+			i.queue = append(i.queue, a.ID)
 		}
 	}
-	d.awake.Signal()
+	i.wake.Signal()
 	return p
 }
 
-// Next returns the next pending ask that this person may answer and was not
-// given before. It waits for one until ctx ends.
+// Next returns the oldest pending ask that the person may answer and that Next
+// has not returned before. It blocks until there is one or ctx is done.
 func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	for {
-		a, changed := p.look()
+		a, changed := p.next()
 		if a.ID != "" {
 			return a, nil
 		}
@@ -75,203 +75,211 @@ func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	}
 }
 
-// look returns the ask for Next, or what tells that something has changed.
-func (p *Person) look() (askback.Ask, <-chan struct{}) {
-	p.desk.mu.Lock()
-	defer p.desk.mu.Unlock()
-	for _, a := range p.desk.open() {
-		if p.may(a.Ask) && !p.seen[a.ID] {
-			p.seen[a.ID] = true
+// next returns the ask for Next, or a channel that is closed at the next change.
+func (p *Person) next() (askback.Ask, <-chan struct{}) {
+	p.instance.mu.Lock()
+	defer p.instance.mu.Unlock()
+	for _, a := range p.instance.open() {
+		if p.mayAnswer(a.Ask) && !p.returned[a.ID] {
+			p.returned[a.ID] = true
 			return a.Clone(), nil
 		}
 	}
-	return askback.Ask{}, p.desk.changed
+	return askback.Ask{}, p.instance.changed
 }
 
-func (p *Person) may(a askback.Ask) bool { return len(a.To) == 0 || slices.Contains(a.To, p.Name) }
+func (p *Person) mayAnswer(a askback.Ask) bool {
+	return len(a.To) == 0 || slices.Contains(a.To, p.Name)
+}
 
-// serve lets the people answer, one ask after another, until the desk closes
-// and everything is answered that can be.
-func (d *Instance) serve() {
-	defer close(d.done)
+// answerAll answers the queued asks by the scripts, one after another, until the
+// instance is closed and the queue is empty.
+func (i *Instance) answerAll() {
+	defer close(i.done)
 	for {
-		d.mu.Lock()
-		d.busy = false
-		d.touch()
-		for len(d.next) == 0 && !d.closing {
-			d.awake.Wait()
+		i.mu.Lock()
+		i.busy = false
+		i.notify()
+		for len(i.queue) == 0 && !i.closing {
+			i.wake.Wait()
 		}
-		if len(d.next) == 0 {
-			d.mu.Unlock()
+		if len(i.queue) == 0 {
+			i.mu.Unlock()
 			return
 		}
-		a := d.asks[d.next[0]]
-		d.next, d.busy = d.next[1:], true
-		if a.taken || a.Settled() {
-			d.mu.Unlock()
+		a := i.asks[i.queue[0]]
+		i.queue, i.busy = i.queue[1:], true
+		if a.matched || a.Settled() {
+			i.mu.Unlock()
 			continue
 		}
-		who, line := d.cast(a)
-		seen := a.Clone()
-		d.mu.Unlock()
-		if line != nil {
-			d.speak(who, line, seen)
+		person, reply := i.match(a)
+		ask := a.Clone()
+		i.mu.Unlock()
+		if reply != nil {
+			i.send(person, reply, ask)
 		}
 	}
 }
 
-// cast finds who says what to an ask. The caller holds the lock.
-func (d *Instance) cast(a *asked) (*Person, *prompt) {
-	for _, p := range d.people {
-		if !p.may(a.Ask) {
+// match returns the first reply that answers an ask, and its person. The caller
+// holds the lock.
+func (i *Instance) match(a *askState) (*Person, *scriptedReply) {
+	for _, p := range i.people {
+		if !p.mayAnswer(a.Ask) {
 			continue
 		}
-		for _, l := range p.script {
-			if (l.times == 0 || l.used < l.times) && l.fits(a.Ask) {
-				l.used++
-				a.taken, a.vain = true, nil
-				return p, l
+		for _, r := range p.script {
+			if (r.times == 0 || r.used < r.times) && r.matches(a.Ask) {
+				r.used++
+				a.matched, a.err = true, nil
+				return p, r
 			}
 		}
 	}
-	if d.hopeless(a.Ask) {
-		a.giveUp(fmt.Errorf("askbacktest: %w: %s\n%s", ErrUnscripted, describe(a.Ask), d.scripts(a.Ask)))
+	if i.unanswerable(a.Ask) {
+		a.fail(fmt.Errorf("askbacktest: %w: %s\n%s", ErrUnscripted, describe(a.Ask), i.scripts(a.Ask)))
 	}
 	return nil, nil
 }
 
-// speak has a person say a line. An ask that somebody else settled meanwhile
-// does not use it up.
-func (d *Instance) speak(p *Person, l *prompt, a askback.Ask) {
-	err := l.say(context.Background(), p.Client, a)
+// send sends a reply. It does not count as used if the ask was settled in the
+// meantime.
+func (i *Instance) send(p *Person, r *scriptedReply, a askback.Ask) {
+	err := r.send(context.Background(), p.Client, a)
 	if err == nil {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if errors.Is(err, askback.ErrSettled) {
-		l.used--
+		r.used--
 		return
 	}
-	d.t.Errorf("askbacktest: %s says %s to %s: %v", p.Name, l, describe(a), err)
-	d.asks[a.ID].giveUp(fmt.Errorf("askbacktest: %s said %s: %w", p.Name, l, err))
+	i.t.Errorf("askbacktest: %s of %s, to %s: %v", r, p.Name, describe(a), err)
+	i.asks[a.ID].fail(fmt.Errorf("askbacktest: %s of %s: %w", r, p.Name, err))
 }
 
-// hopeless says whether nothing at this desk will settle an ask: no deadline,
-// and nobody who may answer but by a script. The caller holds the lock.
-func (d *Instance) hopeless(a askback.Ask) bool {
-	return a.Deadline.IsZero() && d.scripted() &&
-		!slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) == 0 && p.may(a) })
+// unanswerable reports whether an unmatched ask can no longer be settled: it has
+// no deadline, and every person who may answer it has a script. The caller holds
+// the lock.
+func (i *Instance) unanswerable(a askback.Ask) bool {
+	return a.Deadline.IsZero() && i.scripted() && !i.answeredByTest(a)
 }
 
-// scripted says whether there is any script at all; without one the test
-// itself answers. The caller holds the lock.
-func (d *Instance) scripted() bool {
-	return slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) > 0 })
+// answeredByTest reports whether a person without a script may answer an ask. The
+// caller holds the lock.
+func (i *Instance) answeredByTest(a askback.Ask) bool {
+	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) == 0 && p.mayAnswer(a) })
 }
 
-// giveUp tells those who wait for an ask that they wait in vain.
-func (a *asked) giveUp(why error) {
-	a.vain = why
-	for _, tell := range a.tell {
-		tell(why)
+// scripted reports whether any person has a script. If not, the test itself
+// answers. The caller holds the lock.
+func (i *Instance) scripted() bool {
+	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) > 0 })
+}
+
+// fail ends the Wait calls for an ask with an error.
+func (a *askState) fail(err error) {
+	a.err = err
+	for _, cancel := range a.waiters {
+		cancel(err)
 	}
 }
 
-// agent is an agent's seat that does not wait in vain.
+// agent is the client of an agent. Its Wait fails if no person will answer.
 type agent struct {
 	askback.Client
-	desk *Instance
+	instance *Instance
 }
 
 // Wait implements askback.Asker.
-func (s agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
+func (g agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s.desk.mu.Lock()
-	if a := s.desk.asks[id]; a != nil {
-		a.tell = append(a.tell, cancel)
-		if a.vain != nil {
-			cancel(a.vain)
+	g.instance.mu.Lock()
+	if a := g.instance.asks[id]; a != nil {
+		a.waiters = append(a.waiters, cancel)
+		if a.err != nil {
+			cancel(a.err)
 		}
 	}
-	s.desk.mu.Unlock()
-	a, err := s.Client.Wait(ctx, id)
+	g.instance.mu.Unlock()
+	a, err := g.Client.Wait(ctx, id)
 	if a.Settled() {
-		s.desk.learn(a)
+		g.instance.recordSettled(a)
 	}
 	return a, err
 }
 
-// learn notes how an ask ended. Who waits may know before the observer is told,
-// and the desk must not know less than the test.
-func (d *Instance) learn(a askback.Ask) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known := d.asks[a.ID]; known != nil && !known.Settled() {
+// recordSettled records the outcome that Wait returned. Wait may return before
+// the observer is called, and Asks must not be older than what a test has seen.
+func (i *Instance) recordSettled(a askback.Ask) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if known := i.asks[a.ID]; known != nil && !known.Settled() {
 		known.Ask = a.Clone()
-		d.touch()
+		i.notify()
 	}
 }
 
-// reportUnanswered names the asks that are pending because nobody had a line
-// for them. The caller holds the lock.
-func (d *Instance) reportUnanswered() {
-	d.t.Helper()
-	for _, a := range d.open() {
-		byHand := slices.ContainsFunc(d.people, func(p *Person) bool { return len(p.script) == 0 && p.may(a.Ask) })
-		if d.scripted() && !a.taken && !byHand {
-			d.t.Errorf("askbacktest: %v: %s\n%s", ErrUnscripted, describe(a.Ask), d.scripts(a.Ask))
+// reportUnanswered reports the asks that are pending because no reply matched
+// them. The caller holds the lock.
+func (i *Instance) reportUnanswered() {
+	i.t.Helper()
+	for _, a := range i.open() {
+		if i.scripted() && !a.matched && !i.answeredByTest(a.Ask) {
+			i.t.Errorf("askbacktest: %v: %s\n%s", ErrUnscripted, describe(a.Ask), i.scripts(a.Ask))
 		}
 	}
 }
 
 func (p *Person) reportUnused(t testing.TB) {
 	t.Helper()
-	for _, l := range p.script {
+	for _, r := range p.script {
 		switch {
-		case l.used == 0:
-			t.Errorf("askbacktest: %s was never asked what %s answers", p.Name, l)
-		case l.used < l.times:
-			t.Errorf("askbacktest: %s was asked what %s answers %d times, not %d", p.Name, l, l.used, l.times)
+		case r.used == 0:
+			t.Errorf("askbacktest: %s of %s was not used: no such ask was made", r, p.Name)
+		case r.used < r.times:
+			t.Errorf("askbacktest: %s of %s was used %d times, want %d", r, p.Name, r.used, r.times)
 		}
 	}
 }
 
-// describe says what is asked, in one line.
+// describe returns the content of an ask in one line.
 func describe(a askback.Ask) string {
 	if a.Kind == askback.Confirm {
 		return fmt.Sprintf("%s asks to run %s with %s", a.Agent, a.Confirmation.ToolName, a.Confirmation.Input)
 	}
 	texts := make([]string, len(a.Questions))
-	for i, q := range a.Questions {
+	for n, q := range a.Questions {
 		labels := make([]string, len(q.Options))
 		for j, o := range q.Options {
 			labels[j] = fmt.Sprintf("%q", o.Label)
 		}
-		texts[i] = strings.TrimSuffix(fmt.Sprintf("%q %s", q.Text, strings.Join(labels, ", ")), " ")
+		texts[n] = strings.TrimSuffix(fmt.Sprintf("%q %s", q.Text, strings.Join(labels, ", ")), " ")
 	}
 	return a.Agent + " asks " + strings.Join(texts, "; ")
 }
 
-// scripts says what each person could still have said. The caller holds the
-// lock.
-func (d *Instance) scripts(a askback.Ask) string {
+// scripts returns the remaining replies of each person, for error messages. The
+// caller holds the lock.
+func (i *Instance) scripts(a askback.Ask) string {
 	var b strings.Builder
-	for _, p := range d.people {
+	for _, p := range i.people {
 		var left []string
-		for _, l := range p.script {
-			if l.times == 0 || l.used < l.times {
-				left = append(left, l.String())
+		for _, r := range p.script {
+			if r.times == 0 || r.used < r.times {
+				left = append(left, r.String())
 			}
 		}
 		switch {
-		case !p.may(a):
-			fmt.Fprintf(&b, "\t%s is not asked: it is put to %s\n", p.Name, strings.Join(a.To, ", "))
+		case !p.mayAnswer(a):
+			fmt.Fprintf(&b, "\t%s may not answer: the ask is addressed to %s\n", p.Name, strings.Join(a.To, ", "))
 		case len(left) == 0:
-			fmt.Fprintf(&b, "\t%s has nothing left to say\n", p.Name)
+			fmt.Fprintf(&b, "\t%s has no replies left\n", p.Name)
 		default:
-			fmt.Fprintf(&b, "\t%s could say %s\n", p.Name, strings.Join(left, ", "))
+			fmt.Fprintf(&b, "\t%s has these replies left: %s\n", p.Name, strings.Join(left, ", "))
 		}
 	}
 	return strings.TrimSuffix(b.String(), "\n")
