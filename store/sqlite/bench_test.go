@@ -75,3 +75,43 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPerform measures claims of 100 effects and the completion of each as a change of
+// its own.
+func BenchmarkPerform(b *testing.B) {
+	s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
+	r := record(1)
+	for n := 0; n < b.N; r.Version++ {
+		c := store.Change{Put: []store.Record{r}}
+		for ; n < b.N && len(c.Effects) < 1000; n++ {
+			c.Effects = append(c.Effects, store.Effect{ID: fmt.Sprintf("eff_%09d", n), Kind: "send", SubjectKind: r.Kind, Subject: r.ID, Due: r.Created})
+		}
+		if _, err := s.Commit(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ResetTimer()
+	var wg sync.WaitGroup
+	for {
+		effects, err := s.Claim(b.Context(), "node", r.Created, 100)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(effects) == 0 {
+			break
+		}
+		for _, e := range effects {
+			wg.Go(func() {
+				c := store.Change{
+					Events: []store.Event{event(r, "sent")},
+					Done:   []store.Completion{{ID: e.ID, Node: "node"}},
+				}
+				if _, err := s.Commit(b.Context(), c); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "effects/s")
+}
