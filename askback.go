@@ -95,8 +95,11 @@ type Query struct {
 	SessionID string
 	To        string // addressed to this name, or to every person
 	Search    string // part of the title, a question, the tool or the label; case is ignored
-	Cursor    string // NextCursor of the previous page
-	Limit     int    // 1 to 200; 0 is 50
+	// Key selects the ask that this principal made with the key [Request.Key],
+	// whatever its status. It is the only filter then.
+	Key    string
+	Cursor string // NextCursor of the previous page
+	Limit  int    // 1 to 200; 0 is 50
 }
 
 // The bounds of [Query.Limit].
@@ -115,6 +118,10 @@ func (q Query) Check() error {
 	}
 	if q.Unacked && q.Status == Pending {
 		bad.add("/unacked", "a pending ask has no outcome to acknowledge", "status=all&unacked=true")
+	}
+	checkName(&bad, "/key", q.Key, MaxKey)
+	if q.Key != "" && q != (Query{Key: q.Key, Limit: q.Limit}) {
+		bad.add("/key", "a list by key has no other filter", "key=deploy-17")
 	}
 	checkLimit(&bad, q.Limit)
 	return bad.err()

@@ -201,7 +201,30 @@ func (s *client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := cmp.Or(q.Check(), checkCursor(ids.Ask, q.Cursor)); err != nil {
 		return askback.Page{}, err
 	}
+	if q.Key != "" {
+		return s.listKey(ctx, q.Key)
+	}
 	return s.list(ctx, q, false)
+}
+
+// listKey returns a page with the ask that this principal made with a key, or an empty
+// page.
+func (s *client) listKey(ctx context.Context, key string) (askback.Page, error) {
+	r, err := s.engine.store.ReadKey(ctx, kindAsk, s.ownerKey(key))
+	if errors.Is(err, store.ErrNotFound) {
+		return askback.Page{}, nil
+	}
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
+	}
+	k, err := decode(r)
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", err)
+	}
+	if s.authorizeAsk(askback.ActList, k.state) != nil {
+		return askback.Page{}, nil
+	}
+	return askback.Page{Items: []askback.Ask{k.state.Ask.Clone()}}, nil
 }
 
 // list returns a page of the asks that match a query: those that this principal may

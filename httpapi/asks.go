@@ -139,7 +139,7 @@ func (c *call) list() error {
 	in := c.r.URL.Query()
 	q := askback.Query{
 		Status: askback.Status(in.Get("status")), Agent: in.Get("agent"), SessionID: in.Get("session_id"),
-		To: in.Get("to"), Search: in.Get("q"), Cursor: in.Get("cursor"),
+		To: in.Get("to"), Search: in.Get("q"), Key: in.Get("key"), Cursor: in.Get("cursor"),
 	}
 	q.Limit = limit(in.Get("limit"))
 	switch in.Get("unacked") {

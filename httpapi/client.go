@@ -282,7 +282,7 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if err := q.Check(); err != nil {
 		return askback.Page{}, err
 	}
-	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "cursor", q.Cursor)
+	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "session_id", q.SessionID, "to", q.To, "q", q.Search, "key", q.Key, "cursor", q.Cursor)
 	if q.Unacked {
 		query.Set("unacked", "true")
 	}

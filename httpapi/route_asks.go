@@ -26,6 +26,7 @@ var askRoutes = []route{
 				{Name: "to", Description: "Only those put to this person, or to everybody."},
 				{Name: "unacked", Description: "Only what is settled and its agent did not say it has, newest first; then status is all unless said.", Values: []string{"true", "false"}},
 				{Name: "q", Description: "Only those whose title, questions, tool or label contain this."},
+				{Name: "key", Description: "Only the ask that the caller made with this idempotency key, in any status. No other filter is possible then."},
 				queryCursor, queryLimit,
 			},
 		},

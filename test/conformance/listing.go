@@ -12,7 +12,8 @@ var listing = []testCase{
 	{"PendingIsListedOldestFirstAndTheRestNewestFirst", listOrder}, // wire.md §3
 	{"PagesLoseNothingAndDoubleNothing", pages},                    // wire.md §2
 	{"AListIsWhatItsReaderMaySee", listsAreOwn},                    // wire.md §3
-	{"FiltersSelect", filters},                                     // wire.md §3
+	{"AListByKeyHasTheOneAskOfTheCaller", listByKey},
+	{"FiltersSelect", filters}, // wire.md §3
 }
 
 // list reads all pages of a list.
@@ -202,4 +203,29 @@ func filters(f fixture) {
 			}
 		}
 	}
+}
+
+func listByKey(f fixture) {
+	agent, other, ana := f.agent(), f.as(askback.Agent, "other"), f.person("ana")
+	keyed := database()
+	keyed.Key = "deploy-17"
+	f.must(agent, removal())
+	id := f.must(agent, keyed).ID
+	if _, err := ana.Answer(f.ctx(), id, askback.Choose("SQLite")); err != nil {
+		f.Fatal(err)
+	}
+	page, err := agent.List(f.ctx(), askback.Query{Key: "deploy-17"})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != id || !page.Items[0].Settled() {
+		f.Errorf("got %s, %v, want the settled ask %s alone", text(page), err, id)
+	}
+	for name, c := range map[string]askback.Client{"another agent": other, "a person": ana} {
+		if page, err := c.List(f.ctx(), askback.Query{Key: "deploy-17"}); err != nil || len(page.Items) != 0 {
+			f.Errorf("%s: got %s, %v, want an empty page", name, text(page), err)
+		}
+	}
+	if page, err := agent.List(f.ctx(), askback.Query{Key: "deploy-18"}); err != nil || len(page.Items) != 0 {
+		f.Errorf("a key without an ask: got %s, %v, want an empty page", text(page), err)
+	}
+	_, err = agent.List(f.ctx(), askback.Query{Key: "deploy-17", Agent: "agent"})
+	f.invalid(err, "/key")
 }
