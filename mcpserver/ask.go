@@ -49,7 +49,7 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 		}
 		// Another call was given this approval, or the grant that gave it ended:
 		// this one asks for its own (F7).
-		if err := c.passOver(ctx, k, r, ask); err != nil {
+		if err := c.passOver(ctx, k, ask); err != nil {
 			return nil, err
 		}
 		back = false

@@ -22,9 +22,6 @@ const (
 	// maxRounds bounds how many approvals one call passes over because others were
 	// given them while it waited.
 	maxRounds = 1000
-	// nearRounds is how many asks of the same call are read one by one before the
-	// last is searched for: most calls are repeated a few times at most.
-	nearRounds = 8
 	// maxSearches bounds the searches of one call. A second one is needed only when
 	// others ask the same, and are answered, as fast as this one reads.
 	maxSearches = 20
@@ -74,9 +71,9 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// attach writes the ask of a call, or finds it: open, or settled and not given
-// to the agent yet. Each ask of a call is made only when those before it are done
-// with, so of many it is the last that counts, or the next.
+// attach records the ask of a call, or finds it: a pending one, or a settled one whose
+// outcome the agent does not have yet. Each ask of a call is made only after those
+// before it are done, so only the last of them counts, or the next.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if k.own {
 		r.Key = k.base
@@ -87,26 +84,23 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 	first := c.memory.get(base)
 	n := first
 	for range maxSearches {
-		for range nearRounds {
-			r.Key = k.round(n)
-			ask, err := c.who.seat.Ask(ctx, r)
-			switch {
-			case errors.Is(err, askback.ErrKeyReused): // another release read the same call otherwise
-			case err != nil:
-				return askback.Ask{}, err
-			case !ask.Settled() || !c.given(k, ask):
-				if n > first {
-					c.memory.put(base, n)
-				}
-				return c.linked(ask), nil
+		r.Key = k.round(n)
+		ask, err := c.who.seat.Ask(ctx, r)
+		switch {
+		case errors.Is(err, askback.ErrKeyReused): // another release read the same input differently
+		case err != nil:
+			return askback.Ask{}, err
+		case !ask.Settled() || !c.given(k, ask):
+			if n > first {
+				c.memory.put(base, n)
 			}
-			n++
+			return c.linked(ask), nil
 		}
-		last, err := c.last(ctx, k, r, n-1)
+		last, err := c.last(ctx, k, n)
 		if err != nil {
 			return askback.Ask{}, err
 		}
-		n = last
+		n = max(last, n+1)
 	}
 	return askback.Ask{}, askback.ErrBusy
 }
@@ -117,57 +111,49 @@ func (c *call) rounds(k key) string { return "round:" + digest(c.who.name, k.bas
 
 // passOver has the next attach go on behind an ask that is used up, and behind all
 // that were made before the last one.
-func (c *call) passOver(ctx context.Context, k key, r askback.Request, ask askback.Ask) error {
+func (c *call) passOver(ctx context.Context, k key, ask askback.Ask) error {
 	c.memory.tell(k.mark(ask.ID))
-	n, err := c.last(ctx, k, r, c.memory.get(c.rounds(k)))
+	n, err := c.last(ctx, k, c.memory.get(c.rounds(k)))
 	if err == nil {
 		c.memory.put(c.rounds(k), n)
 	}
 	return err
 }
 
-// last finds the last ask of a call, from the n-th on, which is there. It reads
-// twice the logarithm of their number, where reading one by one would make a call
-// slower each time it is repeated, and in the end impossible.
-func (c *call) last(ctx context.Context, k key, r askback.Request, n int) (int, error) {
+// last returns the number of the last ask of a call, given one that exists. It reads
+// twice the logarithm of their number: with one read for each, a call would become
+// slower each time it is repeated.
+func (c *call) last(ctx context.Context, k key, n int) (int, error) {
 	step := 1
 	for {
-		there, err := c.there(ctx, k, r, n+step)
+		exists, err := c.exists(ctx, k, n+step)
 		if err != nil {
 			return 0, err
 		}
-		if !there {
+		if !exists {
 			break
 		}
 		n, step = n+step, 2*step
 	}
-	for none := n + step; none-n > 1; {
-		middle := n + (none-n)/2
-		there, err := c.there(ctx, k, r, middle)
+	for absent := n + step; absent-n > 1; {
+		middle := n + (absent-n)/2
+		exists, err := c.exists(ctx, k, middle)
 		switch {
 		case err != nil:
 			return 0, err
-		case there:
+		case exists:
 			n = middle
 		default:
-			none = middle
+			absent = middle
 		}
 	}
 	return n, nil
 }
 
-// there says whether there is an n-th ask of a call, and makes none: a request
-// whose deadline is past can only be a repeat.
-func (c *call) there(ctx context.Context, k key, r askback.Request, n int) (bool, error) {
-	r.Key, r.Timeout, r.Deadline, r.OnTimeout = k.round(n), 0, time.Unix(0, 0).UTC(), ""
-	_, err := c.who.seat.Ask(ctx, r)
-	if bad, ok := errors.AsType[askback.Invalid](err); ok && len(bad) == 1 && bad[0].Pointer == "/deadline" {
-		return false, nil
-	}
-	if errors.Is(err, askback.ErrKeyReused) { // for the deadline is part of what is asked
-		err = nil
-	}
-	return err == nil, err
+// exists reports whether a call has an n-th ask.
+func (c *call) exists(ctx context.Context, k key, n int) (bool, error) {
+	page, err := c.who.seat.List(ctx, askback.Query{Key: k.round(n)})
+	return len(page.Items) > 0, err
 }
 
 const (

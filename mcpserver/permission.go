@@ -72,7 +72,7 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 		case !taken(err):
 			return nil, err
 		}
-		if err := c.passOver(ctx, k, r, ask); err != nil {
+		if err := c.passOver(ctx, k, ask); err != nil {
 			return nil, err
 		}
 	}

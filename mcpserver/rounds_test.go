@@ -2,7 +2,6 @@ package mcpserver_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -161,49 +160,32 @@ func TestHowLongADecisionWaitsForItsPrompt(t *testing.T) {
 	}
 }
 
-// stricter is a seat that finds another problem in a request whose deadline is past.
-type stricter struct {
+// brokenList is a client whose List fails once broken is set.
+type brokenList struct {
 	askback.Client
-	pointers []string
+	broken *atomic.Bool
 }
 
-func (s stricter) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	ask, err := s.Client.Ask(ctx, r)
-	if _, absent := errors.AsType[askback.Invalid](err); !absent {
-		return ask, err
+func (b brokenList) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if b.broken.Load() {
+		return askback.Page{}, askback.ErrUnreachable
 	}
-	var bad askback.Invalid
-	for _, pointer := range s.pointers {
-		bad = append(bad, askback.Problem{Pointer: pointer, Detail: "is wrong", Fix: "mend it"})
-	}
-	return ask, bad
+	return b.Client.List(ctx, q)
 }
 
-// An ask counts as absent only if its deadline is the one problem. With any other, the
-// call is an error: it neither asks twice nor is answered from an older answer.
-func TestAnotherProblemIsNoAbsence(t *testing.T) {
-	for _, pointers := range [][]string{{"/deadline"}, {"/deadline", "/context"}, {"/context"}} {
-		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t)
-			d.seat = func(s askback.Client) askback.Client { return stricter{s, pointers} }
-			cs := d.stdio("program", modern, nil)
-			d.rounds(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
-			d.server.ForgetRounds() // as another process
-			done := start(t.Context(), cs, "ask_user_question", database)
-			asks := d.open()
-			if len(pointers) == 1 && pointers[0] == "/deadline" {
-				if len(asks) != 1 {
-					t.Fatalf("%d asks are open, want 1", len(asks))
-				}
-				d.answer(asks[0].ID, askback.Choose("PostgreSQL"))
-				if got := (<-done).text(t); !strings.Contains(got, "PostgreSQL") {
-					t.Errorf("got %q", got)
-				}
-				return
-			}
-			if got := <-done; len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {
-				t.Errorf("%v: %d asks are open; got %q", pointers, len(asks), got.text(t))
-			}
-		})
-	}
+// A call whose last ask cannot be found is an error. It neither asks twice nor returns
+// an older answer.
+func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, broken := newDesk(t), &atomic.Bool{}
+		d.seat = func(s askback.Client) askback.Client { return brokenList{s, broken} }
+		cs := d.stdio("program", modern, nil)
+		d.rounds(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
+		d.server.ForgetRounds() // as another process
+		broken.Store(true)
+		got := <-start(t.Context(), cs, "ask_user_question", database)
+		if asks := d.open(); len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {
+			t.Errorf("%d asks are open; got %q", len(asks), got.text(t))
+		}
+	})
 }
