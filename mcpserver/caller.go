@@ -21,8 +21,8 @@ type caller struct {
 	stdio   bool
 	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
 
-	receipts *tray
-	leave    context.CancelFunc // ends live; nil where the protocol ends the call
+	acks  *group
+	leave context.CancelFunc // ends live; nil where the protocol ends the call
 
 	mu       sync.Mutex
 	given    []gift // by this request
@@ -113,10 +113,7 @@ func (s *Server) replied(w *caller, arrived bool) {
 		return
 	}
 	for _, g := range w.given {
-		t := w.receipts
-		if err := t.put(receipt{w, g}, func() { s.flush(t) }); err != nil {
-			s.lost(g, err)
-		}
+		s.ack(w, g)
 	}
 	w.given, w.over = nil, true
 }

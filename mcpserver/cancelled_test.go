@@ -176,7 +176,7 @@ func callOf(id int, tool, args string) string {
 // nothing, however soon it comes (B7).
 func TestACancellationAfterTheReplyChangesNothing(t *testing.T) {
 	for name, after := range map[string]time.Duration{
-		"while it is written": -1, "at once": 0, "before the receipt": mcpserver.GatherTime - time.Millisecond, "after the receipt": 500 * time.Millisecond,
+		"while it is written": -1, "at once": 0, "before the receipt": mcpserver.AckTick - time.Millisecond, "after the receipt": 500 * time.Millisecond,
 	} {
 		for _, cancels := range []string{`7`, `8`, `"7"`, `null`} {
 			t.Run(name+" of "+cancels, func(t *testing.T) {
@@ -188,10 +188,10 @@ func TestACancellationAfterTheReplyChangesNothing(t *testing.T) {
 						a.read()
 					} else {
 						a.read()
-						pass(after)
+						advance(after)
 						a.cancel(cancels)
 					}
-					gathered()
+					nextTick()
 					if !d.received(t, id) || !d.server.Remembers(id) {
 						t.Errorf("there is a receipt: %t, and it counts as given: %t; want both", d.received(t, id), d.server.Remembers(id))
 					}
@@ -244,10 +244,10 @@ func TestAClientThatCancelsAfterEachReplyIsAnsweredAnew(t *testing.T) {
 						if text := a.read(); !strings.Contains(text, test.want[n]) {
 							t.Errorf("call %d: got %s, want %s", n, text, test.want[n])
 						}
-						pass(late)
+						advance(late)
 						a.cancel(fmt.Sprint(n + 7))
 					}
-					gathered()
+					nextTick()
 					for id := range seen {
 						if !d.received(t, id) {
 							t.Errorf("%s has no receipt", id)

@@ -60,7 +60,7 @@ func (d *desk) restart() {
 	d.server = mcpserver.New(&d.options)
 	d.admin = d.engine.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
 	server := d.server
-	d.t.Cleanup(server.Stop)
+	d.t.Cleanup(func() { server.Stop(); server.Finish() })
 }
 
 // stdio connects a client to a server of one agent.

@@ -8,12 +8,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// How receipts are gathered, and how long the end takes.
+// The limits of Ack and Finish.
 const (
-	GatherTime = gatherTime
-	TrayLimit  = trayLimit
-	TrayMost   = trayMost
-	WaveSize   = waveSize
+	AckTick    = ackTick
+	AckTime    = ackTime
+	MaxAcks    = maxAcks
 	FinishTime = finishTime
 )
 
@@ -41,7 +40,7 @@ func (s *Server) OpenState(text, name, base string, now time.Time) (string, erro
 
 // Give serves a request with a protocol that gives an ask and then replies.
 func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
-	who := &caller{seat: seat, live: r.Context(), receipts: &s.receipts}
+	who := &caller{seat: seat, live: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.tell(who, ask, ask.ID)
 		reply(w, r)
@@ -52,7 +51,7 @@ func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *htt
 // right after its reply is written.
 func (s *Server) GiveAndCancel(seat Agent, ask askback.Ask, before bool) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
-	who := &caller{seat: seat, live: r.Context(), receipts: &s.receipts}
+	who := &caller{seat: seat, live: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.tell(who, ask, ask.ID)
 		if before {
@@ -68,13 +67,6 @@ func (s *Server) InFlight() int {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
 	return len(s.inFlight.who)
-}
-
-// Gathers says whether a timer runs for receipts.
-func (s *Server) Gathers() bool {
-	s.receipts.mu.Lock()
-	defer s.receipts.mu.Unlock()
-	return s.receipts.armed
 }
 
 // Remembers says whether an ask counts as given.

@@ -41,7 +41,7 @@ func TestARevokedTokenHearsNothing(t *testing.T) {
 			if got := <-done; got.err == nil && (!got.IsError || strings.Contains(got.text(t), "SQLite")) {
 				t.Errorf("%s: the revoked token heard %q", tool, got.text(t))
 			}
-			gathered()
+			nextTick()
 			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.AckedAt.IsZero() {
 				t.Errorf("%s: the approval is spent, or the answer received, %v", tool, err)
 			}

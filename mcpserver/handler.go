@@ -47,8 +47,8 @@ func (s *Server) Handler(g Gate) http.Handler {
 			refuse(w, http.StatusForbidden, "a page of another origin may not do that")
 			return
 		}
-		if !s.requests.begin() {
-			s.refuse(w, askback.ErrStopping)
+		if err := s.requests.begin(); err != nil {
+			s.refuse(w, err)
 			return
 		}
 		defer s.requests.end()
@@ -74,7 +74,7 @@ func (s *Server) admit(g Gate, r *http.Request) (*caller, error) {
 	case s.stopping.Err() != nil:
 		return nil, askback.ErrStopping
 	}
-	who.session, who.live, who.receipts = r.Header.Get(sessionHeader), r.Context(), &s.receipts
+	who.session, who.live, who.acks = r.Header.Get(sessionHeader), r.Context(), &s.acks
 	var known session
 	if s.seal.open(who.session, &known, "session", who.name) {
 		who.client = known.Client

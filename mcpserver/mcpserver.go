@@ -105,12 +105,12 @@ type Server struct {
 	protocol *mcp.Server
 	// What Finish waits for: requests over HTTP and connections on stdio, and the
 	// receipts of the former.
-	requests  tally
-	receipts  tray
+	requests  group
+	acks      group
 	writeTime time.Duration // for a piece of a reply
-	// receiving ends when Finish has no more time: then no receipt is written.
-	receiving context.Context
-	cut       context.CancelFunc
+	// acking ends when Finish has no more time: then no outcome is acknowledged.
+	acking context.Context
+	cut    context.CancelFunc
 	// stopping ends when Stop is called: then nothing waits any more.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -128,7 +128,7 @@ func New(o *Options) *Server {
 	if o.Secret != nil && len(o.Secret) < minSecret {
 		panic(fmt.Sprintf("mcpserver: Options.Secret has %d bytes; it needs %d, or is nil", len(o.Secret), minSecret))
 	}
-	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now()), writeTime: writeTime}
+	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now()), writeTime: writeTime, acks: group{limit: maxAcks}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -136,7 +136,7 @@ func New(o *Options) *Server {
 		s.seal = []byte(rand.Text() + rand.Text())
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.receiving, s.cut = context.WithCancel(context.Background())
+	s.acking, s.cut = context.WithCancel(context.Background())
 	s.protocol = s.speak()
 	return s
 }
@@ -158,7 +158,7 @@ func (s *Server) Finish() {
 	defer s.cut()
 	late := time.NewTimer(finishTime)
 	defer late.Stop()
-	for _, end := range []func() <-chan struct{}{s.requests.close, func() <-chan struct{} { return s.end(&s.receipts) }} {
+	for _, end := range []func() <-chan struct{}{s.requests.close, s.acks.close} {
 		select {
 		case <-end():
 		case <-late.C:

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/mcpserver"
 )
 
 // pipes is a network within the process: nothing is buffered, and time can be
@@ -82,12 +81,6 @@ func (d *desk) received(t *testing.T, id string) bool {
 	return !ask.AckedAt.IsZero()
 }
 
-// gathered lets the time pass in which receipts wait for one another.
-func gathered() {
-	<-time.After(mcpserver.GatherTime + time.Millisecond) // by the clock of the bubble
-	synctest.Wait()
-}
-
 // write writes a call of bot, without sessions, to a connection that is closed after
 // the reply.
 func (d *desk) write(conn net.Conn, tool, args string) {
@@ -127,7 +120,7 @@ func TestAReaderThatDoesNotReadIsCutOff(t *testing.T) {
 			if n := d.serving.Load(); n != 0 {
 				t.Errorf("reads %t: %d requests are still served", reads, n)
 			}
-			gathered()
+			nextTick()
 			if got := d.received(t, id); got != reads {
 				t.Errorf("reads %t: there is a receipt: %t", reads, got)
 			}
@@ -155,7 +148,7 @@ func TestASlowReaderGetsAllOfIt(t *testing.T) {
 				break
 			}
 		}
-		if gathered(); !d.received(t, ask.ID) {
+		if nextTick(); !d.received(t, ask.ID) {
 			t.Error("there is no receipt")
 		}
 	})

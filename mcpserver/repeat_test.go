@@ -415,7 +415,7 @@ func TestWhatWasGivenHasAReceipt(t *testing.T) {
 			if waits() {
 				t.Error("the answer is in the list after it was given")
 			}
-			gathered()
+			nextTick()
 		}
 		if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || ask.AckedAt.IsZero() {
 			t.Errorf("there is no receipt, %v", err)

@@ -236,7 +236,7 @@ func TestAnApprovalThatCannotBeSpentIsNotGiven(t *testing.T) {
 					t.Errorf("%v: error %t, %q", err, got.IsError, text)
 				}
 			}
-			gathered()
+			nextTick()
 			if ask, err := d.engine.As(bot).Get(t.Context(), id); err != nil || !ask.AckedAt.IsZero() {
 				t.Errorf("there is a receipt, %v", err)
 			}

@@ -12,8 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/askback/askback"
 )
 
 // maxLine bounds a message on stdio. The protocol ends with one that is longer, so
@@ -23,15 +21,15 @@ const maxLine = 16 << 20
 // ServeStdio serves one agent, one message a line, until in ends or ctx does.
 // When in ends it returns nil, and every ask stays as it is.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
-	if !s.requests.begin() {
-		return askback.ErrStopping
+	if err := s.requests.begin(); err != nil {
+		return err
 	}
 	defer s.requests.end()
 	live, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	l := &line{
 		server: s, agent: agent, session: rand.Text(), live: live, hangUp: hangUp, out: &counted{Writer: out}, open: map[jsonrpc.ID]*caller{},
-		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine},
+		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine}, acks: group{limit: maxAcks},
 	}
 	defer l.end()
 	err := s.protocol.Run(ctx, l)
@@ -51,7 +49,7 @@ type line struct {
 	session   string
 	live      context.Context
 	hangUp    context.CancelFunc // ends all waiting
-	receipts  tray
+	acks      group
 
 	writing sync.Mutex
 	out     *counted
@@ -122,7 +120,7 @@ func onStdio(ctx context.Context, req mcp.Request) context.Context {
 // admit makes the caller of a request. One whose id is in use is dropped by the
 // protocol, and gives nothing.
 func (l *line) admit(id jsonrpc.ID) *caller {
-	who := &caller{seat: l.agent, session: l.session, stdio: true, live: l.live, receipts: &l.receipts}
+	who := &caller{seat: l.agent, session: l.session, stdio: true, live: l.live, acks: &l.acks}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[id] != nil || l.ended {
@@ -200,7 +198,7 @@ func (l *line) end() {
 	for _, who := range open {
 		l.server.replied(who, false)
 	}
-	<-l.server.end(&l.receipts) // it has its bound
+	<-l.acks.close() // each has its bound
 }
 
 // counted is an output that belongs to somebody else. It counts the bytes that it

@@ -98,10 +98,10 @@ func TestRepliesOnStdioHaveTheirOwnReceipts(t *testing.T) {
 		c := d.terminal(t, w)
 		lines := bufio.NewScanner(r)
 		one, two, three := d.answered(t).ID, d.answered(t).ID, d.answered(t).ID
-		next := func() string { lines.Scan(); gathered(); return lines.Text() }
+		next := func() string { lines.Scan(); nextTick(); return lines.Text() }
 		next() // to initialize
 		c.send(t, look(2, one))
-		gathered()
+		nextTick()
 		if d.received(t, one) {
 			t.Error("there is a receipt before the reply was read")
 		}
@@ -114,7 +114,7 @@ func TestRepliesOnStdioHaveTheirOwnReceipts(t *testing.T) {
 			t.Errorf("got %s; a receipt: %t", got, d.received(t, two))
 		}
 		c.send(t, "["+look(3, three)+`, {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which?"}}}]`)
-		gathered()
+		nextTick()
 		if d.received(t, three) {
 			t.Error("there is a receipt for what waits for the rest of its batch")
 		}
@@ -135,7 +135,7 @@ func TestAnIDInUseHidesNoReceipt(t *testing.T) {
 		id := d.only().ID
 		c.send(t, look(2, id))
 		d.answer(id, askback.Choose("Ada"))
-		gathered()
+		nextTick()
 		if n := strings.Count(out.String(), `"id":2`); n != 1 || !strings.Contains(out.String(), "Ada") || !d.received(t, id) {
 			t.Errorf("%d replies: %s; a receipt: %t", n, out.String(), d.received(t, id))
 		}

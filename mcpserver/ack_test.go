@@ -1,0 +1,247 @@
+package mcpserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/mcpserver"
+)
+
+// ackCounter is a client that counts calls of Ack.
+type ackCounter struct {
+	askback.Client
+	release              chan struct{} // each call waits until it is closed; nil waits for nothing
+	err                  error
+	running, most, total atomic.Int64
+}
+
+func (c *ackCounter) Ack(ctx context.Context, _ string) (askback.Ask, error) {
+	c.total.Add(1)
+	for running := c.running.Add(1); ; {
+		if most := c.most.Load(); most >= running || c.most.CompareAndSwap(most, running) {
+			break
+		}
+	}
+	defer c.running.Add(-1)
+	if c.release != nil {
+		select {
+		case <-c.release:
+		case <-ctx.Done():
+			return askback.Ask{}, ctx.Err()
+		}
+	}
+	return askback.Ask{}, c.err
+}
+
+// deliver serves requests, each of which delivers the outcome of an ask of its own. Their
+// ids are the numbers from one to the other.
+func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
+	for n := from; n < to; n++ {
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
+		s.Give(c, askback.Ask{ID: fmt.Sprint(n)}, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) {})
+	}
+	synctest.Wait()
+}
+
+// advance lets time pass in the bubble.
+func advance(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// nextTick lets time pass until outcomes have been acknowledged.
+func nextTick() { advance(mcpserver.AckTick) }
+
+// Replies do not wait for Ack. The calls of Ack of one tick run at the same moment, so that
+// the store commits them together.
+func TestAcksOfOneTickRunTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
+		deliver(s, c, 0, 50)
+		advance(mcpserver.AckTick - time.Millisecond)
+		deliver(s, c, 50, 100)
+		if n := c.running.Load(); n != 0 {
+			t.Errorf("%d calls of Ack before the tick", n)
+		}
+		advance(time.Millisecond)
+		deliver(s, c, 100, 101)
+		if n := c.running.Load(); n != 100 {
+			t.Errorf("%d calls of Ack at the tick, want 100", n)
+		}
+		close(c.release)
+		if nextTick(); c.total.Load() != 101 {
+			t.Errorf("%d calls of Ack, want 101", c.total.Load())
+		}
+	})
+}
+
+// If the store hangs, the number of goroutines is bounded, and an outcome that cannot be
+// acknowledged for this reason counts as not delivered.
+func TestAcksAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := runtime.NumGoroutine()
+		const most = mcpserver.MaxAcks
+		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
+		deliver(s, c, 0, most+2)
+		advance(mcpserver.AckTick)
+		last, next := s.Remembers(fmt.Sprint(most-1)), s.Remembers(fmt.Sprint(most))
+		if n := runtime.NumGoroutine() - before; n > most || c.running.Load() != most || !last || next {
+			t.Errorf("%d goroutines, %d calls of Ack, want %d; the last counts as delivered: %t; the next: %t", n, c.running.Load(), most, last, next)
+		}
+		close(c.release)
+		synctest.Wait()
+		if n := runtime.NumGoroutine(); n > before+3 || c.total.Load() != most {
+			t.Errorf("%d goroutines, before it %d; %d calls of Ack, want %d", n, before, c.total.Load(), most)
+		}
+		deliver(s, c, most, most+1)
+		if nextTick(); c.total.Load() != most+1 {
+			t.Error("nothing is acknowledged after the store has recovered")
+		}
+	})
+}
+
+func TestOutcomeWhoseAckFailsIsDeliveredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := mcpserver.New(nil), &ackCounter{err: errors.New("disk")}
+		deliver(s, c, 0, 1)
+		if !s.Remembers("0") {
+			t.Error("the outcome does not count as delivered before the call of Ack")
+		}
+		if nextTick(); s.Remembers("0") {
+			t.Error("the outcome counts as delivered")
+		}
+	})
+}
+
+func TestAckHasATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
+		deliver(s, c, 0, 3)
+		advance(mcpserver.AckTick + mcpserver.AckTime)
+		if s.Remembers("0") || s.Remembers("2") || c.running.Load() != 0 {
+			t.Errorf("%d calls of Ack are running", c.running.Load())
+		}
+	})
+}
+
+// Stdio and Finish wait for calls of Ack, each for its own.
+func TestTheEndWaitsForAcks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		one, two := d.answered(t), d.answered(t)
+		c := d.terminal(t, io.Discard)
+		c.send(t, look(2, two.ID))
+		if d.received(t, two.ID) {
+			t.Error("the outcome is acknowledged before the tick")
+		}
+		_ = c.in.Close()
+		<-c.served
+		if !d.received(t, two.ID) || d.received(t, one.ID) {
+			t.Errorf("after stdio: acknowledged %t, want true; the other %t", d.received(t, two.ID), d.received(t, one.ID))
+		}
+		d.server.Give(d.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
+		d.server.Stop()
+		begun := time.Now()
+		d.server.Finish()
+		if took := time.Since(begun); took > mcpserver.AckTick || !d.received(t, one.ID) {
+			t.Errorf("Finish took %s, and the outcome is acknowledged: %t", took, d.received(t, one.ID))
+		}
+	})
+}
+
+// When Finish has no more time, it cancels the running calls of Ack and starts no other.
+func TestNoAckAfterFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		id := d.answered(t).ID
+		get, replied := make(chan struct{}), make(chan struct{})
+		web := d.through(func(s askback.Client) askback.Client { return sluggish{Client: s, get: get} })
+		go func() {
+			defer close(replied)
+			post(t, web, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
+		}()
+		synctest.Wait()
+		finished, running, waiting := make(chan time.Time), &ackCounter{release: make(chan struct{})}, &ackCounter{}
+		advance(mcpserver.AckTick / 2) // so that Finish ends between two ticks
+		begun := time.Now()
+		go func() { d.server.Finish(); finished <- time.Now() }()
+		advance(mcpserver.FinishTime - mcpserver.AckTick)
+		deliver(d.server, running, 0, 1)
+		advance(mcpserver.AckTick - time.Millisecond)
+		deliver(d.server, waiting, 1, 2)
+		if running.running.Load() != 1 {
+			t.Error("no call of Ack is running")
+		}
+		if took := (<-finished).Sub(begun); took != mcpserver.FinishTime {
+			t.Errorf("Finish took %s", took)
+		}
+		deliver(d.server, waiting, 2, 3)
+		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || d.server.Remembers("0") || d.server.Remembers("1") {
+			t.Errorf("%d calls of Ack are running, %d began after Finish", running.running.Load(), waiting.total.Load())
+		}
+		close(get)
+		<-replied
+	})
+}
+
+// With replies, cancellations and the end at once, every outcome is acknowledged or counts
+// as not delivered, and no request stays in memory.
+func TestAcksAndCancellationsAtOnce(t *testing.T) {
+	d := newDesk(t)
+	ids := make([]string, 200)
+	for n := range ids {
+		ids[n] = d.answered(t).ID
+	}
+	web := d.web("bot")
+	send := func(body string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Header = http.Header{
+			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+			"Mcp-Protocol-Version": {legacy}, "Mcp-Session-Id": {"mine"},
+		}
+		res, err := web.Do(r)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+	}
+	var clients sync.WaitGroup
+	for n, id := range ids {
+		clients.Go(func() { send(look(n, id)) })
+		clients.Go(func() {
+			send(fmt.Sprintf(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d}}`, n))
+		})
+	}
+	clients.Wait()
+	d.server.Stop()
+	begun := time.Now()
+	if d.server.Finish(); time.Since(begun) >= mcpserver.FinishTime {
+		t.Error("Finish waited for calls of Ack that do not exist")
+	}
+	for _, id := range ids {
+		if d.received(t, id) != d.server.Remembers(id) {
+			t.Errorf("%s is acknowledged: %t, and counts as delivered: %t", id, d.received(t, id), d.server.Remembers(id))
+		}
+	}
+	if n := d.server.InFlight(); n != 0 {
+		t.Errorf("%d requests are in memory", n)
+	}
+}

@@ -1,0 +1,56 @@
+package mcpserver
+
+import (
+	"sync"
+
+	"github.com/askback/askback"
+)
+
+// A group counts calls in progress, so that the end can wait for them. The zero value is
+// open, empty and without a limit.
+type group struct {
+	limit int // the most calls at once; 0 is no limit
+
+	mu   sync.Mutex
+	n    int
+	idle chan struct{} // nil until close is called; closed when no call is in progress
+}
+
+// begin counts one more call. The error is [askback.ErrStopping] after close, and
+// [askback.ErrBusy] at the limit; the call must not be made then.
+func (g *group) begin() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.idle != nil:
+		return askback.ErrStopping
+	case g.limit > 0 && g.n == g.limit:
+		return askback.ErrBusy
+	}
+	g.n++
+	return nil
+}
+
+// end counts one call less.
+func (g *group) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.n--
+	if g.idle != nil && g.n == 0 {
+		close(g.idle)
+	}
+}
+
+// close makes begin fail from now on. The channel that it returns is closed when the
+// last call has ended.
+func (g *group) close() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.idle == nil {
+		g.idle = make(chan struct{})
+		if g.n == 0 {
+			close(g.idle)
+		}
+	}
+	return g.idle
+}
