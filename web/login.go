@@ -54,8 +54,8 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	login.Keep(w, r, secret, askback.BrowserTime)
-	http.Redirect(w, r, readable(login.Remembered(w, r)), http.StatusSeeOther)
+	login.SetCookie(w, r, secret, askback.BrowserTime)
+	http.Redirect(w, r, readable(login.TakeReturnPath(w, r)), http.StatusSeeOther)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	login.End(w, r)
+	login.ClearCookie(w, r)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
 }

@@ -144,8 +144,8 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
 			s.log.Warn("the log-in before could not be ended", "error", err)
 		}
 	}
-	login.Keep(w, r, secret, askback.SignInTime)
-	login.Remembered(w, r) // the issuer's answer says where to go
+	login.SetCookie(w, r, secret, askback.SignInTime)
+	login.TakeReturnPath(w, r) // the issuer's answer says where to go
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
@@ -171,10 +171,10 @@ func (s *site) notSignedIn(w http.ResponseWriter, r *http.Request, to string, er
 			"If that is a mistake, whoever runs this server can add the address. Or choose another account:",
 		}
 		n.SignIn.At = s.signInAt(to, true)
-	case errors.Is(err, login.ErrAttempt):
+	case errors.Is(err, login.ErrNotPending):
 		n.Body = []string{"This log-in did not begin in this browser, or it took too long. Nothing has changed. Begin again:"}
 		n.SignIn.At = s.signInAt("/", false)
-	case errors.Is(err, login.ErrSilent):
+	case errors.Is(err, login.ErrNoEmail):
 		n.Body = []string{s.issuer.Name() + " does not tell whether you have an e-mail address that is yours. Nobody can log in like that: tell whoever runs this server."}
 	case errors.Is(err, login.ErrClient), errors.Is(err, errChanged):
 		status = http.StatusServiceUnavailable
@@ -200,7 +200,7 @@ func (s *site) notSignedIn(w http.ResponseWriter, r *http.Request, to string, er
 	default:
 		return err
 	}
-	if errors.Is(err, login.ErrAttempt) || errors.Is(err, login.ErrTooMany) {
+	if errors.Is(err, login.ErrNotPending) || errors.Is(err, login.ErrTooMany) {
 		s.log.Debug("somebody was not logged in", "error", err)
 	} else {
 		s.log.Warn("somebody was not logged in", "error", err)

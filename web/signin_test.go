@@ -106,9 +106,9 @@ func TestSignInErrors(t *testing.T) {
 		says   string
 	}{
 		"a stranger":     {"<b>eve</b>@example.com", nil, 403, "<b>eve</b>@example.com"},
-		"another":        {"", login.ErrAttempt, 403, "did not begin in this browser"},
+		"another":        {"", login.ErrNotPending, 403, "did not begin in this browser"},
 		"not verified":   {"", login.ErrUnverified, 403, "has not confirmed"},
-		"no word of it":  {"", login.ErrSilent, 403, "does not tell"},
+		"no word of it":  {"", login.ErrNoEmail, 403, "does not tell"},
 		"denied":         {"", fmt.Errorf("%w: <i>secret</i>", login.ErrDenied), 403, "did not let you in"},
 		"a broken token": {"", login.ErrInvalid, 403, "did not let you in"},
 		"away":           {"", fmt.Errorf("%w: secret", login.ErrUnreachable), 503, "does not answer"},

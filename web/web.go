@@ -231,7 +231,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, askback.ErrUnauthorized):
 		f.Notice = s.offer(f.Notice, r)
 		if to := readable(r.URL.Path); to != "/" {
-			login.Remember(w, r, to, askback.LoginTime)
+			login.SetReturnPath(w, r, to, askback.LoginTime)
 		}
 	case f.status < http.StatusInternalServerError:
 		frame = s.frameOf(r)

@@ -8,61 +8,62 @@ import (
 	"strings"
 )
 
-// Agent returns the name of the agent that shows an access token, and what people may
-// know it by, a verified address that is plain, or "": a JWT of the
-// issuer (RFC 9068) whose audience is the public URL and [ResourcePath]. Its subject
-// gives it its name, which stays with the next token; an address may be somebody
-// else's one day. The error is [ErrInvalid] or [ErrUnreachable].
+// Agent verifies an access token and returns the name of its agent. The token is a JWT
+// of the issuer (RFC 9068) whose audience is the public URL and [ResourcePath].
+//
+// The name is made of the subject, which is the same in the next token; an e-mail address
+// may belong to another person one day. The label is the verified e-mail address, or "" if
+// there is none or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
 		return "", "", ErrInvalid
 	}
-	verified, says, err := i.verify(ctx, token, i.settings.PublicURL+ResourcePath)
+	verified, c, err := i.verify(ctx, token, i.settings.PublicURL+ResourcePath)
 	if err != nil {
 		return "", "", err
 	}
-	if why := noAccess(typeOf(token), says); why != "" {
+	if why := rejectAccess(tokenType(token), c); why != "" {
 		return "", "", fmt.Errorf("%w: %s", ErrInvalid, why)
 	}
-	if email, ok := says.verified(); ok && plain(email) == email {
+	if email, ok := c.verifiedEmail(); ok && printable(email) == email {
 		label = email
 	}
-	return "oauth:" + plain(verified.Subject), label, nil
+	return "oauth:" + printable(verified.Subject), label, nil
 }
 
-// noAccess says why a token of the issuer opens nothing, or "". One that says it is
-// an access token is one; of others, those are not taken that are known to be
-// something else (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
-func noAccess(kind string, says claims) (why string) {
+// rejectAccess returns why a token of the issuer is not an access token, or "". A token
+// of the type at+jwt is one. Of other types, those known to be something else are
+// rejected (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
+func rejectAccess(typ string, c claims) (why string) {
 	switch {
-	case says.has("cnf"):
-		return "whoever shows it has to prove more, which is not asked here" // RFC 7800
-	case kind == "at+jwt":
+	case c.has("cnf"):
+		return "it requires a proof of possession, which this server does not check" // RFC 7800
+	case typ == "at+jwt":
 		return ""
-	case kind != "" && kind != "jwt":
+	case typ != "" && typ != "jwt":
 		return "it is a token of another type"
 	}
 	for _, key := range []string{"nonce", "events", "at_hash", "c_hash"} {
-		if says.has(key) {
-			return "it tells a client who logged in or out, and opens nothing"
+		if c.has(key) {
+			return "it is an ID token or a logout token, not an access token"
 		}
 	}
-	switch says.text("typ") {
+	switch c.text("typ") {
 	case "", "Bearer":
 		return ""
 	}
 	return "it is a token of another type"
 }
 
-// isJWT says whether a secret has the looks of a signed token in its compact form.
+// isJWT reports whether a secret has the form of a signed token in compact form.
 func isJWT(secret string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 	return strings.Count(secret, ".") == 2 && strings.Trim(secret, letters) == ""
 }
 
-// typeOf is the type in the header of a token that was verified, in lower case and
-// without its "application/"; "" where there is none.
-func typeOf(token string) string {
+// tokenType returns the type in the header of a verified token, in lower case and without
+// "application/", or "" if there is none. A header that cannot be read has the type "?".
+func tokenType(token string) string {
 	header, _, _ := strings.Cut(token, ".")
 	b, err := base64.RawURLEncoding.DecodeString(header)
 	if err != nil {
@@ -75,19 +76,19 @@ func typeOf(token string) string {
 	return strings.TrimPrefix(strings.ToLower(c.text("typ")), "application/")
 }
 
-// hashed is how the name of a hash begins.
-const hashed = "sha256:"
+// hashPrefix is the prefix of a subject that was replaced by its hash.
+const hashPrefix = "sha256:"
 
-// maxPlain is how long a subject may be to stand as it is.
-const maxPlain = 100
+// maxPrintable is the length from which a subject is replaced by its hash, in bytes.
+const maxPrintable = 100
 
-// plain is a text that people can read in one line, and no two subjects have the same;
-// what cannot stand as it is becomes its hash.
-func plain(s string) string {
-	visible := func(r rune) bool { return r > ' ' && r < 0x7f }
-	if len(s) <= maxPlain && !strings.HasPrefix(s, hashed) && strings.IndexFunc(s, func(r rune) bool { return !visible(r) }) < 0 {
+// printable returns a text that people can read in one line. A text that is too long, or
+// has other than visible ASCII characters, becomes its hash, so no two subjects collide.
+func printable(s string) string {
+	hidden := func(r rune) bool { return r <= ' ' || r >= 0x7f }
+	if len(s) <= maxPrintable && !strings.HasPrefix(s, hashPrefix) && strings.IndexFunc(s, hidden) < 0 {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
-	return hashed + base64.RawURLEncoding.EncodeToString(sum[:])
+	return hashPrefix + base64.RawURLEncoding.EncodeToString(sum[:])
 }

@@ -9,24 +9,24 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// claims are what a token says, read strictly: the library takes a key in any case,
-// and the last of several.
+// claims are the claims of a token, read strictly. encoding/json would accept a name in
+// any case, and the last of several.
 type claims struct{ jcs.Value }
 
-// weighty are the claims that decide something.
-var weighty = []string{
+// strictNames are the claims that this package reads.
+var strictNames = []string{
 	"iss", "sub", "aud", "exp", "nbf", "nonce", "email", "email_verified", "typ", "cnf", "events", "at_hash", "c_hash",
 }
 
-// readClaims refuses what two readers could read as two things.
+// readClaims parses claims. It rejects input that two parsers could read differently.
 func readClaims(b []byte) (claims, error) {
 	v, err := jcs.Parse(b)
 	if err != nil {
 		return claims{}, err
 	}
 	for _, m := range v.Members() {
-		if slices.ContainsFunc(weighty, func(w string) bool { return w != m.Name && strings.EqualFold(w, m.Name) }) {
-			return claims{}, fmt.Errorf("the claim %q is written in another way than it should be", m.Name)
+		if slices.ContainsFunc(strictNames, func(name string) bool { return name != m.Name && strings.EqualFold(name, m.Name) }) {
+			return claims{}, fmt.Errorf("the claim %q is not written in lower case", m.Name)
 		}
 	}
 	return claims{v}, nil
@@ -34,8 +34,8 @@ func readClaims(b []byte) (claims, error) {
 
 func (c claims) has(name string) bool { _, ok := c.Get(name); return ok }
 
-// text is a claim that is a text; "" where there is none, and "?", which is no value of
-// any that we take, where it is something else.
+// text returns a claim that is a string, and "" if there is none. For a claim of another
+// type it returns "?", which is not a valid value of any claim.
 func (c claims) text(name string) string {
 	v, ok := c.Get(name)
 	if !ok {
@@ -47,20 +47,20 @@ func (c claims) text(name string) string {
 	return v.Text()
 }
 
-// silent says whether nothing is said of the person's address, or of whose it is.
-func (c claims) silent() bool { return !c.has("email") || !c.has("email_verified") }
+// lacksEmail reports whether the e-mail address is missing, or whether it is verified.
+func (c claims) lacksEmail() bool { return !c.has("email") || !c.has("email_verified") }
 
-// maxEmail is how long an address can be (RFC 5321).
+// maxEmail is the greatest length of an e-mail address (RFC 5321).
 const maxEmail = 254
 
-// verified returns the address that is this person's own, if the issuer says so. Some
-// issuers write true as a text.
-func (c claims) verified() (email string, ok bool) {
+// verifiedEmail returns the e-mail address if the issuer has verified that it belongs to
+// this person. Some issuers write true as a string.
+func (c claims) verifiedEmail() (email string, ok bool) {
 	v, _ := c.Get("email_verified")
-	sure := v.Kind == jcs.Bool && v.Bool() || v.Kind == jcs.String && v.Text() == "true"
+	verified := v.Kind == jcs.Bool && v.Bool() || v.Kind == jcs.String && v.Text() == "true"
 	email = c.text("email")
 	a, err := mail.ParseAddress(email)
-	if !sure || err != nil || a.Address != email || len(email) > maxEmail {
+	if !verified || err != nil || a.Address != email || len(email) > maxEmail {
 		return "", false
 	}
 	return email, true

@@ -17,86 +17,83 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The errors of an [Issuer]. What the issuer said itself stands behind them, for
-// the log alone.
+// The errors of an [Issuer]. They wrap what the issuer replied, which is for the log only.
 var (
-	// ErrUnreachable: the issuer does not answer, or not as one.
+	// ErrUnreachable is returned if the issuer does not answer, or not as an issuer does.
 	ErrUnreachable = errors.New("the issuer does not answer as it should")
-	// ErrInvalid: a token is none of the issuer's, or not for us, or over.
-	ErrInvalid = errors.New("no token that is good here")
-	// ErrAttempt: this browser began no log-in like this one, or too long ago.
-	ErrAttempt = errors.New("this browser began no such log-in")
-	// ErrDenied: the issuer did not let the person in.
-	ErrDenied = errors.New("the issuer let nobody in")
-	// ErrTooMany: so many log-ins end at this moment that the issuer would be flooded.
+	// ErrInvalid is returned for a token that is not the issuer's, not for this server, or
+	// expired.
+	ErrInvalid = errors.New("the token is not valid here")
+	// ErrNotPending is returned if this browser has not begun the log-in that it finishes,
+	// or began it too long ago.
+	ErrNotPending = errors.New("this browser has not begun this log-in")
+	// ErrDenied is returned if the issuer did not log the person in.
+	ErrDenied = errors.New("the issuer denied the log-in")
+	// ErrTooMany is returned if more log-ins end at this moment than the issuer may be
+	// asked about.
 	ErrTooMany = errors.New("too many log-ins end at this moment")
-	// ErrClient: the issuer does not take this server for who it says it is.
-	ErrClient = errors.New("the issuer does not take login.oidc.client_id and client_secret")
-	// ErrSilent: the issuer does not say whether there is an e-mail that is this
-	// person's own.
-	ErrSilent = errors.New("the issuer does not say whose e-mail address it is")
-	// ErrUnverified: the issuer says that the e-mail may not be this person's own.
-	ErrUnverified = errors.New("the issuer has not verified an e-mail address")
+	// ErrClient is returned if the issuer does not accept the credentials of this server.
+	ErrClient = errors.New("the issuer does not accept login.oidc.client_id and client_secret")
+	// ErrNoEmail is returned if the issuer does not send an e-mail address, or not whether
+	// it is verified.
+	ErrNoEmail = errors.New("the issuer does not send a verified e-mail address")
+	// ErrUnverified is returned if the issuer has not verified the e-mail address.
+	ErrUnverified = errors.New("the issuer has not verified the e-mail address")
 )
 
-// Settings are what an [Issuer] must know.
+// Settings are the settings of an [Issuer].
 type Settings struct {
-	Issuer       string // as its discovery document writes it
+	Issuer       string // the URL in its discovery document
 	ClientID     string
-	ClientSecret string            // "": a public client
-	PublicURL    string            // of this server, without a slash at the end
-	Key          []byte            // signs attempts; the same for all processes that serve the same people; nil: one of this process
-	Now          func() time.Time  // nil: time.Now
-	Transport    http.RoundTripper // nil: http.DefaultTransport
+	ClientSecret string // "" for a public client
+	PublicURL    string // of this server, without a slash at the end
+	// Key signs pending logins. Processes that serve the same people share it. Nil
+	// generates one for this process.
+	Key       []byte
+	Now       func() time.Time  // nil is time.Now
+	Transport http.RoundTripper // nil is http.DefaultTransport
 }
 
-// CallbackPath is where the issuer sends people back to.
+// CallbackPath is the path to which the issuer redirects people after a log-in.
 const CallbackPath = "/login/oidc/callback"
 
-// ResourcePath is what tokens of agents are for: their audience is the public URL
-// and this path (RFC 8707).
+// ResourcePath and the public URL in front of it are the audience of agents' tokens
+// (RFC 8707).
 const ResourcePath = "/mcp"
 
-// An Issuer says who somebody is, by OpenID Connect. It is asked when it is first
-// needed, so a server starts without it.
+// An Issuer authenticates people and agents by OpenID Connect. It is read when it is
+// first needed, so a server starts without it.
 type Issuer struct {
-	settings  Settings
-	published *http.Client // for its keys and what it says of itself
-	direct    *http.Client // for what it says of a person
+	settings Settings
+	cached   *http.Client // for its metadata and keys
+	direct   *http.Client // for tokens and claims of a person
 
 	exchanges *rate.Limiter
 
-	mu    sync.Mutex
-	known *provider // nil: not reached so far
-	tried time.Time // when it was last asked
+	mu        sync.Mutex
+	known     *provider // nil before the first discovery
+	attempted time.Time // when discovery was last attempted
 }
 
-// provider is an issuer that was reached.
+// provider is the result of a discovery.
 type provider struct {
 	*oidc.Provider
 	keys  keys
-	style oauth2.AuthStyle // how it wants to have our secret
+	style oauth2.AuthStyle // how it expects the client secret
 	found time.Time
 }
 
-func (p *provider) at() time.Time {
-	if p == nil {
-		return time.Time{}
-	}
-	return p.found
-}
-
-// How many codes are exchanged a second, and at once: strangers must not be able to
-// use up what the issuer allows us.
+// The rate limit for exchanging codes, for each second and at once. Without it, strangers
+// could use up the limit that the issuer has for this server.
 const (
 	exchangeRate  = 5
 	exchangeBurst = 20
 )
 
-// patience is how long the issuer may take for one answer.
-const patience = 10 * time.Second
+// issuerTimeout bounds one request to the issuer.
+const issuerTimeout = 10 * time.Second
 
-// NewIssuer returns an issuer, and does not speak to it yet.
+// NewIssuer returns an issuer. It sends no request yet.
 func NewIssuer(s Settings) *Issuer {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -110,19 +107,19 @@ func NewIssuer(s Settings) *Issuer {
 	return &Issuer{
 		settings:  s,
 		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
-		published: &http.Client{Transport: &board{next: s.Transport, now: s.Now}}, // which is patient by itself
-		// What is sent to the issuer, a secret among it, is not sent on.
-		direct: &http.Client{Timeout: patience, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		cached:    &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now}}, // which has its own timeout
+		// Requests carry secrets, which a redirect must not send elsewhere.
+		direct: &http.Client{Timeout: issuerTimeout, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 }
 
-// Address is the issuer's own.
+// Address returns the URL of the issuer.
 func (i *Issuer) Address() string { return i.settings.Issuer }
 
-// Callback is where the issuer sends people back to.
+// Callback returns the URL to which the issuer redirects people after a log-in.
 func (i *Issuer) Callback() string { return i.settings.PublicURL + CallbackPath }
 
-// Name is what people know the issuer by: its host.
+// Name returns the host of the issuer, by which people know it.
 func (i *Issuer) Name() string {
 	u, err := url.Parse(i.settings.Issuer)
 	if err != nil {
@@ -131,43 +128,43 @@ func (i *Issuer) Name() string {
 	return u.Host
 }
 
-// Reach looks whether the issuer answers. The error is [ErrUnreachable].
+// Reach checks that the issuer can be reached. The error is [ErrUnreachable].
 func (i *Issuer) Reach(ctx context.Context) error {
-	_, err := i.reach(ctx)
+	_, err := i.provider(ctx)
 	return err
 }
 
-// The ages of what is known of an issuer. After the first it is read again, so that
-// keys it withdrew open nothing any more. When the issuer does not answer, what is
-// known holds until the second, and it is asked no more often than every third.
+// The ages of the result of a discovery. After freshTime it is read again, so that keys
+// which the issuer withdrew are no longer accepted. If that fails, it is used until
+// staleTime, and read again at most once in retryTime.
 const (
 	freshTime = 10 * time.Minute
 	staleTime = time.Hour
 	retryTime = 10 * time.Second
 )
 
-// refreshTime is how long a caller waits for news where something is known.
+// refreshTime bounds a new discovery if there is a result that can still be used.
 const refreshTime = 2 * time.Second
 
-// reach returns the issuer as it describes itself.
-func (i *Issuer) reach(ctx context.Context) (*provider, error) {
+// provider returns the result of a recent discovery, or reads it.
+func (i *Issuer) provider(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
 	now := i.settings.Now()
-	known, age := i.known, now.Sub(i.known.at())
-	holds := known != nil && age < staleTime
-	if holds && (age < freshTime || now.Sub(i.tried) < retryTime) {
+	known := i.known
+	usable := known != nil && now.Sub(known.found) < staleTime
+	if usable && (now.Sub(known.found) < freshTime || now.Sub(i.attempted) < retryTime) {
 		i.mu.Unlock()
 		return known, nil
 	}
-	i.tried = now
+	i.attempted = now
 	i.mu.Unlock()
-	looking, cancel := ctx, func() {}
-	if holds {
-		looking, cancel = context.WithTimeout(ctx, refreshTime)
+	cancel := func() {}
+	if usable {
+		ctx, cancel = context.WithTimeout(ctx, refreshTime)
 	}
 	defer cancel()
-	p, err := i.discover(looking)
-	if err != nil && holds {
+	p, err := i.discover(ctx)
+	if err != nil && usable {
 		return known, nil
 	}
 	if err != nil {
@@ -179,47 +176,46 @@ func (i *Issuer) reach(ctx context.Context) (*provider, error) {
 	return p, nil
 }
 
-// discover reads what an issuer says of itself (OpenID Connect Discovery 1.0), and
-// its keys.
+// discover reads the metadata of the issuer (OpenID Connect Discovery 1.0) and its keys.
 func (i *Issuer) discover(ctx context.Context) (*provider, error) {
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.published), i.settings.Issuer)
+	found, err := oidc.NewProvider(oidc.ClientContext(ctx, i.cached), i.settings.Issuer)
 	if other := (*oidc.IssuerMismatchError)(nil); errors.As(err, &other) {
-		return nil, fmt.Errorf("login.oidc.issuer is %q, and the issuer calls itself %.300q: write that", other.Provided, other.Discovered)
+		return nil, fmt.Errorf("login.oidc.issuer is %q, and the issuer calls itself %.300q: use that", other.Provided, other.Discovered)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var says struct {
+	var metadata struct {
 		Authorize string   `json:"authorization_endpoint"`
 		Token     string   `json:"token_endpoint"`
 		Keys      string   `json:"jwks_uri"`
 		Person    string   `json:"userinfo_endpoint"`
 		Methods   []string `json:"token_endpoint_auth_methods_supported"`
 	}
-	if err := found.Claims(&says); err != nil {
+	if err := found.Claims(&metadata); err != nil {
 		return nil, err
 	}
-	for _, at := range []string{says.Authorize, says.Token, says.Keys, says.Person} {
-		// Codes, secrets and keys go there.
+	for _, at := range []string{metadata.Authorize, metadata.Token, metadata.Keys, metadata.Person} {
+		// Codes, secrets and keys are sent there.
 		if strings.HasPrefix(i.settings.Issuer, "https:") && at != "" && !strings.HasPrefix(at, "https://") {
-			return nil, fmt.Errorf("it is reached by https and names %q", at)
+			return nil, fmt.Errorf("it is reached by https, and names an address without: %q", at)
 		}
 	}
-	p := &provider{Provider: found, found: i.settings.Now(), style: style(says.Methods, i.settings.ClientSecret)}
-	p.keys = keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.published), says.Keys)}
-	if _, err := p.keys.remote.VerifySignature(ctx, probe); errors.Is(err, errNoAnswer) || ctx.Err() != nil {
+	p := &provider{Provider: found, found: i.settings.Now(), style: authStyle(metadata.Methods, i.settings.ClientSecret)}
+	p.keys = keys{oidc.NewRemoteKeySet(oidc.ClientContext(context.Background(), i.cached), metadata.Keys)}
+	if _, err := p.keys.remote.VerifySignature(ctx, probe); errors.Is(err, errFetch) || ctx.Err() != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// probe is a token of nobody. To look whether it is good, the keys are read: so they
-// are known from then on.
+// probe is an invalid token. To verify it, the library reads the keys, which are then
+// cached.
 const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 
-// style is how a client shows its secret: by HTTP Basic where nothing else is said
-// (OpenID Connect Discovery 1.0, §3).
-func style(methods []string, secret string) oauth2.AuthStyle {
+// authStyle returns how a client sends its secret: by HTTP Basic if the issuer names no
+// method (OpenID Connect Discovery 1.0, section 3).
+func authStyle(methods []string, secret string) oauth2.AuthStyle {
 	post := secret == ""
 	for _, m := range methods {
 		switch m {
@@ -237,53 +233,55 @@ func style(methods []string, secret string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// verify checks a token: signed by the issuer, for this audience, and not over.
+// verify checks that a token is signed by the issuer, is for this audience and has not
+// expired.
 func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToken, claims, error) {
-	p, err := i.reach(ctx)
+	p, err := i.provider(ctx)
 	if err != nil {
 		return nil, claims{}, err
 	}
-	var lost error
+	var unavailable error
 	verifier := oidc.NewVerifier(i.settings.Issuer, p.keys, &oidc.Config{
 		ClientID: audience, SupportedSigningAlgs: algorithms, Now: i.settings.Now,
 	})
-	token, err := verifier.Verify(context.WithValue(ctx, lostKey{}, &lost), raw)
+	token, err := verifier.Verify(context.WithValue(ctx, unavailableKey{}, &unavailable), raw)
 	switch {
-	case lost != nil:
-		return nil, claims{}, fmt.Errorf("%w: %w", ErrUnreachable, lost)
+	case unavailable != nil:
+		return nil, claims{}, fmt.Errorf("%w: %w", ErrUnreachable, unavailable)
 	case err != nil:
 		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	case token.Subject == "":
-		return nil, claims{}, fmt.Errorf("%w: it is about nobody", ErrInvalid)
+		return nil, claims{}, fmt.Errorf("%w: it has no subject", ErrInvalid)
 	}
 	var payload json.RawMessage
 	if err := token.Claims(&payload); err != nil {
 		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	says, err := readClaims(payload)
+	c, err := readClaims(payload)
 	if err != nil {
 		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	return token, says, nil
+	return token, c, nil
 }
 
-// algorithms are signatures that only the issuer can make. Those by a shared secret,
-// and none at all, are not among them.
+// algorithms are the accepted signatures: only those by a private key. Signatures by a
+// shared secret, and "none", are not accepted.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }
 
-// keys are those of the issuer. They tell a token that is wrong from keys that could
-// not be had, which the library does not.
+// keys are the keys of the issuer. Its VerifySignature reports keys that could not be
+// fetched, which the library does not distinguish from a wrong signature.
 type keys struct{ remote oidc.KeySet }
 
-type lostKey struct{}
+// unavailableKey is the context key of an *error, for keys that could not be fetched.
+type unavailableKey struct{}
 
 // VerifySignature implements [oidc.KeySet].
 func (k keys) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
 	payload, err := k.remote.VerifySignature(ctx, jwt)
-	if lost, ok := ctx.Value(lostKey{}).(*error); ok && (errors.Is(err, errNoAnswer) || ctx.Err() != nil) {
-		*lost = err
+	if unavailable, ok := ctx.Value(unavailableKey{}).(*error); ok && (errors.Is(err, errFetch) || ctx.Err() != nil) {
+		*unavailable = err
 	}
 	return payload, err
 }

@@ -13,56 +13,56 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Begin begins a log-in and returns the address at the issuer to send the browser to.
-// To is the path that the person wanted to see. With choose, the issuer lets them
-// say who they are once more, also when it knows somebody already. The errors are
-// [ErrUnreachable], and [ErrAttempt] where it is not [Possible] to keep a cookie.
+// Begin begins a log-in and returns the URL of the issuer to redirect the browser to.
+// The person returns to the path to. If choose is set, the issuer lets people choose an
+// account even if one is logged in. The errors are [ErrUnreachable], and [ErrNotPending]
+// if a cookie is not [Possible].
 func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error) {
 	if !Possible(r) {
-		return "", ErrAttempt
+		return "", ErrNotPending
 	}
-	p, err := i.reach(r.Context())
+	p, err := i.provider(r.Context())
 	if err != nil {
 		return "", err
 	}
-	a := attempt{
-		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: local(to),
-		Until: i.settings.Now().Add(attemptTime).Unix(),
+	pending := pendingLogin{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(to),
+		Until: i.settings.Now().Add(pendingTime).Unix(),
 	}
-	if err := i.keep(w, r, a); err != nil {
+	if err := i.setPending(w, r, pending); err != nil {
 		return "", err
 	}
-	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
+	options := []oauth2.AuthCodeOption{oidc.Nonce(pending.Nonce), oauth2.S256ChallengeOption(pending.Verifier)}
 	if choose {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
-	return i.client(p).AuthCodeURL(a.State, options...), nil
+	return i.client(p).AuthCodeURL(pending.State, options...), nil
 }
 
-// Finish ends a log-in when the issuer sent the browser back. It returns the verified
-// e-mail address of the person and the path they wanted to see; to is set with each
-// error but [ErrAttempt]. The errors are [ErrAttempt], [ErrDenied], [ErrSilent],
+// Finish ends a log-in after the issuer redirected the browser back. It returns the
+// verified e-mail address of the person and the path to return to, which is set with every
+// error except [ErrNotPending]. The errors are [ErrNotPending], [ErrDenied], [ErrNoEmail],
 // [ErrUnverified], [ErrInvalid], [ErrClient], [ErrTooMany] and [ErrUnreachable].
 func (i *Issuer) Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error) {
-	said := r.URL.Query()
-	a, ok := i.begun(w, r, said.Get("state"))
+	query := r.URL.Query()
+	pending, ok := i.takePending(w, r, query.Get("state"))
 	if !ok {
-		return "", "", ErrAttempt
+		return "", "", ErrNotPending
 	}
-	to = local(a.To)
-	if said.Has("iss") && said.Get("iss") != i.settings.Issuer { // RFC 9207
-		return "", to, fmt.Errorf("%w: the answer is of another issuer", ErrInvalid)
+	to = localPath(pending.To)
+	if query.Has("iss") && query.Get("iss") != i.settings.Issuer { // RFC 9207
+		return "", to, fmt.Errorf("%w: the reply is from another issuer", ErrInvalid)
 	}
-	if said.Get("error") != "" {
-		return "", to, fmt.Errorf("%w: %.50q, %.200q", ErrDenied, said.Get("error"), said.Get("error_description"))
+	if query.Get("error") != "" {
+		return "", to, fmt.Errorf("%w: %.50q, %.200q", ErrDenied, query.Get("error"), query.Get("error_description"))
 	}
-	email, err = i.redeem(r.Context(), a, said.Get("code"))
+	email, err = i.redeem(r.Context(), pending, query.Get("code"))
 	return email, to, err
 }
 
-// redeem gets what the issuer knows for a code.
-func (i *Issuer) redeem(ctx context.Context, a attempt, code string) (email string, err error) {
-	p, err := i.reach(ctx)
+// redeem exchanges a code for an ID token and returns the verified e-mail address.
+func (i *Issuer) redeem(ctx context.Context, pending pendingLogin, code string) (email string, err error) {
+	p, err := i.provider(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -70,45 +70,45 @@ func (i *Issuer) redeem(ctx context.Context, a attempt, code string) (email stri
 		return "", ErrTooMany
 	}
 	ctx = oidc.ClientContext(ctx, i.direct)
-	token, err := i.client(p).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
-	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) {
+	token, err := i.client(p).Exchange(ctx, code, oauth2.VerifierOption(pending.Verifier))
+	if failed := (*oauth2.RetrieveError)(nil); errors.As(err, &failed) {
 		why := ErrUnreachable
-		switch code := refused.Response.StatusCode; {
-		case refused.ErrorCode == "invalid_client", refused.ErrorCode == "unauthorized_client", code == http.StatusUnauthorized:
+		switch code := failed.Response.StatusCode; {
+		case failed.ErrorCode == "invalid_client", failed.ErrorCode == "unauthorized_client", code == http.StatusUnauthorized:
 			why = ErrClient
 		case code < http.StatusInternalServerError && code != http.StatusTooManyRequests:
 			why = ErrDenied
 		}
-		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, refused.Response.Status, refused.ErrorCode, refused.ErrorDescription)
+		return "", fmt.Errorf("%w: %s, %.50q, %.200q", why, failed.Response.Status, failed.ErrorCode, failed.ErrorDescription)
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %.300s", ErrUnreachable, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
-	verified, says, err := i.verify(ctx, raw, i.settings.ClientID)
+	verified, c, err := i.verify(ctx, raw, i.settings.ClientID)
 	if err != nil {
 		return "", err
 	}
-	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(a.Nonce)) != 1 {
-		return "", fmt.Errorf("%w: it is of another log-in", ErrInvalid)
+	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(pending.Nonce)) != 1 {
+		return "", fmt.Errorf("%w: it belongs to another log-in", ErrInvalid)
 	}
-	if says.silent() && p.UserInfoEndpoint() != "" {
-		if says, err = i.ask(ctx, p, token, verified.Subject); err != nil {
+	if c.lacksEmail() && p.UserInfoEndpoint() != "" {
+		if c, err = i.userInfo(ctx, p, token, verified.Subject); err != nil {
 			return "", err
 		}
 	}
-	if email, ok := says.verified(); ok {
+	if email, ok := c.verifiedEmail(); ok {
 		return email, nil
 	}
-	if says.silent() {
-		return "", fmt.Errorf("%w: of %.100q it sends email: %t, email_verified: %t; look at the scopes and claims of this client there",
-			ErrSilent, verified.Subject, says.has("email"), says.has("email_verified"))
+	if c.lacksEmail() {
+		return "", fmt.Errorf("%w: for %.100q it sends email: %t, email_verified: %t; check the scopes and claims of this client at the issuer",
+			ErrNoEmail, verified.Subject, c.has("email"), c.has("email_verified"))
 	}
-	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, says.text("email"), verified.Subject)
+	return "", fmt.Errorf("%w: %.254q of %.100q", ErrUnverified, c.text("email"), verified.Subject)
 }
 
-// ask asks the issuer about a person, where the token does not say enough.
-func (i *Issuer) ask(ctx context.Context, p *provider, token *oauth2.Token, subject string) (claims, error) {
+// userInfo returns claims from the UserInfo endpoint, if the ID token has too few.
+func (i *Issuer) userInfo(ctx context.Context, p *provider, token *oauth2.Token, subject string) (claims, error) {
 	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
 		return claims{}, fmt.Errorf("%w: %.300s", ErrUnreachable, err)
@@ -117,17 +117,17 @@ func (i *Issuer) ask(ctx context.Context, p *provider, token *oauth2.Token, subj
 	if err := info.Claims(&payload); err != nil {
 		return claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	says, err := readClaims(payload)
+	c, err := readClaims(payload)
 	if err != nil {
 		return claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
-	if says.text("sub") != subject {
-		return claims{}, fmt.Errorf("%w: the issuer speaks of somebody else", ErrInvalid)
+	if c.text("sub") != subject {
+		return claims{}, fmt.Errorf("%w: the UserInfo endpoint replied with another subject", ErrInvalid)
 	}
-	return says, nil
+	return c, nil
 }
 
-// client is this server, as the issuer knows it.
+// client returns the configuration of this server as a client of the issuer.
 func (i *Issuer) client(p *provider) *oauth2.Config {
 	at := p.Endpoint()
 	at.AuthStyle = p.style

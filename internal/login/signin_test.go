@@ -17,21 +17,21 @@ import (
 	"github.com/askback/askback/internal/login/logintest"
 )
 
-// browser is somebody who signs in.
+// browser keeps cookies between requests.
 type browser struct {
 	cookies map[string]*http.Cookie
 }
 
 func (b *browser) request(path string) *http.Request {
-	r := httptest.NewRequest("GET", public+path, nil)
+	r := httptest.NewRequest("GET", publicURL+path, nil)
 	for _, c := range b.cookies {
 		r.AddCookie(c)
 	}
 	return r
 }
 
-// attempt is the cookie of the one attempt that was begun.
-func (b *browser) attempt(t *testing.T) *http.Cookie {
+// pending returns the cookie of the one pending login.
+func (b *browser) pending(t *testing.T) *http.Cookie {
 	t.Helper()
 	for _, c := range b.cookies {
 		if len(b.cookies) == 1 {
@@ -42,7 +42,7 @@ func (b *browser) attempt(t *testing.T) *http.Cookie {
 	return nil
 }
 
-func (b *browser) keep(w *httptest.ResponseRecorder) {
+func (b *browser) setCookies(w *httptest.ResponseRecorder) {
 	for _, c := range w.Result().Cookies() {
 		if b.cookies == nil {
 			b.cookies = map[string]*http.Cookie{}
@@ -53,7 +53,7 @@ func (b *browser) keep(w *httptest.ResponseRecorder) {
 	}
 }
 
-// begin goes to the issuer and returns the path of ours where it sends the browser.
+// begin begins a log-in and returns the path to which the issuer redirects the browser.
 func (b *browser) begin(t *testing.T, i *login.Issuer, to string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -61,147 +61,145 @@ func (b *browser) begin(t *testing.T, i *login.Issuer, to string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.keep(w)
+	b.setCookies(w)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	back, ok := strings.CutPrefix(res.Header.Get("Location"), public)
+	callback, ok := strings.CutPrefix(res.Header.Get("Location"), publicURL)
 	if !ok {
-		t.Fatalf("the issuer sends the browser to %q", res.Header.Get("Location"))
+		t.Fatalf("the issuer redirects the browser to %q", res.Header.Get("Location"))
 	}
-	return back
+	return callback
 }
 
-func (b *browser) finish(i *login.Issuer, back string) (email, to string, err error) {
+func (b *browser) finish(i *login.Issuer, callcallback string) (email, to string, err error) {
 	w := httptest.NewRecorder()
-	email, to, err = i.Finish(w, b.request(back))
-	b.keep(w)
+	email, to, err = i.Finish(w, b.request(callcallback))
+	b.setCookies(w)
 	return email, to, err
 }
 
 var ana = logintest.Claims{"sub": "u1", "email": "Ana@example.com", "email_verified": true}
 
-// Somebody signs in, comes back to what they wanted to see, and nothing of it is left
-// in the browser.
-func TestSomebodySignsIn(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
+// A person logs in, returns to the page they opened, and the browser keeps no cookie of
+// the log-in.
+func TestLogInReturnsToThePage(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
 	var b browser
-	back := b.begin(t, p.login, "/asks/ask_1")
-	if c := b.attempt(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
-		t.Errorf("the cookie of the attempt is %v", c)
+	callback := b.begin(t, f.login, "/asks/ask_1")
+	if c := b.pending(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
+		t.Errorf("the cookie of the pending login is %v", c)
 	}
-	email, to, err := b.finish(p.again(), back) // any process can end what another began
+	email, to, err := b.finish(f.newServer(), callback) // another process than began it
 	if email != "Ana@example.com" || to != "/asks/ask_1" || err != nil {
 		t.Errorf("got %q, %q, %v", email, to, err)
 	}
 	if len(b.cookies) != 0 {
 		t.Errorf("the browser keeps %v", b.cookies)
 	}
-	if _, _, err := b.finish(p.login, back); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("once more: got %v, want %v", err, login.ErrAttempt)
+	if _, _, err := b.finish(f.login, callback); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("a second time: got %v, want %v", err, login.ErrNotPending)
 	}
 }
 
-// Whoever the issuer is not sure of does not get in.
-func TestWhoIsNotLetIn(t *testing.T) {
+func TestFailedLogIns(t *testing.T) {
 	stranger := logintest.Claims{"sub": "u2", "email": "ana@example.com", "email_verified": true}
 	for name, c := range map[string]struct {
-		change func(*place)
+		change func(*fixture)
 		want   error
 	}{
-		"denied":              {func(p *place) { p.Person = nil }, login.ErrDenied},
-		"a wrong secret":      {func(p *place) { p.ClientSecret = "changed" }, login.ErrClient},
-		"not verified":        {func(p *place) { p.Person = ana.With(logintest.Claims{"email_verified": false}) }, login.ErrUnverified},
-		"nothing said of it":  {func(p *place) { p.Person = ana.With(logintest.Claims{"email_verified": nil}); p.Info = p.Person }, login.ErrSilent},
-		"no address":          {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}); p.Info = p.Person }, login.ErrSilent},
-		"asked, no answer":    {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}) }, login.ErrUnreachable},
-		"asked, another one":  {func(p *place) { p.Person = ana.With(logintest.Claims{"email": nil}); p.Info = stranger }, login.ErrInvalid},
-		"another client's":    {token(logintest.Claims{"aud": "other"}), login.ErrInvalid},
-		"another issuer's":    {token(logintest.Claims{"iss": "https://other.example.com"}), login.ErrInvalid},
-		"of another log-in":   {token(logintest.Claims{"nonce": "n"}), login.ErrInvalid},
-		"of no log-in":        {token(logintest.Claims{"nonce": nil}), login.ErrInvalid},
-		"over":                {token(logintest.Claims{"exp": 1}), login.ErrInvalid},
-		"about nobody":        {token(logintest.Claims{"sub": nil}), login.ErrInvalid},
-		"says another issuer": {callback("iss", "https://other.example.com"), login.ErrInvalid},
-		"another state":       {callback("state", "x"), login.ErrAttempt},
-		"no state":            {callback("state", ""), login.ErrAttempt},
+		"denied":              {func(f *fixture) { f.Person = nil }, login.ErrDenied},
+		"a wrong secret":      {func(f *fixture) { f.ClientSecret = "changed" }, login.ErrClient},
+		"not verified":        {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": false}) }, login.ErrUnverified},
+		"not known":           {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email_verified": nil}); f.Info = f.Person }, login.ErrNoEmail},
+		"no e-mail":           {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = f.Person }, login.ErrNoEmail},
+		"no UserInfo":         {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}) }, login.ErrUnreachable},
+		"UserInfo of another": {func(f *fixture) { f.Person = ana.With(logintest.Claims{"email": nil}); f.Info = stranger }, login.ErrInvalid},
+		"another audience":    {token(logintest.Claims{"aud": "other"}), login.ErrInvalid},
+		"another issuer":      {token(logintest.Claims{"iss": "https://other.example.com"}), login.ErrInvalid},
+		"another nonce":       {token(logintest.Claims{"nonce": "n"}), login.ErrInvalid},
+		"no nonce":            {token(logintest.Claims{"nonce": nil}), login.ErrInvalid},
+		"expired":             {token(logintest.Claims{"exp": 1}), login.ErrInvalid},
+		"no subject":          {token(logintest.Claims{"sub": nil}), login.ErrInvalid},
+		"another iss":         {callback("iss", "https://other.example.com"), login.ErrInvalid},
+		"another state":       {callback("state", "x"), login.ErrNotPending},
+		"no state":            {callback("state", ""), login.ErrNotPending},
 		"another code":        {callback("code", "x"), login.ErrDenied},
 		"no code":             {callback("code", ""), login.ErrDenied},
 	} {
-		p := newPlace(t)
-		p.Person = ana
-		c.change(p)
+		f := newFixture(t)
+		f.Person = ana
+		c.change(f)
 		var b browser
-		email, to, err := b.finish(p.login, b.begin(t, p.login, "/asks/ask_1"))
+		email, to, err := b.finish(f.login, b.begin(t, f.login, "/asks/ask_1"))
 		if !errors.Is(err, c.want) || email != "" {
 			t.Errorf("%s: got %q, %v; want %v", name, email, err, c.want)
 		}
-		if knows := to == "/asks/ask_1"; knows == errors.Is(c.want, login.ErrAttempt) {
-			t.Errorf("%s: they go on to %q", name, to)
+		if known := to == "/asks/ask_1"; known == errors.Is(c.want, login.ErrNotPending) {
+			t.Errorf("%s: returns to %q", name, to)
 		}
-		// One that this browser did not begin ends none that it did.
-		if kept := len(b.cookies) != 0; kept != errors.Is(c.want, login.ErrAttempt) {
+		// A callback with another state must not end the log-in of this browser.
+		if kept := len(b.cookies) != 0; kept != errors.Is(c.want, login.ErrNotPending) {
 			t.Errorf("%s: the browser keeps %v", name, b.cookies)
 		}
 	}
 }
 
-func token(changes logintest.Claims) func(*place) {
-	return func(p *place) { p.Token = func(c logintest.Claims) logintest.Claims { return c.With(changes) } }
+func token(changes logintest.Claims) func(*fixture) {
+	return func(f *fixture) { f.Token = func(c logintest.Claims) logintest.Claims { return c.With(changes) } }
 }
 
-func callback(key, value string) func(*place) {
-	return func(p *place) { p.Callback = func(v url.Values) { v.Set(key, value) } }
+func callback(key, value string) func(*fixture) {
+	return func(f *fixture) { f.Callback = func(v url.Values) { v.Set(key, value) } }
 }
 
-// Where the token does not say it, the issuer is asked.
-func TestTheIssuerIsAskedAboutAPerson(t *testing.T) {
-	p := newPlace(t)
-	p.Person, p.Info = logintest.Claims{"sub": "u1"}, ana
+// If the ID token has no e-mail address, it is read from the UserInfo endpoint.
+func TestEmailIsReadFromUserInfo(t *testing.T) {
+	f := newFixture(t)
+	f.Person, f.Info = logintest.Claims{"sub": "u1"}, ana
 	var b browser
-	if email, _, err := b.finish(p.login, b.begin(t, p.login, "/")); email != "Ana@example.com" || err != nil {
+	if email, _, err := b.finish(f.login, b.begin(t, f.login, "/")); email != "Ana@example.com" || err != nil {
 		t.Errorf("got %q, %v", email, err)
 	}
 }
 
-// Nobody can end in another's browser what they began in their own: they would be
-// logged in there as whoever they like.
-func TestALogInIsEndedWhereItBegan(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
+// A log-in that began in one browser cannot end in another: an attacker could log a
+// victim in as another person (login CSRF).
+func TestLogInEndsInTheBrowserThatBeganIt(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
 	var mallory, victim, own browser
-	back := mallory.begin(t, p.login, "/")
-	if _, _, err := victim.finish(p.login, back); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("a browser that began nothing: got %v, want %v", err, login.ErrAttempt)
+	callback := mallory.begin(t, f.login, "/")
+	if _, _, err := victim.finish(f.login, callback); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("a browser that has begun none: got %v, want %v", err, login.ErrNotPending)
 	}
-	own.begin(t, p.login, "/")
-	if _, _, err := own.finish(p.login, back); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("a browser that began another: got %v, want %v", err, login.ErrAttempt)
+	own.begin(t, f.login, "/")
+	if _, _, err := own.finish(f.login, callback); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("a browser that has begun another: got %v, want %v", err, login.ErrNotPending)
 	}
-	// A code that was stolen on the way is of no use in an attempt of one's own.
-	stolen, err := url.Parse(back)
+	// A stolen code cannot be used in another log-in.
+	stolen, err := url.Parse(callback)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine, err := url.Parse(own.begin(t, p.login, "/"))
+	ownCallback, err := url.Parse(own.begin(t, f.login, "/"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := mine.Query()
+	q := ownCallback.Query()
 	q.Set("code", stolen.Query().Get("code"))
-	if email, _, err := own.finish(p.login, mine.Path+"?"+q.Encode()); !errors.Is(err, login.ErrDenied) {
+	if email, _, err := own.finish(f.login, ownCallback.Path+"?"+q.Encode()); !errors.Is(err, login.ErrDenied) {
 		t.Errorf("a stolen code: got %q, %v; want %v", email, err, login.ErrDenied)
 	}
 }
 
-// A log-in leads to pages of this server alone.
-func TestALogInLeadsNowhereElse(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
+func TestLogInReturnsOnlyToLocalPaths(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
 	for to, want := range map[string]string{
 		"/asks/ask_1":            "/asks/ask_1",
 		"/grants?x=1#y":          "/grants",
@@ -222,120 +220,119 @@ func TestALogInLeadsNowhereElse(t *testing.T) {
 		"//user@evil.example/..": "/",
 	} {
 		var b browser
-		if _, got, err := b.finish(p.login, b.begin(t, p.login, to)); got != want || err != nil {
+		if _, got, err := b.finish(f.login, b.begin(t, f.login, to)); got != want || err != nil {
 			t.Errorf("%q: got %q, %v; want %q", to, got, err, want)
 		}
 	}
 }
 
-// A cookie that somebody wrote is none, and one that is old neither.
-func TestAForgedAttemptIsNone(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
+func TestForgedOrExpiredPendingLoginIsRejected(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
 	var b browser
-	back := b.begin(t, p.login, "/")
-	is := *b.attempt(t)
-	good, err := base64.RawURLEncoding.DecodeString(is.Value)
+	callback := b.begin(t, f.login, "/")
+	cookie := *b.pending(t)
+	good, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := append(slices.Clone(good[:32]), bytes.Replace(good[32:], []byte(`"t":"/"`), []byte(`"t":"/grants"`), 1)...)
 	for name, value := range map[string]string{
-		"nothing": "", "a letter": "x", "no signature": base64.RawURLEncoding.EncodeToString(good[32:]),
-		"another path": base64.RawURLEncoding.EncodeToString(other), "cut": is.Value[:len(is.Value)-4],
+		"nothing": "", "one letter": "x", "no signature": base64.RawURLEncoding.EncodeToString(good[32:]),
+		"another path": base64.RawURLEncoding.EncodeToString(other), "cut": cookie.Value[:len(cookie.Value)-4],
 	} {
-		r := httptest.NewRequest("GET", public+back, nil)
-		r.AddCookie(&http.Cookie{Name: is.Name, Value: value})
-		if _, _, err := p.login.Finish(httptest.NewRecorder(), r); !errors.Is(err, login.ErrAttempt) {
-			t.Errorf("%s: got %v, want %v", name, err, login.ErrAttempt)
+		r := httptest.NewRequest("GET", publicURL+callback, nil)
+		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: value})
+		if _, _, err := f.login.Finish(httptest.NewRecorder(), r); !errors.Is(err, login.ErrNotPending) {
+			t.Errorf("%s: got %v, want %v", name, err, login.ErrNotPending)
 		}
 	}
-	stranger := login.NewIssuer(login.Settings{Issuer: p.URL, ClientID: p.ClientID, ClientSecret: p.ClientSecret, PublicURL: public, Now: p.clock.Now})
-	if _, _, err := b.finish(stranger, back); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("signed with another key: got %v, want %v", err, login.ErrAttempt)
+	otherKey := login.NewIssuer(login.Settings{Issuer: f.URL, ClientID: f.ClientID, ClientSecret: f.ClientSecret, PublicURL: publicURL, Now: f.clock.Now})
+	if _, _, err := b.finish(otherKey, callback); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("signed with another key: got %v, want %v", err, login.ErrNotPending)
 	}
-	p.clock.pass(10 * time.Minute)
-	if _, _, err := b.finish(p.login, back); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("ten minutes later: got %v, want %v", err, login.ErrAttempt)
+	f.clock.advance(10 * time.Minute)
+	if _, _, err := b.finish(f.login, callback); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("ten minutes later: got %v, want %v", err, login.ErrNotPending)
 	}
 }
 
-// Somebody can log in in several tabs at a time, though not in any number, and a link
-// of a stranger ends none of it.
-func TestTabsDoNotEndEachOther(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
+// Several tabs can log in at a time, up to a limit, and the link of an attacker ends none
+// of these log-ins.
+func TestTabsLogInIndependently(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
 	var b browser
-	var backs []string
+	var callbacks []string
 	for n := range 5 {
-		backs = append(backs, b.begin(t, p.login, fmt.Sprint("/asks/ask_", n)))
+		callbacks = append(callbacks, b.begin(t, f.login, fmt.Sprint("/asks/ask_", n)))
 	}
-	if _, _, err := b.finish(p.login, login.CallbackPath+"?state=x&code=y"); !errors.Is(err, login.ErrAttempt) {
-		t.Errorf("a stranger's: got %v", err)
+	if _, _, err := b.finish(f.login, login.CallbackPath+"?state=x&code=y"); !errors.Is(err, login.ErrNotPending) {
+		t.Errorf("an unknown state: got %v", err)
 	}
-	for n, back := range backs {
-		if _, to, err := b.finish(p.login, back); err != nil || to != fmt.Sprint("/asks/ask_", n) {
+	for n, callback := range callbacks {
+		if _, to, err := b.finish(f.login, callback); err != nil || to != fmt.Sprint("/asks/ask_", n) {
 			t.Errorf("tab %d: got %q, %v", n, to, err)
 		}
 	}
 	for range 20 {
-		b.begin(t, p.login, "/")
+		b.begin(t, f.login, "/")
 	}
 	if len(b.cookies) > 5 {
-		t.Errorf("the browser keeps %d attempts", len(b.cookies))
+		t.Errorf("the browser keeps %d pending logins", len(b.cookies))
 	}
 }
 
-// Strangers cannot use up what the issuer allows us.
-func TestLogInsDoNotFloodTheIssuer(t *testing.T) {
-	p := newPlace(t)
-	p.Person = nil
-	p.Callback = func(v url.Values) { v.Del("error"); v.Set("code", "x") }
-	many := 0
+// Strangers cannot use up the rate limit that the issuer has for this server.
+func TestCodeExchangesAreLimited(t *testing.T) {
+	f := newFixture(t)
+	f.Person = nil
+	f.Callback = func(v url.Values) { v.Del("error"); v.Set("code", "x") }
+	limited := 0
 	for range 100 {
 		var b browser
-		_, _, err := b.finish(p.login, b.begin(t, p.login, "/"))
+		_, _, err := b.finish(f.login, b.begin(t, f.login, "/"))
 		if errors.Is(err, login.ErrTooMany) {
-			many++
+			limited++
 		} else if !errors.Is(err, login.ErrDenied) {
 			t.Fatalf("got %v", err)
 		}
 	}
-	if n := p.Asked("/token"); n > 20 || n+many != 100 {
-		t.Errorf("the issuer was asked %d times, and %d were turned away", n, many)
+	if n := f.Asked("/token"); n > 20 || n+limited != 100 {
+		t.Errorf("the issuer was asked %d times, and %d log-ins were limited", n, limited)
 	}
-	p.clock.pass(time.Second)
-	p.Callback, p.Person = nil, ana
+	f.clock.advance(time.Second)
+	f.Callback, f.Person = nil, ana
 	var b browser
-	if _, _, err := b.finish(p.login, b.begin(t, p.login, "/")); err != nil {
+	if _, _, err := b.finish(f.login, b.begin(t, f.login, "/")); err != nil {
 		t.Errorf("a second later: %v", err)
 	}
 }
 
-// Whoever was refused can choose another account.
-func TestThePersonMayChoose(t *testing.T) {
-	p := newPlace(t)
+// A person whose log-in failed can choose another account.
+func TestChooseAsksForAnAccount(t *testing.T) {
+	f := newFixture(t)
 	for _, choose := range []bool{false, true} {
-		address, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/", choose)
+		address, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/", choose)
 		if err != nil || strings.Contains(address, "prompt=login") != choose {
 			t.Errorf("got %s, %v", address, err)
 		}
 	}
 }
 
-func TestAnIssuerAwayEndsNoLogIn(t *testing.T) {
-	p := newPlace(t)
-	p.Person = ana
-	p.Answer(http.StatusInternalServerError)
-	if _, err := p.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", public+"/login/oidc", nil), "/", false); !errors.Is(err, login.ErrUnreachable) {
-		t.Errorf("to begin: got %v, want %v", err, login.ErrUnreachable)
+func TestLogInFailsWhileIssuerIsUnreachable(t *testing.T) {
+	f := newFixture(t)
+	f.Person = ana
+	f.Answer(http.StatusInternalServerError)
+	if _, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/", false); !errors.Is(err, login.ErrUnreachable) {
+		t.Errorf("begin: got %v, want %v", err, login.ErrUnreachable)
 	}
-	p.Answer(0)
-	p.clock.pass(badTime)
+	f.Answer(0)
+	f.clock.advance(failureTTL)
 	var b browser
-	back := b.begin(t, p.login, "/asks/ask_1")
-	p.Answer(http.StatusInternalServerError)
-	if _, to, err := b.finish(p.login, back); !errors.Is(err, login.ErrUnreachable) || to != "/asks/ask_1" {
-		t.Errorf("to end: got %q, %v; want %v", to, err, login.ErrUnreachable)
+	callback := b.begin(t, f.login, "/asks/ask_1")
+	f.Answer(http.StatusInternalServerError)
+	if _, to, err := b.finish(f.login, callback); !errors.Is(err, login.ErrUnreachable) || to != "/asks/ask_1" {
+		t.Errorf("finish: got %q, %v; want %v", to, err, login.ErrUnreachable)
 	}
 }

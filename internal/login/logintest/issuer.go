@@ -1,5 +1,5 @@
-// Package logintest is an issuer of OpenID Connect for tests. It lets in whoever it is
-// told to, at once, and can be wrong in every way that matters.
+// Package logintest is an issuer of OpenID Connect for tests. It logs a given person in
+// without a form, and can be made to send wrong metadata, keys and tokens.
 package logintest
 
 import (
@@ -20,10 +20,10 @@ import (
 	"time"
 )
 
-// Claims are what a token says.
+// Claims are the claims of a token.
 type Claims map[string]any
 
-// With is a copy with some of it changed; nil takes a claim away.
+// With returns a copy with changes; nil removes a claim.
 func (c Claims) With(changes Claims) Claims {
 	out := Claims{}
 	for _, from := range []Claims{c, changes} {
@@ -36,7 +36,7 @@ func (c Claims) With(changes Claims) Claims {
 	return out
 }
 
-// RoundTrip makes claims a transport that says them at every address.
+// RoundTrip implements [http.RoundTripper]: it replies to every request with the claims.
 func (c Claims) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	write(w, c)
@@ -50,23 +50,23 @@ type Issuer struct {
 	URL          string
 	ClientID     string
 	ClientSecret string
-	// Person is who sits at the browser: their claims. Nil: nobody is let in.
+	// Person has the claims of the person at the browser. Nil denies the log-in.
 	Person Claims
-	// Info is what the issuer says of the person when it is asked; nil: not found.
+	// Info is the reply of the UserInfo endpoint; nil replies 404.
 	Info Claims
-	// Token changes the token that a client gets.
+	// Token changes the ID token of a client.
 	Token func(Claims) Claims
-	// Keys are what it publishes as its keys, to the letter; "": its keys.
+	// Keys replaces the published keys with this text; "" publishes the keys.
 	Keys string
-	// Callback changes what the browser brings back.
+	// Callback changes the parameters of the redirect back.
 	Callback func(url.Values)
 
 	mu     sync.Mutex
 	key    *ecdsa.PrivateKey
 	id     string
 	codes  map[string]url.Values
-	asked  map[string]int
-	status int // of every answer; 0: as it should be
+	asked  map[string]int // requests by path
+	status int            // of every reply; 0 replies as usual
 }
 
 // New starts an issuer with one client.
@@ -95,7 +95,7 @@ func New(t testing.TB, clientID, clientSecret string) *Issuer {
 	return i
 }
 
-// Rotate changes the key it signs with.
+// Rotate replaces the signing key.
 func (i *Issuer) Rotate() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -106,30 +106,30 @@ func (i *Issuer) Rotate() {
 	i.key, i.id = key, rand.Text()
 }
 
-// Answer sets the status with which everything is answered; 0: as it should be.
+// Answer sets the status of every reply; 0 replies as usual.
 func (i *Issuer) Answer(status int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.status = status
 }
 
-// Asked is how often a path was asked for.
+// Asked returns the number of requests for a path.
 func (i *Issuer) Asked(path string) int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.asked[path]
 }
 
-// Sign makes a token.
+// Sign returns a token.
 func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
 
-// SignAs makes a token that names a way to sign; but for ES256 its signature is
-// not one: "none" has none, and HS256 is made with what everybody knows.
+// SignAs returns a token that names an algorithm. Only ES256 is a signature of the issuer:
+// "none" has no signature, and HS256 uses the public key as its secret.
 func (i *Issuer) SignAs(alg string, c Claims) string {
 	return i.sign(alg, "at+jwt", text(c))
 }
 
-// SignText makes a token of a type, "" for none, with a payload to the letter.
+// SignText returns a token with this type and payload. The type "" is left out.
 func (i *Issuer) SignText(kind, payload string) string { return i.sign("ES256", kind, payload) }
 
 func (i *Issuer) sign(alg, kind, payload string) string {
@@ -139,7 +139,7 @@ func (i *Issuer) sign(alg, kind, payload string) string {
 	return sign(alg, kind, key, id, payload)
 }
 
-// Forge makes a token with a key that is not the issuer's, but is called like it.
+// Forge returns a token signed with another key that has the id of the issuer's.
 func (i *Issuer) Forge(c Claims) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -234,7 +234,7 @@ func raw(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 func number(n *big.Int) string { return raw(n.FillBytes(make([]byte, 32))) }
 
-// sign writes a token in its compact form (RFC 7515).
+// sign returns a token in compact form (RFC 7515).
 func sign(alg, kind string, key *ecdsa.PrivateKey, id, payload string) string {
 	header := Claims{"alg": alg, "kid": id}
 	if kind != "" {

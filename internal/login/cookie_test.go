@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/login"
 )
 
-// The cookie has the name and the marks that fit how the browser came, and none
-// travels in the clear (T11).
-func TestTheCookieFitsHowTheBrowserCame(t *testing.T) {
+// The name and the attributes of the cookie depend on the connection, and it is never sent
+// in the clear.
+func TestCookieMatchesTheConnection(t *testing.T) {
 	for name, c := range map[string]struct {
 		host   string
 		tls    bool
@@ -20,15 +20,15 @@ func TestTheCookieFitsHowTheBrowserCame(t *testing.T) {
 		cookie string
 		secure bool
 	}{
-		"https":                   {host: "ask.example.com", tls: true, cookie: "__Host-askback", secure: true},
-		"https before a proxy":    {host: "ask.example.com", header: "https", cookie: "__Host-askback", secure: true},
-		"loopback":                {host: "127.0.0.1:7575", cookie: "askback"},
-		"another loopback":        {host: "127.8.8.8", cookie: "askback"},
-		"loopback by name":        {host: "localhost:7575", cookie: "askback"},
-		"loopback, IPv6":          {host: "[::1]:7575", cookie: "askback"},
-		"plain http elsewhere":    {host: "ask.example.com"},
-		"a private address":       {host: "192.168.1.5:7575"},
-		"a name that looks local": {host: "localhost.example.com"},
+		"https":                 {host: "ask.example.com", tls: true, cookie: "__Host-askback", secure: true},
+		"https at a proxy":      {host: "ask.example.com", header: "https", cookie: "__Host-askback", secure: true},
+		"loopback":              {host: "127.0.0.1:7575", cookie: "askback"},
+		"another loopback":      {host: "127.8.8.8", cookie: "askback"},
+		"loopback by name":      {host: "localhost:7575", cookie: "askback"},
+		"loopback, IPv6":        {host: "[::1]:7575", cookie: "askback"},
+		"plain http elsewhere":  {host: "ask.example.com"},
+		"a private address":     {host: "192.168.1.5:7575"},
+		"a name like localhost": {host: "localhost.example.com"},
 	} {
 		r := httptest.NewRequest("POST", "http://x/login", nil)
 		r.Host = c.host
@@ -39,8 +39,8 @@ func TestTheCookieFitsHowTheBrowserCame(t *testing.T) {
 			r.Header.Set("X-Forwarded-Proto", c.header)
 		}
 		w := httptest.NewRecorder()
-		if kept := login.Keep(w, r, "secret", time.Hour); kept != (c.cookie != "") || kept != login.Possible(r) {
-			t.Errorf("%s: kept is %v", name, kept)
+		if set := login.SetCookie(w, r, "secret", time.Hour); set != (c.cookie != "") || set != login.Possible(r) {
+			t.Errorf("%s: set is %v", name, set)
 		}
 		cookies := w.Result().Cookies()
 		if c.cookie == "" {
@@ -58,15 +58,14 @@ func TestTheCookieFitsHowTheBrowserCame(t *testing.T) {
 			t.Errorf("%s: read %q back", name, secret)
 		}
 		out := httptest.NewRecorder()
-		login.End(out, r)
+		login.ClearCookie(out, r)
 		if end := out.Result().Cookies(); len(end) != 1 || end[0].MaxAge >= 0 {
-			t.Errorf("%s: logging out sets %v", name, end)
+			t.Errorf("%s: clearing sets %v", name, end)
 		}
 	}
 }
 
-// A cookie for loopback is nothing to a server that is reached elsewhere.
-func TestACookieOfElsewhereIsNone(t *testing.T) {
+func TestLoopbackCookieIsIgnoredElsewhere(t *testing.T) {
 	r := httptest.NewRequest("GET", "http://ask.example.com/", nil)
 	r.AddCookie(&http.Cookie{Name: "askback", Value: "secret"})
 	if got := login.Secret(r); got != "" {

@@ -1,0 +1,123 @@
+package login
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// cachingTransport caches the public documents of an issuer. Without it, each forged
+// token that names an unknown key would make the server read the keys again.
+type cachingTransport struct {
+	next http.RoundTripper
+	now  func() time.Time
+
+	mu       sync.Mutex
+	entries  map[string]cacheEntry
+	fetching map[string]chan struct{} // closed when the fetch has ended
+}
+
+// cacheEntry is the result of a fetch.
+type cacheEntry struct {
+	body        []byte
+	contentType string
+	err         error
+	until       time.Time
+}
+
+// The times for which a result is cached. New keys of an issuer are seen after the first;
+// an issuer that failed is asked again after the second.
+const (
+	successTTL = 10 * time.Second
+	failureTTL = 2 * time.Second
+)
+
+// maxDocument bounds a document, in bytes: far more than keys and metadata need.
+const maxDocument = 1 << 20
+
+// errFetch is returned if a document of the issuer cannot be fetched.
+var errFetch = errors.New("the issuer's document cannot be fetched")
+
+// RoundTrip implements [http.RoundTripper].
+func (t *cachingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	e, err := t.get(r)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {e.contentType}}, Body: io.NopCloser(bytes.NewReader(e.body)),
+		ContentLength: int64(len(e.body)), Request: r,
+	}, nil
+}
+
+// get returns the document of a URL. Concurrent calls share one fetch, which continues
+// when the first caller gives up.
+func (t *cachingTransport) get(r *http.Request) (cacheEntry, error) {
+	url := r.URL.String()
+	for {
+		t.mu.Lock()
+		e, ok := t.entries[url]
+		if ok && t.now().Before(e.until) {
+			t.mu.Unlock()
+			return e, e.err
+		}
+		done, ok := t.fetching[url]
+		if !ok {
+			done = make(chan struct{})
+			if t.fetching == nil {
+				t.fetching, t.entries = map[string]chan struct{}{}, map[string]cacheEntry{}
+			}
+			t.fetching[url] = done
+			go t.fill(r.Clone(context.WithoutCancel(r.Context())), url, done)
+		}
+		t.mu.Unlock()
+		select {
+		case <-done:
+		case <-r.Context().Done():
+			return cacheEntry{}, r.Context().Err()
+		}
+	}
+}
+
+// fill fetches a URL and stores the result. It ends within [issuerTimeout].
+func (t *cachingTransport) fill(r *http.Request, url string, done chan struct{}) {
+	ctx, cancel := context.WithTimeout(r.Context(), issuerTimeout)
+	defer cancel()
+	var e cacheEntry
+	ttl := successTTL
+	if e.body, e.contentType, e.err = t.fetch(r.WithContext(ctx)); e.err != nil {
+		e.err, ttl = fmt.Errorf("%w: %w", errFetch, e.err), failureTTL
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.until = t.now().Add(ttl)
+	t.entries[url] = e
+	delete(t.fetching, url)
+	close(done)
+}
+
+func (t *cachingTransport) fetch(r *http.Request) (body []byte, contentType string, err error) {
+	res, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, "", err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, "", fmt.Errorf("%s replied %s", r.URL.Redacted(), res.Status)
+	}
+	body, err = io.ReadAll(io.LimitReader(res.Body, maxDocument+1))
+	if err == nil && len(body) > maxDocument {
+		err = fmt.Errorf("%s replied with more than %d bytes", r.URL.Redacted(), maxDocument)
+	}
+	if err == nil && !json.Valid(body) {
+		err = fmt.Errorf("%s replied with something that is not JSON", r.URL.Redacted())
+	}
+	return body, res.Header.Get("Content-Type"), err
+}

@@ -1,0 +1,109 @@
+package login
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// pendingTime is how long a person may take at the issuer.
+const pendingTime = 10 * time.Minute
+
+// pendingLogin is a log-in between [Issuer.Begin] and [Issuer.Finish]. It is stored only
+// in a signed cookie, so no other browser can finish it and the server keeps nothing.
+type pendingLogin struct {
+	State    string `json:"s"`
+	Nonce    string `json:"n"`
+	Verifier string `json:"v"` // of PKCE (RFC 7636)
+	To       string `json:"t"`
+	Until    int64  `json:"u"` // Unix time
+}
+
+// maxPending is the most pending logins of a browser, each in a tab of its own.
+const maxPending = 5
+
+// setPending stores a pending login in a cookie. A browser with [maxPending] of them
+// loses all older ones.
+func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	var old []*http.Cookie
+	for _, c := range r.Cookies() {
+		if strings.HasPrefix(c.Name, pendingCookie(r, "").Name) {
+			old = append(old, c)
+		}
+	}
+	if len(old) >= maxPending {
+		for _, c := range old {
+			deleteCookie(w, r, c.Name)
+		}
+	}
+	cookie := pendingCookie(r, p.State)
+	cookie.Value = base64.RawURLEncoding.EncodeToString(append(i.mac(b), b...))
+	cookie.MaxAge = int(pendingTime.Seconds())
+	http.SetCookie(w, cookie)
+	return nil
+}
+
+// takePending returns the pending login with a state and deletes its cookie. It reports
+// false if the browser has none, or it has expired.
+func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state string) (p pendingLogin, ok bool) {
+	cookie, err := r.Cookie(pendingCookie(r, state).Name)
+	if err != nil {
+		return p, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.mac(b[sha256.Size:])) {
+		return p, false
+	}
+	err = json.Unmarshal(b[sha256.Size:], &p)
+	if err != nil || p.State != state || i.settings.Now().Unix() >= p.Until {
+		return p, false
+	}
+	deleteCookie(w, r, cookie.Name)
+	return p, true
+}
+
+func (i *Issuer) mac(b []byte) []byte {
+	h := hmac.New(sha256.New, i.settings.Key)
+	h.Write([]byte("askback: attempt to log in\n"))
+	h.Write(b)
+	return h.Sum(nil)
+}
+
+// pendingCookie returns the cookie for the pending login with a state. The issuer
+// redirects back from another site, so the cookie is Lax, as the session cookie is.
+func pendingCookie(r *http.Request, state string) *http.Cookie {
+	cookie := newCookie(r)
+	cookie.Name += "-attempt-"
+	if state != "" {
+		sum := sha256.Sum256([]byte(state))
+		cookie.Name += base64.RawURLEncoding.EncodeToString(sum[:9])
+	}
+	return cookie
+}
+
+func deleteCookie(w http.ResponseWriter, r *http.Request, name string) {
+	cookie := newCookie(r)
+	cookie.Name, cookie.MaxAge = name, -1
+	http.SetCookie(w, cookie)
+}
+
+// localPath returns to if it is a path of this server, and "/" if it leads elsewhere.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	switch {
+	case err != nil, u.IsAbs(), u.Host != "", u.User != nil, u.Opaque != "":
+	case !strings.HasPrefix(u.Path, "/"), strings.HasPrefix(u.Path, "//"), strings.ContainsAny(u.Path, "\\\r\n\t"):
+	default:
+		return u.EscapedPath()
+	}
+	return "/"
+}
