@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/collector"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/gctune"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/loopback"
 	"github.com/askback/askback/internal/serverlog"
@@ -56,7 +56,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	if err != nil {
 		return err
 	}
-	defer collector.Serve()()
+	defer gctune.Start()()
 	c.announce(io, all, d, at.pages)
 	if !loopback.IsHost(d.serve.listen) && d.serve.publicURL == "" {
 		log.Warn("without --public-url, links name this machine alone, and browsers elsewhere can log in only over https")

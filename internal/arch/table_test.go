@@ -37,8 +37,8 @@ var layers = map[string][]string{
 	"asktool": {".", "internal/jcs", "internal/decode"},
 
 	"internal/arch":            {},
+	"internal/gctune":          {},
 	"internal/jcs":             {"."},
-	"internal/collector":       {},
 	"internal/config":          {".", "internal/loopback"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},

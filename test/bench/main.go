@@ -20,11 +20,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/askback/askback/internal/collector"
+	"github.com/askback/askback/internal/gctune"
 )
 
 func main() {
-	defer collector.Serve()() // as the server does
+	defer gctune.Start()() // as the server does
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -1,4 +1,4 @@
-package collector
+package gctune
 
 import (
 	"os"
@@ -7,22 +7,22 @@ import (
 	"testing"
 )
 
-func TestThePercentLeavesTheRoom(t *testing.T) {
+func TestPercentLeavesTheHeadroom(t *testing.T) {
 	const mb = 1 << 20
-	room := &tuner{room: 96 * mb}
+	tuner96 := &tuner{headroom: 96 * mb}
 	for _, c := range []struct {
 		used uint64
 		want int
 	}{
-		{0, 2400}, // Go's least heap is 4 MB for each hundred
+		{0, 2400}, // Go's minimum heap is 4 MB for each hundred
 		{mb, 2400},
 		{4 * mb, 2400},
 		{8 * mb, 1200},
 		{48 * mb, 200},
 		{96 * mb, 100},
-		{960 * mb, 100}, // as much again as is in use, and not more
+		{960 * mb, 100}, // Go's default
 	} {
-		got := room.percent(c.used)
+		got := tuner96.percentFor(c.used)
 		if got != c.want {
 			t.Errorf("%d MB in use: got %d %%, want %d", c.used/mb, got, c.want)
 		}
@@ -30,29 +30,29 @@ func TestThePercentLeavesTheRoom(t *testing.T) {
 			t.Errorf("%d MB in use: %d %% leaves %d MB", c.used/mb, got, left/mb)
 		}
 	}
-	if got := (&tuner{}).percent(0); got != 100 {
-		t.Errorf("no room at all: got %d %%, want Go's own", got)
+	if got := (&tuner{}).percentFor(0); got != 100 {
+		t.Errorf("no headroom: got %d %%, want Go's default", got)
 	}
 }
 
-// kept is what a server has in use.
-var kept [][]byte
+// live keeps memory in use.
+var live [][]byte
 
-func TestThePercentFollowsTheHeap(t *testing.T) {
-	if _, given := os.LookupEnv("GOGC"); given {
+func TestPercentFollowsTheHeap(t *testing.T) {
+	if _, ok := os.LookupEnv("GOGC"); ok {
 		t.Skip("GOGC is set, so nothing is tuned")
 	}
 	before := current()
-	stop := Serve()
+	stop := Start()
 	small := current()
 	if small <= 100 {
-		t.Errorf("a small heap: got %d %%, want more than Go's own", small)
+		t.Errorf("a small heap: got %d %%, want more than Go's default", small)
 	}
-	hold()
+	allocate()
 	if !collected(func(percent int) bool { return percent == 100 }) {
 		t.Errorf("a large heap: still %d %%, want 100", current())
 	}
-	kept = nil
+	live = nil
 	if !collected(func(percent int) bool { return percent > 100 }) {
 		t.Errorf("small again: still %d %%", current())
 	}
@@ -62,39 +62,39 @@ func TestThePercentFollowsTheHeap(t *testing.T) {
 		t.Errorf("stopped: got %d %%, want %d as before", got, before)
 	}
 
-	stop = Serve()
-	hold()
+	stop = Start()
+	allocate()
 	if !collected(func(percent int) bool { return percent == 100 }) {
 		t.Errorf("large again: still %d %%, want 100", current())
 	}
 	stop()
-	kept = nil
+	live = nil
 	if collected(func(percent int) bool { return percent != before }) {
-		t.Errorf("a collection after the end set %d %%", current())
+		t.Errorf("a collection after stop set %d %%", current())
 	}
 }
 
-func hold() {
+func allocate() {
 	for range 3 {
-		kept = append(kept, make([]byte, Room))
+		live = append(live, make([]byte, Headroom))
 	}
 }
 
-func TestGOGCWins(t *testing.T) {
+func TestGOGCTakesPrecedence(t *testing.T) {
 	t.Setenv("GOGC", "100")
 	before := current()
-	defer Serve()()
+	defer Start()()
 	if got := current(); got != before {
 		t.Errorf("got %d %%, want %d", got, before)
 	}
 }
 
-// collected collects garbage until the percentage is want, and reports whether it became so.
-// Clean-ups run beside the program.
-func collected(as func(percent int) bool) bool {
+// collected runs collections until the percentage satisfies ok. It reports whether it does.
+// The runtime runs cleanups in a goroutine of its own.
+func collected(ok func(percent int) bool) bool {
 	for range 200 {
 		runtime.GC()
-		if as(current()) {
+		if ok(current()) {
 			return true
 		}
 		runtime.Gosched()
@@ -102,7 +102,7 @@ func collected(as func(percent int) bool) bool {
 	return false
 }
 
-// current is what the percent is.
+// current returns the present percentage.
 func current() int {
 	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(sample)

@@ -1,0 +1,100 @@
+// Package gctune adjusts the garbage collector to the size of the heap.
+//
+// A server allocates many small, short-lived objects. With a small heap, Go's default
+// collects dozens of times a second. A constant percentage would be less code, but fits
+// only one size of the heap. On go run ./test/bench, 400 % takes 1.08 to 1.16 times the
+// CPU for a cycle with 64 runs, and the default of 100 % takes 1.25 to 1.5 times. 800 %
+// takes the same, but with 150 MB in use, as 10,000 waiting connections have, the heap
+// grows to 1480 MB (730 MB with 400 %) where this package keeps it at 350 MB.
+package gctune
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+)
+
+// Headroom is how many bytes may be allocated between two collections of a small heap.
+// Every machine can spare as much. More gained little on go run ./test/bench.
+const Headroom = 128 << 20
+
+// Start allows [Headroom] to be allocated between two collections, or as much as is in
+// use if that is more. It is in force until stop is called. If the environment variable
+// GOGC is set, Start does nothing.
+func Start() (stop func()) {
+	if _, ok := os.LookupEnv("GOGC"); ok {
+		return func() {}
+	}
+	t := &tuner{headroom: Headroom}
+	t.percent = t.percentFor(inUse())
+	t.before = debug.SetGCPercent(t.percent)
+	t.watch()
+	return sync.OnceFunc(t.stop)
+}
+
+type tuner struct {
+	headroom uint64
+	before   int // the percentage before Start
+
+	mu      sync.Mutex
+	percent int // the present percentage
+	stopped bool
+}
+
+// defaultMinimum is the size, for each hundred percent, at which Go first collects a heap.
+const defaultMinimum = 4 << 20
+
+// percentFor returns the percentage that leaves the headroom when so many bytes are in
+// use. It is at least Go's default, and at most what makes Go's minimum heap as large as
+// the headroom.
+func (t *tuner) percentFor(used uint64) int {
+	const goDefault = 100
+	most := max(goDefault, t.headroom*goDefault/defaultMinimum)
+	return int(min(max(goDefault, t.headroom*goDefault/max(used, 1)), most))
+}
+
+// inUse returns the bytes to which Go applies its percentage: the live heap after the last
+// collection, stacks and globals.
+func inUse() (bytes uint64) {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
+	}
+	metrics.Read(samples)
+	for _, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			bytes += s.Value.Uint64()
+		}
+	}
+	return bytes
+}
+
+// sentinel is unreachable at once, so its cleanup runs after the next collection.
+type sentinel struct{ _ *sentinel }
+
+func (t *tuner) watch() {
+	runtime.AddCleanup(&sentinel{}, (*tuner).collected, t)
+}
+
+// collected adjusts the percentage after a collection. To set it stops the world for a
+// moment, so changes of less than a tenth are left out.
+func (t *tuner) collected() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	if p := t.percentFor(inUse()); p < t.percent*9/10 || p > t.percent*11/10 {
+		debug.SetGCPercent(p)
+		t.percent = p
+	}
+	t.watch()
+}
+
+func (t *tuner) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	debug.SetGCPercent(t.before)
+}
