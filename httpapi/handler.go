@@ -66,7 +66,7 @@ type Handler struct {
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
-	hooks   claudehook.Waiting // the hook calls in progress
+	hooks   claudehook.Runner // the hook calls in progress
 	large   chan struct{}      // semaphore: one entry for each large event being parsed
 	// description returns the OpenAPI document; the first call makes it.
 	description func() (description, error)

@@ -38,12 +38,12 @@ func (c *call) claudeHook() error {
 	}
 	open := c.newHookReply(cancel)
 	reply, err := c.h.hooks.Run(ctx, c.who.Name, hookSeat{c.seat, c}, ev)
-	if errors.Is(err, claudehook.ErrUnaskable) {
+	if errors.Is(err, claudehook.ErrCannotAsk) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
 	arrived, err := open.end(reply.Output, errors.Join(err, c.hookError(reply.Output)))
 	if arrived {
-		reply.Delivered(ctx)
+		reply.Ack(ctx)
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (c *call) event() (claudehook.Event, error) {
 func (c *call) deferParam() (time.Duration, error) {
 	s := c.r.URL.Query().Get("defer")
 	if s == "" {
-		return claudehook.Patience, nil
+		return claudehook.DefaultWait, nil
 	}
 	d, err := askback.ParseDuration(s)
 	if err != nil {

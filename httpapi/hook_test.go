@@ -186,9 +186,9 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 		"no duration":                          {"?defer=soon", runsBash, 422, "?defer"},
 		"a negative one":                       {"?defer=-1s", runsBash, 422, "?defer"},
 		"another word":                         {"?wait=10s", runsBash, 422, "the keys are defer"},
-		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be put"},
-		"arguments too large to approve":       {"", before(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be put"},
-		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be put"},
+		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be shown"},
+		"arguments too large to approve":       {"", before(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be shown"},
+		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be shown"},
 		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", claudehook.MaxInput), 413, "too-large"},
 	} {
 		got := w.send("POST", claudehook.Path+c.query, w.token(bot), c.event)

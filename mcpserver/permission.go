@@ -85,7 +85,7 @@ func (c *call) prompted() json.RawMessage {
 	if !c.who.stdio || c.options.ClaudeSession == "" {
 		return nil
 	}
-	return claudehook.Prompted(c.options.ClaudeSession)
+	return claudehook.PromptContext(c.options.ClaudeSession)
 }
 
 // promptKey finds the ask of a prompt again. The id of the tool use is left out:
@@ -139,7 +139,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 	if err != nil {
 		return c.deny(ask, k), nil
 	}
-	input, ok := claudehook.Merged(p.input, result)
+	input, ok := claudehook.MergeAnswers(p.input, result)
 	if !ok { // without an answer the tool would take silence for one
 		return c.deny(ask, k), nil
 	}

@@ -56,8 +56,8 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if err != nil {
 		return nil, err
 	}
-	if claudehook.Unaskable(ev) {
-		return nil, claudehook.ErrUnaskable
+	if claudehook.CannotAsk(ev) {
+		return nil, claudehook.ErrCannotAsk
 	}
 	errand := waiting
 	if _, asks := claudehook.Request(ev); !asks {
@@ -85,7 +85,7 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 			return err
 		}
 		if _, unwritten = in.out.Write(append(reply.Output, '\n')); unwritten == nil {
-			reply.Delivered(ctx)
+			reply.Ack(ctx)
 		}
 		return nil
 	})

@@ -103,7 +103,7 @@ func asFlags(args []string) []string {
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
-		kong.Vars{"clients": strings.Join(agentconfig.Clients(), ", "), "patience": claudehook.Patience.String(), "version": versionLine()},
+		kong.Vars{"clients": strings.Join(agentconfig.Clients(), ", "), "patience": claudehook.DefaultWait.String(), "version": versionLine()},
 		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/compat"
 )
 
-// output is what a hook prints. Its names are Claude Code's.
+// output is the JSON that a hook prints, in the format of Claude Code.
 type output struct {
 	HookSpecificOutput any `json:"hookSpecificOutput"`
 }
@@ -42,31 +42,32 @@ type elicitationOutput struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Decision words the outcome of the ask that an event made. It is not ok where
-// nothing follows: what nobody answered falls back to Claude Code's dialog.
-// An approval must be consumed first; [Run] does.
+// Decision returns the output for the outcome of the ask for an event. It reports false if
+// there is no decision: without an answer, Claude Code shows its own dialog. The caller
+// must consume an approval before; [Run] does.
 func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
-	p, ok := put(ev)
+	p, ok := prepare(ev)
 	if !ok || !ask.Settled() {
 		return nil, false
 	}
 	switch {
 	case ev.Name == Elicitation:
-		return p.elicited(ask)
+		return p.elicitationResult(ask)
 	case p.request.Confirmation == nil:
-		return p.answered(ev, ask)
+		return p.answerOutput(ev, ask)
 	case ask.Confirmation == nil || !sameTool(*p.request.Confirmation, *ask.Confirmation):
 		return nil, false
 	}
-	return decided(ev, ask)
+	return decisionOutput(ev, ask)
 }
 
-// sameTool says whether an approval is about this call, to the byte.
+// sameTool reports whether two confirmations are about the same call, with the same bytes
+// as arguments.
 func sameTool(a, b askback.Confirmation) bool {
 	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)
 }
 
-func (p pending) elicited(ask askback.Ask) ([]byte, bool) {
+func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 	if ask.Outcome.Status != askback.Answered || ask.Outcome.Comment != "" || len(ask.Questions) != len(p.form.fields) {
 		return nil, false
 	}
@@ -74,34 +75,34 @@ func (p pending) elicited(ask askback.Ask) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	return written(elicitationOutput{Elicitation, "accept", content})
+	return encodeOutput(elicitationOutput{Elicitation, "accept", content})
 }
 
-// answered puts the answers into the arguments of the tool. An allow without
-// them would be taken for empty answers.
-func (p pending) answered(ev Event, ask askback.Ask) ([]byte, bool) {
+// answerOutput adds the answers to the arguments of the tool. Claude Code would take an
+// allow without them for empty answers.
+func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
-		// Nobody sits there whom a dialog could ask instead.
-		return written(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
+		// There is no dialog: the session is not interactive.
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
 	}
 	if err != nil {
 		return nil, false
 	}
-	input, ok := Merged(ev.Input, result)
+	input, ok := MergeAnswers(ev.Input, result)
 	if !ok {
 		return nil, false
 	}
 	return allowed(ev, "", input)
 }
 
-// theirs are the members of the input of [QuestionTool] that only whoever answers
-// may write: what a model put there would pass for words of a person.
-var theirs = []string{"answers", "annotations", "response", "afkTimeoutMs"}
+// answerFields are the members of the input of [QuestionTool] that only a person may set:
+// if a model set them, they would look like a person's answers.
+var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
-// Merged is the input of [QuestionTool] with the members of its result put in, if
-// these hold any answer.
-func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
+// MergeAnswers returns the input of [QuestionTool] with its result added. It reports false
+// if there are no answers.
+func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {
 		Answers map[string]string `json:"answers"`
@@ -110,75 +111,76 @@ func Merged(input, result json.RawMessage) (json.RawMessage, bool) {
 		return nil, false
 	}
 	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool {
-		return slices.ContainsFunc(theirs, func(t string) bool { return strings.EqualFold(t, name) })
+		return slices.ContainsFunc(answerFields, func(t string) bool { return strings.EqualFold(t, name) })
 	})
 	if json.Unmarshal(result, &all) != nil {
 		return nil, false
 	}
-	b, err := plain(all)
+	b, err := encodeJSON(all)
 	return b, err == nil && len(given.Answers) > 0
 }
 
-// decided words a decision about a tool. Silence after PreToolUse would leave
-// the call to rules that may allow it, so there a person at the desk is asked.
-func decided(ev Event, ask askback.Ask) ([]byte, bool) {
+// decisionOutput returns the decision about a tool. For PreToolUse it is never empty:
+// without one, the rules of the user could allow the call, so "ask" opens Claude Code's
+// dialog.
+func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {
-	case o.Approved() && len(o.Input) > 0 && fixed(ev):
-		return refused(ev, "Not approved as it is. Call it again with these arguments, and ask again: "+string(o.Input))
+	case o.Approved() && len(o.Input) > 0 && inputIsFixed(ev):
+		return denied(ev, "Not approved as called. Call the tool again with these arguments, which will be asked about again: "+string(o.Input))
 	case o.Approved():
 		return allowed(ev, text, o.Input)
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
-		return refused(ev, text)
+		return denied(ev, text)
 	case ev.Name == PreToolUse && ev.Sender == Codex:
-		return refused(ev, text) // it knows no "ask", and runs the tool when it gets that
+		return denied(ev, text) // it does not support "ask", and would run the tool
 	case ev.Name == PreToolUse:
-		return written(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
 	}
 	return nil, false
 }
 
-// fixed reports whether a decision about an event cannot carry other arguments.
-// Codex fails a hook that answers PermissionRequest with some.
-func fixed(ev Event) bool { return ev.Sender == Codex && ev.Name == PermissionRequest }
+// inputIsFixed reports whether a decision about an event cannot change the arguments.
+// Codex rejects changed arguments for PermissionRequest.
+func inputIsFixed(ev Event) bool { return ev.Sender == Codex && ev.Name == PermissionRequest }
 
 func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
 	if ev.Sender == Codex && ev.Name == PreToolUse && input == nil {
-		input = ev.Input // it takes an allow with arguments only
+		input = ev.Input // it requires the arguments with an allow
 	}
 	if ev.Name == PreToolUse {
-		return written(toolOutput{ev.Name, "allow", reason, input})
+		return encodeOutput(toolOutput{ev.Name, "allow", reason, input})
 	}
-	return written(permissionOutput{ev.Name, permissionDecision{Behavior: "allow", UpdatedInput: input}})
+	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "allow", UpdatedInput: input}})
 }
 
-func refused(ev Event, reason string) ([]byte, bool) {
+func denied(ev Event, reason string) ([]byte, bool) {
 	if ev.Name == PreToolUse {
-		return written(toolOutput{Event: ev.Name, Decision: "deny", Reason: reason})
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: reason})
 	}
-	return written(permissionOutput{ev.Name, permissionDecision{Behavior: "deny", Message: reason}})
+	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "deny", Message: reason}})
 }
 
-// Defer words that a call is put off until Claude Code is resumed. Only a
-// session where nobody sits can be.
+// Defer returns the output that defers a call until Claude Code is resumed. It reports
+// false for a call that cannot be deferred, as in an interactive session.
 func Defer(ev Event) (out []byte, ok bool) {
 	if !deferrable(ev) {
 		return nil, false
 	}
-	return written(toolOutput{Event: ev.Name, Decision: "defer"})
+	return encodeOutput(toolOutput{Event: ev.Name, Decision: "defer"})
 }
 
 func deferrable(ev Event) bool {
 	return ev.Name == PreToolUse && ev.Headless && ev.ToolUseID != ""
 }
 
-func written(specific any) ([]byte, bool) {
-	b, err := plain(output{specific})
+func encodeOutput(specific any) ([]byte, bool) {
+	b, err := encodeJSON(output{specific})
 	return b, err == nil
 }
 
-// plain is JSON that leaves <, > and & as people wrote them.
-func plain(v any) ([]byte, error) {
+// encodeJSON returns v as JSON. It does not escape <, > and &.
+func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -10,21 +10,21 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// form is what another MCP server asks: a flat object of texts, numbers, truths
-// and choices.
+// form is the form of another MCP server: an object of texts, numbers, booleans and
+// choices.
 type form struct {
 	request askback.Request
 	fields  []field // one for each question
 }
 
-// field is one property of the object.
+// field is a property of the object.
 type field struct {
 	name, kind string
-	values     []string // of the options, in their order
+	values     []string // of the options, in the same order
 }
 
-// readForm makes a question of each property. What cannot be asked whole is not
-// asked at all: its own dialog can do it.
+// readForm returns a question for each property. If one of them cannot be asked, it
+// reports false, and Claude Code shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	v, err := jcs.Parse(ev.Schema)
 	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
@@ -34,7 +34,7 @@ func readForm(ev Event) (form, bool) {
 	required, _ := v.Get("required")
 	var f form
 	for _, m := range properties.Members() {
-		q, one, ok := property(m.Name, m.Value)
+		q, one, ok := questionOf(m.Name, m.Value)
 		if !ok {
 			return form{}, false
 		}
@@ -45,18 +45,19 @@ func readForm(ev Event) (form, bool) {
 	if len(f.fields) == 0 {
 		return form{}, false
 	}
-	whole := saying(ev)
+	whole := fullMessage(ev)
 	if f.request.Title = title(whole); f.request.Title != whole {
 		first := &f.request.Questions[0]
-		first.Text = whole + "\n\n" + first.Text // nobody answers half of what was said
+		first.Text = whole + "\n\n" + first.Text // a person must see the complete message
 	}
 	return f, true
 }
 
-// saying says who asks and what: a person must know that it is not the agent.
-func saying(ev Event) string { return ev.Server + ": " + ev.Message }
+// fullMessage returns the message with the name of its server, so that people do not take
+// it for one of the agent.
+func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }
 
-// title is as much of what is said as a title can have.
+// title returns as much of a message as fits into a title.
 func title(whole string) string {
 	said := []rune(whole)
 	if len(said) > askback.MaxName {
@@ -65,13 +66,13 @@ func title(whole string) string {
 	return string(said)
 }
 
-func property(name string, v jcs.Value) (askback.Question, field, bool) {
+func questionOf(name string, v jcs.Value) (askback.Question, field, bool) {
 	q := askback.Question{Text: text(v, "title", name)}
 	if d := text(v, "description", ""); d != "" {
 		q.Text += "\n\n" + d
 	}
 	if kind := text(v, "format", ""); kind != "" {
-		q.Text += "\n\n(" + kind + ")" // the server checks it; a person should know
+		q.Text += "\n\n(" + kind + ")" // the server checks the format
 	}
 	f := field{name: name, kind: text(v, "type", "")}
 	of := v
@@ -105,8 +106,8 @@ func text(v jcs.Value, name, otherwise string) string {
 	return otherwise
 }
 
-// choices are the labels that are shown and the values that are sent, in any of
-// the four ways to write them. None at all is ok.
+// choices returns the labels and the values of a property, in any of the four notations of
+// JSON Schema. A property without choices is ok.
 func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
@@ -128,8 +129,8 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
-// content is what the server gets, or not ok where an answer is no value that it
-// asked for: then its own dialog may ask again.
+// content returns the reply for the server. It reports false if an answer is not valid for
+// its field: the server's own dialog may ask again.
 func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	out := map[string]any{}
 	for i, a := range ask.Outcome.Answers {
@@ -148,8 +149,8 @@ func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	return b, err == nil && len(out) > 0
 }
 
-// value is an answer as the type of its field. Notes have no place in a form,
-// and an answer is never sent without what was said beside it.
+// value returns an answer with the type of its field. A form has no field for notes, and
+// an answer is never sent without them, so notes are not ok.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {
@@ -177,7 +178,7 @@ func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, g
 	return f.number(strings.TrimSpace(chosen[0]))
 }
 
-// number keeps the digits that were written.
+// number returns the number with the digits that were written.
 func (f field) number(digits string) (value any, given, ok bool) {
 	v, err := jcs.Parse([]byte(digits))
 	if err != nil || v.Kind != jcs.Number {

@@ -1,11 +1,10 @@
-// Package claudehook speaks the hook protocol of Claude Code: what an event of it
-// asks people, and what they decided in the words of its output.
+// Package claudehook implements the hook protocol of Claude Code: the ask for an event,
+// and the output for its outcome. It reads the events of Codex as well.
 //
-// One rule stands above all: whatever goes wrong, there is no output, so that
-// Claude Code asks in its own dialog as if nobody were here. Nothing but an
-// answer of a person, or of a grant a person made, ever makes a decision that
-// lets something happen. How an event comes and where the output goes is for
-// others: standard input, or HTTP.
+// If anything fails there is no output, so that Claude Code shows its own dialog. Only an
+// answer of a person, or a grant that a person made, ever results in a decision that
+// allows something. This package does not read events or print outputs itself; they may
+// use standard input and output, or HTTP.
 package claudehook
 
 import (
@@ -24,35 +23,35 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// The events that mean something here. Of all others nothing follows.
+// The events that are handled. All others are ignored.
 const (
-	PermissionRequest  = "PermissionRequest"  // its own dialog is open beside us
-	PreToolUse         = "PreToolUse"         // the tool waits for us alone
-	Elicitation        = "Elicitation"        // an MCP server asks
-	ElicitationResult  = "ElicitationResult"  // and was answered
-	PostToolUse        = "PostToolUse"        // the tool ran, so somebody allowed it
-	PostToolUseFailure = "PostToolUseFailure" // the same
-	UserPromptSubmit   = "UserPromptSubmit"   // a person is at the desk
-	Stop               = "Stop"               // the turn is over
-	Interrupt          = "Interrupt"          // a person stopped the turn; only Codex sends it
-	SessionEnd         = "SessionEnd"         // the session is over
+	PermissionRequest  = "PermissionRequest"  // the session of Claude Code dialog is open at the same time
+	PreToolUse         = "PreToolUse"         // the tool waits for the hook
+	Elicitation        = "Elicitation"        // an MCP server asks the user
+	ElicitationResult  = "ElicitationResult"  // the user has answered it
+	PostToolUse        = "PostToolUse"        // the tool ran, so it was allowed
+	PostToolUseFailure = "PostToolUseFailure" // the tool ran and failed
+	UserPromptSubmit   = "UserPromptSubmit"   // the user has sent a prompt
+	Stop               = "Stop"               // the turn has ended
+	Interrupt          = "Interrupt"          // the user stopped the turn; only Codex sends it
+	SessionEnd         = "SessionEnd"         // the session has ended
 )
 
-// questionTool is the ask tool of Claude Code.
-const questionTool = "AskUserQuestion"
+// QuestionTool is the ask tool of Claude Code.
+const QuestionTool = "AskUserQuestion"
 
-// ownServer is how askback init names our MCP server.
+// ownServer is the name under which askback init configures our MCP server.
 const ownServer = "askback"
 
-// ownTools are all tools of it: whoever calls one of them asks people anyway.
-// Another tool of a server of that name is no tool of ours.
+// ownTools are all tools of our MCP server. They need no approval, because they ask
+// people. Another tool of a server with that name is not one of them.
 var ownTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
 
-// own says whether a name is the full name of a tool of ours.
-func own(name string) bool {
-	server, tool := toolOf(name)
+// isOwnTool reports whether a name is the full name of one of ownTools.
+func isOwnTool(name string) bool {
+	server, tool := splitToolName(name)
 	return server == ownServer && slices.Contains(ownTools, tool)
 }
 
@@ -60,15 +59,15 @@ func own(name string) bool {
 type Event struct {
 	Name           string
 	Sender         string // [Codex]; "" is Claude Code
-	SessionID      string // Claude Code's own
-	PromptID       string // of the prompt that is worked on; not after a resume. Codex calls it a turn
+	SessionID      string // the session of Claude Code
+	PromptID       string // of the current prompt, empty after a resume; the turn of Codex
 	CWD            string
 	PermissionMode string
-	Subagent       string // the type of the sub-agent that calls, "" for none
-	SubagentID     string // which one of that type
+	Subagent       string // the type of the sub-agent, or ""
+	SubagentID     string // the id of the sub-agent
 
 	Tool      string
-	ToolUseID string // not of [PermissionRequest]
+	ToolUseID string // not for [PermissionRequest]
 	Input     json.RawMessage
 
 	Server        string // of an elicitation
@@ -77,46 +76,45 @@ type Event struct {
 	Schema        json.RawMessage
 	ElicitationID string
 
-	// Headless says that nobody sits at this session (claude -p), so that a
-	// call can be deferred: Claude Code ends and is resumed when there is an
-	// answer. The event does not say it; see [Headless].
+	// Headless is set for a session without a user (claude -p), whose calls can be
+	// deferred: Claude Code ends and is resumed when there is an answer. It is not part of
+	// the event; see [IsHeadless].
 	Headless bool
 }
 
-// The programs whose hooks are answered. Each name is also the label of what is
-// asked through its hook.
+// The programs whose hooks are supported. The name is the label of the asks of
+// their hooks.
 const (
 	ClaudeCode = "claude-code"
-	// Codex has hooks with the same events and nearly the same words. It runs
-	// those in its own configuration only, so a person put ours there.
+	// Codex has hooks with the same events in nearly the same format. It runs only hooks
+	// in its own configuration.
 	Codex = "codex"
 )
 
 // ErrForeign is the error for an event of another program that runs the hooks in
 // Claude Code's settings by itself, as GitHub Copilot CLI does. Such a hook
-// prints nothing, whatever is asked.
-var ErrForeign = errors.New("another program than Claude Code runs this hook")
+// must print nothing.
+var ErrForeign = errors.New("this hook was run by another program than Claude Code")
 
-// The bounds of what is read of an event, in bytes. An input or a form that is
-// larger cannot be asked, so it is left out. No text is as long.
+// Limits of an event in bytes. A larger input or form cannot be asked, so it is
+// ignored. A larger text is an error.
 const (
 	maxText = 64 << 10
 	maxForm = 256 << 10
 )
 
-// maxDepth is generous: what a tool returned is read only to be skipped.
+// maxDepth is large because the results of tools, which are skipped, may be nested deeply.
 const maxDepth = 256
 
-// Read reads the input of a hook. Members without a meaning here are skipped:
-// every version of Claude Code adds some, and most of an event is what a tool
-// returned. Nothing of raw is held.
+// Read parses the input of a hook. It skips unknown members: each version of Claude Code
+// adds some, and results of tools are most of an event. The event keeps no part of raw.
 //
-// Entrypoint is how Claude Code was started, by its own account. It decides about
-// an event that may be of another program; the error is then [ErrForeign].
+// entrypoint is how Claude Code was started, according to itself. It identifies an event
+// that may be of another program; the error is then [ErrForeign].
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
 	var turn string
-	var other bool // it has a member that no event of Claude Code has so far
+	var other bool // a member of foreignMembers was found
 	texts := map[string]*string{
 		"hook_event_name": &ev.Name, "session_id": &ev.SessionID, "prompt_id": &ev.PromptID, "cwd": &ev.CWD, "permission_mode": &ev.PermissionMode,
 		"agent_type": &ev.Subagent, "agent_id": &ev.SubagentID, "tool_name": &ev.Tool, "tool_use_id": &ev.ToolUseID,
@@ -125,15 +123,15 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
 	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
-	members, err := jcs.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreign)...)
+	members, err := jcs.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
 	if err != nil {
 		return Event{}, err
 	}
-	// Who waits holds what is cloned here, and not all that came.
+	// The values are cloned, so that a waiting call does not hold the whole event.
 	for _, m := range members {
 		v, text := m.Value, texts[m.Name]
 		switch into := objects[m.Name]; {
-		case slices.Contains(foreign, m.Name):
+		case slices.Contains(foreignMembers, m.Name):
 			other = true
 		case text != nil && v.Kind == jcs.String && len(v.Text()) > maxText:
 			return Event{}, fmt.Errorf("%s is longer than %d bytes", m.Name, maxText)
@@ -148,42 +146,43 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	case other && (nameless || entrypoint == ""):
 		return Event{}, ErrForeign
 	case nameless:
-		return Event{}, errors.New("this is no hook event of Claude Code: hook_event_name or session_id is missing")
+		return Event{}, errors.New("this is not a hook event of Claude Code: hook_event_name or session_id is missing")
 	}
-	ev.Headless = Headless(entrypoint)
+	ev.Headless = IsHeadless(entrypoint)
 	if turn != "" {
 		ev.Sender, ev.PromptID, ev.Headless = Codex, turn, false
 	}
 	return ev, nil
 }
 
-// label names the sender for people.
+// label returns the name of the sender that people see.
 func (ev Event) label() string { return cmp.Or(ev.Sender, ClaudeCode) }
 
-// foreign are the members that only events of other programs have so far: those of
-// GitHub Copilot CLI, of Visual Studio Code, and of Cursor. Should a later Claude
-// Code have one too, it is known by its entry point.
-var foreign = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
+// foreignMembers are members that only events of other programs have so far: GitHub
+// Copilot CLI, Visual Studio Code and Cursor. If a later Claude Code adds one, its entry
+// point identifies it.
+var foreignMembers = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
 
-// Path is where the HTTP endpoint of hooks is, at every server.
+// Path is the path of the HTTP endpoint for hooks.
 const Path = "/api/v1/hooks/claude-code"
 
-// Patience is how long a call waits that can be deferred, unless the hook is
-// told otherwise. Nobody sits there, and a run that ended costs nothing.
-const Patience = 10 * time.Second
+// DefaultWait is how long a deferrable call waits by default. No person is at the session,
+// and a deferred run costs nothing.
+const DefaultWait = 10 * time.Second
 
-// MaxInput bounds the input of a hook, in bytes: what a tool returned is in it.
+// MaxInput is the maximum size of an event in bytes. An event may contain the result of a
+// tool.
 const MaxInput = 8 << 20
 
-// Where a hook finds how Claude Code was started: a command in its environment,
-// an HTTP endpoint in a header that the configuration fills in.
+// How a hook learns how Claude Code was started: a command from its environment,
+// an HTTP endpoint from a header that the configuration sets.
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"
-	// SessionVariable has the session, for an MCP server that Claude Code starts.
+	// SessionVariable has the session of Claude Code, for an MCP server that it starts.
 	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
 
-// Headless says whether an entry point is that of claude -p. A program that
-// drives Claude Code and shows its questions itself has another one.
-func Headless(entrypoint string) bool { return entrypoint == "sdk-cli" }
+// IsHeadless reports whether an entry point is that of claude -p. A program that drives
+// Claude Code and shows its questions itself has another one.
+func IsHeadless(entrypoint string) bool { return entrypoint == "sdk-cli" }

@@ -6,7 +6,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// origin is shown beside the question, and says which events retire an ask.
+// origin is the context of an ask of a hook. People see it, and events that end asks are
+// matched by it.
 type origin struct {
 	Hook          string `json:"hook"`
 	SessionID     string `json:"claude_session,omitempty"`
@@ -18,21 +19,20 @@ type origin struct {
 	ToolUseID     string `json:"tool_use_id,omitempty"`
 	Server        string `json:"mcp_server,omitempty"` // of an elicitation
 	ElicitationID string `json:"elicitation_id,omitempty"`
-	// Seated says that this call cannot be deferred: once its session went on,
-	// nobody waits for it, and nobody ever will.
-	Seated bool `json:"seated,omitempty"`
+	// NotDeferrable is set if no resumed session will wait for the call.
+	NotDeferrable bool `json:"seated,omitempty"`
 }
 
-// about is the context of an event. A call that is deferred comes back by
-// another process, maybe in another mode, and is still the same ask.
-func about(ev Event) json.RawMessage {
+// originJSON returns the context for an event. That of a deferrable call must not change,
+// because another process in another mode may make the call again.
+func originJSON(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
 	if ev.Sender == Codex {
 		c.SessionID, c.CodexSession = "", ev.SessionID
 	}
 	switch ev.Name {
 	case PreToolUse:
-		c.ToolUseID, c.Seated = ev.ToolUseID, !deferrable(ev)
+		c.ToolUseID, c.NotDeferrable = ev.ToolUseID, !deferrable(ev)
 	case Elicitation:
 		c.Server, c.ElicitationID = ev.Server, ev.ElicitationID
 		fallthrough
@@ -46,22 +46,22 @@ func about(ev Event) json.RawMessage {
 	return b
 }
 
-// prompted is the tool of ours that Claude Code calls for a permission. A hook of
-// the same session retires what it asked.
-const prompted = "permission_prompt"
+// permissionPrompt is our tool that Claude Code calls for a permission. Hooks of the same
+// session end its asks.
+const permissionPrompt = "permission_prompt"
 
-// Prompted is the context of what permission_prompt asks in a session.
-func Prompted(session string) json.RawMessage {
-	b, err := json.Marshal(origin{Hook: prompted, SessionID: session, Seated: true})
+// PromptContext returns the context of an ask of permission_prompt in a session.
+func PromptContext(session string) json.RawMessage {
+	b, err := json.Marshal(origin{Hook: permissionPrompt, SessionID: session, NotDeferrable: true})
 	if err != nil {
 		return nil
 	}
 	return b
 }
 
-// originOf reads a context. It goes by exact names: encoding/json would take
-// Claude_Session too, and an agent writes contexts of its own.
-func originOf(context json.RawMessage) (origin, bool) {
+// parseOrigin parses a context. It compares names exactly, unlike encoding/json, because
+// agents write contexts of their own.
+func parseOrigin(context json.RawMessage) (origin, bool) {
 	v, err := jcs.Parse(context)
 	if err != nil || v.Kind != jcs.Object {
 		return origin{}, false
@@ -76,30 +76,30 @@ func originOf(context json.RawMessage) (origin, bool) {
 			*into = m.Value.Text()
 		}
 		if m.Name == "seated" {
-			c.Seated = m.Value.Bool()
+			c.NotDeferrable = m.Value.Bool()
 		}
 	}
 	return c, c.SessionID != ""
 }
 
-// ran says whether a tool that ran can be the call that was asked about, as far as
-// both say which call of which agent they are.
+// ran reports whether a tool that ran may be the call of the ask, as far as both identify
+// the call and its agent.
 func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:
 		return agree(c.ToolUseID, ev.ToolUseID)
-	case prompted:
-		return true // its arguments have to do
-	case PermissionRequest: // it has no tool_use_id, and the agent as every event has it
+	case permissionPrompt:
+		return true // only its arguments can be compared
+	case PermissionRequest: // it has no tool_use_id
 		return c.Subagent == ev.Subagent && c.SubagentID == ev.SubagentID
 	}
 	return false
 }
 
-// answered says whether the result of an elicitation can be that of this one.
+// answered reports whether the result of an elicitation may belong to the ask.
 func (c origin) answered(ev Event) bool {
 	return c.Hook == Elicitation && c.Server == ev.Server && agree(c.ElicitationID, ev.ElicitationID)
 }
 
-// agree says whether two names are the same, where both are known.
+// agree reports whether two names are equal, or one of them is unknown.
 func agree(a, b string) bool { return a == b || a == "" || b == "" }

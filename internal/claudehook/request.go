@@ -13,73 +13,70 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Request returns what an event asks people, if it asks anything: questions, a
-// confirmation with the exact arguments of a tool, or the form of another MCP
-// server. The same event has the same key: a repeated hook finds its ask.
+// Request returns the ask for an event, if there is one: questions, a confirmation with
+// the exact arguments of a tool, or the form of another MCP server. Equal events have the
+// same key, so that a repeated hook finds its ask.
 func Request(ev Event) (askback.Request, bool) {
-	p, ok := put(ev)
+	p, ok := prepare(ev)
 	return p.request, ok
 }
 
-// pending is a request with the way back to Claude Code's words.
-type pending struct {
+// prepared is the request for an event, with what is needed to convert its outcome.
+type prepared struct {
 	request askback.Request
-	call    compat.Call // of questions
-	form    form        // of an elicitation
+	call    compat.Call // for questions
+	form    form        // for an elicitation
 }
 
-func put(ev Event) (pending, bool) {
-	var p pending
+func prepare(ev Event) (prepared, bool) {
+	var p prepared
 	var ok bool
 	switch {
 	case ev.Name == Elicitation:
 		p.form, ok = readForm(ev)
 		p.request = p.form.request
 	case ev.Name != PermissionRequest && ev.Name != PreToolUse:
-	case ev.Tool == questionTool:
+	case ev.Tool == QuestionTool:
 		p, ok = questions(ev)
 	default:
 		p.request, ok = confirmation(ev)
 	}
 	if !ok {
-		return pending{}, false
+		return prepared{}, false
 	}
 	r := &p.request
 	r.Agent, r.SessionKey, r.Key = ev.label(), ev.SessionID, key(ev)
-	r.Context = about(ev)
+	r.Context = originJSON(ev)
 	normal, err := r.Normalize()
 	p.request = normal
 	return p, err == nil
 }
 
-// questions reads a call of AskUserQuestion. Where a person sits, PreToolUse
-// would keep the terminal's own picker off the screen: there PermissionRequest
-// asks beside it.
-func questions(ev Event) (pending, bool) {
+// questions reads a call of AskUserQuestion. In an interactive session it ignores
+// PreToolUse, which would suppress the dialog in the terminal. The PermissionRequest that
+// follows asks in addition to the dialog.
+func questions(ev Event) (prepared, bool) {
 	if ev.Name == PreToolUse && !ev.Headless {
-		return pending{}, false
+		return prepared{}, false
 	}
 	call, err := Questions(ev.Input)
-	return pending{request: call.Request, call: call}, err == nil
+	return prepared{request: call.Request, call: call}, err == nil
 }
 
-// QuestionTool is Claude Code's own tool that asks its user.
-const QuestionTool = questionTool
-
-// Questions returns what the arguments of [QuestionTool] ask people, the same at
-// every door that Claude Code comes to. The text of the error is for its model.
+// Questions returns the request for the arguments of [QuestionTool]. It is the same for
+// hooks and for permission_prompt over MCP. The text of the error is for the model.
 func Questions(input json.RawMessage) (compat.Call, error) {
 	client, known := compat.ClientNamed("claude")
 	if !known {
-		return compat.Call{}, errors.New("there is no dialect of Claude Code")
+		return compat.Call{}, errors.New("package compat does not know Claude Code")
 	}
 	call, err := client.Ask(input)
 	if err != nil {
 		return compat.Call{}, err
 	}
 	call.Request.Agent = ClaudeCode
-	// Every question of this tool has options. Where none were read they went by
-	// another name, and without them it is another question.
+	// Every question of this tool has options. If none were found, they had an unknown
+	// name, and the question must not be asked without them.
 	for i, q := range call.Request.Questions {
 		if len(q.Options) == 0 {
 			return compat.Call{}, askback.Invalid{{
@@ -90,51 +87,52 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 	return call, nil
 }
 
-// Permission returns what people are asked before a tool may run, the same at
-// every door: one digest, so that a standing approval holds at all of them (F8).
+// Permission returns the request for approval of a tool call. It has the same digest for
+// hooks and for permission_prompt over MCP, so that a standing approval applies to both
+// (F8).
 func Permission(name string, input json.RawMessage) askback.Request {
-	server, tool := toolOf(name)
+	server, tool := splitToolName(name)
 	return askback.Request{Agent: ClaudeCode, Confirmation: &askback.Confirmation{
-		ToolName: tool, Server: server, Input: input, Description: described(input),
+		ToolName: tool, Server: server, Input: input, Description: descriptionOf(input),
 	}}
 }
 
-// confirmation asks about any other tool. Numbers that would change on their
-// way are no arguments that can be approved.
+// confirmation returns the request for approval of any other tool. Arguments with a number
+// that a double cannot hold cannot be approved.
 func confirmation(ev Event) (askback.Request, bool) {
-	if ev.Tool == "" || own(ev.Tool) || misnamed(ev.Tool) {
+	if ev.Tool == "" || isOwnTool(ev.Tool) || isIncompleteName(ev.Tool) {
 		return askback.Request{}, false
 	}
 	if _, err := jcs.Canonical(ev.Input); err != nil {
 		return askback.Request{}, false
 	}
 	r := Permission(ev.Tool, ev.Input)
-	r.Confirmation.NoEdit = fixed(ev)
+	r.Confirmation.NoEdit = inputIsFixed(ev)
 	return r, true
 }
 
-// ofServers begins the name of a tool of an MCP server.
-const ofServers = "mcp__"
+// mcpPrefix is the prefix of the names of tools of MCP servers.
+const mcpPrefix = "mcp__"
 
-// toolOf takes the name of a tool of an MCP server apart: mcp__server__tool. Where
-// one of the two is missing it stays whole: what is left would pass for the tool of
-// somebody else.
-func toolOf(name string) (server, tool string) {
-	rest, ok := strings.CutPrefix(name, ofServers)
+// splitToolName splits the name of a tool of an MCP server, mcp__server__tool. A name
+// without server or tool is not split, because its part could be the name of another tool.
+func splitToolName(name string) (server, tool string) {
+	rest, ok := strings.CutPrefix(name, mcpPrefix)
 	if server, tool, _ := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
 		return server, tool
 	}
 	return "", name
 }
 
-// misnamed says whether a name is that of a tool of no server.
-func misnamed(name string) bool {
-	server, _ := toolOf(name)
-	return server == "" && strings.HasPrefix(name, ofServers)
+// isIncompleteName reports whether a name has the prefix of MCP tools, but no server.
+func isIncompleteName(name string) bool {
+	server, _ := splitToolName(name)
+	return server == "" && strings.HasPrefix(name, mcpPrefix)
 }
 
-// described is what the model says of its call in the arguments themselves.
-func described(input json.RawMessage) string {
+// descriptionOf returns the description of the call that the model wrote into the
+// arguments.
+func descriptionOf(input json.RawMessage) string {
 	v, err := jcs.Parse(input)
 	if err != nil {
 		return ""
@@ -146,14 +144,14 @@ func described(input json.RawMessage) string {
 	return d.Text()
 }
 
-// key is the same for the same call. Only PreToolUse knows which call it is; of
-// the others it is all that they say. What was asked before and settled is
-// asked again by the next key: see [Run].
+// key returns the idempotency key of an event. Only PreToolUse identifies its call; the
+// key of another event depends on all of its content. See [Run] for calls that are asked
+// about again.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {
-		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, same(ev.Input),
-			ev.Server, ev.ElicitationID, ev.Message, same(ev.Schema), ev.SubagentID)
+		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, canonical(ev.Input),
+			ev.Server, ev.ElicitationID, ev.Message, canonical(ev.Schema), ev.SubagentID)
 	}
 	b, err := json.Marshal(parts)
 	if err != nil {
@@ -163,8 +161,8 @@ func key(ev Event) string {
 	return ev.label() + ":" + hex.EncodeToString(sum[:])
 }
 
-// same is one text for all ways to write the same JSON.
-func same(raw json.RawMessage) string {
+// canonical returns the canonical form of JSON, or raw if it has none.
+func canonical(raw json.RawMessage) string {
 	if c, err := jcs.Canonical(raw); err == nil {
 		return string(c)
 	}

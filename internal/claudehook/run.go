@@ -10,165 +10,165 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Client is what a hook needs of one: to ask, and to see what it asked.
+// A Client is the part of [askback.Client] that hooks use.
 type Client interface {
 	askback.Asker
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
 
-// maxRepeats is how often the same call of one prompt is asked about.
+// maxRepeats is how often the same call may be asked about in one prompt.
 const maxRepeats = 50
 
-// withdrawTime is what is left for a last word when the hook itself is over.
-const withdrawTime = 5 * time.Second
+const (
+	// withdrawTime is how long withdrawing may take after the hook has ended.
+	withdrawTime = 5 * time.Second
+	// ackTime is how long an ack may take.
+	ackTime = 5 * time.Second
+)
 
-// receiptTime bounds the writing of a receipt.
-const receiptTime = 5 * time.Second
-
-// A Reply is what a hook says.
+// A Reply is the result of a hook.
 type Reply struct {
-	Output []byte // what it prints; nil is no decision
-	seat   Client
-	told   string // the id of the ask whose outcome is told; "" has no receipt
+	Output []byte // the text to print; nil is no decision
+	client Client
+	askID  string // the ask to acknowledge; "" if there is none
 }
 
-// Delivered writes the receipt for what a reply tells. Call it once Claude Code took
-// the output, and not before: until then the answer is not given.
-func (r Reply) Delivered(ctx context.Context) {
-	if r.told == "" {
+// Ack acknowledges the outcome that the reply contains. Call it only after Claude Code
+// has read the output: until then the outcome is not delivered.
+func (r Reply) Ack(ctx context.Context) {
+	if r.askID == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTime)
 	defer cancel()
-	_, _ = r.seat.Ack(ctx, r.told) // without the receipt the decision is the same
+	_, _ = r.client.Ack(ctx, r.askID) // an error does not change the decision
 }
 
-// Run is like [Waiting.Run] for a hook that waits alone.
-func Run(ctx context.Context, seat Client, ev Event) (Reply, error) {
-	return new(Waiting).Run(ctx, "", seat, ev)
+// Run is like [Runner.Run] for a hook that shares no ask.
+func Run(ctx context.Context, client Client, ev Event) (Reply, error) {
+	return new(Runner).Run(ctx, "", client, ev)
 }
 
-// Run does what an event says: it asks and waits until ctx ends, or retires
-// asks that were answered at the desk. Who names the owner of the seat. An error is
-// for the log alone: with one there is never any output.
+// Run handles an event: it asks and waits until ctx ends, or withdraws asks that have
+// become obsolete. owner is the name of the client's principal. With an error there is
+// no output; the error is for the log.
 //
-// When ctx ends first, a deferrable call is put off and its ask stays open. All
-// other asks are withdrawn, and every ask that cannot be waited for, once nobody
-// of w waits for them: nobody would hear their answers.
-func (w *Waiting) Run(ctx context.Context, who string, seat Client, ev Event) (Reply, error) {
-	p, ok := put(ev)
+// If ctx ends before the answer, a deferrable call is deferred and its ask stays open.
+// Every other ask is withdrawn when no hook of r waits for it, because its answer could
+// not be delivered.
+func (r *Runner) Run(ctx context.Context, owner string, client Client, ev Event) (Reply, error) {
+	p, ok := prepare(ev)
 	switch {
-	case !ok && gated(ev):
-		return Reply{}, ErrUnaskable
+	case !ok && needsApproval(ev):
+		return Reply{}, ErrCannotAsk
 	case !ok:
-		return Reply{}, Retire(ctx, seat, ev)
+		return Reply{}, WithdrawEnded(ctx, client, ev)
 	}
-	call := who + "\n" + p.request.Key
-	if err := w.enter(ctx, call); err != nil {
+	key := owner + "\n" + p.request.Key
+	if err := r.join(ctx, key); err != nil {
 		return Reply{}, err
 	}
-	withdraw := func(ids []string) error { return abandon(ctx, seat, ids) }
-	ask, id, err := askAndWait(ctx, seat, p.request, ev)
+	withdraw := func(ids []string) error { return withdrawAll(ctx, client, ids) }
+	ask, id, err := askAndWait(ctx, client, p.request, ev)
 	if id == "" {
-		return Reply{}, errors.Join(err, w.leave(call, "", over, withdraw))
+		return Reply{}, errors.Join(err, r.leave(key, "", settled, withdraw))
 	}
 	if err == nil {
-		_ = w.leave(call, id, over, withdraw) // of others, and no reason to say nothing
-		return reply(ctx, seat, ev, ask)
+		_ = r.leave(key, id, settled, withdraw) // an error concerns other asks, and must not suppress the reply
+		return newReply(ctx, client, ev, ask)
 	}
 	if ctx.Err() == nil {
-		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), w.leave(call, id, abandoned, withdraw))
+		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), r.leave(key, id, abandoned, withdraw))
 	}
 	if out, ok := Defer(ev); ok {
-		return Reply{Output: out}, w.leave(call, id, deferred, withdraw)
+		return Reply{Output: out}, r.leave(key, id, deferred, withdraw)
 	}
-	return Reply{}, w.leave(call, id, abandoned, withdraw)
+	return Reply{}, r.leave(key, id, abandoned, withdraw)
 }
 
-// askAndWait asks and waits, and again if the ask was withdrawn because this hook seemed
-// gone. Without an id there is no ask.
-func askAndWait(ctx context.Context, seat Client, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
+// askAndWait asks and waits. It asks again if the ask was withdrawn because this hook
+// seemed to have ended. id is "" if there is no ask.
+func askAndWait(ctx context.Context, client Client, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
 	for {
-		if a, err = open(ctx, seat, r, ev); err != nil {
+		if a, err = findOrAsk(ctx, client, r, ev); err != nil {
 			return a, "", err
 		}
 		id = a.ID
-		if a, err = seat.Wait(ctx, id); err != nil || !takenForGone(a) {
+		if a, err = client.Wait(ctx, id); err != nil || !withdrawnAsGone(a) {
 			return a, id, err
 		}
 	}
 }
 
-// ErrUnaskable is for a tool whose call cannot be shown and approved as it is:
-// too large, or with numbers that would change. It is told from having nothing
-// to say, so that a gate can stay shut.
-var ErrUnaskable = errors.New("this call cannot be put to a person as it is")
+// ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged:
+// it is too large, or has numbers that a double cannot hold. A caller can then block the
+// tool, which it must not do for events that ask nothing.
+var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
-// reply is what an outcome says. An approval is spent first.
-func reply(ctx context.Context, seat Client, ev Event, ask askback.Ask) (Reply, error) {
+// newReply returns the reply for an outcome. It consumes an approval first.
+func newReply(ctx context.Context, client Client, ev Event, ask askback.Ask) (Reply, error) {
 	if o := ask.Outcome; o.Approved() {
-		if _, err := seat.Consume(ctx, ask.ID, o.Digest); err != nil {
+		if _, err := client.Consume(ctx, ask.ID, o.Digest); err != nil {
 			return Reply{}, fmt.Errorf("consume %s: %w", ask.ID, err)
 		}
 	}
 	out, ok := Decision(ev, ask)
-	r := Reply{Output: out, seat: seat}
+	r := Reply{Output: out, client: client}
 	if ok && ask.AckedAt.IsZero() && !ask.Outcome.Approved() {
-		r.told = ask.ID
+		r.askID = ask.ID
 	}
 	return r, nil
 }
 
-// Unaskable says whether an event is about such a call.
-func Unaskable(ev Event) bool {
-	_, ok := put(ev)
-	return !ok && gated(ev)
+// CannotAsk reports whether [Run] returns [ErrCannotAsk] for an event.
+func CannotAsk(ev Event) bool {
+	_, ok := prepare(ev)
+	return !ok && needsApproval(ev)
 }
 
-// gated says whether an event is about a tool that a person may approve.
-func gated(ev Event) bool {
-	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != questionTool && !own(ev.Tool)
+// needsApproval reports whether an event is about a tool that a person may approve.
+func needsApproval(ev Event) bool {
+	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !isOwnTool(ev.Tool)
 }
 
-// open asks. The same words may be asked again later, and an old answer is no
-// answer to that: a settled ask is passed over, unless the event itself says
-// that it is the same call.
-func open(ctx context.Context, seat Client, r askback.Request, ev Event) (askback.Ask, error) {
+// findOrAsk returns the open ask of a call, or makes a new one. A settled ask with the
+// same content is an old one, unless the event identifies the call.
+func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {
 		if n > 0 {
 			r.Key = first + "#" + strconv.Itoa(n+1)
 		}
-		ask, err := seat.Ask(ctx, r)
+		ask, err := client.Ask(ctx, r)
 		if errors.Is(err, askback.ErrKeyReused) && ev.ToolUseID != "" {
-			// The same call, resumed where somebody sits now, or nobody does.
+			// The session was interactive when the call was made, and now is not, or the reverse.
 			ev.Headless = !ev.Headless
-			r.Context = about(ev)
-			ask, err = seat.Ask(ctx, r)
+			r.Context = originJSON(ev)
+			ask, err = client.Ask(ctx, r)
 		}
 		if err != nil {
 			return askback.Ask{}, err
 		}
-		if !ask.Repeated || !ask.Settled() || ev.ToolUseID != "" && !takenForGone(ask) {
+		if !ask.Repeated || !ask.Settled() || ev.ToolUseID != "" && !withdrawnAsGone(ask) {
 			return ask, nil
 		}
 	}
-	return askback.Ask{}, fmt.Errorf("asked %d times in one prompt", maxRepeats)
+	return askback.Ask{}, fmt.Errorf("the same call was asked about %d times in one prompt", maxRepeats)
 }
 
-// abandon withdraws asks, also when the time of the hook is over.
-func abandon(ctx context.Context, seat Client, ids []string) error {
+// withdrawAll withdraws asks, also if ctx has ended.
+func withdrawAll(ctx context.Context, client Client, ids []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
-	var failed []error
+	var errs []error
 	for _, id := range ids {
-		failed = append(failed, withdraw(ctx, seat, id))
+		errs = append(errs, withdraw(ctx, client, id))
 	}
-	return errors.Join(failed...)
+	return errors.Join(errs...)
 }
 
-func withdraw(ctx context.Context, seat Client, id string) error {
-	_, err := seat.Cancel(ctx, id, "Claude Code no longer waits for this here")
+func withdraw(ctx context.Context, client Client, id string) error {
+	_, err := client.Cancel(ctx, id, "Claude Code no longer waits for this")
 	if errors.Is(err, askback.ErrSettled) {
 		return nil
 	}

@@ -29,7 +29,7 @@ func event(t *testing.T, raw string) claudehook.Event {
 	return ev
 }
 
-// headless is the same call where nobody sits.
+// headless returns the event of the same call in a headless session.
 func headless(t *testing.T, raw string) claudehook.Event {
 	t.Helper()
 	ev := event(t, strings.Replace(raw, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1))
@@ -44,66 +44,65 @@ func wantOutput(t *testing.T, got claudehook.Reply, err error, part string) {
 	}
 }
 
-// A question is answered from elsewhere, and a permission is spent by its use (F7, F9).
-func TestAHookAsksAndWaits(t *testing.T) {
-	desk := askbacktest.New(t)
-	desk.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))
-	seat := desk.Agent("local")
-	out, err := claudehook.Run(t.Context(), seat, event(t, askDB))
+// A hook waits for the answer, and consumes an approval (F7, F9).
+func TestHookAsksAndWaits(t *testing.T) {
+	server := askbacktest.New(t)
+	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Approve("Bash"))
+	client := server.Agent("local")
+	out, err := claudehook.Run(t.Context(), client, event(t, askDB))
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
-	out, err = claudehook.Run(t.Context(), seat, event(t, runBash))
+	out, err = claudehook.Run(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `"behavior":"allow"`)
-	a := desk.Asks()[1]
-	if _, err := seat.Consume(t.Context(), a.ID, a.Outcome.Digest); !errors.Is(err, askback.ErrConsumed) {
-		t.Errorf("got %v, want the approval spent", err)
+	a := server.Asks()[1]
+	if _, err := client.Consume(t.Context(), a.ID, a.Outcome.Digest); !errors.Is(err, askback.ErrConsumed) {
+		t.Errorf("got %v, want the approval consumed", err)
 	}
 }
 
-// The same words asked again are a new ask: an old approval is no approval.
-func TestAnOldAnswerIsNoAnswer(t *testing.T) {
-	desk := askbacktest.New(t)
-	desk.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
-	seat := desk.Agent("local")
-	out, err := claudehook.Run(t.Context(), seat, event(t, runBash))
+// A repeated call makes a new ask: an old approval does not apply to it.
+func TestOldApprovalIsNotReused(t *testing.T) {
+	server := askbacktest.New(t)
+	server.Person("ana", askbacktest.Approve("Bash"), askbacktest.Deny("Bash", "not twice"))
+	client := server.Agent("local")
+	out, err := claudehook.Run(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `"allow"`)
-	out, err = claudehook.Run(t.Context(), seat, event(t, runBash))
+	out, err = claudehook.Run(t.Context(), client, event(t, runBash))
 	wantOutput(t, out, err, `not twice`)
-	if n := len(desk.Asks()); n != 2 {
+	if n := len(server.Asks()); n != 2 {
 		t.Errorf("got %d asks, want 2", n)
 	}
 }
 
-// noticing is a seat that tells of each ask it made or found.
-type noticing struct {
+// recordingClient is a client that sends each ask to a channel.
+type recordingClient struct {
 	claudehook.Client
 	asked chan askback.Ask
 }
 
-func (n noticing) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+func (n recordingClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	a, err := n.Client.Ask(ctx, r)
 	n.asked <- a
 	return a, err
 }
 
-// An open ask is found again by a repeated hook: a person sees one card, and
-// both hooks get the answer.
-func TestARepeatedHookAttaches(t *testing.T) {
-	desk := askbacktest.New(t)
-	ana := desk.Person("ana")
-	seat := noticing{desk.Agent("local"), make(chan askback.Ask, 2)}
+// Two hooks of one call share an ask, and both get its answer.
+func TestRepeatedHookFindsItsAsk(t *testing.T) {
+	server := askbacktest.New(t)
+	ana := server.Person("ana")
+	client := recordingClient{server.Agent("local"), make(chan askback.Ask, 2)}
 	outs := make(chan claudehook.Reply, 2)
 	for range 2 {
 		go func() {
-			out, err := claudehook.Run(t.Context(), seat, event(t, askDB))
+			out, err := claudehook.Run(t.Context(), client, event(t, askDB))
 			if err != nil {
 				t.Error(err)
 			}
 			outs <- out
 		}()
 	}
-	one, other := <-seat.asked, <-seat.asked
-	if one.ID != other.ID || len(desk.Asks()) != 1 {
-		t.Errorf("got %s and %s of %d asks, want one", one.ID, other.ID, len(desk.Asks()))
+	one, other := <-client.asked, <-client.asked
+	if one.ID != other.ID || len(server.Asks()) != 1 {
+		t.Errorf("got %s and %s of %d asks, want one", one.ID, other.ID, len(server.Asks()))
 	}
 	if _, err := ana.Answer(t.Context(), one.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
@@ -113,14 +112,14 @@ func TestARepeatedHookAttaches(t *testing.T) {
 	}
 }
 
-// When the dialog at the desk is quicker the hook ends, and its card with it.
-func TestAHookThatEndsWithdraws(t *testing.T) {
-	desk := askbacktest.New(t)
-	ana := desk.Person("ana")
+// A hook that is cancelled withdraws its ask.
+func TestCancelledHookWithdrawsItsAsk(t *testing.T) {
+	server := askbacktest.New(t)
+	ana := server.Person("ana")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan claudehook.Reply, 1)
 	go func() {
-		out, err := claudehook.Run(ctx, desk.Agent("local"), event(t, runBash))
+		out, err := claudehook.Run(ctx, server.Agent("local"), event(t, runBash))
 		if err != nil {
 			t.Error(err)
 		}
@@ -133,21 +132,21 @@ func TestAHookThatEndsWithdraws(t *testing.T) {
 	if out := <-done; out.Output != nil {
 		t.Errorf("got %s, want no decision", out.Output)
 	}
-	if a := desk.Asks()[0]; a.Status != askback.Cancelled {
+	if a := server.Asks()[0]; a.Status != askback.Cancelled {
 		t.Errorf("got %s, want it cancelled", a.Status)
 	}
 }
 
-// A deferred call stays open when its session ends, and the resumed session
-// finds the answer, given long after.
-func TestADeferredCallIsAnsweredLater(t *testing.T) {
-	desk := askbacktest.New(t)
-	ana := desk.Person("ana")
-	seat := desk.Agent("local")
+// The ask of a deferred call stays open when its session ends, and the resumed session
+// gets a much later answer.
+func TestDeferredCallIsAnsweredLater(t *testing.T) {
+	server := askbacktest.New(t)
+	ana := server.Person("ana")
+	client := server.Agent("local")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan claudehook.Reply, 1)
 	go func() {
-		out, err := claudehook.Run(ctx, seat, headless(t, askDB))
+		out, err := claudehook.Run(ctx, client, headless(t, askDB))
 		if err != nil {
 			t.Error(err)
 		}
@@ -160,48 +159,47 @@ func TestADeferredCallIsAnsweredLater(t *testing.T) {
 	cancel()
 	wantOutput(t, <-done, nil, `"permissionDecision":"defer"`)
 	for _, name := range []string{claudehook.SessionEnd, claudehook.Stop} {
-		if out, err := claudehook.Run(t.Context(), seat, claudehook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
+		if out, err := claudehook.Run(t.Context(), client, claudehook.Event{Name: name, SessionID: "s1"}); out.Output != nil || err != nil {
 			t.Errorf("%s: got %s, %v", name, out.Output, err)
 		}
 	}
-	desk.Advance(72 * time.Hour)
+	server.Advance(72 * time.Hour)
 	if _, err := ana.Answer(t.Context(), ask.ID, askback.Choose("SQLite")); err != nil {
 		t.Fatal(err)
 	}
 	resumed := headless(t, askDB)
 	resumed.PromptID, resumed.PermissionMode, resumed.CWD = "", "acceptEdits", "/srv/"
-	out, err := claudehook.Run(t.Context(), seat, resumed)
+	out, err := claudehook.Run(t.Context(), client, resumed)
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
-// What was answered at the desk is retired by the tool having run, in its own
-// session only.
-func TestAToolThatRanRetiresItsAsk(t *testing.T) {
-	desk := askbacktest.New(t)
-	desk.Person("ana")
-	seat := desk.Agent("local")
+// A tool that ran ends its ask, in its own session only.
+func TestToolThatRanEndsItsAsk(t *testing.T) {
+	server := askbacktest.New(t)
+	server.Person("ana")
+	client := server.Agent("local")
 	for _, raw := range []string{runBash, strings.Replace(runBash, `"s1"`, `"s2"`, 1), askDB} {
 		r, ok := claudehook.Request(event(t, raw))
 		if !ok {
-			t.Fatalf("%s asks nothing", raw)
+			t.Fatalf("%s has no request", raw)
 		}
-		if _, err := seat.Ask(t.Context(), r); err != nil {
+		if _, err := client.Ask(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	status := func() (out []askback.Status) {
-		for _, a := range desk.Asks() {
+		for _, a := range server.Asks() {
 			out = append(out, a.Status)
 		}
 		return out
 	}
-	if out, err := claudehook.Run(t.Context(), seat, event(t, ranBash)); out.Output != nil || err != nil {
+	if out, err := claudehook.Run(t.Context(), client, event(t, ranBash)); out.Output != nil || err != nil {
 		t.Errorf("got %s, %v", out.Output, err)
 	}
 	if got := status(); got[0] != askback.Cancelled || got[1] != askback.Pending || got[2] != askback.Pending {
 		t.Errorf("got %v, want the first cancelled", got)
 	}
-	if err := claudehook.Retire(t.Context(), seat, claudehook.Event{Name: claudehook.Stop, SessionID: "s1"}); err != nil {
+	if err := claudehook.WithdrawEnded(t.Context(), client, claudehook.Event{Name: claudehook.Stop, SessionID: "s1"}); err != nil {
 		t.Error(err)
 	}
 	if got := status(); got[1] != askback.Pending || got[2] != askback.Cancelled {
@@ -209,80 +207,80 @@ func TestAToolThatRanRetiresItsAsk(t *testing.T) {
 	}
 }
 
-// broken is a seat where everything fails.
-type broken struct{ claudehook.Client }
+// brokenClient is a client whose calls fail.
+type brokenClient struct{ claudehook.Client }
 
-func (broken) Ask(context.Context, askback.Request) (askback.Ask, error) {
+func (brokenClient) Ask(context.Context, askback.Request) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrUnreachable
 }
 
-func (broken) List(context.Context, askback.Query) (askback.Page, error) {
+func (brokenClient) List(context.Context, askback.Query) (askback.Page, error) {
 	return askback.Page{}, askback.ErrUnreachable
 }
 
-// spent is a seat where every approval is used up.
-type spent struct{ claudehook.Client }
+// consumedClient is a client whose approvals are all consumed.
+type consumedClient struct{ claudehook.Client }
 
-func (spent) Consume(context.Context, string, string) (askback.Ask, error) {
+func (consumedClient) Consume(context.Context, string, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrConsumed
 }
 
-// Whatever goes wrong there is no decision: the dialog at the desk decides (F9).
+// After an error there is no decision (F9).
 func TestNoDecisionOnErrors(t *testing.T) {
-	desk := askbacktest.New(t)
-	desk.Person("ana", askbacktest.Approve("Bash"))
-	for raw, seat := range map[string]claudehook.Client{askDB: broken{}, ranBash: broken{}, runBash: spent{desk.Agent("local")}} {
-		if out, err := claudehook.Run(t.Context(), seat, event(t, raw)); out.Output != nil || err == nil {
+	server := askbacktest.New(t)
+	server.Person("ana", askbacktest.Approve("Bash"))
+	for raw, client := range map[string]claudehook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
+		if out, err := claudehook.Run(t.Context(), client, event(t, raw)); out.Output != nil || err == nil {
 			t.Errorf("%s: got %s, %v; want an error and no output", raw, out.Output, err)
 		}
 	}
 }
 
-// full is a seat where too many wait already.
-type full struct{ claudehook.Client }
+// fullServer is a client whose server has too many waiting calls.
+type fullServer struct{ claudehook.Client }
 
-func (full) Wait(context.Context, string) (askback.Ask, error) {
+func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// What cannot be waited for is withdrawn, also where nobody sits: without a
-// decision the run goes on, and no answer would be heard.
-func TestAnAskThatNobodyWaitsForIsWithdrawn(t *testing.T) {
+// An ask for which the hook cannot wait is withdrawn, also if it is deferrable: without a
+// decision the run continues, and the answer could not be delivered.
+func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
-		desk := askbacktest.New(t)
-		desk.Person("ana")
-		out, err := claudehook.Run(t.Context(), full{desk.Agent("local")}, ev)
+		server := askbacktest.New(t)
+		server.Person("ana")
+		out, err := claudehook.Run(t.Context(), fullServer{server.Agent("local")}, ev)
 		if out.Output != nil || !errors.Is(err, askback.ErrTooMany) {
 			t.Errorf("%s: got %s, %v; want no decision", name, out.Output, err)
 		}
-		if a := desk.Asks()[0]; a.Status != askback.Cancelled {
+		if a := server.Asks()[0]; a.Status != askback.Cancelled {
 			t.Errorf("%s: got %s, want it cancelled", name, a.Status)
 		}
 	}
 }
 
-// What a person cannot be shown as it is, is no silence: a gate can stay shut.
-func TestACallThatCannotBeAskedIsSaidToBe(t *testing.T) {
+// A call that cannot be shown unchanged is an error, so that the tool can be blocked.
+func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 	large := `"make #` + strings.Repeat("x", askback.MaxInput) + `"`
 	for raw, want := range map[string]error{
-		strings.Replace(runBash, `"make"`, large, 1):                                   claudehook.ErrUnaskable,
-		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  claudehook.ErrUnaskable,
+		strings.Replace(runBash, `"make"`, large, 1):                                   claudehook.ErrCannotAsk,
+		strings.Replace(runBash, `"make"`, `12345678901234567890`, 1):                  claudehook.ErrCannotAsk,
 		strings.Replace(runBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1):     nil,
 		strings.Replace(runBash, claudehook.PermissionRequest, "Notification", 1):      nil,
 		strings.Replace(askDB, `"Which DB?"`, `""`, 1):                                 nil,
 		strings.Replace(ranBash, `"make"`, large, 1):                                   nil,
 		strings.Replace(askDB, claudehook.PermissionRequest, claudehook.PreToolUse, 1): nil,
 	} {
-		desk := askbacktest.New(t)
-		out, err := claudehook.Run(t.Context(), desk.Agent("local"), event(t, raw))
-		if out.Output != nil || !errors.Is(err, want) || len(desk.Asks()) != 0 {
-			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out.Output, err, len(desk.Asks()), want)
+		server := askbacktest.New(t)
+		out, err := claudehook.Run(t.Context(), server.Agent("local"), event(t, raw))
+		if out.Output != nil || !errors.Is(err, want) || len(server.Asks()) != 0 {
+			t.Errorf("%.120s: got %s, %v, %d asks; want %v", raw, out.Output, err, len(server.Asks()), want)
 		}
 	}
 }
 
-// The configuration that is written names what is read here, and our events.
-func TestTheConfigurationFits(t *testing.T) {
+// The configuration of init has the header and the events of this package.
+func TestConfigurationHasAllEvents(t *testing.T) {
 	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
 	if err != nil {
 		t.Fatal(err)
@@ -299,12 +297,12 @@ func TestTheConfigurationFits(t *testing.T) {
 			t.Errorf("%s is not in %s", name, settings)
 		}
 	}
-	if !claudehook.Headless("sdk-cli") || claudehook.Headless("cli") || claudehook.Headless("sdk-ts") || claudehook.Headless("") {
-		t.Error("only claude -p has nobody at the desk")
+	if !claudehook.IsHeadless("sdk-cli") || claudehook.IsHeadless("cli") || claudehook.IsHeadless("sdk-ts") || claudehook.IsHeadless("") {
+		t.Error("want only sdk-cli to be headless")
 	}
 }
 
-// No input panics, and whatever it is, pending asks decide nothing (T5).
+// No input panics, and only an answer is a decision that allows something (T5).
 func FuzzRead(f *testing.F) {
 	for _, raw := range []string{runBash, ranBash, askDB, `{"hook_event_name":"Elicitation","session_id":"s","mcp_server_name":"x","requested_schema":{"properties":{"a":{"type":"array","items":{"enum":["a","b"]}}}}}`} {
 		f.Add([]byte(raw))
@@ -317,17 +315,17 @@ func FuzzRead(f *testing.F) {
 		r, ok := claudehook.Request(ev)
 		ask := askback.Ask{Agent: r.Agent, Questions: r.Questions, Confirmation: r.Confirmation, Context: r.Context, Title: r.Title}
 		if _, err := r.Normalize(); ok && err != nil {
-			t.Errorf("%s: the request is refused: %v", raw, err)
+			t.Errorf("%s: the request is rejected: %v", raw, err)
 		}
 		if out, decided := claudehook.Decision(ev, ask); decided {
-			t.Errorf("%s: decided %s before anybody did", raw, out)
+			t.Errorf("%s: got the decision %s for a pending ask", raw, out)
 		}
 		for _, status := range []askback.Status{askback.Declined, askback.Cancelled, askback.Expired} {
 			ask.Status, ask.Outcome = status, &askback.Outcome{Status: status}
 			if out, _ := claudehook.Decision(ev, ask); strings.Contains(string(out), "allow") || strings.Contains(string(out), "accept") {
-				t.Errorf("%s: %s lets it happen: %s", raw, status, out)
+				t.Errorf("%s: %s is a decision that allows: %s", raw, status, out)
 			}
 		}
-		claudehook.Retires(ev, ask)
+		claudehook.EndsAsk(ev, ask)
 	})
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-var update = flag.Bool("update", false, "rewrite the dialogues with what happens now")
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
-// Each file in testdata is a dialogue: an event of Claude Code, what people do,
-// "----", and what the hook asks and prints (F4, F7, F9).
-func TestDialogues(t *testing.T) {
+// Each file in testdata is a transcript: an event of Claude Code, what people do, "----",
+// and what the hook asks and prints (F4, F7, F9).
+func TestTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -36,13 +36,13 @@ func play(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	d := &desk{t: t}
+	p := &player{t: t}
 	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		said, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(said + "\n----\n")
-		for line := range strings.SplitSeq(said, "\n") {
+		commands, _, _ := strings.Cut(stanza, "\n----")
+		got.WriteString(commands + "\n----\n")
+		for line := range strings.SplitSeq(commands, "\n") {
 			if !strings.HasPrefix(line, "#") {
-				got.WriteString(d.play(line))
+				got.WriteString(p.play(line))
 			}
 		}
 		got.WriteString("\n")
@@ -59,8 +59,8 @@ func play(t *testing.T, path string) {
 	}
 }
 
-// desk is where people answer what one event asks.
-type desk struct {
+// player runs the commands of a transcript.
+type player struct {
 	t   *testing.T
 	ev  claudehook.Event
 	ask askback.Ask
@@ -68,30 +68,30 @@ type desk struct {
 
 var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 
-func (d *desk) play(line string) string {
+func (p *player) play(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	o := askback.Outcome{Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: nine.Add(time.Hour)}
 	switch word {
 	case "event", "headless":
-		return d.event(rest, "", word == "headless")
+		return p.event(rest, "", word == "headless")
 	case "started": // started as sdk-cli EVENT
 		_, as, _ := strings.Cut(rest, " ")
 		entrypoint, raw, _ := strings.Cut(as, " ")
-		return d.event(raw, entrypoint, claudehook.Headless(entrypoint))
+		return p.event(raw, entrypoint, claudehook.IsHeadless(entrypoint))
 	case "other":
-		return said(claudehook.Decision(d.read(rest), d.ask))
+		return format(claudehook.Decision(p.read(rest), p.ask))
 	case "output":
-		return d.output()
+		return p.output()
 	case "defer":
-		return said(claudehook.Defer(d.ev))
-	case "retires":
-		return fmt.Sprintln(claudehook.Retires(d.read(rest), d.ask))
+		return format(claudehook.Defer(p.ev))
+	case "ends":
+		return fmt.Sprintln(claudehook.EndsAsk(p.read(rest), p.ask))
 	case "granted":
 		o.Status, o.Decision, o.Actor = askback.Answered, askback.Approve, askback.Actor{Kind: askback.ActorPolicy}
 	case "answer":
-		given, err := d.answer(o, rest)
+		given, err := p.answer(o, rest)
 		if err != nil {
-			return "refused: " + err.Error() + "\n"
+			return "rejected: " + err.Error() + "\n"
 		}
 		o = given
 	case "decline":
@@ -101,58 +101,58 @@ func (d *desk) play(line string) string {
 	case "expire":
 		o.Status, o.Actor = askback.Expired, askback.Actor{Kind: askback.ActorTimer}
 	case "default":
-		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, d.ask.Defaults()
+		o.Status, o.Actor, o.Defaulted, o.Answers = askback.Expired, askback.Actor{Kind: askback.ActorTimer}, true, p.ask.Defaults()
 	default:
-		d.t.Fatalf("nobody knows what %q means", line)
+		p.t.Fatalf("unknown command %q", line)
 	}
-	d.ask.Outcome, d.ask.Status = &o, o.Status
-	return d.output()
+	p.ask.Outcome, p.ask.Status = &o, o.Status
+	return p.output()
 }
 
-func (d *desk) read(raw string) claudehook.Event {
+func (p *player) read(raw string) claudehook.Event {
 	ev, err := claudehook.Read([]byte(raw), "")
 	if err != nil {
-		d.t.Fatalf("%s: %v", raw, err)
+		p.t.Fatalf("%s: %v", raw, err)
 	}
 	return ev
 }
 
-func (d *desk) event(raw, entrypoint string, headless bool) string {
+func (p *player) event(raw, entrypoint string, headless bool) string {
 	ev, err := claudehook.Read([]byte(raw), entrypoint)
 	if err != nil {
-		return "refused: " + err.Error() + "\n"
+		return "rejected: " + err.Error() + "\n"
 	}
 	ev.Headless = headless
-	d.ev = ev
+	p.ev = ev
 	r, ok := claudehook.Request(ev)
 	if !ok {
-		return "asks nothing\n"
+		return "no request\n"
 	}
-	d.ask = askback.Ask{
+	p.ask = askback.Ask{
 		ID: "ask_1", Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Confirmation: r.Confirmation,
 		Context: r.Context, Status: askback.Pending, CreatedAt: nine,
 	}
-	var what any = r.Questions
+	var content any = r.Questions
 	if r.Confirmation != nil {
-		d.ask.Kind = askback.Confirm
-		what = r.Confirmation
+		p.ask.Kind = askback.Confirm
+		content = r.Confirmation
 	}
-	b, err := json.Marshal(what)
+	b, err := json.Marshal(content)
 	if err != nil {
-		d.t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	by := ""
+	label := ""
 	if r.Agent != claudehook.ClaudeCode {
-		by = r.Agent + " "
+		label = r.Agent + " "
 	}
-	return fmt.Sprintf("%sasks %s\nin session %s, %q, beside it %s\n", by, b, r.SessionKey, r.Title, r.Context)
+	return fmt.Sprintf("%sasks %s\nin session %s, %q, context %s\n", label, b, r.SessionKey, r.Title, r.Context)
 }
 
-// answer is what a person gives, as the engine would keep it.
-func (d *desk) answer(o askback.Outcome, body string) (askback.Outcome, error) {
+// answer returns the outcome with the answer of a person, as the engine would store it.
+func (p *player) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	a, err := decode.Answer([]byte(body))
 	if err == nil {
-		a, err = a.Normalize(d.ask)
+		a, err = a.Normalize(p.ask)
 	}
 	if err != nil {
 		return o, err
@@ -161,9 +161,9 @@ func (d *desk) answer(o askback.Outcome, body string) (askback.Outcome, error) {
 	return o, nil
 }
 
-func (d *desk) output() string { return said(claudehook.Decision(d.ev, d.ask)) }
+func (p *player) output() string { return format(claudehook.Decision(p.ev, p.ask)) }
 
-func said(out []byte, ok bool) string {
+func format(out []byte, ok bool) string {
 	if !ok {
 		return "no decision\n"
 	}

@@ -1,0 +1,155 @@
+package claudehook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// WithdrawEnded withdraws the asks that an event makes obsolete. It continues for
+// withdrawTime after ctx ends, because a session that ends does not wait for its hooks.
+func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
+	if !canEndAsks(ev.Name) {
+		return nil
+	}
+	ctx, cancel := withGracePeriod(ctx, withdrawTime)
+	defer cancel()
+	ids, err := endedAsks(ctx, client, ev)
+	failed := []error{err}
+	for _, id := range ids {
+		failed = append(failed, withdraw(ctx, client, id))
+	}
+	return errors.Join(failed...)
+}
+
+// endedAsks returns the ids of the asks that an event makes obsolete.
+func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err error) {
+	e := newEndingEvent(ev)
+	for _, sender := range senders(ev) {
+		err := eachPending(ctx, client.List, sender, func(ask askback.Ask) {
+			if e.endsAsk(ask) {
+				ids = append(ids, ask.ID)
+			}
+		})
+		if err != nil {
+			return ids, err
+		}
+	}
+	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
+		return nil, nil // it is unknown which of them was answered
+	}
+	return ids, nil
+}
+
+// eachPending calls do for each open ask with a label.
+func eachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
+	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
+	for {
+		page, err := list(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, ask := range page.Items {
+			do(ask)
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+// senders returns the labels of the asks that an event may end. Claude Code and Codex have
+// the same event for the end of a session.
+func senders(ev Event) []string {
+	if ev.Name == SessionEnd {
+		return []string{ClaudeCode, Codex}
+	}
+	return []string{ev.label()}
+}
+
+// withGracePeriod returns a context that ends some time after ctx.
+func withGracePeriod(ctx context.Context, while time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(while):
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
+// canEndAsks reports whether events of this name may make asks obsolete.
+func canEndAsks(name string) bool {
+	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, Interrupt, SessionEnd}, name)
+}
+
+// EndsAsk reports whether an event makes an open ask obsolete: its tool ran, or its turn
+// is over. The end of a turn or session does not end the ask of a deferred call, which the
+// resumed session will wait for.
+func EndsAsk(ev Event, ask askback.Ask) bool { return newEndingEvent(ev).endsAsk(ask) }
+
+// endingEvent is an event that may make many asks obsolete.
+type endingEvent struct {
+	ev Event
+	// asked prepares the ask for its tool. It does so once for all asks, because the input
+	// may be large.
+	asked func() (prepared, bool)
+}
+
+func newEndingEvent(ev Event) endingEvent {
+	asking := ev
+	asking.Name = PermissionRequest
+	return endingEvent{ev, sync.OnceValues(func() (prepared, bool) { return prepare(asking) })}
+}
+
+func (e endingEvent) endsAsk(ask askback.Ask) bool {
+	c, ok := parseOrigin(ask.Context)
+	if !ok || c.SessionID != e.ev.SessionID || !slices.Contains(senders(e.ev), ask.Agent) {
+		return false
+	}
+	switch e.ev.Name {
+	case PostToolUse, PostToolUseFailure:
+		return c.ran(e.ev) && e.isAbout(ask)
+	case ElicitationResult:
+		return c.answered(e.ev) && (e.ev.Message == "" || ask.Title == title(fullMessage(e.ev)))
+	case UserPromptSubmit, Stop, Interrupt, SessionEnd:
+		return c.Hook == PermissionRequest || c.Hook == Elicitation || c.NotDeferrable
+	}
+	return false
+}
+
+// isAbout reports whether an ask is about the tool call of the event. It ignores answers,
+// which are added to the arguments when the tool runs.
+func (e endingEvent) isAbout(ask askback.Ask) bool {
+	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) || ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
+		return false
+	}
+	p, ok := e.asked()
+	switch {
+	case !ok:
+		return false
+	case ask.Confirmation != nil:
+		return sameTool(*p.request.Confirmation, *ask.Confirmation)
+	}
+	return slices.EqualFunc(p.request.Questions, ask.Questions, sameQuestion)
+}
+
+// isTool reports whether a confirmation is about the tool with this name.
+func isTool(c askback.Confirmation, name string) bool {
+	server, tool := splitToolName(name)
+	return c.Server == server && c.ToolName == tool
+}
+
+func sameQuestion(a, b askback.Question) bool {
+	return a.ID == b.ID && a.Text == b.Text && a.Header == b.Header && a.MultiSelect == b.MultiSelect && a.NoOther == b.NoOther &&
+		a.Optional == b.Optional && slices.Equal(a.Options, b.Options) && slices.Equal(a.Default, b.Default)
+}

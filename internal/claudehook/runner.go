@@ -1,0 +1,87 @@
+package claudehook
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// A Runner runs the hooks of one process. Equal calls that wait at the same time share
+// one ask, which is withdrawn only when the last of them is abandoned. A Runner does not
+// know the hooks of other processes: if one of them withdraws the ask, a hook that waits
+// for it has no decision. The zero value is usable.
+type Runner struct {
+	mu    sync.Mutex
+	calls map[string]*sharedCall
+}
+
+// sharedCall counts the hooks that wait for one call.
+type sharedCall struct {
+	waiting   int           // 0: the last one is withdrawing the asks
+	abandoned []string      // ids of the asks to withdraw
+	deferred  bool          // the call was deferred, so its ask stays open
+	done      chan struct{} // closed when no hook waits and all asks are withdrawn
+}
+
+// leaveReason is why a hook stops waiting.
+type leaveReason int
+
+const (
+	settled   leaveReason = iota // the ask is settled, or there is none
+	abandoned                    // this hook can no longer deliver the answer
+	deferred                     // the resumed session will deliver it
+)
+
+// join adds a hook to those that wait for a call. While the ask of the call is being
+// withdrawn, it waits, so that the hook makes a new ask.
+func (r *Runner) join(ctx context.Context, key string) error {
+	for {
+		r.mu.Lock()
+		c := r.calls[key]
+		if c == nil {
+			c = &sharedCall{done: make(chan struct{}), waiting: 1}
+			if r.calls == nil {
+				r.calls = map[string]*sharedCall{}
+			}
+			r.calls[key] = c
+			r.mu.Unlock()
+			return nil
+		}
+		if c.waiting > 0 {
+			c.waiting++
+			r.mu.Unlock()
+			return nil
+		}
+		r.mu.Unlock()
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// leave removes a hook that waited for an ask. The last one withdraws the abandoned asks.
+func (r *Runner) leave(key, id string, why leaveReason, withdraw func(ids []string) error) (err error) {
+	r.mu.Lock()
+	c := r.calls[key]
+	c.waiting--
+	c.deferred = c.deferred || why == deferred
+	c.abandoned = slices.DeleteFunc(c.abandoned, func(a string) bool { return a == id })
+	if why == abandoned {
+		c.abandoned = append(c.abandoned, id)
+	}
+	last := c.waiting == 0
+	r.mu.Unlock()
+	if !last {
+		return nil
+	}
+	if len(c.abandoned) > 0 && !c.deferred {
+		err = withdraw(c.abandoned)
+	}
+	r.mu.Lock()
+	delete(r.calls, key)
+	r.mu.Unlock()
+	close(c.done)
+	return err
+}

@@ -1,0 +1,94 @@
+package claudehook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// gracePeriod is how long the ask of a hook stays open although no call waits for it.
+// After a broken connection or a restart of the server, a hook reconnects within seconds.
+const gracePeriod = 30 * time.Second
+
+// reasonGone is the reason of an ask that was withdrawn because its hook seemed to have
+// ended.
+const reasonGone = "The hook that asked this has ended, so an answer could not be delivered"
+
+// A Sweeper withdraws the asks of hooks that ended without a notice, such as a killed
+// process or a broken connection.
+type Sweeper struct {
+	// List lists the asks of all principals.
+	List func(ctx context.Context, q askback.Query) (askback.Page, error)
+	// Client returns the client of the agent with a name.
+	Client func(name string) Client
+	// Awaited reports whether a call waits for an ask, or a process that will make one is
+	// known to be alive.
+	Awaited func(id string) bool
+
+	unawaited map[string]time.Time // when an ask was first found without a call
+	next      time.Time            // no sweep before this time
+}
+
+// restFactor is how much longer the pause after a sweep is than the sweep itself. An agent
+// can leave many large asks open, which take long to read.
+const restFactor = 30
+
+// Sweep withdraws the asks for which no call has waited since [gracePeriod]. It must be
+// called repeatedly, by one goroutine. After a slow sweep it does nothing for a while.
+func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
+	if now.Before(s.next) {
+		return nil
+	}
+	begun := time.Now()
+	defer func() { s.next = now.Add(restFactor * time.Since(begun)) }()
+	seen := map[string]time.Time{}
+	var failed []error
+	for _, label := range []string{ClaudeCode, Codex} {
+		err := eachPending(ctx, s.List, label, func(ask askback.Ask) {
+			if !NeedsHook(ask) || s.Awaited(ask.ID) {
+				return
+			}
+			since, known := s.unawaited[ask.ID]
+			if !known {
+				since = now
+			}
+			if now.Sub(since) < gracePeriod {
+				seen[ask.ID] = since
+				return
+			}
+			failed = append(failed, s.Withdraw(ctx, ask))
+		})
+		failed = append(failed, err)
+	}
+	s.unawaited = seen
+	return errors.Join(failed...)
+}
+
+// Withdraw withdraws an open ask of a hook that has ended.
+func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
+	if ask.Settled() || !NeedsHook(ask) {
+		return nil
+	}
+	_, err := s.Client(ask.Owner).Cancel(ctx, ask.ID, reasonGone)
+	if errors.Is(err, askback.ErrSettled) || errors.Is(err, askback.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// NeedsHook reports whether only the hook that made an ask can deliver its answer. For a
+// deferrable call, a resumed session can do so.
+func NeedsHook(ask askback.Ask) bool {
+	c, ok := parseOrigin(ask.Context)
+	return ok && slices.Contains([]string{ClaudeCode, Codex}, ask.Agent) &&
+		(c.Hook == PermissionRequest || c.Hook == Elicitation || c.Hook == PreToolUse && c.NotDeferrable)
+}
+
+// withdrawnAsGone reports whether an ask was withdrawn because its hook seemed to have
+// ended. The hook may still wait, as on a laptop that was suspended.
+func withdrawnAsGone(ask askback.Ask) bool {
+	return ask.Settled() && ask.Withdrawn() && ask.Outcome.Reason == reasonGone
+}
