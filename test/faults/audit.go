@@ -12,16 +12,16 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// sound are questions about the whole database that have one good answer.
-var sound = []struct{ what, query, want string }{
-	{"the file is whole", `pragma integrity_check`, "ok"},
-	{"the history has no gap", `select count(*) - coalesce(max(seq), 0) from history`, "0"},
+// invariants are queries over the whole database with their only valid result.
+var invariants = []struct{ what, query, want string }{
+	{"the file is intact", `pragma integrity_check`, "ok"},
+	{"the history has no gaps", `select count(*) - coalesce(max(seq), 0) from history`, "0"},
 	{
-		"no session's history has a gap",
+		"the history of a session has no gaps",
 		`select count(*) from (select 1 from history group by stream having min(n) <> 1 or max(n) <> count(*))`, "0",
 	},
 	{
-		"every ask has its whole history, and one ending if it is settled",
+		"the history of an ask is complete, with one end if it is settled",
 		`with h as (select subject, count(*) as steps, sum(type = 'question_pending') as asked,
 			sum(type in ('question_answered', 'question_declined', 'question_cancelled', 'question_expired')) as ended
 			from history group by subject)
@@ -29,51 +29,51 @@ var sound = []struct{ what, query, want string }{
 		where r.kind = 'ask' and (h.subject is null or h.steps <> r.version or h.asked <> 1 or h.ended <> 1 - r.open)`, "0",
 	},
 	{
-		"all history is of an ask or a session that is there",
+		"every event belongs to a stored ask or session",
 		`select count(*) from history where subject not in (select id from records where kind in ('ask', 'session'))`, "0",
 	},
 	{
-		"every session counts its asks",
+		"the counts of a session match its asks",
 		`select count(*) from records s where kind = 'session' and (
 			coalesce(json_extract(cast(state as text), '$.total'), 0) <> (select count(*) from records where kind = 'ask' and stream = s.id)
 			or coalesce(json_extract(cast(state as text), '$.pending'), 0) <> (select count(*) from records where kind = 'ask' and stream = s.id and open))`, "0",
 	},
 	{
-		"no ask and no key is there twice",
+		"asks and keys are unique",
 		`select (select count(*) - count(distinct id) from records where kind = 'ask')
 			+ (select count(key) - count(distinct kind || ' ' || key) from records)`, "0",
 	},
 }
 
-// audit asks about the whole database, and compares every ask with everything
-// that was ever acknowledged.
+// audit checks the whole database, and compares every ask with all
+// acknowledgements.
 func (c *checker) audit(ctx context.Context) (bad []violation, err error) {
 	if bad, err = c.check(ctx); err != nil {
 		return bad, err
 	}
-	wrong, err := c.everyAsk(ctx)
-	if bad = append(bad, wrong...); err != nil {
+	more, err := c.checkAllAsks(ctx)
+	if bad = append(bad, more...); err != nil {
 		return bad, err
 	}
-	db, err := sql.Open("sqlite", "file:"+c.path) // the driver that package sqlite brings
+	db, err := sql.Open("sqlite", "file:"+c.path) // the driver is registered by package sqlite
 	if err != nil {
 		return bad, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, s := range sound {
+	for _, s := range invariants {
 		var got string
 		if err := db.QueryRowContext(ctx, s.query).Scan(&got); err != nil {
 			return bad, fmt.Errorf("%s: %w", s.what, err)
 		}
 		if got != s.want {
-			bad = append(bad, violated(torn, "not so: %s (%s, not %s)", s.what, got, s.want))
+			bad = append(bad, violated(inconsistent, "%s: got %s, want %s", s.what, got, s.want))
 		}
 	}
 	return bad, nil
 }
 
-// everyAsk reads all asks and looks for all that were acknowledged.
-func (c *checker) everyAsk(ctx context.Context) (bad []violation, err error) {
+// checkAllAsks checks all asks, and that all acknowledged asks are stored.
+func (c *checker) checkAllAsks(ctx context.Context) (bad []violation, err error) {
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *checker) everyAsk(ctx context.Context) (bad []violation, err error) {
 		for _, r := range records {
 			found[r.ID] = true
 			q.After = r.ID
-			bad = append(bad, c.compare(r)...)
+			bad = append(bad, c.checkRecord(r)...)
 		}
 		if len(records) < q.Limit {
 			return append(bad, c.missing(found)...), nil
@@ -98,21 +98,21 @@ func (c *checker) everyAsk(ctx context.Context) (bad []violation, err error) {
 }
 
 func (c *checker) missing(found map[string]bool) (bad []violation) {
-	for key, id := range c.ledger.ids {
+	for key, id := range c.ackLog.ids {
 		if !found[id] {
-			bad = append(bad, violated(lost, "%s, of key %s, was acknowledged and is not there", id, key))
+			bad = append(bad, violated(lost, "%s, with the key %s, was acknowledged and is missing", id, key))
 		}
 	}
-	for id, told := range c.ledger.outcomes {
+	for id, outcome := range c.ackLog.outcomes {
 		if !found[id] {
-			bad = append(bad, violated(lost, "%s was acknowledged as %s and is not there", id, told))
+			bad = append(bad, violated(lost, "%s was acknowledged as %s and is missing", id, outcome))
 		}
 	}
 	return bad
 }
 
-// outcomeOf returns how the ask with a key ended, nil if it has not, as the
-// store has it.
+// outcomeOf reads the ask with a key from the store. Its outcome is nil if it
+// is pending.
 func outcomeOf(ctx context.Context, path, key string) (id string, o *askback.Outcome, err error) {
 	db, err := sqlite.Open(path, nil)
 	if err != nil {

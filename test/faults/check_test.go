@@ -12,70 +12,71 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// damages are what a database may suffer, in SQL, and how it must be called.
-var damages = []struct {
+// corruptions are damages of a database in SQL, with the kind of violation that
+// the checker must report.
+var corruptions = []struct {
 	name  string
 	how   string
 	fault fault
 }{
-	{"an ask with its history is gone", `delete from records where id = $ask; delete from history where subject = $ask`, lost},
-	{"an ask is gone", `delete from records where id = $ask`, lost},
+	{"ask and history deleted", `delete from records where id = $ask; delete from history where subject = $ask`, lost},
+	{"ask deleted", `delete from records where id = $ask`, lost},
 	{
-		"an answer is taken back", `delete from history where type in ('question_answered', 'question_consumed');
+		"answer undone", `delete from history where type in ('question_answered', 'question_consumed');
 		update records set version = 1, open = 1, status = 'pending', state = cast('{"v":1,"status":"pending"}' as blob)`, lost,
 	},
-	{"a key is free again", `update records set key = null`, lost},
-	{"another answer", `update records set state = cast(replace(cast(state as text), 'approved', 'denied') as blob)`, doubled},
+	{"key removed", `update records set key = null`, lost},
+	{"answer changed", `update records set state = cast(replace(cast(state as text), 'approved', 'denied') as blob)`, duplicated},
 	{
-		"a second ending", `insert into history select seq + 1, stream, n + 1, subject, 'question_declined', at, data, null
-		from history order by seq desc limit 1; update records set version = version + 1`, doubled,
+		"second outcome", `insert into history select seq + 1, stream, n + 1, subject, 'question_declined', at, data, null
+		from history order by seq desc limit 1; update records set version = version + 1`, duplicated,
 	},
 	{
-		"an approval spent twice", `insert into history select seq + 1, stream, n + 1, subject, type, at, data, null
-		from history order by seq desc limit 1; update records set version = version + 1`, doubled,
+		"approval consumed twice", `insert into history select seq + 1, stream, n + 1, subject, type, at, data, null
+		from history order by seq desc limit 1; update records set version = version + 1`, duplicated,
 	},
-	{"a line of history is gone", `delete from history where type = 'question_answered'`, torn},
-	{"the last line of history is gone", `delete from history where type = 'question_consumed'`, torn},
-	{"a gap in the numbers", `update history set seq = seq + 1 where type = 'question_consumed'`, torn},
-	{"a gap in a session's numbers", `update history set n = n + 1 where type = 'question_consumed'`, torn},
-	{"a step without history", `update records set version = version + 1`, torn},
-	{"a column that lies", `update records set open = 1`, torn},
-	{"history of nothing", `insert into history select seq + 1, 'ses_x', 1, 'ask_x', 'question_pending', at, data, null from history limit 1 offset 2`, torn},
+	{"event deleted", `delete from history where type = 'question_answered'`, inconsistent},
+	{"last event deleted", `delete from history where type = 'question_consumed'`, inconsistent},
+	{"gap in sequence numbers", `update history set seq = seq + 1 where type = 'question_consumed'`, inconsistent},
+	{"gap in sequence numbers of a session", `update history set n = n + 1 where type = 'question_consumed'`, inconsistent},
+	{"version without event", `update records set version = version + 1`, inconsistent},
+	{"wrong column", `update records set open = 1`, inconsistent},
+	{"event without record", `insert into history select seq + 1, 'ses_x', 1, 'ask_x', 'question_pending', at, data, null from history limit 1 offset 2`, inconsistent},
 }
 
-func TestEveryDamageIsSeen(t *testing.T) {
-	for _, d := range damages {
+func TestCheckDetectsCorruption(t *testing.T) {
+	for _, d := range corruptions {
 		t.Run(d.name, func(t *testing.T) {
-			c, id := lived(t)
-			damage(t, c.path, id, d.how)
+			c, id := databaseWithApproval(t)
+			corrupt(t, c.path, id, d.how)
 			bad, err := c.check(t.Context())
 			if err != nil || !slices.ContainsFunc(bad, func(v violation) bool { return v.fault == d.fault }) {
-				t.Errorf("got %v, %v; want something %s", bad, err, d.fault)
+				t.Errorf("got %v, %v; want a violation of kind %s", bad, err, d.fault)
 			}
 		})
 	}
 }
 
-func TestDamageToWhatWasLookedAtIsSeenByTheAudit(t *testing.T) {
-	for _, d := range damages {
+func TestAuditDetectsCorruptionAfterCheck(t *testing.T) {
+	for _, d := range corruptions {
 		t.Run(d.name, func(t *testing.T) {
-			c, id := lived(t)
+			c, id := databaseWithApproval(t)
 			if bad, err := c.check(t.Context()); err != nil || len(bad) > 0 {
 				t.Fatalf("before: %v, %v", bad, err)
 			}
-			damage(t, c.path, id, d.how)
-			if d.name == "a key is free again" {
-				t.Skip("a key is looked for when it is acknowledged; later only its ask is")
+			corrupt(t, c.path, id, d.how)
+			if d.name == "key removed" {
+				t.Skip("keys are checked once, after their acknowledgement")
 			}
 			if bad, err := c.audit(t.Context()); err != nil || len(bad) == 0 {
-				t.Errorf("got %v, %v; want something", bad, err)
+				t.Errorf("got %v, %v; want violations", bad, err)
 			}
 		})
 	}
 }
 
-func TestSoundDatabaseIsFoundSound(t *testing.T) {
-	c, _ := lived(t)
+func TestAuditOfIntactDatabase(t *testing.T) {
+	c, _ := databaseWithApproval(t)
 	for range 2 {
 		if bad, err := c.audit(t.Context()); err != nil || len(bad) > 0 {
 			t.Errorf("got %v, %v", bad, err)
@@ -83,12 +84,12 @@ func TestSoundDatabaseIsFoundSound(t *testing.T) {
 	}
 }
 
-// lived makes a database in which an approval was asked for, given and spent,
-// and a checker that was told so.
-func lived(t *testing.T) (c *checker, id string) {
+// databaseWithApproval creates a database with a consumed approval, and a checker
+// with its acknowledgements.
+func databaseWithApproval(t *testing.T) (c *checker, id string) {
 	t.Helper()
-	l := newLedger()
-	c = newChecker(filepath.Join(t.TempDir(), "lived.db"), l)
+	l := newAckLog()
+	c = newChecker(filepath.Join(t.TempDir(), "approval.db"), l)
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -108,46 +109,46 @@ func lived(t *testing.T) (c *checker, id string) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	l.note(ack{Op: opAsked, Key: ownedKey(loadAsker, "k"), ID: a.ID})
-	l.note(ack{Op: opSettled, ID: a.ID, Said: said(a.Outcome)})
-	l.note(ack{Op: opConsumed, ID: a.ID})
+	l.add(ack{Op: opAsked, Key: ownedKey(loadAsker, "k"), ID: a.ID})
+	l.add(ack{Op: opSettled, ID: a.ID, Text: outcomeText(a.Outcome)})
+	l.add(ack{Op: opConsumed, ID: a.ID})
 	return c, a.ID
 }
 
-func damage(t *testing.T, path, id, how string) {
+func corrupt(t *testing.T, path, id, how string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without its sum the store takes a row as it is: the damage is that of a
-	// writer that is wrong, and not of a disk.
-	const unsummed = "; update records set sum = null, fixed_sum = null; update history set sum = null"
-	_, err = db.ExecContext(t.Context(), how+unsummed, sql.Named("ask", id))
+	// Without checksums the store cannot detect the corruption itself: it is
+	// like that of a defective writer, not of a disk.
+	const noChecksums = "; update records set sum = null, fixed_sum = null; update history set sum = null"
+	_, err = db.ExecContext(t.Context(), how+noChecksums, sql.Named("ask", id))
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestLedgerSeesContradictions(t *testing.T) {
+func TestAckLogDetectsContradictions(t *testing.T) {
 	for _, second := range []ack{
 		{Op: opAsked, Key: "k", ID: "ask_2"},
-		{Op: opSettled, ID: "ask_1", Said: "declined"},
+		{Op: opSettled, ID: "ask_1", Text: "declined"},
 		{Op: opConsumed, ID: "ask_1"},
-		{Op: opFailed, Said: "disk on fire"},
+		{Op: opFailed, Text: "disk on fire"},
 	} {
-		l := newLedger()
+		l := newAckLog()
 		for _, a := range []ack{
 			{Op: opReady},
 			{Op: opAsked, Key: "k", ID: "ask_1"},
-			{Op: opSettled, ID: "ask_1", Said: "answered"},
+			{Op: opSettled, ID: "ask_1", Text: "answered"},
 			{Op: opConsumed, ID: "ask_1"},
 		} {
-			if bad := l.note(a); len(bad) > 0 {
+			if bad := l.add(a); len(bad) > 0 {
 				t.Fatalf("%v: %v", a, bad)
 			}
 		}
-		if bad := l.note(second); len(bad) != 1 {
+		if bad := l.add(second); len(bad) != 1 {
 			t.Errorf("%v: got %v, want one violation", second, bad)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A child is a process that is going to be killed.
+// A child is a child process that will be killed.
 type child struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	lines chan []byte // whole lines of its output; closed at the end
+	lines chan []byte // complete lines of stdout; closed when the process ends
 	notes bytes.Buffer
 }
 
-// startChild starts a program, with this environment if env is not nil. Its
-// input stays open until it is killed.
+// startChild starts a program. If env is not nil, it is its environment. Its
+// stdin stays open until it is killed.
 func startChild(ctx context.Context, env []string, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), lines: make(chan []byte, 64)}
 	c.cmd.Env = env
@@ -42,8 +42,7 @@ func startChild(ctx context.Context, env []string, program string, args ...strin
 	return c, nil
 }
 
-// read passes whole lines on. A kill may cut the last one, which then says
-// nothing.
+// read sends complete lines. A last line that a kill truncated is dropped.
 func (c *child) read(stdout io.Reader) {
 	defer close(c.lines)
 	in := bufio.NewReader(stdout)
@@ -56,25 +55,25 @@ func (c *child) read(stdout io.Reader) {
 	}
 }
 
-// end kills the child unless it has ended, and waits until it is gone. It
-// returns the exit code, or -1 of a child that was killed.
+// end kills the child if it still runs, and waits for it. It returns the exit
+// code, or -1 if the child was killed.
 func (c *child) end(take func([]byte)) (code int, err error) {
 	err = kill(c.cmd)
 	return c.ended(take), err
 }
 
-// ended takes the lines that are left and waits until the child is gone.
+// ended reads the remaining lines and waits for the child.
 func (c *child) ended(take func([]byte)) int {
 	for line := range c.lines {
 		take(line)
 	}
-	_ = c.cmd.Wait() // the exit code says it
+	_ = c.cmd.Wait() // see the exit code
 	_ = c.stdin.Close()
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// until takes lines for a while. It returns early when take has had enough, the
-// child has ended or ctx does.
+// until calls take for each line for the duration d. It returns earlier if take
+// returns true, the child ends or ctx is done.
 func (c *child) until(ctx context.Context, d time.Duration, take func([]byte) (enough bool)) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -92,5 +91,7 @@ func (c *child) until(ctx context.Context, d time.Duration, take func([]byte) (e
 	}
 }
 
-// upTo is a while of at most d.
-func upTo(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d) + 1)) }
+// randomDuration returns a random duration of at most d.
+func randomDuration(r *rand.Rand, d time.Duration) time.Duration {
+	return time.Duration(r.Int64N(int64(d) + 1))
+}

@@ -8,10 +8,10 @@ import (
 	"os/exec"
 )
 
-// bind does nothing here: a child notices that its input ended.
+// bind does nothing: a child notices the end of its stdin.
 func bind(*exec.Cmd) {}
 
-// kill ends a child as kill -9 does.
+// kill sends SIGKILL to a child.
 func kill(cmd *exec.Cmd) error {
 	err := cmd.Process.Kill()
 	if errors.Is(err, os.ErrProcessDone) {

@@ -9,40 +9,41 @@ import (
 	"unicode/utf16"
 )
 
-// A toolCall is what an approval is for: who runs which tool with what.
+// A toolCall is a tool call to be approved: the agent, the server, the tool and
+// the arguments.
 type toolCall struct {
 	names [3]string // agent, server, tool
 	args  *node
-	style int // of the white space
+	style int // index of the white space style
 	raw   []byte
 }
 
-// write makes the text of the arguments from the tree.
+// write formats the arguments as JSON text.
 func (c *toolCall) write() { c.raw = c.args.append(nil, styles[c.style]) }
 
-// clone returns a call of which nothing is shared with c.
+// clone returns a deep copy of c.
 func (c *toolCall) clone() *toolCall {
 	d := *c
 	d.args, d.raw = c.args.clone(), slices.Clone(c.raw)
 	return &d
 }
 
-// A node is one JSON value, as it is spelled.
+// A node is one JSON value with its spelling.
 type node struct {
-	kind    kind
-	literal string // of what has no parts
-	value   string // of a string: what the literal means
-	names   []spelled
-	parts   []*node
+	kind     kind
+	literal  string // of a value without children
+	value    string // of a string: its content
+	names    []memberName
+	children []*node
 }
 
-// A spelled is the name of a member: what it means, and how it is written.
-type spelled struct{ value, literal string }
+// A memberName is the name of an object member: its content and its spelling.
+type memberName struct{ value, literal string }
 
 type kind byte
 
 const (
-	word kind = iota // true, false, null
+	keyword kind = iota // true, false, null
 	number
 	text
 	array
@@ -51,14 +52,14 @@ const (
 
 func (n *node) clone() *node {
 	m := *n
-	m.names, m.parts = slices.Clone(n.names), make([]*node, len(n.parts))
-	for i, p := range n.parts {
-		m.parts[i] = p.clone()
+	m.names, m.children = slices.Clone(n.names), make([]*node, len(n.children))
+	for i, p := range n.children {
+		m.children[i] = p.clone()
 	}
 	return &m
 }
 
-// styles are ways to put white space around the parts of a document.
+// styles are styles of white space between the tokens of a document.
 var styles = []func(token byte) string{
 	func(byte) string { return "" },
 	func(token byte) string {
@@ -80,19 +81,20 @@ var styles = []func(token byte) string{
 	},
 }
 
-// append writes a node with white space before each token: a name ('n'), a value
-// ('v'), or what closes and parts them, which stand for themselves.
+// append appends the text of a node, with white space before each token. The
+// argument of space is 'n' for a name, 'v' for a value, or the punctuation
+// itself.
 func (n *node) append(b []byte, space func(token byte) string) []byte {
 	switch n.kind {
 	case array:
 		b = append(b, '[')
-		for i, p := range n.parts {
+		for i, p := range n.children {
 			b = p.append(append(comma(b, i, space), space('v')...), space)
 		}
 		return append(append(b, space(']')...), ']')
 	case object:
 		b = append(b, '{')
-		for i, p := range n.parts {
+		for i, p := range n.children {
 			b = append(comma(b, i, space), space('n')...)
 			b = append(append(append(b, n.names[i].literal...), space(':')...), ':')
 			b = p.append(append(b, space('v')...), space)
@@ -109,31 +111,31 @@ func comma(b []byte, i int, space func(byte) string) []byte {
 	return append(append(b, space(',')...), ',')
 }
 
-// all returns a node and everything in it that is of one of the kinds.
+// all returns all nodes of the given kinds, including n itself.
 func (n *node) all(kinds ...kind) (found []*node) {
 	if slices.Contains(kinds, n.kind) {
 		found = append(found, n)
 	}
-	for _, p := range n.parts {
+	for _, p := range n.children {
 		found = append(found, p.all(kinds...)...)
 	}
 	return found
 }
 
-// has says whether an object has a member of this name.
+// has reports whether an object has a member with this name.
 func (n *node) has(name string) bool {
-	return slices.ContainsFunc(n.names, func(s spelled) bool { return s.value == name })
+	return slices.ContainsFunc(n.names, func(s memberName) bool { return s.value == name })
 }
 
-// pieces are what names and strings are made of: letters that look like others
-// or can be composed in two ways, what needs escapes, what needs surrogates, and
-// words that are also values.
+// pieces are the parts of random names and strings: letters that look alike or
+// have two Unicode forms, characters that need escapes or surrogates, and words
+// that are also JSON values.
 var pieces = []string{
 	"a", "b", "k", "K", "path", "Path", "id", "to", "x", "0", "1", "1.0", "true", "null", "é", "e\u0301", "Å", "A\u030a", "å", "о", "o",
 	"ﬁ", "fi", "ｋ", "ß", "ss", "İ", "i", "ключ", "\u200b", " ", "/", "\\", `"`, "\n", "\x00", "\x1f", "\x7f", "\u2028", "\ufb33", "\ufffd", "\uffff", "😀", "\U0010ffff", "__proto__",
 }
 
-// drawText draws a string of a few pieces.
+// drawText returns a random string of at most the given number of pieces.
 func drawText(r *rand.Rand, most int) string {
 	var b strings.Builder
 	for range r.IntN(most + 1) {
@@ -142,7 +144,7 @@ func drawText(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-// drawName draws the name of an agent, a server or a tool: one line.
+// drawName returns a random name of an agent, a server or a tool, in one line.
 func drawName(r *rand.Rand) string {
 	printable := func(c rune) rune {
 		if c < ' ' || c == 0x7f {
@@ -153,14 +155,14 @@ func drawName(r *rand.Rand) string {
 	return "n" + strings.Map(printable, drawText(r, 4))
 }
 
-// drawCall draws a call whose arguments are an object.
+// drawCall returns a random call whose arguments are an object.
 func drawCall(r *rand.Rand) *toolCall {
 	c := &toolCall{args: drawObject(r, 3), style: r.IntN(len(styles))}
 	for i := range c.names {
 		c.names[i] = drawName(r)
 	}
 	if r.IntN(4) == 0 {
-		c.names[1] = "" // a tool of no server
+		c.names[1] = "" // a tool without a server
 	}
 	c.write()
 	return c
@@ -173,7 +175,7 @@ func drawNode(r *rand.Rand, depth int) *node {
 	case dice < 3 && depth > 0:
 		n := &node{kind: array}
 		for range r.IntN(4) {
-			n.parts = append(n.parts, drawNode(r, depth-1))
+			n.children = append(n.children, drawNode(r, depth-1))
 		}
 		return n
 	case dice < 6:
@@ -181,7 +183,7 @@ func drawNode(r *rand.Rand, depth int) *node {
 	case dice < 8:
 		return &node{kind: number, literal: drawNumber(r)}
 	}
-	return &node{kind: word, literal: []string{"true", "false", "null"}[r.IntN(3)]}
+	return &node{kind: keyword, literal: []string{"true", "false", "null"}[r.IntN(3)]}
 }
 
 func drawObject(r *rand.Rand, depth int) *node {
@@ -194,17 +196,17 @@ func drawObject(r *rand.Rand, depth int) *node {
 	return n
 }
 
-// add puts a member at some place of an object.
+// add inserts a member at a random position of an object.
 func (n *node) add(r *rand.Rand, name string, p *node) {
-	i := r.IntN(len(n.parts) + 1)
-	n.names = slices.Insert(n.names, i, spelled{name, spell(r, name)})
-	n.parts = slices.Insert(n.parts, i, p)
+	i := r.IntN(len(n.children) + 1)
+	n.names = slices.Insert(n.names, i, memberName{name, spell(r, name)})
+	n.children = slices.Insert(n.children, i, p)
 }
 
-// remove takes a member or an element away.
+// remove removes a member or an element.
 func (n *node) remove(i int) *node {
-	p := n.parts[i]
-	n.parts = slices.Delete(n.parts, i, i+1)
+	p := n.children[i]
+	n.children = slices.Delete(n.children, i, i+1)
 	if n.kind == object {
 		n.names = slices.Delete(n.names, i, i+1)
 	}
@@ -215,7 +217,7 @@ func newText(r *rand.Rand, s string) *node {
 	return &node{kind: text, value: s, literal: spell(r, s)}
 }
 
-// drawNumber draws a number that a double keeps.
+// drawNumber returns a random number that a double represents exactly.
 func drawNumber(r *rand.Rand) string {
 	switch r.IntN(6) {
 	case 0:
@@ -230,12 +232,12 @@ func drawNumber(r *rand.Rand) string {
 	return strconv.Itoa(r.IntN(2000) - 1000)
 }
 
-// shortEscapes are the characters that have one, and their letters.
+// shortEscapes are the characters with a short escape, and its letters.
 const shortEscapes, shortLetters = "\"\\/\b\f\n\r\t", `"\/bfnrt`
 
-// spell writes a string in one of the ways JSON has for it.
+// spell returns a string as a JSON literal with random escapes.
 func spell(r *rand.Rand, s string) string {
-	often := r.IntN(3) // how many of three characters are escaped that need not be
+	often := r.IntN(3) // of three characters, how many get an unnecessary escape
 	b := []byte{'"'}
 	for _, c := range s {
 		must := c < ' ' || c == '"' || c == '\\'
@@ -252,7 +254,7 @@ func spell(r *rand.Rand, s string) string {
 	return string(append(b, '"'))
 }
 
-// escape writes a character by number, in capitals or not.
+// escape appends a \u escape, in lower or upper case.
 func escape(r *rand.Rand, b []byte, c rune) []byte {
 	for _, unit := range utf16.Encode([]rune{c}) {
 		format := `\u%04x`

@@ -18,45 +18,45 @@ import (
 )
 
 const (
-	// A follower reads so many bytes of a stream before it cuts it, wherever in
-	// a frame that is, or so long.
-	longestRead   = 64 << 10
-	longestFollow = 60 * time.Millisecond
+	// A follower cuts its connection after a random number of bytes, anywhere
+	// in a frame, or after a random time. These are the maxima.
+	maxRead       = 64 << 10
+	maxFollowTime = 60 * time.Millisecond
 )
 
-// A heard is one event as a follower was told it.
-type heard struct {
+// An entry is one event that a follower received.
+type entry struct {
 	session, kind string
-	seq           int64             // within the session
-	sum           [sha256.Size]byte // of all that was said
+	seq           int64             // sequence number in the session
+	sum           [sha256.Size]byte // hash of the whole event
 }
 
-func (h heard) String() string { return fmt.Sprintf("%s %d %s", h.session, h.seq, h.kind) }
+func (h entry) String() string { return fmt.Sprintf("%s %d %s", h.session, h.seq, h.kind) }
 
-// pageURL is where a page is now, which changes with the server.
+// pageURL matches the address of a page, which changes with each server.
 var pageURL = regexp.MustCompile(`"page_url":(null|"[^"]*"),?`)
 
-// endings are the events that tell an outcome.
-var endings = map[string]bool{"question_answered": true, "question_declined": true, "question_cancelled": true, "question_expired": true}
+// settledEvents are the types of events with an outcome.
+var settledEvents = map[string]bool{"question_answered": true, "question_declined": true, "question_cancelled": true, "question_expired": true}
 
-// A telling is one frame. It is read by no code of Askback, whose client is on
-// trial as well.
-type telling struct {
+// A frame is one server-sent event. It is parsed without the client of Askback,
+// which is under test too.
+type frame struct {
 	id, event string
 	data      []byte
 }
 
-// A record is what one reader was told, in its order, however many connections
-// that took. It knows at once when a number is missing or comes again.
+// A record contains the events that one reader received over all its
+// connections. It detects missing and repeated sequence numbers.
 type record struct {
 	name    string
-	session string // "" is all
+	session string // "" for all sessions
 
 	mu    sync.Mutex
-	all   []heard
-	last  map[string]int64 // the last number of each session
-	start string           // the cursor of its snapshot
-	ended map[string]bool  // sessions of which it has heard the last
+	all   []entry
+	last  map[string]int64 // last sequence number of each session
+	start string           // cursor of the snapshot
+	ended map[string]bool  // sessions whose final message it has received
 	cuts  int
 	bad   []violation
 }
@@ -65,9 +65,9 @@ func newRecord(name string) *record {
 	return &record{name: name, last: map[string]int64{}, ended: map[string]bool{}}
 }
 
-// hear takes one event. Numbers begin where the snapshot stood: at 1, but for
-// the sessions that were there before.
-func (r *record) hear(id, event string, data []byte) {
+// add adds an event. Sequence numbers begin at 1, except for sessions that
+// existed before the snapshot.
+func (r *record) add(id, event string, data []byte) {
 	var e struct {
 		Seq     int64           `json:"seq"`
 		Session string          `json:"session_id"`
@@ -80,38 +80,39 @@ func (r *record) hear(id, event string, data []byte) {
 	defer r.mu.Unlock()
 	switch {
 	case err != nil || id == "" || event != e.Type:
-		r.wrong(torn, "was told %q as %s: %v", data, event, err)
+		r.violate(inconsistent, "received %q as %s: %v", data, event, err)
 		return
 	case event == "snapshot" && r.start == "":
 		r.start = id
 		return
 	case event == "snapshot":
-		r.wrong(lost, "came back with a cursor and was told a snapshot, after %d events", len(r.all))
+		r.violate(lost, "reconnected with a cursor and received a snapshot, after %d events", len(r.all))
 		return
 	}
-	if endings[event] && bytes.HasSuffix(e.Data, []byte(`"outcome":null}`)) {
-		r.wrong(lost, "was told %s %d %s without its outcome", e.Session, e.Seq, event)
+	if settledEvents[event] && bytes.HasSuffix(e.Data, []byte(`"outcome":null}`)) {
+		r.violate(lost, "received %s %d %s without its outcome", e.Session, e.Seq, event)
 	}
-	h := heard{e.Session, e.Type, e.Seq, sha256.Sum256(pageURL.ReplaceAll(data, nil))}
+	h := entry{e.Session, e.Type, e.Seq, sha256.Sum256(pageURL.ReplaceAll(data, nil))}
 	switch last := r.last[e.Session]; {
 	case e.Seq <= last:
-		r.wrong(doubled, "was told %s after number %d", h, last)
+		r.violate(duplicated, "received %s after number %d", h, last)
 	case e.Seq > last+1:
-		r.wrong(lost, "was told %s after number %d", h, last)
+		r.violate(lost, "received %s after number %d", h, last)
 	}
 	r.last[e.Session] = e.Seq
 	r.all = append(r.all, h)
-	if event == "message" && bytes.Contains(e.Data, []byte(lastWords)) {
+	if event == "message" && bytes.Contains(e.Data, []byte(finalMessage)) {
 		r.ended[e.Session] = true
 	}
 }
 
-func (r *record) wrong(f fault, format string, args ...any) {
+func (r *record) violate(f fault, format string, args ...any) {
 	r.bad = append(r.bad, violated(f, r.name+" "+format, args...))
 }
 
-// stands says how much it was told, and whether nothing is wrong with it.
-func (r *record) stands() (events int, fine bool) {
+// status returns the number of events, and reports whether there are no
+// violations.
+func (r *record) status() (events int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.all), len(r.bad) == 0
@@ -123,70 +124,72 @@ func (r *record) hasBegun() bool {
 	return r.start != ""
 }
 
-// hasEnded says whether it heard the last words of all it follows.
+// hasEnded reports whether the final message of each followed session was
+// received.
 func (r *record) hasEnded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.ended) == streamCount || r.session != "" && r.ended[r.session]
 }
 
-// A follower reads a stream with nothing but net/http, cuts it again and again,
-// and comes back with the last cursor it has.
+// A follower reads a stream with net/http. It cuts the connection repeatedly
+// and continues at its last cursor.
 type follower struct {
 	*record
-	line  *line
+	conn  *connection
 	path  string
 	token string
 	rand  *rand.Rand
 	at    string
 }
 
-// live follows until ctx ends, or something is wrong.
-func (f *follower) live(ctx context.Context) {
+// run follows the stream until ctx is done or there is a violation.
+func (f *follower) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if _, fine := f.stands(); !fine {
+		if _, ok := f.status(); !ok {
 			return
 		}
-		s, way, err := f.line.find(ctx)
+		s, httpClient, err := f.conn.connect(ctx)
 		if err == nil {
-			err = f.follow(ctx, s, way)
+			err = f.follow(ctx, s, httpClient)
 		}
 		if err != nil {
-			f.line.lose(s)
+			f.conn.reset(s)
 			_ = instance.Pause(ctx, retryPause)
 		}
 	}
 }
 
-// follow reads one connection until it is cut. An error says that the server
-// does not answer.
-func (f *follower) follow(ctx context.Context, s instance.Server, way *http.Client) error {
+// follow reads from one connection until it is cut. It returns an error if the
+// server does not respond.
+func (f *follower) follow(ctx context.Context, s instance.Server, httpClient *http.Client) error {
 	ctx, cut := context.WithCancel(ctx)
 	defer cut()
 	limit := int64(1) << 40
 	switch f.rand.IntN(4) {
 	case 0:
-		defer time.AfterFunc(upTo(f.rand, longestFollow), cut).Stop()
+		defer time.AfterFunc(randomDuration(f.rand, maxFollowTime), cut).Stop()
 	case 1, 2:
-		limit = 1 + f.rand.Int64N(longestRead)
+		limit = 1 + f.rand.Int64N(maxRead)
 	}
 	req, err := f.request(ctx, s.URL)
 	if err != nil {
 		return err
 	}
-	res, err := way.Do(req)
+	res, err := httpClient.Do(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return f.refused(res)
+		return f.unexpectedStatus(res)
 	}
 	f.read(io.LimitReader(res.Body, limit))
 	return nil
 }
 
-// request asks for the stream, with the cursor in either place.
+// request returns the request for the stream, with the cursor in the header or
+// in the query.
 func (f *follower) request(ctx context.Context, server string) (*http.Request, error) {
 	address, inQuery := server+f.path, f.rand.IntN(3) == 0
 	if f.at != "" && inQuery {
@@ -203,22 +206,23 @@ func (f *follower) request(ctx context.Context, server string) (*http.Request, e
 	return req, nil
 }
 
-// refused writes down a refusal that no start and no end of a server explains.
-func (f *follower) refused(res *http.Response) error {
+// unexpectedStatus records a status other than 503, which a starting or
+// stopping server sends.
+func (f *follower) unexpectedStatus(res *http.Response) error {
 	if res.StatusCode != http.StatusServiceUnavailable {
 		said, _ := io.ReadAll(io.LimitReader(res.Body, 1000))
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.wrong(failed, "got %s: %s", res.Status, said)
+		f.violate(failed, "got %s: %s", res.Status, said)
 	}
 	return fmt.Errorf("refused: %s", res.Status)
 }
 
-// read takes whole frames. What breaks off within one was never told.
+// read adds the complete frames. A truncated frame does not count.
 func (f *follower) read(body io.Reader) {
 	in := bufio.NewReader(body)
 	for {
-		t, err := readTelling(in)
+		t, err := readFrame(in)
 		if err != nil {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -226,14 +230,14 @@ func (f *follower) read(body io.Reader) {
 			return
 		}
 		if len(t.data) > 0 {
-			f.hear(t.id, t.event, t.data)
+			f.add(t.id, t.event, t.data)
 			f.at = t.id
 		}
 	}
 }
 
-// readTelling reads lines up to an empty one.
-func readTelling(in *bufio.Reader) (t telling, err error) {
+// readFrame reads lines up to an empty line.
+func readFrame(in *bufio.Reader) (t frame, err error) {
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {

@@ -18,35 +18,35 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// loadAsker is the name under which the load asks.
+// loadAsker is the name of the agent.
 const loadAsker = "prover"
 
-// recent is how many asks the workers have in hand at once.
-const recent = 256
+// maxRecent is how many asks the workers choose from.
+const maxRecent = 256
 
-// loadLife is how long a load lives that nobody kills.
-const loadLife = time.Minute
+// loadTimeout is how long a child runs if it is not killed.
+const loadTimeout = time.Minute
 
-// A loadPlan is what the parent tells a child.
+// A loadPlan is the configuration of a child, as JSON.
 type loadPlan struct {
 	Path    string `json:"path"`
 	Seed    uint64 `json:"seed"`
-	Life    int    `json:"life"` // how many came before it
+	Round   int    `json:"round"` // number of earlier children
 	Workers int    `json:"workers"`
-	Plant   string `json:"plant"`
+	Mutant  string `json:"plant"`
 }
 
-// loadChild is the child's whole life: it asks, answers, declines, cancels,
-// claims, waits and spends until it is killed, and writes a line after each
-// call that returned.
+// loadChild is the main function of a child. It asks, answers, declines,
+// cancels, claims, waits and consumes until it is killed, and prints an ack
+// after each call.
 func loadChild(ctx context.Context, plan string, in io.Reader, out io.Writer) error {
 	var p loadPlan
 	if err := json.Unmarshal([]byte(plan), &p); err != nil {
 		return err
 	}
-	ctx, stop := context.WithTimeout(ctx, loadLife)
+	ctx, stop := context.WithTimeout(ctx, loadTimeout)
 	defer stop()
-	go func() { // the parent holds the other end: when it is gone, so are we
+	go func() { // stop when the parent ends
 		_, _ = io.Copy(io.Discard, in)
 		stop()
 	}()
@@ -54,7 +54,7 @@ func loadChild(ctx context.Context, plan string, in io.Reader, out io.Writer) er
 	if err != nil {
 		return err
 	}
-	s, drain := planted(p.Plant, db)
+	s, drain := mutantStore(p.Mutant, db)
 	l := newLoad(engine.New(s, nil), p, out)
 	var running sync.WaitGroup
 	running.Go(func() { _ = l.engine.Run(ctx) })
@@ -64,17 +64,17 @@ func loadChild(ctx context.Context, plan string, in io.Reader, out io.Writer) er
 	return errors.Join(err, db.Close())
 }
 
-// A load is what the workers of one child share.
+// A load is the shared state of the workers of one child.
 type load struct {
 	engine *engine.Engine
 	plan   loadPlan
 	agent  askback.Client
 	people []askback.Client
 
-	mu   sync.Mutex
-	out  *json.Encoder
-	hand []string // asks to do something with, the latest of all
-	next int
+	mu         sync.Mutex
+	out        *json.Encoder
+	recentAsks []string // ids of the latest asks
+	next       int
 }
 
 func newLoad(e *engine.Engine, p loadPlan, out io.Writer) *load {
@@ -89,18 +89,18 @@ func newLoad(e *engine.Engine, p loadPlan, out io.Writer) *load {
 }
 
 func (l *load) run(ctx context.Context) error {
-	page, err := l.people[0].List(ctx, askback.Query{Limit: 100}) // what earlier lives left
+	page, err := l.people[0].List(ctx, askback.Query{Limit: 100}) // asks of earlier children
 	if err != nil {
 		return err
 	}
 	for _, a := range page.Items {
-		l.take(a.ID)
+		l.remember(a.ID)
 	}
-	l.tell(ack{Op: opReady})
+	l.record(ack{Op: opReady})
 	var workers sync.WaitGroup
 	for i := range l.plan.Workers {
 		workers.Go(func() {
-			stream := uint64(l.plan.Life)<<16 | uint64(i)
+			stream := uint64(l.plan.Round)<<16 | uint64(i)
 			w := &worker{load: l, name: i, rand: rand.New(rand.NewPCG(l.plan.Seed, stream))}
 			for ctx.Err() == nil {
 				w.act(ctx)
@@ -111,28 +111,28 @@ func (l *load) run(ctx context.Context) error {
 	return nil
 }
 
-// tell writes one line, whole, to the parent.
-func (l *load) tell(a ack) {
+// record prints an ack as one line.
+func (l *load) record(a ack) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.out.Encode(a) != nil {
-		os.Exit(1) // nobody listens any more
+		os.Exit(1) // the parent has ended
 	}
 }
 
-// take keeps an ask in hand, in place of the oldest one.
-func (l *load) take(id string) {
+// remember adds an ask to the recent asks and drops the oldest.
+func (l *load) remember(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.hand) < recent {
-		l.hand = append(l.hand, id)
+	if len(l.recentAsks) < maxRecent {
+		l.recentAsks = append(l.recentAsks, id)
 		return
 	}
-	l.hand[l.next%recent] = id
+	l.recentAsks[l.next%maxRecent] = id
 	l.next++
 }
 
-// A worker does one thing after another, by its own dice.
+// A worker makes random calls, one after another.
 type worker struct {
 	*load
 	name  int
@@ -141,7 +141,7 @@ type worker struct {
 }
 
 func (w *worker) act(ctx context.Context) {
-	id := w.any()
+	id := w.randomAsk()
 	dice := w.rand.IntN(100)
 	switch {
 	case id == "" || dice < 35:
@@ -149,11 +149,11 @@ func (w *worker) act(ctx context.Context) {
 	case dice < 75:
 		w.answer(ctx, id)
 	case dice < 80:
-		w.settled(w.someone().Decline(ctx, id, w.words()))
+		w.recordOutcome(w.randomPerson().Decline(ctx, id, w.uniqueText()))
 	case dice < 85:
-		w.settled(w.agent.Cancel(ctx, id, w.words()))
+		w.recordOutcome(w.agent.Cancel(ctx, id, w.uniqueText()))
 	case dice < 90:
-		w.settled(w.someone().Claim(ctx, id))
+		w.recordOutcome(w.randomPerson().Claim(ctx, id))
 	case dice < 95:
 		w.wait(ctx, id)
 	default:
@@ -161,47 +161,47 @@ func (w *worker) act(ctx context.Context) {
 	}
 }
 
-// any returns an ask at hand.
-func (w *worker) any() string {
+// randomAsk returns a recent ask.
+func (w *worker) randomAsk() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.hand) == 0 {
+	if len(w.recentAsks) == 0 {
 		return ""
 	}
-	return w.hand[w.rand.IntN(len(w.hand))]
+	return w.recentAsks[w.rand.IntN(len(w.recentAsks))]
 }
 
-func (w *worker) someone() askback.Client { return w.people[w.rand.IntN(len(w.people))] }
+func (w *worker) randomPerson() askback.Client { return w.people[w.rand.IntN(len(w.people))] }
 
-// words are new each time, so that no two outcomes are the same.
-func (w *worker) words() string {
-	return fmt.Sprintf("%d.%d.%x", w.plan.Life, w.name, w.rand.Uint64())
+// uniqueText returns a different text each time, so that all outcomes differ.
+func (w *worker) uniqueText() string {
+	return fmt.Sprintf("%d.%d.%x", w.plan.Round, w.name, w.rand.Uint64())
 }
 
-// ask asks something new, or what was asked before: by this worker, by another,
-// or in an earlier life.
+// ask makes a new ask or repeats one of this worker, of another worker or of an
+// earlier child.
 func (w *worker) ask(ctx context.Context) {
-	life, name, n := w.plan.Life, w.name, w.asked
+	lifetime, name, n := w.plan.Round, w.name, w.asked
 	switch dice := w.rand.IntN(10); {
-	case dice == 0 && life > 0:
-		life, name, n = w.rand.IntN(life), w.rand.IntN(16), w.rand.IntN(10)
+	case dice == 0 && lifetime > 0:
+		lifetime, name, n = w.rand.IntN(lifetime), w.rand.IntN(16), w.rand.IntN(10)
 	case dice == 1:
 		name, n = w.rand.IntN(w.plan.Workers), w.rand.IntN(n+1)
 	default:
 		w.asked++
 	}
-	key := fmt.Sprintf("life %d worker %d ask %d", life, name, n)
+	key := fmt.Sprintf("life %d worker %d ask %d", lifetime, name, n)
 	a, err := w.agent.Ask(ctx, request(key))
-	if !w.well(ctx, err) {
+	if !w.noError(ctx, err) {
 		return
 	}
-	w.tell(ack{Op: opAsked, Key: ownedKey(loadAsker, key), ID: a.ID})
-	w.settled(a, nil)
-	w.take(a.ID)
+	w.record(ack{Op: opAsked, Key: ownedKey(loadAsker, key), ID: a.ID})
+	w.recordOutcome(a, nil)
+	w.remember(a.ID)
 }
 
-// request follows from its key: questions, some with a deadline, some of a
-// shared session, and confirmations.
+// request returns the request for a key: questions, some with a deadline, some
+// in a shared session, and confirmations.
 func request(key string) askback.Request {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, key)
@@ -221,11 +221,11 @@ func request(key string) askback.Request {
 	return r
 }
 
-// answer answers questions, and decides about confirmations.
+// answer answers questions and decides confirmations.
 func (w *worker) answer(ctx context.Context, id string) {
-	who := w.someone()
+	who := w.randomPerson()
 	a, err := who.Get(ctx, id)
-	if !w.well(ctx, err) {
+	if !w.noError(ctx, err) {
 		return
 	}
 	answer := askback.Choose("green")
@@ -233,48 +233,48 @@ func (w *worker) answer(ctx context.Context, id string) {
 		decision := []askback.Decision{askback.Approve, askback.Deny}[w.rand.IntN(2)]
 		answer = askback.Decide(decision, "")
 	}
-	answer.Comment = w.words()
-	w.settled(who.Answer(ctx, id, answer))
+	answer.Comment = w.uniqueText()
+	w.recordOutcome(who.Answer(ctx, id, answer))
 }
 
 func (w *worker) wait(ctx context.Context, id string) {
 	ctx, stop := context.WithTimeout(ctx, 5*time.Millisecond)
 	defer stop()
-	w.settled(w.agent.Wait(ctx, id))
+	w.recordOutcome(w.agent.Wait(ctx, id))
 }
 
 func (w *worker) consume(ctx context.Context, id string) {
 	a, err := w.agent.Get(ctx, id)
-	if !w.well(ctx, err) || a.Confirmation == nil || !a.Outcome.Approved() {
+	if !w.noError(ctx, err) || a.Confirmation == nil || !a.Outcome.Approved() {
 		return
 	}
 	_, err = w.agent.Consume(ctx, id, a.Confirmation.Digest)
 	if err == nil {
-		w.tell(ack{Op: opConsumed, ID: id})
+		w.record(ack{Op: opConsumed, ID: id})
 	} else if !errors.Is(err, askback.ErrConsumed) {
-		w.well(ctx, err)
+		w.noError(ctx, err)
 	}
 }
 
-// settled tells the outcome that a call returned: the caller's own, or that of
-// whoever was quicker.
-func (w *worker) settled(a askback.Ask, err error) {
+// recordOutcome records the outcome that a call returned, which may be that of
+// an earlier answer.
+func (w *worker) recordOutcome(a askback.Ask, err error) {
 	if err != nil && !errors.Is(err, askback.ErrSettled) {
-		w.well(context.Background(), err)
+		w.noError(context.Background(), err)
 		return
 	}
 	if a.Outcome != nil {
-		w.tell(ack{Op: opSettled, ID: a.ID, Said: said(a.Outcome)})
+		w.record(ack{Op: opSettled, ID: a.ID, Text: outcomeText(a.Outcome)})
 	}
 }
 
-// well says that there was no error. One that a busy server may give is none
-// either, but there is nothing to go on with.
-func (w *worker) well(ctx context.Context, err error) bool {
+// noError reports whether err is nil. Errors other than those of a busy or
+// closed engine are recorded.
+func (w *worker) noError(ctx context.Context, err error) bool {
 	excused := ctx.Err() != nil || errors.Is(err, askback.ErrFull) || errors.Is(err, askback.ErrBusy) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrClosed)
 	if err != nil && !excused {
-		w.tell(ack{Op: opFailed, Said: err.Error()})
+		w.record(ack{Op: opFailed, Text: err.Error()})
 	}
 	return err == nil
 }

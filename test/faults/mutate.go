@@ -8,69 +8,69 @@ import (
 	"unicode/utf8"
 )
 
-// An effect is what becomes of an approval when one thing of a call changes.
+// An effect is the expected result for an approval when a call is changed.
 type effect int
 
 const (
-	same    effect = iota // it still holds
-	other                 // it does not hold
-	refused               // there is nothing to hold it against: the text is refused
-	unsure                // a mutation that may have any of these effects
-	effects               // how many there are, with unsure
+	sameCall    effect = iota // the approval is valid for it
+	otherCall                 // the approval is not valid for it
+	invalidCall               // the text is rejected
+	anyEffect                 // any of the above
+	effectCount               // number of effects
 )
 
 // String names an effect.
 func (e effect) String() string {
-	return [effects]string{"the same call", "another call", "refused", "anything"}[e]
+	return [effectCount]string{"the same call", "another call", "rejected", "anything"}[e]
 }
 
-// A mutation changes one thing of a call.
+// A mutation is one change of a call.
 type mutation struct {
 	name string
 	want effect
-	do   func(r *rand.Rand, c *toolCall) bool // false: there is nothing to change
+	do   func(r *rand.Rand, c *toolCall) bool // returns false if it does not apply
 }
 
-// mutations are everything that could make one call look like another.
+// mutations are changes that could make one call look like another.
 var mutations = [...]mutation{
-	{"nothing", same, func(*rand.Rand, *toolCall) bool { return true }},
-	{"a byte put in place of another", unsure, replaceByte},
-	{"a byte put in", unsure, insertByte},
-	{"a byte taken out", unsure, removeByte},
-	{"two bytes change places", unsure, swapBytes},
-	{"the order of names", same, reorder},
-	{"white space", same, respace},
-	{"escapes in a string", same, respell(text)},
-	{"escapes in a name", same, respell(object)},
-	{"a number written otherwise", same, rewriteNumber},
-	{"another number", other, otherNumber},
-	{"a number no double keeps", refused, inexactNumber},
-	{"a look-alike in a string", other, lookAlike(text)},
-	{"a look-alike in a name", other, lookAlike(object)},
-	{"the case of a string", other, otherCase(text)},
-	{"the case of a name", other, otherCase(object)},
-	{"a name twice", refused, duplicate},
-	{"a value of another type", other, otherType},
-	{"a null more", other, addNull},
-	{"a member less", other, removeMember},
-	{"a member moved to another object", other, moveMember},
-	{"a value moved to another name", other, swapNames},
-	{"the order of a list", other, reorderList},
-	{"a level more", other, wrap},
-	{"as many levels as there may be", other, wrapTo(deepest)},
-	{"one level too many", refused, wrapTo(deepest + 1)},
-	{"half a surrogate pair", refused, halfPair},
-	{"a byte that is no UTF-8", refused, badByte},
-	{"text around the arguments", refused, surround},
-	{"a letter moved between agent, server and tool", other, moveLetter},
-	{"agent, server and tool change places", other, swapCallNames},
-	{"the case of agent, server or tool", other, caseOfCallName},
-	{"a look-alike in agent, server or tool", other, lookAlikeCallName},
-	{"an escape in agent, server or tool", other, escapeCallName},
-	{"space after agent, server or tool", other, spaceCallName},
+	{"change nothing", sameCall, func(*rand.Rand, *toolCall) bool { return true }},
+	{"replace a byte", anyEffect, replaceByte},
+	{"insert a byte", anyEffect, insertByte},
+	{"remove a byte", anyEffect, removeByte},
+	{"swap two bytes", anyEffect, swapBytes},
+	{"reorder members", sameCall, reorder},
+	{"change white space", sameCall, respace},
+	{"respell a string", sameCall, respell(text)},
+	{"respell a name", sameCall, respell(object)},
+	{"respell a number", sameCall, rewriteNumber},
+	{"change a number", otherCall, otherNumber},
+	{"use an inexact number", invalidCall, inexactNumber},
+	{"replace a look-alike in a string", otherCall, lookAlike(text)},
+	{"replace a look-alike in a name", otherCall, lookAlike(object)},
+	{"change the case of a string", otherCall, otherCase(text)},
+	{"change the case of a name", otherCall, otherCase(object)},
+	{"duplicate a name", invalidCall, duplicate},
+	{"change the type of a value", otherCall, otherType},
+	{"add a null", otherCall, addNull},
+	{"remove a member", otherCall, removeMember},
+	{"move a member to another object", otherCall, moveMember},
+	{"swap two values", otherCall, swapNames},
+	{"reorder an array", otherCall, reorderList},
+	{"nest the arguments", otherCall, wrap},
+	{"nest to the maximum depth", otherCall, wrapTo(maxDepth)},
+	{"nest too deep", invalidCall, wrapTo(maxDepth + 1)},
+	{"insert half a surrogate pair", invalidCall, halfPair},
+	{"insert invalid UTF-8", invalidCall, badByte},
+	{"add text around the arguments", invalidCall, surround},
+	{"move a letter between agent, server and tool", otherCall, moveLetter},
+	{"swap agent, server and tool", otherCall, swapCallNames},
+	{"change the case of agent, server or tool", otherCall, caseOfCallName},
+	{"replace a look-alike in agent, server or tool", otherCall, lookAlikeCallName},
+	{"escape a letter of agent, server or tool", otherCall, escapeCallName},
+	{"add space to agent, server or tool", otherCall, spaceCallName},
 }
 
-// onTree makes a change of the tree one of the text.
+// onTree formats the arguments again if the tree has changed.
 func (c *toolCall) onTree(changed bool) bool {
 	if changed {
 		c.write()
@@ -78,15 +78,15 @@ func (c *toolCall) onTree(changed bool) bool {
 	return changed
 }
 
-// some returns one of a list, or its zero value.
-func some[T any](r *rand.Rand, list []T) (one T) {
+// pick returns a random element, or the zero value of an empty list.
+func pick[T any](r *rand.Rand, list []T) (one T) {
 	if len(list) == 0 {
 		return one
 	}
 	return list[r.IntN(len(list))]
 }
 
-// structural are bytes that mean something in JSON.
+// structural are bytes with a meaning in JSON.
 const structural = `{}[]",:0123456789.eE+-\/ un` + "\t\n\x00\x7f\xc3\xff"
 
 func someByte(r *rand.Rand) byte {
@@ -120,38 +120,38 @@ func swapBytes(r *rand.Rand, c *toolCall) bool {
 	return c.raw[i] != c.raw[j]
 }
 
-// withParts returns those that have so many members or elements.
+// withParts returns the nodes with at least the given number of children.
 func withParts(list []*node, least int) []*node {
-	return slices.DeleteFunc(list, func(n *node) bool { return len(n.parts) < least })
+	return slices.DeleteFunc(list, func(n *node) bool { return len(n.children) < least })
 }
 
 func reorder(r *rand.Rand, c *toolCall) bool {
-	n := some(r, withParts(c.args.all(object), 2))
+	n := pick(r, withParts(c.args.all(object), 2))
 	if n == nil {
 		return false
 	}
-	r.Shuffle(len(n.parts), func(i, j int) {
+	r.Shuffle(len(n.children), func(i, j int) {
 		n.names[i], n.names[j] = n.names[j], n.names[i]
-		n.parts[i], n.parts[j] = n.parts[j], n.parts[i]
+		n.children[i], n.children[j] = n.children[j], n.children[i]
 	})
 	return c.onTree(true)
 }
 
 func respace(r *rand.Rand, c *toolCall) bool {
 	c.raw = c.args.append(nil, func(byte) string {
-		return some(r, []string{"", "", " ", "\t", "\n", "\r\n", "  "})
+		return pick(r, []string{"", "", " ", "\t", "\n", "\r\n", "  "})
 	})
-	c.raw = append(append([]byte(some(r, []string{"", " ", "\n"})), c.raw...), some(r, []string{"", "\r", "\n"})...)
+	c.raw = append(append([]byte(pick(r, []string{"", " ", "\n"})), c.raw...), pick(r, []string{"", "\r", "\n"})...)
 	return true
 }
 
-// A place is where a string stands in a tree: a value, or the name of a member.
+// A place is the place of a string in a tree: a value or a member name.
 type place struct{ value, literal *string }
 
-// set changes what stands there.
+// set sets the string.
 func (p place) set(r *rand.Rand, s string) { *p.value, *p.literal = s, spell(r, s) }
 
-// strings returns the places of all strings, or of all names.
+// strings returns the places of all strings, or of all member names.
 func (n *node) strings(k kind) (found []place) {
 	for _, m := range n.all(k) {
 		if k == text {
@@ -167,7 +167,7 @@ func (n *node) strings(k kind) (found []place) {
 
 func respell(k kind) func(*rand.Rand, *toolCall) bool {
 	return func(r *rand.Rand, c *toolCall) bool {
-		p := some(r, c.args.strings(k))
+		p := pick(r, c.args.strings(k))
 		if p.value == nil {
 			return false
 		}
@@ -177,15 +177,15 @@ func respell(k kind) func(*rand.Rand, *toolCall) bool {
 	}
 }
 
-// replaceText gives a string or a name another content, unless a name of the
-// same object is that already.
+// replaceText changes a string or a member name, unless the object already has
+// a member with that name.
 func replaceText(k kind, how func(r *rand.Rand, s string) string) func(*rand.Rand, *toolCall) bool {
 	return func(r *rand.Rand, c *toolCall) bool {
 		if k == text {
-			p := some(r, c.args.strings(text))
+			p := pick(r, c.args.strings(text))
 			return p.value != nil && c.onTree(p.replace(r, how, nil))
 		}
-		n := some(r, withParts(c.args.all(object), 1))
+		n := pick(r, withParts(c.args.all(object), 1))
 		if n == nil {
 			return false
 		}
@@ -203,8 +203,9 @@ func (p place) replace(r *rand.Rand, how func(*rand.Rand, string) string, within
 	return true
 }
 
-// likes are texts that look alike, or that are one text in two Unicode forms.
-var likes = []struct{ a, b string }{
+// lookAlikes are texts that look alike, or are different Unicode forms of one
+// text.
+var lookAlikes = []struct{ a, b string }{
 	{"é", "e\u0301"},
 	{"Å", "A\u030a"},
 	{"Å", "\u212b"},
@@ -228,11 +229,12 @@ var likes = []struct{ a, b string }{
 	{"\ufffd", "?"},
 }
 
-// alter replaces one text by its look-alike, or puts in what nobody sees.
-func alter(r *rand.Rand, s string) string {
-	at := r.IntN(len(likes))
-	for i := range likes {
-		l := likes[(at+i)%len(likes)]
+// replaceLookAlike replaces a text by one that looks alike, or inserts an
+// invisible character.
+func replaceLookAlike(r *rand.Rand, s string) string {
+	at := r.IntN(len(lookAlikes))
+	for i := range lookAlikes {
+		l := lookAlikes[(at+i)%len(lookAlikes)]
 		switch {
 		case strings.Contains(s, l.a):
 			return strings.Replace(s, l.a, l.b, 1)
@@ -240,10 +242,10 @@ func alter(r *rand.Rand, s string) string {
 			return strings.Replace(s, l.b, l.a, 1)
 		}
 	}
-	return s + some(r, []string{"\u200b", "\u00ad", "\ufe0f", "\u202e", "\u0301"})
+	return s + pick(r, []string{"\u200b", "\u00ad", "\ufe0f", "\u202e", "\u0301"})
 }
 
-func lookAlike(k kind) func(*rand.Rand, *toolCall) bool { return replaceText(k, alter) }
+func lookAlike(k kind) func(*rand.Rand, *toolCall) bool { return replaceText(k, replaceLookAlike) }
 
 func otherCase(k kind) func(*rand.Rand, *toolCall) bool { return replaceText(k, flip) }
 
@@ -260,14 +262,15 @@ func flip(r *rand.Rand, s string) string {
 	return string(runes)
 }
 
-// duplicate puts a name in again, spelled the same way or not, before or behind.
+// duplicate repeats a member name, with any spelling, before or after the
+// other.
 func duplicate(r *rand.Rand, c *toolCall) bool {
-	n := some(r, withParts(c.args.all(object), 1))
+	n := pick(r, withParts(c.args.all(object), 1))
 	if n == nil {
 		return false
 	}
-	i := r.IntN(len(n.parts))
-	p := n.parts[i].clone()
+	i := r.IntN(len(n.children))
+	p := n.children[i].clone()
 	if r.IntN(2) == 0 {
 		p = drawNode(r, 1)
 	}
@@ -276,71 +279,70 @@ func duplicate(r *rand.Rand, c *toolCall) bool {
 }
 
 func addNull(r *rand.Rand, c *toolCall) bool {
-	n, name := some(r, c.args.all(object)), drawText(r, 2)
+	n, name := pick(r, c.args.all(object)), drawText(r, 2)
 	if n.has(name) {
 		return false
 	}
-	n.add(r, name, &node{kind: word, literal: "null"})
+	n.add(r, name, &node{kind: keyword, literal: "null"})
 	return c.onTree(true)
 }
 
 func removeMember(r *rand.Rand, c *toolCall) bool {
-	n := some(r, withParts(c.args.all(object), 1))
+	n := pick(r, withParts(c.args.all(object), 1))
 	if n == nil {
 		return false
 	}
-	n.remove(r.IntN(len(n.parts)))
+	n.remove(r.IntN(len(n.children)))
 	return c.onTree(true)
 }
 
-// moveMember moves a member into an object that is neither its own nor inside
-// of it.
+// moveMember moves a member to another object that is not inside it.
 func moveMember(r *rand.Rand, c *toolCall) bool {
-	from, to := some(r, withParts(c.args.all(object), 1)), some(r, c.args.all(object))
+	from, to := pick(r, withParts(c.args.all(object), 1)), pick(r, c.args.all(object))
 	if from == nil || from == to {
 		return false
 	}
-	i := r.IntN(len(from.parts))
+	i := r.IntN(len(from.children))
 	name := from.names[i].value
-	if to.has(name) || slices.Contains(from.parts[i].all(object), to) {
+	if to.has(name) || slices.Contains(from.children[i].all(object), to) {
 		return false
 	}
 	to.add(r, name, from.remove(i))
 	return c.onTree(true)
 }
 
-// swapNames makes two members change their values. Whether that is another call
-// depends on the values.
+// swapNames swaps the values of two members. The call is the same if the values
+// are.
 func swapNames(r *rand.Rand, c *toolCall) bool {
-	return c.swap(r, some(r, withParts(c.args.all(object), 2)))
+	return c.swap(r, pick(r, withParts(c.args.all(object), 2)))
 }
 
 func reorderList(r *rand.Rand, c *toolCall) bool {
-	return c.swap(r, some(r, withParts(c.args.all(array), 2)))
+	return c.swap(r, pick(r, withParts(c.args.all(array), 2)))
 }
 
 func (c *toolCall) swap(r *rand.Rand, n *node) bool {
 	if n == nil {
 		return false
 	}
-	order := r.Perm(len(n.parts))
+	order := r.Perm(len(n.children))
 	i, j := order[0], order[1]
-	if n.parts[i].mayMean(n.parts[j]) {
+	if n.children[i].mayMean(n.children[j]) {
 		return false
 	}
-	n.parts[i], n.parts[j] = n.parts[j], n.parts[i]
+	n.children[i], n.children[j] = n.children[j], n.children[i]
 	return c.onTree(true)
 }
 
-// mayMean says that two nodes could mean the same. Of lists and objects that is
-// not looked at.
+// mayMean reports whether two nodes may be equal. It does not compare arrays
+// and objects.
 func (n *node) mayMean(m *node) bool {
 	switch {
 	case n.kind != m.kind:
 		return false
 	case n.kind == text:
 		return n.value == m.value
-	case n.kind == word:
+	case n.kind == keyword:
 		return n.literal == m.literal
 	case n.kind == number:
 		return decimal(n.literal).equal(decimal(m.literal))
@@ -348,18 +350,19 @@ func (n *node) mayMean(m *node) bool {
 	return true
 }
 
-// halfPair puts half a surrogate pair into a string or a name.
+// halfPair inserts half a surrogate pair into a string or a member name.
 func halfPair(r *rand.Rand, c *toolCall) bool {
-	return c.into(r, some(r, []string{`\ud800`, `\uDFFF`, `\udc00\ud83d`, `\ud83d\ud83d`}))
+	return c.into(r, pick(r, []string{`\ud800`, `\uDFFF`, `\udc00\ud83d`, `\ud83d\ud83d`}))
 }
 
-// badByte puts bytes into a string or a name that UTF-8 does not have.
+// badByte inserts bytes that are invalid in UTF-8 into a string or a member
+// name.
 func badByte(r *rand.Rand, c *toolCall) bool {
-	return c.into(r, some(r, []string{"\xff", "\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}))
+	return c.into(r, pick(r, []string{"\xff", "\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}))
 }
 
 func (c *toolCall) into(r *rand.Rand, what string) bool {
-	p := some(r, append(c.args.strings(text), c.args.strings(object)...))
+	p := pick(r, append(c.args.strings(text), c.args.strings(object)...))
 	if p.value == nil {
 		return false
 	}
@@ -372,14 +375,14 @@ func (c *toolCall) into(r *rand.Rand, what string) bool {
 
 func surround(r *rand.Rand, c *toolCall) bool {
 	if r.IntN(4) == 0 {
-		c.raw = append([]byte(some(r, []string{"\ufeff", "\x00", "[", "//\n", ")]}'\n"})), c.raw...)
+		c.raw = append([]byte(pick(r, []string{"\ufeff", "\x00", "[", "//\n", ")]}'\n"})), c.raw...)
 		return true
 	}
-	c.raw = append(c.raw, some(r, []string{"{}", " null", "\x00", ",", "}", "#", "\u00a0"})...)
+	c.raw = append(c.raw, pick(r, []string{"{}", " null", "\x00", ",", "}", "#", "\u00a0"})...)
 	return true
 }
 
-// moveLetter moves a letter over the border of two names.
+// moveLetter moves a letter from one name of the call to the next.
 func moveLetter(r *rand.Rand, c *toolCall) bool {
 	i := r.IntN(2)
 	left, right := &c.names[i], &c.names[i+1]
@@ -401,10 +404,10 @@ func swapCallNames(r *rand.Rand, c *toolCall) bool {
 
 func caseOfCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, flip) }
 
-func lookAlikeCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, alter) }
+func lookAlikeCallName(r *rand.Rand, c *toolCall) bool { return c.rename(r, replaceLookAlike) }
 
-// escapeCallName writes a letter of a name as JSON would escape it: a name is
-// what it is, and not how JSON spells it.
+// escapeCallName replaces a letter of a name by its JSON escape. Names are not
+// JSON, so the name changes.
 func escapeCallName(r *rand.Rand, c *toolCall) bool {
 	return c.rename(r, func(r *rand.Rand, s string) string {
 		if s == "" {
@@ -415,7 +418,7 @@ func escapeCallName(r *rand.Rand, c *toolCall) bool {
 }
 
 func spaceCallName(r *rand.Rand, c *toolCall) bool {
-	return c.rename(r, func(r *rand.Rand, s string) string { return s + some(r, []string{" ", "\u00a0", "\u200b"}) })
+	return c.rename(r, func(r *rand.Rand, s string) string { return s + pick(r, []string{" ", "\u00a0", "\u200b"}) })
 }
 
 func (c *toolCall) rename(r *rand.Rand, how func(*rand.Rand, string) string) bool {

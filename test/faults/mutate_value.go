@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// rewriteNumber writes the same number in another way: 1 as 1.0, 1e0 or 10e-1.
+// rewriteNumber changes the spelling of a number: 1 to 1.0, 1e0 or 10e-1.
 func rewriteNumber(r *rand.Rand, c *toolCall) bool {
-	n := some(r, c.args.all(number))
+	n := pick(r, c.args.all(number))
 	if n == nil {
 		return false
 	}
@@ -20,21 +20,21 @@ func rewriteNumber(r *rand.Rand, c *toolCall) bool {
 }
 
 func otherForm(r *rand.Rand, s string) string {
-	mantissa, exponent, shown := strings.Cut(strings.ToLower(s), "e")
+	mantissa, exponent, maxPrinted := strings.Cut(strings.ToLower(s), "e")
 	tens := 0
-	if shown {
+	if maxPrinted {
 		tens, _ = strconv.Atoi(exponent)
 	}
 	if strings.Trim(mantissa, "-0.") == "" {
-		return some(r, []string{"0", "-0", "0.00", "0e7", "-0.0E-3"})
+		return pick(r, []string{"0", "-0", "0.00", "0e7", "-0.0E-3"})
 	}
 	switch r.IntN(4) {
-	case 0: // zeros at the end
+	case 0: // trailing zeros
 		if !strings.Contains(mantissa, ".") {
 			mantissa += "."
 		}
 		mantissa += strings.Repeat("0", 1+r.IntN(3))
-	case 1: // no point
+	case 1: // no decimal point
 		whole, fraction, _ := strings.Cut(mantissa, ".")
 		sign := ""
 		if whole[0] == '-' {
@@ -42,16 +42,16 @@ func otherForm(r *rand.Rand, s string) string {
 		}
 		tens -= len(fraction)
 		mantissa = sign + strings.TrimLeft(whole+fraction, "0")
-	case 2: // ten times as much, of tens
+	case 2: // shift the decimal point
 		mantissa, tens = tenfold(mantissa), tens-1
 	}
 	if tens == 0 && r.IntN(2) == 0 {
 		return mantissa
 	}
-	return mantissa + some(r, []string{"e", "E"}) + some(r, signs(tens)) + strconv.Itoa(max(tens, -tens))
+	return mantissa + pick(r, []string{"e", "E"}) + pick(r, signs(tens)) + strconv.Itoa(max(tens, -tens))
 }
 
-// tenfold moves the point of a decimal without exponent.
+// tenfold shifts the decimal point of a number without exponent by one.
 func tenfold(mantissa string) string {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	sign := ""
@@ -71,7 +71,7 @@ func tenfold(mantissa string) string {
 	return sign + whole
 }
 
-// signs are the ways to begin an exponent.
+// signs are the possible beginnings of an exponent.
 func signs(n int) []string {
 	if n < 0 {
 		return []string{"-"}
@@ -79,15 +79,15 @@ func signs(n int) []string {
 	return []string{"", "+", "0", "+00"}
 }
 
-// otherNumber draws another number, mostly one that looks like the old one.
+// otherNumber changes a number, mostly to one that looks similar.
 func otherNumber(r *rand.Rand, c *toolCall) bool {
-	n := some(r, c.args.all(number))
+	n := pick(r, c.args.all(number))
 	if n == nil {
 		return false
 	}
 	was := decimal(n.literal)
 	s := drawNumber(r)
-	switch zero := was.exact().Sign() == 0; {
+	switch zero := was.rational().Sign() == 0; {
 	case r.IntN(4) == 0 || zero:
 	case was[0] == '-':
 		s = n.literal[1:]
@@ -98,10 +98,10 @@ func otherNumber(r *rand.Rand, c *toolCall) bool {
 	}
 	n.literal = s
 	now := decimal(s)
-	return c.onTree(now.kept() && !now.equal(was))
+	return c.onTree(now.representable() && !now.equal(was))
 }
 
-// neighbour is the next double.
+// neighbour returns the next double.
 func neighbour(s string) string {
 	f, err := strconv.ParseFloat(s, 64)
 	next := math.Nextafter(f, math.Inf(1))
@@ -111,13 +111,13 @@ func neighbour(s string) string {
 	return strconv.FormatFloat(next, 'g', -1, 64)
 }
 
-// inexactNumber makes a number that would look like another one as a double.
+// inexactNumber changes a number to one that is rounded when read as a double.
 func inexactNumber(r *rand.Rand, c *toolCall) bool {
-	n := some(r, c.args.all(number))
+	n := pick(r, c.args.all(number))
 	if n == nil {
 		return false
 	}
-	n.literal = some(r, []string{
+	n.literal = pick(r, []string{
 		"9007199254740993", "-9007199254740993", "9007199254740993.0", "9007199254740993e0", "18446744073709551615", "1e400", "-1e309", "1e-400", "2e-324",
 		"0.30000000000000001", "0.1000000000000000055511151231257827", "123456789012345678901234567890", "1.00000000000000000000001", "333333333.33333329",
 		longer(n.literal),
@@ -125,9 +125,9 @@ func inexactNumber(r *rand.Rand, c *toolCall) bool {
 	return c.onTree(true)
 }
 
-// longer is a number between a double and the next, nearer to the first.
+// longer returns a number between a double and the next, closer to the first.
 func longer(s string) string {
-	mantissa, exponent, shown := strings.Cut(strings.ToLower(s), "e")
+	mantissa, exponent, maxPrinted := strings.Cut(strings.ToLower(s), "e")
 	if strings.Trim(mantissa, "-0.") == "" {
 		return "0.10000000000000001"
 	}
@@ -135,56 +135,57 @@ func longer(s string) string {
 		mantissa += "."
 	}
 	mantissa += strings.Repeat("0", 20) + "1"
-	if shown {
+	if maxPrinted {
 		return mantissa + "e" + exponent
 	}
 	return mantissa
 }
 
-// otherType makes a value one of another type that looks the same, or is as
+// otherType changes the type of a value to one that looks the same or is as
 // empty.
 func otherType(r *rand.Rand, c *toolCall) bool {
-	n := some(r, slices.DeleteFunc(c.args.all(word, number, text, array, object), func(n *node) bool { return n == c.args }))
+	n := pick(r, slices.DeleteFunc(c.args.all(keyword, number, text, array, object), func(n *node) bool { return n == c.args }))
 	if n == nil {
 		return false
 	}
 	switch {
 	case n.kind == text && n.value == "":
-		*n = node{kind: word, literal: some(r, []string{"null", "false"})}
+		*n = node{kind: keyword, literal: pick(r, []string{"null", "false"})}
 	case n.kind == text:
 		*n = unquoted(r, n)
-	case n.kind == array && len(n.parts) == 0:
+	case n.kind == array && len(n.children) == 0:
 		n.kind = object
-	case n.kind == object && len(n.parts) == 0:
+	case n.kind == object && len(n.children) == 0:
 		n.kind = array
-	case n.kind == array && len(n.parts) == 1:
-		*n = *n.parts[0]
+	case n.kind == array && len(n.children) == 1:
+		*n = *n.children[0]
 	case n.kind == array || n.kind == object || r.IntN(2) == 0:
 		inner := *n
-		*n = node{kind: array, parts: []*node{&inner}}
+		*n = node{kind: array, children: []*node{&inner}}
 	case n.literal == "null":
-		*n = *some(r, []*node{newText(r, "null"), newText(r, ""), {kind: number, literal: "0"}, {kind: word, literal: "false"}, {kind: object}})
-	case n.kind == word:
-		*n = *some(r, []*node{newText(r, n.literal), {kind: number, literal: map[string]string{"true": "1", "false": "0"}[n.literal]}})
+		*n = *pick(r, []*node{newText(r, "null"), newText(r, ""), {kind: number, literal: "0"}, {kind: keyword, literal: "false"}, {kind: object}})
+	case n.kind == keyword:
+		*n = *pick(r, []*node{newText(r, n.literal), {kind: number, literal: map[string]string{"true": "1", "false": "0"}[n.literal]}})
 	default:
 		*n = *newText(r, n.literal)
 	}
 	return c.onTree(true)
 }
 
-// unquoted is the value whose text a string holds, or else a list of the string.
+// unquoted returns the value that the content of a string spells, or an array
+// with the string.
 func unquoted(r *rand.Rand, n *node) node {
 	switch n.value {
 	case "true", "false", "null":
-		return node{kind: word, literal: n.value}
+		return node{kind: keyword, literal: n.value}
 	case "0", "1", "1.0":
 		return node{kind: number, literal: n.value}
 	}
 	inner := *n
-	return node{kind: array, parts: []*node{&inner}}
+	return node{kind: array, children: []*node{&inner}}
 }
 
-// wrap puts the arguments into a list or an object.
+// wrap puts the arguments into an array or an object.
 func wrap(r *rand.Rand, c *toolCall) bool {
 	c.args = wrapped(r, c.args)
 	return c.onTree(true)
@@ -192,14 +193,14 @@ func wrap(r *rand.Rand, c *toolCall) bool {
 
 func wrapped(r *rand.Rand, n *node) *node {
 	if r.IntN(2) == 0 {
-		return &node{kind: array, parts: []*node{n}}
+		return &node{kind: array, children: []*node{n}}
 	}
 	out := &node{kind: object}
 	out.add(r, drawText(r, 1), n)
 	return out
 }
 
-// wrapTo gives the arguments so many levels.
+// wrapTo nests the arguments up to the given depth.
 func wrapTo(levels int) func(*rand.Rand, *toolCall) bool {
 	return func(r *rand.Rand, c *toolCall) bool {
 		for n := c.args.depth(); n < levels; n++ {
@@ -209,9 +210,9 @@ func wrapTo(levels int) func(*rand.Rand, *toolCall) bool {
 	}
 }
 
-// depth is how many levels a node has.
+// depth returns the depth of a node.
 func (n *node) depth() (most int) {
-	for _, p := range n.parts {
+	for _, p := range n.children {
 		most = max(most, p.depth())
 	}
 	if n.kind == array || n.kind == object {

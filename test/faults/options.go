@@ -7,16 +7,16 @@ import (
 	"math/rand/v2"
 )
 
-// options are what the command line says.
+// options are the parsed command line.
 type options struct {
 	load, binary, server, streams int // kills
 	pairs, races                  int
 	seed                          uint64
 	keep                          bool
-	plant                         string
+	mutant                        string
 }
 
-// The short form, which is a part of make test.
+// The values of -short, which make test uses.
 const (
 	shortLoad    = 100
 	shortBinary  = 30
@@ -26,54 +26,54 @@ const (
 	shortRaces   = 200
 )
 
-// What the long form does for each kill of the engine, where nothing is said.
+// The defaults of -pairs and -races, for each kill of -n.
 const (
 	pairsPerKill = 10_000
 	racesPerKill = 10
 )
 
 func parse(args []string, out io.Writer) (o options, err error) {
-	flags := flag.NewFlagSet("prove", flag.ContinueOnError)
+	flags := flag.NewFlagSet("faults", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.IntVar(&o.load, "n", 1000, "kills of an engine under load")
-	flags.IntVar(&o.binary, "binary", -1, "kills of the real program (default three for ten of the others)")
-	flags.IntVar(&o.server, "server", -1, "kills of the real server while agents wait (default as many as -n)")
-	flags.IntVar(&o.streams, "streams", -1, "kills of the real server while event streams are followed (default one for four of the others)")
-	flags.IntVar(&o.pairs, "pairs", -1, fmt.Sprintf("pairs of an approved call and one that is a little different (default %d times -n)", pairsPerKill))
-	flags.IntVar(&o.races, "races", -1, fmt.Sprintf("races for an approval and a grant on each store (default %d times -n)", racesPerKill))
-	short := flags.Bool("short", false, fmt.Sprintf("%d kills of the engine, %d of the program, %d of the server and %d beside streams, %d pairs and %d races",
+	flags.IntVar(&o.load, "n", 1000, "`number` of kills of an engine under load")
+	flags.IntVar(&o.binary, "binary", -1, "`number` of kills of the program (default: 30 % of -n)")
+	flags.IntVar(&o.server, "server", -1, "`number` of kills of the server while agents wait (default: -n)")
+	flags.IntVar(&o.streams, "streams", -1, "`number` of kills of the server while clients follow event streams (default: 25 % of -n)")
+	flags.IntVar(&o.pairs, "pairs", -1, fmt.Sprintf("`number` of pairs of an approved and a changed call (default: %d times -n)", pairsPerKill))
+	flags.IntVar(&o.races, "races", -1, fmt.Sprintf("`number` of races on each store (default: %d times -n)", racesPerKill))
+	short := flags.Bool("short", false, fmt.Sprintf("run %d kills of the engine, %d of the program, %d of the server, %d with event streams, %d pairs and %d races",
 		shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces))
-	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "what chance begins with")
-	flags.BoolVar(&o.keep, "keep", false, "keep the databases")
-	flags.StringVar(&o.plant, "plant", "", "a fault to plant, which must be found: "+plantNames())
+	flags.Uint64Var(&o.seed, "seed", rand.Uint64N(1_000_000), "`seed` of the random numbers")
+	flags.BoolVar(&o.keep, "keep", false, "do not delete the databases")
+	flags.StringVar(&o.mutant, "mutant", "", "`name` of a defect that the tests must detect: "+mutantNames())
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if *short {
 		o.load, o.binary, o.server, o.streams, o.pairs, o.races = shortLoad, shortBinary, shortServer, shortStreams, shortPairs, shortRaces
 	}
-	unsaid(&o.binary, o.load*3/10)
-	unsaid(&o.server, o.load)
-	unsaid(&o.streams, o.load/4)
-	unsaid(&o.pairs, o.load*pairsPerKill)
-	unsaid(&o.races, o.load*racesPerKill)
-	return o, o.only()
+	setDefault(&o.binary, o.load*3/10)
+	setDefault(&o.server, o.load)
+	setDefault(&o.streams, o.load/4)
+	setDefault(&o.pairs, o.load*pairsPerKill)
+	setDefault(&o.races, o.load*racesPerKill)
+	return o, o.selectMutantTest()
 }
 
-func unsaid(n *int, value int) {
+func setDefault(n *int, value int) {
 	if *n < 0 {
 		*n = value
 	}
 }
 
-// only leaves of the proofs the one that looks where a fault is planted.
-func (o *options) only() error {
-	if o.plant == "" {
+// selectMutantTest disables all tests but the one that must detect the mutant.
+func (o *options) selectMutantTest() error {
+	if o.mutant == "" {
 		return nil
 	}
-	keep, ok := plants[o.plant]
+	keep, ok := mutants[o.mutant]
 	if !ok {
-		return fmt.Errorf("-plant %s: there is only %s", o.plant, plantNames())
+		return fmt.Errorf("unknown mutant %s: use one of %s", o.mutant, mutantNames())
 	}
 	for _, times := range []*int{&o.load, &o.binary, &o.server, &o.streams, &o.pairs, &o.races} {
 		if times != keep(o) {
@@ -83,11 +83,11 @@ func (o *options) only() error {
 	return nil
 }
 
-// again is the command that does the same.
-func (o options) again() string {
+// command returns the command line that repeats the run.
+func (o options) command() string {
 	command := fmt.Sprintf("go run ./test/faults -n %d -binary %d -server %d -streams %d -pairs %d -races %d -seed %d", o.load, o.binary, o.server, o.streams, o.pairs, o.races, o.seed)
-	if o.plant != "" {
-		command += " -plant " + o.plant
+	if o.mutant != "" {
+		command += " -mutant " + o.mutant
 	}
 	return command
 }

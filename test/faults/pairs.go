@@ -14,58 +14,58 @@ import (
 )
 
 const (
-	perDocument = 16   // pairs that one approved call is in
-	productEach = 1000 // pairs of which one goes through the product
+	perDocument = 16   // pairs per approved call
+	productEach = 1000 // one in so many pairs is checked in an engine
 )
 
-// Pairs is the proof that an approval is bound to one call (F7, T4): it makes
-// pairs of a call that was approved and one in which one thing is different,
-// and compares what Askback makes of the second with what it means.
-type pairs struct {
+// A pairTest tests that an approval is valid for one call only (F7, T4). It
+// makes pairs of an approved call and a changed one, and compares their digests
+// with their meanings.
+type pairTest struct {
 	seed   uint64
-	digest digester
-	next   atomic.Int64 // the next document
+	digest digestFunc
+	next   atomic.Int64 // number of the next document
 	broken atomic.Bool
 
 	mu     sync.Mutex
 	done   int
-	asked  int // of the product
+	asked  int // pairs that were checked in an engine
 	counts [len(mutations)]tally
 	bad    []violation
 }
 
-// A digester gives what an approval of a call is bound to.
-type digester func(names [3]string, args []byte) (string, error)
+// A digestFunc returns the digest that an approval of a call is bound to.
+type digestFunc func(names [3]string, args []byte) (string, error)
 
-func ownDigest(names [3]string, args []byte) (string, error) {
+func productDigest(names [3]string, args []byte) (string, error) {
 	return jcs.ConfirmationDigest(names[0], names[1], names[2], args)
 }
 
-// A tally is how often each effect was seen.
-type tally [effects]int
+// A tally counts the effects of a mutation.
+type tally [effectCount]int
 
-func newPairs(seed uint64, plant string) *pairs {
-	return &pairs{seed: seed, digest: plantedDigest(plant)}
+func newPairTest(seed uint64, mutant string) *pairTest {
+	return &pairTest{seed: seed, digest: mutantDigest(mutant)}
 }
 
 // run makes at least n pairs, on all processors.
-func (p *pairs) run(ctx context.Context, n int) error {
+func (p *pairTest) run(ctx context.Context, n int) error {
 	documents := int64((n + perDocument - 1) / perDocument)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for i := range errs {
 		group.Go(func() {
-			w := &pairMaker{pairs: p, product: newProduct()}
+			w := &pairWorker{pairTest: p, engineChecker: newEngineChecker()}
 			errs[i] = w.run(ctx, documents)
-			p.take(w)
+			p.merge(w)
 		})
 	}
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// take adds what one worker found.
-func (p *pairs) take(w *pairMaker) {
+// merge adds the results of a worker.
+func (p *pairTest) merge(w *pairWorker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.asked, p.bad = p.done+w.done, p.asked+w.asked, append(p.bad, w.bad...)
@@ -76,35 +76,35 @@ func (p *pairs) take(w *pairMaker) {
 	}
 }
 
-// found is the outcome of the proof.
-func (p *pairs) found() part {
-	t := table{{"one thing changed", "pairs", "same call", "another", "refused"}}
+// report returns the result of the test.
+func (p *pairTest) report() report {
+	t := table{{"change", "pairs", "same call", "another call", "rejected"}}
 	for i, n := range p.counts {
 		t = append(t, []string{
-			mutations[i].name, strconv.Itoa(n[same] + n[other] + n[refused]),
-			strconv.Itoa(n[same]), strconv.Itoa(n[other]), strconv.Itoa(n[refused]),
+			mutations[i].name, strconv.Itoa(n[sameCall] + n[otherCall] + n[invalidCall]),
+			strconv.Itoa(n[sameCall]), strconv.Itoa(n[otherCall]), strconv.Itoa(n[invalidCall]),
 		})
 	}
-	return part{
-		noun: "pairs", what: "of an approved call and another", n: p.done,
-		detail: fmt.Sprintf("%d of them asked, approved and spent in an engine", p.asked), table: t, bad: p.bad,
+	return report{
+		noun: "pairs", what: "of an approved and a changed call", n: p.done,
+		detail: fmt.Sprintf("%d of them asked, approved and consumed in an engine", p.asked), table: t, bad: p.bad,
 	}
 }
 
-// A pairMaker is one worker.
-type pairMaker struct {
-	*pairs
-	reader  reader
-	product *product
-	done    int
-	asked   int
-	counts  [len(mutations)]tally
-	bad     []violation
+// A pairWorker makes pairs in one goroutine.
+type pairWorker struct {
+	*pairTest
+	valueReader   valueReader
+	engineChecker *engineChecker
+	done          int
+	asked         int
+	counts        [len(mutations)]tally
+	bad           []violation
 }
 
-// run makes the pairs of one document after another. Chance begins anew with
-// each, so that a document can be made again alone.
-func (w *pairMaker) run(ctx context.Context, documents int64) error {
+// run makes the pairs of one document after another. Each document has its own
+// random source, so that it can be repeated alone.
+func (w *pairWorker) run(ctx context.Context, documents int64) error {
 	for {
 		i := w.next.Add(1) - 1
 		if i >= documents || w.broken.Load() {
@@ -122,17 +122,17 @@ func (w *pairMaker) run(ctx context.Context, documents int64) error {
 	}
 }
 
-// document approves one call and holds others against it.
-func (w *pairMaker) document(ctx context.Context, i int64) error {
+// document compares one approved call with changed ones.
+func (w *pairWorker) document(ctx context.Context, i int64) error {
 	r := rand.New(rand.NewPCG(w.seed, uint64(i)))
 	base := &pair{approved: drawCall(r), document: i}
 	var err error
-	if base.meaning, err = w.reader.read(base.approved.raw); err != nil {
-		w.wrong(base, failed, "the prover wrote something bad: %v", err)
+	if base.meaning, err = w.valueReader.read(base.approved.raw); err != nil {
+		w.violate(base, failed, "the test generated an invalid call: %v", err)
 		return nil
 	}
 	if base.digest, err = w.digest(base.approved.names, base.approved.raw); err != nil {
-		w.wrong(base, rejected, "the approved call itself: %v", err)
+		w.violate(base, rejected, "the approved call is rejected: %v", err)
 		return nil
 	}
 	for j := range perDocument {
@@ -143,9 +143,9 @@ func (w *pairMaker) document(ctx context.Context, i int64) error {
 		w.done++
 		if (i*perDocument+int64(j))%productEach == 0 {
 			w.asked++
-			bad, err := w.product.try(ctx, &p)
+			bad, err := w.engineChecker.check(ctx, &p)
 			for _, what := range bad {
-				w.wrong(&p, what.fault, "%s", what.what)
+				w.violate(&p, what.fault, "%s", what.what)
 			}
 			if err != nil {
 				return err
@@ -155,18 +155,18 @@ func (w *pairMaker) document(ctx context.Context, i int64) error {
 	return nil
 }
 
-// A pair is an approved call and another one.
+// A pair is an approved call and a changed one.
 type pair struct {
 	document int64
 	approved *toolCall
-	meaning  any    // of the approved arguments
-	digest   string // that they were approved with
+	meaning  any    // of the approved arguments, see valueReader
+	digest   string // of the approved call
 	mutation int
 	changed  *toolCall
-	means    effect // what the change means, whatever the digests say
+	means    effect // effect by meaning, not by digest
 }
 
-// change makes the other call.
+// change makes the changed call.
 func (p *pair) change(r *rand.Rand) {
 	for {
 		p.mutation = r.IntN(len(mutations))
@@ -177,44 +177,44 @@ func (p *pair) change(r *rand.Rand) {
 	}
 }
 
-// compare says what the digest of a pair says, and whether that is what it
-// means.
-func (w *pairMaker) compare(p *pair) effect {
+// compare returns the effect by the digests, and records a violation if the
+// meaning differs.
+func (w *pairWorker) compare(p *pair) effect {
 	p.means = w.meaningOf(p)
-	if want := mutations[p.mutation].want; want != unsure && p.means != want {
-		w.wrong(p, failed, "the prover meant to make %s, and made %s", want, p.means)
+	if want := mutations[p.mutation].want; want != anyEffect && p.means != want {
+		w.violate(p, failed, "the mutation should make %s, and made %s", want, p.means)
 	}
 	digest, err := w.digest(p.changed.names, p.changed.raw)
-	got := other
+	got := otherCall
 	switch {
 	case err != nil:
-		got = refused
+		got = invalidCall
 	case digest == p.digest:
-		got = same
+		got = sameCall
 	}
 	switch {
 	case got == p.means:
-	case got == refused || p.means == same:
-		w.wrong(p, rejected, "it is taken for %s, and it is %s (%v)", got, p.means, err)
+	case got == invalidCall || p.means == sameCall:
+		w.violate(p, rejected, "treated as %s, but it is %s (%v)", got, p.means, err)
 	default:
-		w.wrong(p, accepted, "it is taken for %s, and it is %s", got, p.means)
+		w.violate(p, accepted, "treated as %s, but it is %s", got, p.means)
 	}
 	return got
 }
 
-func (w *pairMaker) meaningOf(p *pair) effect {
-	meaning, err := w.reader.read(p.changed.raw)
+func (w *pairWorker) meaningOf(p *pair) effect {
+	meaning, err := w.valueReader.read(p.changed.raw)
 	switch {
 	case err != nil:
-		return refused
-	case p.changed.names == p.approved.names && alike(meaning, p.meaning):
-		return same
+		return invalidCall
+	case p.changed.names == p.approved.names && equalValues(meaning, p.meaning):
+		return sameCall
 	}
-	return other
+	return otherCall
 }
 
-// wrong notes a violation with all that is needed to see it again.
-func (w *pairMaker) wrong(p *pair, f fault, format string, args ...any) {
+// violate records a violation with the details to reproduce it.
+func (w *pairWorker) violate(p *pair, f fault, format string, args ...any) {
 	v := violated(f, format, args...)
 	v.what += fmt.Sprintf("\n  seed %d, document %d", w.seed, p.document)
 	v.what += fmt.Sprintf("\n  approved: %q %q", p.approved.names, p.approved.raw)

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// racerName is the agent, who asks under another label in each race.
+// racerName is the name of the agent, which uses another label in each race.
 const racerName = "racer"
 
 // The tools of a race.
@@ -23,51 +23,51 @@ const (
 	otherTool = "delete"
 )
 
-// A race is one approval and one grant to which everything happens at once.
+// A race is a set of concurrent operations on one approval and one grant.
 type race struct {
-	number  int
-	rand    *rand.Rand // not for the runners: they are many
-	engines []*engine.Engine
-	ends    span
+	number    int
+	rand      *rand.Rand // not for the runners, which are concurrent
+	engines   []*engine.Engine
+	deadlines period
 
-	asked   askback.Ask // the approval all run for
+	asked   askback.Ask // the contested approval
 	grant   askback.Grant
 	scope   askback.Scope
-	settled chan struct{} // when the ask has its outcome, for those who spend it
+	settled chan struct{} // closed when the ask is settled
 	once    sync.Once
 
-	mu   sync.Mutex
-	told []told
+	mu      sync.Mutex
+	replies []reply
 }
 
-// A told is what one runner was told.
-type told struct {
-	does    deed
+// A reply is the result of one call.
+type reply struct {
+	action  action
 	who     string
 	ask     askback.Ask // as it was returned
-	digest  string      // that was to be spent
-	revoked bool        // the grant was revoked for certain when it began
+	digest  string      // that the call consumed
+	revoked bool        // the grant was revoked before the call
 	err     error
 }
 
-// A deed is what a runner does.
-type deed string
+// An action is the kind of a call.
+type action string
 
 const (
-	answers deed = "answers"
-	cancels deed = "cancels"
-	spends  deed = "spends" // the ask that all run for
-	revokes deed = "revokes"
-	uses    deed = "uses"    // asks for what the grant covers
-	strays  deed = "strays"  // asks for what it does not cover
-	respend deed = "respend" // spends what a grant approved
+	actionAnswer         action = "answer"
+	actionCancel         action = "cancel"
+	actionConsume        action = "consume" // the contested approval
+	actionRevoke         action = "revoke"
+	actionAskCovered     action = "ask covered"     // a call that the grant covers
+	actionAskOther       action = "ask other"       // a call that the grant does not cover
+	actionConsumeGranted action = "consume granted" // an approval by the grant
 )
 
-func newRace(number int, r *rand.Rand, engines []*engine.Engine, ends span) *race {
-	return &race{number: number, rand: r, engines: engines, ends: ends, settled: make(chan struct{})}
+func newRace(number int, r *rand.Rand, engines []*engine.Engine, deadlines period) *race {
+	return &race{number: number, rand: r, engines: engines, deadlines: deadlines, settled: make(chan struct{})}
 }
 
-// agent is the agent at any of the engines.
+// agent returns the client of the agent on a random engine.
 func (c *race) agent(r *rand.Rand) askback.Client {
 	return c.at(r, askback.Principal{Kind: askback.Agent, Name: racerName})
 }
@@ -76,10 +76,10 @@ func (c *race) at(r *rand.Rand, who askback.Principal) askback.Client {
 	return c.engines[r.IntN(len(c.engines))].As(who)
 }
 
-// label is the agent's name in this race, so that its grants are its own.
+// label returns the agent name in this race. Grants are per agent name.
 func (c *race) label() string { return fmt.Sprintf("racer %d", c.number) }
 
-// request asks for a call in the session of this race.
+// request returns a request in the session of this race.
 func (c *race) request(tool string, input json.RawMessage) askback.Request {
 	return askback.Request{
 		Agent: c.label(), SessionKey: c.label(), Confirmation: &askback.Confirmation{ToolName: tool, Server: "infra", Input: input},
@@ -91,7 +91,7 @@ var (
 	editedInput = json.RawMessage(`{"build":4712}`)
 )
 
-// prepare asks what all run for, and makes the grant.
+// prepare makes the contested ask and the grant.
 func (c *race) prepare(ctx context.Context) (err error) {
 	r := c.request(raceTool, raceInput)
 	if c.rand.IntN(2) == 0 {
@@ -120,13 +120,13 @@ func (c *race) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// end is a time at which the race is.
+// end returns a random time within the deadlines.
 func (c *race) end() time.Time {
-	return c.ends.begin.Add(time.Duration(c.rand.Int64N(int64(c.ends.long)))).Truncate(time.Millisecond)
+	return c.deadlines.startSessions.Add(time.Duration(c.rand.Int64N(int64(c.deadlines.long)))).Truncate(time.Millisecond)
 }
 
-// hold makes everybody run, and returns when all have come to an end.
-func (c *race) hold(ctx context.Context) {
+// run runs all calls concurrently and returns when they have ended.
+func (c *race) run(ctx context.Context) {
 	runners := c.runners()
 	start := make(chan struct{})
 	var group sync.WaitGroup
@@ -135,7 +135,7 @@ func (c *race) hold(ctx context.Context) {
 		group.Go(func() {
 			<-start
 			for range r.IntN(40) {
-				runtime.Gosched() // who is first is chance, and sometimes the last to start
+				runtime.Gosched() // in random order
 			}
 			run(ctx, r)
 		})
@@ -154,92 +154,92 @@ func (c *race) runners() []runner {
 	edited := askback.Answer{Decision: askback.Approve, Input: editedInput}
 	return []runner{
 		c.answer("ana", askback.Decide(askback.Approve, "")), c.answer("ben", ben), c.answer("cem", edited),
-		c.cancel, c.spendBlindly, c.spend, c.spend, c.revoke, c.use, c.use, c.stray,
+		c.cancel, c.consumeEarly, c.consume, c.consume, c.revoke, c.askCovered, c.askCovered, c.askOther,
 	}
 }
 
-// tell notes what a runner was told.
-func (c *race) tell(t told) {
+// record records the result of a call.
+func (c *race) record(t reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told = append(c.told, t)
+	c.replies = append(c.replies, t)
 }
 
-// over says that the ask has its outcome, so that it can be spent.
-func (c *race) over() { c.once.Do(func() { close(c.settled) }) }
+// closeSettled marks the ask as settled, so that it can be consumed.
+func (c *race) closeSettled() { c.once.Do(func() { close(c.settled) }) }
 
 func (c *race) answer(name string, a askback.Answer) runner {
 	return func(ctx context.Context, r *rand.Rand) {
-		defer c.over()
+		defer c.closeSettled()
 		got, err := c.at(r, racer(name)).Answer(ctx, c.asked.ID, a)
-		c.tell(told{does: answers, who: name, ask: got, err: err})
+		c.record(reply{action: actionAnswer, who: name, ask: got, err: err})
 	}
 }
 
 func (c *race) cancel(ctx context.Context, r *rand.Rand) {
-	defer c.over()
+	defer c.closeSettled()
 	got, err := c.agent(r).Cancel(ctx, c.asked.ID, "no longer needed")
-	c.tell(told{does: cancels, who: racerName, ask: got, err: err})
+	c.record(reply{action: actionCancel, who: racerName, ask: got, err: err})
 }
 
-// spendBlindly spends what perhaps nobody has approved yet.
-func (c *race) spendBlindly(ctx context.Context, r *rand.Rand) {
-	c.spendWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
+// consumeEarly consumes the approval, which may not be given yet.
+func (c *race) consumeEarly(ctx context.Context, r *rand.Rand) {
+	c.consumeWith(ctx, c.agent(r), c.asked.Confirmation.Digest)
 }
 
-// spend spends what was approved, or else what was asked for. It is told first
-// how the ask ended, by the engine where it spends: another one may not have
-// heard of that yet, and would refuse, which is safe.
-func (c *race) spend(ctx context.Context, r *rand.Rand) {
+// consume consumes what was approved, or else what was asked. It reads the
+// outcome from the engine on which it consumes: another engine may reject the
+// call because it has an older state, which is safe.
+func (c *race) consume(ctx context.Context, r *rand.Rand) {
 	<-c.settled
-	seat := c.agent(r)
-	a, err := seat.Cancel(ctx, c.asked.ID, "no longer needed") // too late
-	c.tell(told{does: cancels, who: racerName, ask: a, err: err})
+	client := c.agent(r)
+	a, err := client.Cancel(ctx, c.asked.ID, "no longer needed") // returns the outcome
+	c.record(reply{action: actionCancel, who: racerName, ask: a, err: err})
 	digest := c.asked.Confirmation.Digest
 	if a.Outcome.Approved() {
 		digest = a.Outcome.Digest
 	}
-	c.spendWith(ctx, seat, digest)
+	c.consumeWith(ctx, client, digest)
 }
 
-func (c *race) spendWith(ctx context.Context, seat askback.Client, digest string) {
-	a, err := seat.Consume(ctx, c.asked.ID, digest)
-	c.tell(told{does: spends, who: racerName, ask: a, digest: digest, err: err})
+func (c *race) consumeWith(ctx context.Context, client askback.Client, digest string) {
+	a, err := client.Consume(ctx, c.asked.ID, digest)
+	c.record(reply{action: actionConsume, who: racerName, ask: a, digest: digest, err: err})
 }
 
-// revoke ends the grant, and then asks for what it covered.
+// revoke revokes the grant, and then asks for a call that it covered.
 func (c *race) revoke(ctx context.Context, r *rand.Rand) {
 	_, err := c.at(r, racer("dua")).Revoke(ctx, c.grant.ID)
-	c.tell(told{does: revokes, who: "dua", err: err})
+	c.record(reply{action: actionRevoke, who: "dua", err: err})
 	if err == nil {
-		c.useWhen(ctx, r, true)
+		c.askCoveredAfter(ctx, r, true)
 	}
 }
 
-func (c *race) use(ctx context.Context, r *rand.Rand) { c.useWhen(ctx, r, false) }
+func (c *race) askCovered(ctx context.Context, r *rand.Rand) { c.askCoveredAfter(ctx, r, false) }
 
-// useWhen asks for what the grant covers, and spends what it approved, twice at
-// once.
-func (c *race) useWhen(ctx context.Context, r *rand.Rand, revoked bool) {
+// askCoveredAfter asks for a call that the grant covers, and consumes its
+// approval twice concurrently.
+func (c *race) askCoveredAfter(ctx context.Context, r *rand.Rand, revoked bool) {
 	a, err := c.agent(r).Ask(ctx, c.request(raceTool, raceInput))
-	c.tell(told{does: uses, who: racerName, ask: a, revoked: revoked, err: err})
+	c.record(reply{action: actionAskCovered, who: racerName, ask: a, revoked: revoked, err: err})
 	if err != nil || !a.Outcome.Approved() {
 		return
 	}
 	one, two := c.agent(r), c.agent(r)
 	var group sync.WaitGroup
-	for _, seat := range []askback.Client{one, two} {
+	for _, client := range []askback.Client{one, two} {
 		group.Go(func() {
-			spent, err := seat.Consume(ctx, a.ID, a.Outcome.Digest)
+			spent, err := client.Consume(ctx, a.ID, a.Outcome.Digest)
 			spent.ID = a.ID
-			c.tell(told{does: respend, who: racerName, ask: spent, digest: a.Outcome.Digest, err: err})
+			c.record(reply{action: actionConsumeGranted, who: racerName, ask: spent, digest: a.Outcome.Digest, err: err})
 		})
 	}
 	group.Wait()
 }
 
-// stray asks for what the grant does not cover, by one thing.
-func (c *race) stray(ctx context.Context, r *rand.Rand) {
+// askOther asks for a call that the grant does not cover, for one reason.
+func (c *race) askOther(ctx context.Context, r *rand.Rand) {
 	q := c.request(raceTool, raceInput)
 	switch dice := r.IntN(5); {
 	case dice == 0:
@@ -249,18 +249,18 @@ func (c *race) stray(ctx context.Context, r *rand.Rand) {
 	case dice == 2:
 		q.Agent += " too"
 	case dice == 3:
-		q.To = []string{"cem"} // whom the grant's maker is not
+		q.To = []string{"cem"} // not the person who made the grant
 	default:
 		q.Confirmation.Dangerous = true
 	}
 	a, err := c.agent(r).Ask(ctx, q)
-	c.tell(told{does: strays, who: racerName, ask: a, err: err})
+	c.record(reply{action: actionAskOther, who: racerName, ask: a, err: err})
 }
 
-// String is one line of the story of a race.
-func (t told) String() string {
+// String returns the reply as one line of the log of a race.
+func (t reply) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  %s %s", t.who, t.does)
+	fmt.Fprintf(&b, "  %s %s", t.who, t.action)
 	if t.ask.ID != "" {
 		fmt.Fprintf(&b, " %s", t.ask.ID)
 	}

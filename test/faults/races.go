@@ -20,17 +20,17 @@ import (
 )
 
 const (
-	// atOnce is how many races run beside each other.
-	atOnce = 16
-	// lead is how long after the preparations deadlines and grants end. The clock
-	// jumps there when all is prepared.
-	lead = time.Minute
+	// concurrentRaces is how many races run concurrently.
+	concurrentRaces = 16
+	// leadTime is the time between the preparation and the deadlines. The clock
+	// skips it.
+	leadTime = time.Minute
 )
 
-// spreads say within which time they end: about as long as a batch takes.
-var spreads = map[string]time.Duration{inMemory: 4 * time.Millisecond, onSQLite: 16 * time.Millisecond}
+// deadlineSpread is the period of the deadlines: about the duration of a batch.
+var deadlineSpread = map[string]time.Duration{inMemory: 4 * time.Millisecond, onSQLite: 16 * time.Millisecond}
 
-// The stores on which races are run.
+// The stores for races.
 const (
 	inMemory = "in memory"
 	onSQLite = "on SQLite"
@@ -38,12 +38,12 @@ const (
 
 var raceStores = []string{inMemory, onSQLite}
 
-// Races is the proof that an approval and a grant have one outcome each, however
-// much happens to them at once (F7, F8).
-type races struct {
+// A raceTest tests that an approval and a grant have one outcome each under
+// concurrent operations (F7, F8).
+type raceTest struct {
 	where, path string
 	seed        uint64
-	plant       string
+	mutant      string
 	clock       movedClock
 	store       engine.Store
 	close       func() error
@@ -53,20 +53,20 @@ type races struct {
 	bad    []violation
 }
 
-// A movedClock is ahead of the time.
+// A movedClock is ahead of the system clock.
 type movedClock struct{ ahead atomic.Int64 }
 
 func (c *movedClock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// jump puts the clock forward to at.
+// jump moves the clock forward to at.
 func (c *movedClock) jump(at time.Time) { c.ahead.Add(int64(max(0, at.Sub(c.now())))) }
 
-func newRaces(dir, where string, seed uint64, plant string) *races {
-	return &races{where: where, path: filepath.Join(dir, "races.db"), seed: seed, plant: plant, counts: map[string]int{}}
+func newRaceTest(dir, where string, seed uint64, mutant string) *raceTest {
+	return &raceTest{where: where, path: filepath.Join(dir, "races.db"), seed: seed, mutant: mutant, counts: map[string]int{}}
 }
 
-// run holds n races, or fewer if something is wrong.
-func (p *races) run(ctx context.Context, n int) (err error) {
+// run runs n races, or fewer if there is a violation.
+func (p *raceTest) run(ctx context.Context, n int) (err error) {
 	if err := p.open(); err != nil {
 		return err
 	}
@@ -75,17 +75,17 @@ func (p *races) run(ctx context.Context, n int) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if p.where == inMemory { // lists grow long there
-			p.store = plantedRaces(p.plant, memstore.New())
+		if p.where == inMemory { // long lists are slow in memory
+			p.store = mutantRaceStore(p.mutant, memstore.New())
 		}
-		if err := p.batch(ctx, min(atOnce, n-p.done)); err != nil {
+		if err := p.batch(ctx, min(concurrentRaces, n-p.done)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *races) open() error {
+func (p *raceTest) open() error {
 	p.close = func() error { return nil }
 	if p.where == inMemory {
 		return nil
@@ -94,40 +94,40 @@ func (p *races) open() error {
 	if err != nil {
 		return err
 	}
-	p.store, p.close = plantedRaces(p.plant, db), db.Close
+	p.store, p.close = mutantRaceStore(p.mutant, db), db.Close
 	return nil
 }
 
-// batch holds races beside each other: all are prepared, the clock jumps to where
-// deadlines pass, everybody runs, and then it is looked what became of it.
-func (p *races) batch(ctx context.Context, n int) error {
+// batch runs concurrent races: it prepares them, moves the clock to the
+// deadlines, runs them and checks the results.
+func (p *raceTest) batch(ctx context.Context, n int) error {
 	r := rand.New(rand.NewPCG(p.seed, uint64(p.done)))
 	engines := p.engines(1 + r.IntN(2))
-	ends := span{p.clock.now().Add(lead), spreads[p.where]}
+	deadlines := period{p.clock.now().Add(leadTime), deadlineSpread[p.where]}
 	list := make([]*race, n)
 	for i := range list {
-		list[i] = newRace(p.done+i, rand.New(rand.NewPCG(r.Uint64(), uint64(i))), engines, ends)
+		list[i] = newRace(p.done+i, rand.New(rand.NewPCG(r.Uint64(), uint64(i))), engines, deadlines)
 	}
-	if err := each(list, func(c *race) error { return c.prepare(ctx) }); err != nil {
+	if err := forEach(list, func(c *race) error { return c.prepare(ctx) }); err != nil {
 		return fmt.Errorf("prepare a race %s: %w", p.where, err)
 	}
-	p.clock.jump(ends.begin.Add(-time.Millisecond))
+	p.clock.jump(deadlines.startSessions.Add(-time.Millisecond))
 	stop := runEngines(ctx, engines)
-	if err := each(list, func(c *race) error { c.hold(ctx); return nil }); err != nil {
+	if err := forEach(list, func(c *race) error { c.run(ctx); return nil }); err != nil {
 		return err
 	}
 	stop()
-	return p.judge(ctx, list)
+	return p.check(ctx, list)
 }
 
-// A span is when deadlines and grants end.
-type span struct {
-	begin time.Time
-	long  time.Duration
+// A period is the period in which deadlines and grants end.
+type period struct {
+	startSessions time.Time
+	long          time.Duration
 }
 
-// engines are as many replicas on one store.
-func (p *races) engines(n int) []*engine.Engine {
+// engines returns n engines on the same store.
+func (p *raceTest) engines(n int) []*engine.Engine {
 	list := make([]*engine.Engine, n)
 	for i := range list {
 		list[i] = engine.New(p.store, &engine.Options{Now: p.clock.now})
@@ -135,7 +135,7 @@ func (p *races) engines(n int) []*engine.Engine {
 	return list
 }
 
-// runEngines makes deadlines pass until stop is called.
+// runEngines runs the engines, for their deadlines, until stop is called.
 func runEngines(ctx context.Context, engines []*engine.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -148,8 +148,8 @@ func runEngines(ctx context.Context, engines []*engine.Engine) (stop func()) {
 	}
 }
 
-// each does something with all races at once.
-func each(list []*race, what func(*race) error) error {
+// forEach calls f for all races concurrently.
+func forEach(list []*race, what func(*race) error) error {
 	errs := make([]error, len(list))
 	var group sync.WaitGroup
 	for i, c := range list {
@@ -159,18 +159,17 @@ func each(list []*race, what func(*race) error) error {
 	return errors.Join(errs...)
 }
 
-// judge looks at races that are over, through an engine that knows of nothing,
-// as somebody to whom all asks are put.
-func (p *races) judge(ctx context.Context, list []*race) error {
+// check checks finished races with a new engine and a person who sees all asks.
+func (p *raceTest) check(ctx context.Context, list []*race) error {
 	cem := p.engines(1)[0].As(racer("cem"))
 	for _, c := range list {
-		u := &umpire{race: c, counts: p.counts}
-		if err := u.read(ctx, cem, p.store); err != nil {
-			return fmt.Errorf("look at a race %s: %w", p.where, err)
+		rc := &raceChecker{race: c, counts: p.counts}
+		if err := rc.read(ctx, cem, p.store); err != nil {
+			return fmt.Errorf("check a race %s: %w", p.where, err)
 		}
-		u.judge()
-		for _, b := range u.bad {
-			b.what = fmt.Sprintf("%s\n  seed %d, race %d %s\n%s", b.what, p.seed, c.number, p.where, u.story())
+		rc.check()
+		for _, b := range rc.bad {
+			b.what = fmt.Sprintf("%s\n  seed %d, race %d %s\n%s", b.what, p.seed, c.number, p.where, rc.log())
 			p.bad = append(p.bad, b)
 		}
 		p.done++
@@ -182,11 +181,11 @@ func racer(name string) askback.Principal {
 	return askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
 }
 
-// found is the outcome of the proof.
-func (p *races) found() part {
-	t := table{{"what happened " + p.where, "times"}}
+// report returns the result of the test.
+func (p *raceTest) report() report {
+	t := table{{"events " + p.where, "times"}}
 	for _, what := range slices.Sorted(maps.Keys(p.counts)) {
 		t = append(t, []string{what, strconv.Itoa(p.counts[what])})
 	}
-	return part{noun: "races", what: p.where, n: p.done, detail: fmt.Sprintf("%d at once, on one engine or two", atOnce), table: t, bad: p.bad}
+	return report{noun: "races", what: p.where, n: p.done, detail: fmt.Sprintf("%d concurrent, on one or two engines", concurrentRaces), table: t, bad: p.bad}
 }

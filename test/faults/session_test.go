@@ -10,31 +10,30 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// A session and its asks are kept in one change, so they never contradict each
-// other (C1).
-func TestDamagedSessionIsSeenByTheAudit(t *testing.T) {
+// A session and its asks are committed in one change (C1).
+func TestAuditDetectsCorruptedSession(t *testing.T) {
 	for what, how := range map[string]string{
-		"nothing happens":         ``,
-		"it counts another ask":   `update records set state = cast(replace(cast(state as text), '"total":2', '"total":3') as blob) where kind = 'session'`,
-		"it waits for nothing":    `update records set state = cast(replace(cast(state as text), '"pending":1', '"pending":0') as blob) where kind = 'session'`,
-		"it starts in the middle": `update history set type = 'session_started' where type = 'state_change'`,
-		"it never starts":         `update history set type = 'session_renamed' where type = 'session_started'`,
-		"it is gone":              `delete from records where kind = 'session'`,
-		"its history has a gap":   `update history set n = n + 1 where type = 'message'`,
+		"intact":                       ``,
+		"wrong total":                  `update records set state = cast(replace(cast(state as text), '"total":2', '"total":3') as blob) where kind = 'session'`,
+		"wrong number of pending asks": `update records set state = cast(replace(cast(state as text), '"pending":1', '"pending":0') as blob) where kind = 'session'`,
+		"started twice":                `update history set type = 'session_started' where type = 'state_change'`,
+		"never started":                `update history set type = 'session_renamed' where type = 'session_started'`,
+		"deleted":                      `delete from records where kind = 'session'`,
+		"gap in the history":           `update history set n = n + 1 where type = 'message'`,
 	} {
-		c := spokenTo(t)
-		damage(t, c.path, "", how)
+		c := databaseWithSession(t)
+		corrupt(t, c.path, "", how)
 		if bad, err := c.audit(t.Context()); err != nil || (len(bad) == 0) != (how == "") {
 			t.Errorf("%s: got %v, %v", what, bad, err)
 		}
 	}
 }
 
-// spokenTo makes a database with a session that asked twice, was answered once
-// and said something.
-func spokenTo(t *testing.T) *checker {
+// databaseWithSession creates a database with a session that has two asks, one
+// answer and a message.
+func databaseWithSession(t *testing.T) *checker {
 	t.Helper()
-	c := newChecker(filepath.Join(t.TempDir(), "session.db"), newLedger())
+	c := newChecker(filepath.Join(t.TempDir(), "session.db"), newAckLog())
 	db, err := sqlite.Open(c.path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +51,8 @@ func spokenTo(t *testing.T) *checker {
 		}
 	}
 	_, err = person.Answer(t.Context(), last.ID, askback.Choose("red"))
-	_, toldErr := agent.Send(t.Context(), last.SessionID, askback.Report{Text: "thank you"})
-	if err := errors.Join(err, toldErr, db.Close()); err != nil {
+	_, sendErr := agent.Send(t.Context(), last.SessionID, askback.Report{Text: "thank you"})
+	if err := errors.Join(err, sendErr, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -13,87 +13,87 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// writerCount is how many write at once, while others follow.
+// writerCount is how many writers run concurrently.
 const writerCount = 64
 
-// words are what was said to sessions, each time in other words, so that each
-// is found in the history: once, or, where a call got lost, as often as it was
-// made.
-type words struct {
+// sentTexts counts the texts that were sent to sessions. Each text is unique,
+// and must be in the history at least once if it was acknowledged, and at most
+// as often as it was sent.
+type sentTexts struct {
 	mu    sync.Mutex
 	tries map[string]int
 	acked map[string]bool
 }
 
-func newWords() *words { return &words{tries: map[string]int{}, acked: map[string]bool{}} }
+func newSentTexts() *sentTexts { return &sentTexts{tries: map[string]int{}, acked: map[string]bool{}} }
 
-func (w *words) say(what string) {
+func (w *sentTexts) addTry(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tries[what]++
 }
 
-func (w *words) acknowledged(what string) {
+func (w *sentTexts) acknowledged(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.acked[what] = true
 }
 
-// compare holds what was said against a history.
-func (w *words) compare(history []store.Event) (bad []violation) {
-	found := map[string]int{}
+// compare compares the texts with a history.
+func (w *sentTexts) compare(history []store.Event) (bad []violation) {
+	report := map[string]int{}
 	for _, e := range history {
 		var h lifecycle.Event
 		if err := json.Unmarshal(e.Data, &h); err != nil {
-			bad = append(bad, violated(torn, "line %d: %v", e.Seq, err))
+			bad = append(bad, violated(inconsistent, "event %d: %v", e.Seq, err))
 		}
-		if what := spoken(e.Type, h); what != "" {
-			found[what]++
+		if what := messageText(e.Type, h); what != "" {
+			report[what]++
 		}
 	}
 	for what, tries := range w.tries {
-		switch n := found[what]; {
+		switch n := report[what]; {
 		case n == 0 && w.acked[what]:
-			bad = append(bad, violated(lost, "%q was acknowledged and is in no history", what))
+			bad = append(bad, violated(lost, "%q was acknowledged and is not in the history", what))
 		case n > tries:
-			bad = append(bad, violated(doubled, "%q was said %d times and is in the history %d times", what, tries, n))
+			bad = append(bad, violated(duplicated, "%q was sent %d times and is in the history %d times", what, tries, n))
 		}
 	}
 	return bad
 }
 
-// spoken are the words of a line that was said to a session; "" is another.
-func spoken(kind string, h lifecycle.Event) string {
+// messageText returns the text of a message event, or "".
+func messageText(kind string, h lifecycle.Event) string {
 	if kind == "message" {
 		return h.Text
 	}
 	return ""
 }
 
-// A writer is an agent in one of the sessions that are followed, or in one of its
-// own, and the person who answers it.
+// A writer is an agent in a followed session or in its own, and the person who
+// answers it.
 type writer struct {
 	person
-	number  int
-	agent   holder
-	streams []stream
-	words   *words
+	number     int
+	agent      account
+	streamTest []stream
+	sentTexts  *sentTexts
 }
 
 // A stream is a session that is followed from its beginning.
 type stream struct{ key, id string }
 
-// live writes until ctx ends, or something is wrong.
-func (w *writer) live(ctx context.Context) {
-	for n := 0; ctx.Err() == nil && w.fine(); n++ {
-		w.once(ctx, n)
+// run writes until ctx is done or there is a violation.
+func (w *writer) run(ctx context.Context) {
+	for n := 0; ctx.Err() == nil && w.ok(); n++ {
+		w.step(ctx, n)
 	}
 }
 
-// once asks, mostly answers, and mostly says something. What nobody answers ends
-// when the person ends the turn of the session.
-func (w *writer) once(ctx context.Context, n int) {
-	at := w.streams[w.rand.IntN(len(w.streams))]
+// step asks, mostly answers, and mostly sends a message. Asks without an answer
+// end when the person ends the turn of the session.
+func (w *writer) step(ctx context.Context, n int) {
+	at := w.streamTest[w.rand.IntN(len(w.streamTest))]
 	id, ok := w.ask(ctx, n, at)
 	if !ok {
 		return
@@ -110,33 +110,32 @@ func (w *writer) once(ctx context.Context, n int) {
 	}
 	switch dice := w.rand.IntN(20); {
 	case dice < 6:
-		said := w.said("message", n)
-		w.tellSession(ctx, w.holder, at.id, said, askback.SendMessage{Text: said})
+		said := w.text("message", n)
+		w.send(ctx, w.account, at.id, said, askback.SendMessage{Text: said})
 	case dice < 9:
-		said := w.said("report", n)
-		w.tellSession(ctx, w.agent, at.id, said, askback.Report{Text: said, Final: dice == 8})
+		said := w.text("report", n)
+		w.send(ctx, w.agent, at.id, said, askback.Report{Text: said, Final: dice == 8})
 	case dice < 11:
 		w.endTurn(ctx, at.id)
 	}
 }
 
-// endTurn cancels what the session asks; the next ask or message begins another turn. It
-// says no words of its own: a turn that is over is not ended again.
+// endTurn cancels the open asks of the session. The next ask or message begins
+// another turn.
 func (w *writer) endTurn(ctx context.Context, id string) {
-	_, _, err := call(ctx, w.line, w.holder.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+	_, _, err := call(ctx, w.conn, w.account.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
 		return c.Send(ctx, id, askback.EndTurn{})
 	})
 	if !errors.Is(err, context.Canceled) {
-		w.well(ctx, "end the turn", err)
+		w.noError(ctx, "end the turn", err)
 	}
 }
 
-func (w *writer) said(what string, n int) string {
+func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a session that is followed, in one that begins with the ask, or
-// in none.
+// ask asks in a followed session, in a new one, or in none.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)
@@ -147,24 +146,24 @@ func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool)
 	case 1:
 		r.SessionKey = ""
 	}
-	asked, _, err := call(ctx, w.line, w.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
+	asked, _, err := call(ctx, w.conn, w.agent.token, func(ctx context.Context, c *httpapi.Client) (askback.Ask, error) {
 		return c.Ask(ctx, r)
 	})
-	if !w.well(ctx, "ask "+key, err) {
+	if !w.noError(ctx, "ask "+key, err) {
 		return "", false
 	}
-	w.tell(ack{Op: opAsked, Key: ownedKey(w.agent.name, key), ID: asked.ID})
+	w.record(ack{Op: opAsked, Key: ownedKey(w.agent.name, key), ID: asked.ID})
 	return asked.ID, true
 }
 
-// tellSession says something until a server has heard it.
-func (w *writer) tellSession(ctx context.Context, as holder, id, what string, t askback.Command) {
-	_, _, err := call(ctx, w.line, as.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
-		w.words.say(what)
+// send sends a command until a server accepts it.
+func (w *writer) send(ctx context.Context, as account, id, what string, t askback.Command) {
+	_, _, err := call(ctx, w.conn, as.token, func(ctx context.Context, c *httpapi.Client) (askback.Session, error) {
+		w.sentTexts.addTry(what)
 		return c.Send(ctx, id, t)
 	})
-	if errors.Is(err, context.Canceled) || !w.well(ctx, what, err) {
+	if errors.Is(err, context.Canceled) || !w.noError(ctx, what, err) {
 		return
 	}
-	w.words.acknowledged(what)
+	w.sentTexts.acknowledged(what)
 }

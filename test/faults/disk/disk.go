@@ -1,5 +1,5 @@
-// Package disk reads a system-call trace of a running server and says whether
-// anything was acknowledged before it was on the disk.
+// Package disk reads a system-call trace of a running server and reports whether
+// any request was acknowledged before it was synced to disk.
 package disk
 
 import (
@@ -10,52 +10,52 @@ import (
 	"strings"
 )
 
-// A Finding is what a trace says about the requests that ask or answer.
+// A Finding summarizes the requests of a trace that ask or answer.
 type Finding struct {
-	Requests int      // that were read and replied to
-	Syncs    int      // of the write-ahead log, that succeeded
-	Early    []string // replies without a whole sync since their request was read
+	Requests int      // requests with a reply
+	Syncs    int      // successful syncs of the write-ahead log
+	Early    []string // replies without a complete sync after their request
 }
 
-// The lines of strace -f -yy: a call and its end in one, or in two with other
-// threads between them.
+// The lines of strace -f -yy. A call is in one line, or in two lines with lines of
+// other threads in between.
 var (
 	wholeCall = regexp.MustCompile(`^(\d+)\s+(\w+)\((\d+)<((?:->|[^>])*)>[,)]?(.*)$`)
 	cutCall   = regexp.MustCompile(`^(\d+)\s+<\.\.\. (\w+) resumed>(.*)$`)
-	// A server may have read the first byte before, to see whether its client
-	// is still there, or the first fourteen, to see whether it speaks HTTP/2.
+	// The first byte may be missing, which net/http reads to detect a closed
+	// connection, or the first 14, which it reads to detect HTTP/2.
 	durable = regexp.MustCompile(`"(?:P?OST /api/v1/a)?sks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
 )
 
-// call is a system call of one thread that has begun.
+// call is a running system call of one thread.
 type call struct {
 	name  string
-	fd    string // number and what it is
+	fd    string // number and name
 	begun int    // line
 }
 
-// reader follows a trace line by line.
+// reader reads a trace line by line.
 type reader struct {
 	line    int
 	open    map[string]call // by thread
-	synced  int             // line at which the newest successful sync began
-	waiting map[string]int  // connections that owe a reply, and since when
+	synced  int             // line at which the latest successful sync began
+	waiting map[string]int  // connections without a reply, and the lines of their requests
 	found   Finding
 }
 
-// Read follows a trace of strace -f -yy -e trace=read,write,fsync,fdatasync.
+// Read reads a trace of strace -f -yy -e trace=read,write,fsync,fdatasync.
 func Read(in io.Reader) (Finding, error) {
 	r := &reader{open: map[string]call{}, waiting: map[string]int{}, synced: -1}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		r.line++
-		r.follow(lines.Text())
+		r.parse(lines.Text())
 	}
 	return r.found, lines.Err()
 }
 
-func (r *reader) follow(text string) {
+func (r *reader) parse(text string) {
 	if m := cutCall.FindStringSubmatch(text); m != nil {
 		c, ok := r.open[m[1]]
 		delete(r.open, m[1])
@@ -77,21 +77,20 @@ func (r *reader) follow(text string) {
 	r.end(c, m[5])
 }
 
-// begin looks at what is true as soon as a call begins: a reply is under way.
+// begin handles the start of a call: a write sends a reply.
 func (r *reader) begin(c call) {
-	since, owed := r.waiting[c.fd]
-	if c.name != "write" || !owed {
+	since, pending := r.waiting[c.fd]
+	if c.name != "write" || !pending {
 		return
 	}
 	delete(r.waiting, c.fd)
 	r.found.Requests++
 	if r.synced < since {
-		r.found.Early = append(r.found.Early, fmt.Sprintf("line %d: a reply to what was read in line %d, with no sync since", r.line, since))
+		r.found.Early = append(r.found.Early, fmt.Sprintf("line %d: a reply to the request of line %d without a sync in between", r.line, since))
 	}
 }
 
-// end looks at what is true once a call has ended: a request was read, or the
-// log is on the disk.
+// end handles the end of a call: a request was read or the log was synced.
 func (r *reader) end(c call, rest string) {
 	switch c.name {
 	case "read":

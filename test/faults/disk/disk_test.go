@@ -21,9 +21,7 @@ import (
 	"github.com/askback/askback/test/faults/disk"
 )
 
-// A reply that begins before a whole sync is found, however the lines of the
-// threads are mixed.
-func TestEarlyRepliesAreFound(t *testing.T) {
+func TestEarlyRepliesAreDetected(t *testing.T) {
 	const read = `7  read(9<TCP:[127.0.0.1:1->127.0.0.1:2]>, "POST /api/v1/asks HTTP/1.1\r\n"..., 4096) = 300`
 	const write = `7  write(9<TCP:[127.0.0.1:1->127.0.0.1:2]>, "HTTP/1.1 201 Created\r\n"..., 200) = 200`
 	const sync = `8  fsync(5</x/askback.db-wal>) = 0`
@@ -55,10 +53,9 @@ func TestEarlyRepliesAreFound(t *testing.T) {
 	}
 }
 
-// At least one sync of the write-ahead log lies between reading a request that
-// asks or answers and writing its reply, on every connection of the real
-// server (F2).
-func TestNothingIsAcknowledgedBeforeItIsOnTheDisk(t *testing.T) {
+// Between the read of a request that asks or answers and the write of its reply,
+// there is at least one sync of the write-ahead log (F2).
+func TestServerSyncsBeforeItReplies(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		leftout.Skip(t, "system calls of a commit (strace is not installed)")
@@ -74,7 +71,7 @@ func TestNothingIsAcknowledgedBeforeItIsOnTheDisk(t *testing.T) {
 	file := filepath.Join(dir, "trace")
 	stop := serve(t, dir, strace, "-f", "-yy", "-s", "80", "-e", "trace=read,write,fsync,fdatasync", "-o", file,
 		binary, "serve", "--listen", "127.0.0.1:0")
-	url, secret := where(t, dir)
+	url, secret := address(t, dir)
 	load(t, url, secret, filepath.Join(dir, "askback", "agent.token"))
 	stop()
 	in, err := os.Open(file)
@@ -100,7 +97,8 @@ const (
 	cycles = 5
 )
 
-// serve starts a command in a state directory, and returns what stops it.
+// serve starts a command with a state directory, and returns a function that stops
+// it.
 func serve(t *testing.T, dir string, name string, args ...string) (stop func()) {
 	t.Helper()
 	var log bytes.Buffer
@@ -124,8 +122,9 @@ func serve(t *testing.T, dir string, name string, args ...string) (stop func()) 
 	return stop
 }
 
-// where waits for the server to say where it is, and returns the user's token.
-func where(t *testing.T, dir string) (url, secret string) {
+// address waits for the server, and returns its address and the token of the
+// user.
+func address(t *testing.T, dir string) (url, secret string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -149,7 +148,7 @@ func where(t *testing.T, dir string) (url, secret string) {
 	}
 }
 
-// load asks and answers on many connections at once.
+// load sends asks and answers on many connections.
 func load(t *testing.T, url, user, agentFile string) {
 	t.Helper()
 	raw, err := os.ReadFile(agentFile)

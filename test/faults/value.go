@@ -13,26 +13,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// deepest is how many levels arguments may have.
-const deepest = 32
+// maxDepth is how deep arguments may be nested.
+const maxDepth = 32
 
-// errMeaningless says that a text has no meaning everybody agrees about.
-var errMeaningless = errors.New("not a text that everybody reads alike")
+// errAmbiguous is returned for JSON texts that parsers read in different ways.
+var errAmbiguous = errors.New("not a text that all parsers read alike")
 
-// A reader reads what a text means. It shares nothing with the reader of the
-// product: it is somebody else's, and compares values instead of forms.
-type reader struct {
+// A valueReader parses JSON to compare values. It uses another parser than the
+// product.
+type valueReader struct {
 	decoder jsontext.Decoder
 	source  bytes.Reader
 }
 
-// A decimal is a number as it was written.
+// A decimal is a number as written.
 type decimal string
 
 // read returns the value of a text: nil, bool, string, [decimal], []any or
-// map[string]any. Names that stand twice, bad UTF-8, lone surrogates, too many
-// levels and numbers that no double keeps are errors.
-func (m *reader) read(raw []byte) (any, error) {
+// map[string]any. Duplicate names, invalid UTF-8, lone surrogates, excessive
+// depth and numbers that a double does not represent are errors.
+func (m *valueReader) read(raw []byte) (any, error) {
 	m.source.Reset(raw)
 	m.decoder.Reset(&m.source)
 	v, err := m.value()
@@ -40,18 +40,18 @@ func (m *reader) read(raw []byte) (any, error) {
 		return nil, err
 	}
 	if _, err := m.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errMeaningless
+		return nil, errAmbiguous
 	}
 	return v, nil
 }
 
-func (m *reader) value() (any, error) {
+func (m *valueReader) value() (any, error) {
 	t, err := m.decoder.ReadToken()
 	if err != nil {
 		return nil, err
 	}
-	if m.decoder.StackDepth() > deepest {
-		return nil, errMeaningless
+	if m.decoder.StackDepth() > maxDepth {
+		return nil, errAmbiguous
 	}
 	switch t.Kind() {
 	case 'n':
@@ -62,8 +62,8 @@ func (m *reader) value() (any, error) {
 		return t.String(), nil
 	case '0':
 		d := decimal(t.String())
-		if !d.kept() {
-			return nil, errMeaningless
+		if !d.representable() {
+			return nil, errAmbiguous
 		}
 		return d, nil
 	case '[':
@@ -72,7 +72,7 @@ func (m *reader) value() (any, error) {
 	return m.members()
 }
 
-func (m *reader) elements() (any, error) {
+func (m *valueReader) elements() (any, error) {
 	list := []any{}
 	for m.decoder.PeekKind() != ']' {
 		v, err := m.value()
@@ -85,14 +85,14 @@ func (m *reader) elements() (any, error) {
 	return list, err
 }
 
-func (m *reader) members() (any, error) {
+func (m *valueReader) members() (any, error) {
 	object := map[string]any{}
 	for m.decoder.PeekKind() != '}' {
 		name, err := m.decoder.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		key := name.String() // before the next token, which takes its place
+		key := name.String() // valid only until the next token is read
 		if object[key], err = m.value(); err != nil {
 			return nil, err
 		}
@@ -101,15 +101,15 @@ func (m *reader) members() (any, error) {
 	return object, err
 }
 
-// alike says whether two values mean the same.
-func alike(a, b any) bool {
+// equalValues reports whether two values are equal.
+func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, alike)
+		return ok && slices.EqualFunc(a, b, equalValues)
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && maps.EqualFunc(a, b, alike)
+		return ok && maps.EqualFunc(a, b, equalValues)
 	case decimal:
 		b, ok := b.(decimal)
 		return ok && a.equal(b)
@@ -122,27 +122,27 @@ func alike(a, b any) bool {
 }
 
 func (d decimal) equal(e decimal) bool {
-	return d == e || d.exact().Cmp(e.exact()) == 0
+	return d == e || d.rational().Cmp(e.rational()) == 0
 }
 
-// exact is the number itself. Those with large exponents are not [decimal.kept],
-// so that nobody asks for them, and zero is zero.
-func (d decimal) exact() *big.Rat {
+// rational returns the exact number. It must not be called for large exponents,
+// which are not [decimal.representable], except for zero.
+func (d decimal) rational() *big.Rat {
 	mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	if strings.Trim(mantissa, "-0.") == "" {
 		return new(big.Rat)
 	}
 	r, ok := new(big.Rat).SetString(string(d))
 	if !ok {
-		panic("prove: jsontext takes " + string(d) + " for a number")
+		panic("faults: jsontext accepts " + string(d) + " for a number")
 	}
 	return r
 }
 
-// kept says whether the shortest text that gives the nearest double is the same
-// number.
-func (d decimal) kept() bool {
-	const surely = 15 // digits of an integer that every double keeps
+// representable reports whether the shortest text of the nearest double is the
+// same number.
+func (d decimal) representable() bool {
+	const surely = 15 // digits of an integer that a double always represents
 	if len(d) <= surely && !strings.ContainsAny(string(d), ".eE") {
 		return true
 	}
@@ -151,7 +151,7 @@ func (d decimal) kept() bool {
 		return false // too large
 	}
 	shortest := decimal(strconv.FormatFloat(f, 'e', -1, 64))
-	if f == 0 { // or so small that it became nothing
+	if f == 0 { // or rounded to zero
 		mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 		return strings.Trim(mantissa, "-0.") == ""
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The name under which the command asks, its question, and the answers.
+// The agent name of the command line, its question, and the answers.
 const (
 	commandAsker    = "local"
 	commandQuestion = "Which colour"
@@ -25,22 +25,22 @@ const (
 
 var colours = []string{"red", "green", "blue"}
 
-// A binary kills the real program: while it starts, asks, waits at its prompt,
-// takes an answer and prints it, and while another run of it answers.
-type binary struct {
+// A programTest kills the program while it starts, asks, waits at its prompt
+// and prints an answer, and while another process answers.
+type programTest struct {
 	program string
 	path    string
 	env     []string
 	user    string
 	rand    *rand.Rand
-	ledger  *ledger
+	ackLog  *ackLog
 	checker *checker
-	stories int
+	rounds  int
 	kills   int
 	bad     []violation
 }
 
-// build makes the program once. It is built from the module this one runs in.
+// build builds the program from this module.
 func build(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "askback")
 	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/askback/askback/cmd/askback").CombinedOutput()
@@ -50,30 +50,30 @@ func build(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
-func newBinary(dir, program string, seed uint64) (*binary, error) {
+func newProgramTest(dir, program string, seed uint64) (*programTest, error) {
 	u, err := user.Current()
 	if err != nil {
 		return nil, err
 	}
-	b := &binary{
-		program: program, path: filepath.Join(dir, "binary.db"), env: alone(dir), user: u.Username,
-		rand: rand.New(rand.NewPCG(seed, 2)), ledger: newLedger(),
+	b := &programTest{
+		program: program, path: filepath.Join(dir, "binary.db"), env: isolatedEnv(dir), user: u.Username,
+		rand: rand.New(rand.NewPCG(seed, 2)), ackLog: newAckLog(),
 	}
-	b.checker = newChecker(b.path, b.ledger)
+	b.checker = newChecker(b.path, b.ackLog)
 	return b, nil
 }
 
-// run tells stories until n processes were killed, or something is wrong. Some
-// runs are quicker than their killer, so there are more stories than kills.
-func (b *binary) run(ctx context.Context, n int) error {
-	for b.kills < n && b.stories < 10*n && len(b.bad) == 0 {
+// run runs rounds until n processes were killed or there is a violation. Some
+// processes end before they are killed, so there are more rounds than kills.
+func (b *programTest) run(ctx context.Context, n int) error {
+	for b.kills < n && b.rounds < 10*n && len(b.bad) == 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := b.story(ctx); err != nil {
+		if err := b.round(ctx); err != nil {
 			return err
 		}
-		b.stories++
+		b.rounds++
 	}
 	if n == 0 || len(b.bad) > 0 {
 		return nil
@@ -83,19 +83,19 @@ func (b *binary) run(ctx context.Context, n int) error {
 	return err
 }
 
-// story asks with a key, perhaps one of an earlier story, and is killed; then
-// mostly settles the ask from another process, and is killed; then looks at the
-// database. At the end of some stories nobody is killed.
-func (b *binary) story(ctx context.Context) error {
-	n := b.stories
+// round asks with a key, which may be that of an earlier round, and kills the
+// process. Then it mostly settles the ask from another process, which is killed
+// too, and checks the database. Some rounds end without a kill.
+func (b *programTest) round(ctx context.Context) error {
+	n := b.rounds
 	if n > 0 && b.rand.IntN(10) < 3 {
 		n = b.rand.IntN(n)
 	}
-	key := fmt.Sprintf("story %d", n)
-	if err := b.ask(ctx, key, upTo(b.rand, 40*time.Millisecond)); err != nil {
+	key := fmt.Sprintf("round %d", n)
+	if err := b.ask(ctx, key, randomDuration(b.rand, 40*time.Millisecond)); err != nil {
 		return err
 	}
-	id, _, err := b.standing(ctx, key)
+	id, _, err := b.lookUp(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -114,9 +114,9 @@ func (b *binary) story(ctx context.Context) error {
 	return nil
 }
 
-// standing is where the ask with a key stands; id is "" if there is none, also
-// before there is a database.
-func (b *binary) standing(ctx context.Context, key string) (id string, o *askback.Outcome, err error) {
+// lookUp returns the ask with a key. The id is "" if there is none or no
+// database yet.
+func (b *programTest) lookUp(ctx context.Context, key string) (id string, o *askback.Outcome, err error) {
 	id, o, err = outcomeOf(ctx, b.path, ownedKey(commandAsker, key))
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil, nil
@@ -124,9 +124,9 @@ func (b *binary) standing(ctx context.Context, key string) (id string, o *askbac
 	return id, o, err
 }
 
-// ask runs "askback ask", killed after a while, with somebody at its input who
-// answers at some moment, is gone, or says nothing.
-func (b *binary) ask(ctx context.Context, key string, life time.Duration) error {
+// ask runs "askback ask" and kills it after some time. Its stdin has an answer,
+// is closed, or stays open.
+func (b *programTest) ask(ctx context.Context, key string, lifetime time.Duration) error {
 	c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1], colours[2])
 	if err != nil {
 		return err
@@ -134,35 +134,35 @@ func (b *binary) ask(ctx context.Context, key string, life time.Duration) error 
 	var printed bytes.Buffer
 	keep := func(line []byte) bool { printed.Write(line); return false }
 	switch b.rand.IntN(4) {
-	case 0: // the prompt waits
+	case 0: // stdin stays open
 	case 1:
 		_ = c.stdin.Close()
 	default:
-		c.until(ctx, upTo(b.rand, life/2), keep)
+		c.until(ctx, randomDuration(b.rand, lifetime/2), keep)
 		b.write(c)
 	}
-	c.until(ctx, life, keep)
+	c.until(ctx, lifetime, keep)
 	code, err := c.end(func(line []byte) { keep(line) })
 	if err != nil {
 		return err
 	}
 	b.count(code, c, exitsOfAsk)
-	return b.heard(ctx, key, c.notes.Bytes(), printed.Bytes(), code)
+	return b.recordOutput(ctx, key, c.notes.Bytes(), printed.Bytes(), code)
 }
 
-// write answers at the input. The process may be gone already.
-func (b *binary) write(c *child) {
+// write writes an answer to stdin. The process may have ended already.
+func (b *programTest) write(c *child) {
 	_, _ = io.WriteString(c.stdin, fmt.Sprintf("%d\n", 1+b.rand.IntN(len(colours))))
 }
 
-// Exit codes of wire.md §9 that a run may end with.
+// Exit codes of wire.md §9 that are expected.
 var (
 	exitsOfAsk    = []int{0, 1, 4}
-	exitsOfSettle = []int{0, 5} // 5: too late
+	exitsOfSettle = []int{0, 5} // 5: settled before
 )
 
-// count counts a kill, or looks at the exit code of a run that was quicker.
-func (b *binary) count(code int, c *child, expected []int) {
+// count counts a kill, or checks the exit code of a process that ended before.
+func (b *programTest) count(code int, c *child, expected []int) {
 	if code < 0 {
 		b.kills++
 		return
@@ -175,9 +175,9 @@ func (b *binary) count(code int, c *child, expected []int) {
 	b.bad = append(b.bad, violated(failed, "%q ended with %d: %s", c.cmd.Args[1:], code, c.notes.String()))
 }
 
-// heard writes down what a run of "askback ask" acknowledged: by showing the
-// question, that it is kept; by printing the outcome, that this is the outcome.
-func (b *binary) heard(ctx context.Context, key string, notes, printed []byte, code int) error {
+// recordOutput records what "askback ask" acknowledged: the ask, if it printed
+// the question; the outcome, if it printed that.
+func (b *programTest) recordOutput(ctx context.Context, key string, notes, printed []byte, code int) error {
 	var o askback.Outcome
 	whole := json.Unmarshal(printed, &o) == nil
 	if code == 0 && !whole {
@@ -186,20 +186,20 @@ func (b *binary) heard(ctx context.Context, key string, notes, printed []byte, c
 	if !whole && !bytes.Contains(notes, []byte(commandQuestion)) {
 		return nil
 	}
-	id, _, err := b.standing(ctx, key)
+	id, _, err := b.lookUp(ctx, key)
 	if err != nil {
 		return err
 	}
-	b.bad = append(b.bad, b.ledger.note(ack{Op: opAsked, Key: ownedKey(commandAsker, key), ID: id})...)
+	b.bad = append(b.bad, b.ackLog.add(ack{Op: opAsked, Key: ownedKey(commandAsker, key), ID: id})...)
 	if whole && id != "" {
-		b.bad = append(b.bad, b.ledger.note(ack{Op: opSettled, ID: id, Said: said(&o)})...)
+		b.bad = append(b.bad, b.ackLog.add(ack{Op: opSettled, ID: id, Text: outcomeText(&o)})...)
 	}
 	return nil
 }
 
-// settle runs "askback answer", "decline" or "cancel", killed after a while.
-// Exit code 0 acknowledges it.
-func (b *binary) settle(ctx context.Context, id string) error {
+// settle runs "askback answer", "decline" or "cancel" and kills it after some
+// time. Exit code 0 acknowledges the outcome.
+func (b *programTest) settle(ctx context.Context, id string) error {
 	o := askback.Outcome{Channel: askback.ChannelTerminal, Actor: askback.Actor{Kind: askback.ActorPerson, Name: b.user}}
 	var args []string
 	switch colour := colours[b.rand.IntN(len(colours))]; b.rand.IntN(8) {
@@ -215,20 +215,20 @@ func (b *binary) settle(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, before := b.ledger.outcomes[id]
-	c.until(ctx, upTo(b.rand, 25*time.Millisecond), func([]byte) bool { return false })
+	_, before := b.ackLog.outcomes[id]
+	c.until(ctx, randomDuration(b.rand, 25*time.Millisecond), func([]byte) bool { return false })
 	code, err := c.end(func([]byte) {})
 	b.count(code, c, exitsOfSettle)
-	// Withdrawing what was withdrawn before is no error and says nothing new.
+	// A repeated cancel succeeds and acknowledges nothing new.
 	if repeat := before && o.Status == askback.Cancelled; code == 0 && !repeat {
-		b.bad = append(b.bad, b.ledger.note(ack{Op: opSettled, ID: id, Said: said(&o)})...)
+		b.bad = append(b.bad, b.ackLog.add(ack{Op: opSettled, ID: id, Text: outcomeText(&o)})...)
 	}
 	return err
 }
 
-// finish asks once more with a key and kills nobody: the same ask gives its
-// outcome, twice the same.
-func (b *binary) finish(ctx context.Context, key string) error {
+// finish asks twice more with a key, without a kill: both processes must print
+// the same outcome.
+func (b *programTest) finish(ctx context.Context, key string) error {
 	var first askback.Outcome
 	for turn := range 2 {
 		c, err := b.start(ctx, "ask", "--key", key, "--json", commandQuestion+", "+key+"?", colours[0], colours[1], colours[2])
@@ -243,7 +243,7 @@ func (b *binary) finish(ctx context.Context, key string) error {
 			return err
 		}
 		if code < 0 {
-			b.bad = append(b.bad, violated(failed, "%s: no end after %s: %s", key, readyTime, c.notes.String()))
+			b.bad = append(b.bad, violated(failed, "%s: still running after %s: %s", key, readyTime, c.notes.String()))
 			return nil
 		}
 		b.count(code, c, exitsOfAsk)
@@ -255,22 +255,22 @@ func (b *binary) finish(ctx context.Context, key string) error {
 		if turn == 0 {
 			first = o
 		}
-		if said(&o) != said(&first) {
-			b.bad = append(b.bad, violated(doubled, "%s: printed %s and then %s", key, said(&first), said(&o)))
+		if outcomeText(&o) != outcomeText(&first) {
+			b.bad = append(b.bad, violated(duplicated, "%s: printed %s and then %s", key, outcomeText(&first), outcomeText(&o)))
 		}
-		if err := b.heard(ctx, key, c.notes.Bytes(), printed.Bytes(), code); err != nil {
+		if err := b.recordOutput(ctx, key, c.notes.Bytes(), printed.Bytes(), code); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// start runs the program on the database of these stories.
-func (b *binary) start(ctx context.Context, args ...string) (*child, error) {
+// start runs the program with the database of the test.
+func (b *programTest) start(ctx context.Context, args ...string) (*child, error) {
 	return startChild(ctx, b.env, b.program, append(args, "--db", b.path)...)
 }
 
-// found is the outcome of a proof.
-func (b *binary) found() part {
-	return part{noun: "kills", what: "of the program", n: b.kills, detail: b.checker.compared(), bad: b.bad}
+// report returns the result of the test.
+func (b *programTest) report() report {
+	return report{noun: "kills", what: "of the program", n: b.kills, detail: b.checker.compared(), bad: b.bad}
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// plants are the faults that can be planted, each with the number of tries of
-// the proof that has to find it.
-var plants = map[string]func(*options) *int{
+// mutants are the defects that can be planted, each with the option of the test
+// that must detect it.
+var mutants = map[string]func(*options) *int{
 	ackBeforeCommit: func(o *options) *int { return &o.load },
 	unforwarded:     func(o *options) *int { return &o.server },
 	looseDigest:     func(o *options) *int { return &o.pairs },
@@ -35,18 +35,19 @@ var plants = map[string]func(*options) *int{
 	staleWords:      func(o *options) *int { return &o.streams },
 }
 
-func plantNames() string { return strings.Join(slices.Sorted(maps.Keys(plants)), ", ") }
+func mutantNames() string { return strings.Join(slices.Sorted(maps.Keys(mutants)), ", ") }
 
-// ackBeforeCommit is the planted fault: changes to asks that are there are
-// acknowledged when they are queued, and written after that.
+// ackBeforeCommit is the mutant that acknowledges changes of existing asks
+// before they are committed.
 const ackBeforeCommit = "ack-before-commit"
 
-// planted returns the store a child works with, and what finishes its work.
-func planted(plant string, s engine.Store) (engine.Store, func()) {
-	if plant != ackBeforeCommit {
+// mutantStore returns the store for a child, and a function that completes its
+// pending work.
+func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
+	if mutant != ackBeforeCommit {
 		return s, func() {}
 	}
-	e := &eager{Store: s, queue: make(chan store.Change, 1024)}
+	e := &earlyAckStore{Store: s, queue: make(chan store.Change, 1024)}
 	e.writing.Go(func() {
 		for c := range e.queue {
 			_, _ = e.Store.Commit(context.Background(), c)
@@ -58,16 +59,15 @@ func planted(plant string, s engine.Store) (engine.Store, func()) {
 	}
 }
 
-// eager acknowledges before it commits. The engine steps an ask by what it
-// remembers of it, so that while the process lives all is in order; only a kill
-// shows that something was promised and not kept.
-type eager struct {
+// earlyAckStore acknowledges before it commits. The engine steps an ask by its
+// cached state, so that only a kill reveals the defect.
+type earlyAckStore struct {
 	engine.Store
 	queue   chan store.Change
 	writing sync.WaitGroup
 }
 
-func (e *eager) Commit(ctx context.Context, c store.Change) (int64, error) {
+func (e *earlyAckStore) Commit(ctx context.Context, c store.Change) (int64, error) {
 	if c.Put[0].Version == 0 {
 		return e.Store.Commit(ctx, c)
 	}
@@ -75,31 +75,31 @@ func (e *eager) Commit(ctx context.Context, c store.Change) (int64, error) {
 	return 0, nil
 }
 
-// unforwarded is the planted fault on the wire: something stands before the
-// server that acknowledges some answers and passes them on to nobody.
+// unforwarded is the mutant that acknowledges some answers without forwarding
+// them to the server.
 const unforwarded = "unforwarded-answer"
 
-// between returns what stands between everybody and the server, if anything.
-func between(plant string, nameOf func(token string) string) func(http.RoundTripper) http.RoundTripper {
-	if plant != unforwarded {
+// mutantTransport returns the transport between clients and server, or nil.
+func mutantTransport(mutant string, nameOf func(token string) string) func(http.RoundTripper) http.RoundTripper {
+	if mutant != unforwarded {
 		return nil
 	}
-	return func(on http.RoundTripper) http.RoundTripper { return &liar{on: on, nameOf: nameOf} }
+	return func(on http.RoundTripper) http.RoundTripper { return &droppingTransport{on: on, nameOf: nameOf} }
 }
 
-// lieEach is how many answers there are to one that goes nowhere.
-const lieEach = 20
+// dropInterval is the number of answers of which one is dropped.
+const dropInterval = 20
 
-type liar struct {
-	on      http.RoundTripper
-	nameOf  func(token string) string
-	answers atomic.Int64
+type droppingTransport struct {
+	on           http.RoundTripper
+	nameOf       func(token string) string
+	actionAnswer atomic.Int64
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
-	path, answers := strings.CutSuffix(r.URL.Path, "/answer")
-	if !answers || l.answers.Add(1)%lieEach != 0 {
+func (l *droppingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	path, actionAnswer := strings.CutSuffix(r.URL.Path, "/answer")
+	if !actionAnswer || l.actionAnswer.Add(1)%dropInterval != 0 {
 		return l.on.RoundTrip(r)
 	}
 	said, err := io.ReadAll(r.Body)
@@ -112,11 +112,11 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || res.StatusCode != http.StatusOK {
 		return res, err
 	}
-	return res, l.lie(res, said, l.nameOf(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
+	return res, l.fakeAnswer(res, said, l.nameOf(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")))
 }
 
-// lie puts an answer into a reply that shows how an ask stands.
-func (l *liar) lie(res *http.Response, said []byte, by string) error {
+// fakeAnswer adds an outcome to a response with an ask.
+func (l *droppingTransport) fakeAnswer(res *http.Response, said []byte, by string) error {
 	var a askback.Ask
 	if err := json.NewDecoder(res.Body).Decode(&a); err != nil {
 		return fmt.Errorf("read the ask: %w", err)

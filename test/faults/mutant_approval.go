@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// looseDigest is the planted fault of a reader that takes what others read
-	// otherwise: the last of two names, numbers as doubles, bad UTF-8 mended.
+	// looseDigest is the mutant that parses JSON leniently: the last of
+	// duplicate names, numbers as doubles, replaced invalid UTF-8.
 	looseDigest = "loose-digest"
-	// joinedNames is the planted fault of a digest in which agent, server and tool
-	// have no borders.
+	// joinedNames is the mutant whose digest has no separators between agent,
+	// server and tool.
 	joinedNames = "joined-names"
 )
 
-func plantedDigest(plant string) digester {
-	switch plant {
+func mutantDigest(mutant string) digestFunc {
+	switch mutant {
 	case looseDigest:
-		return looselyDigested
+		return looseDigestOf
 	case joinedNames:
-		return joinedDigested
+		return joinedDigestOf
 	}
-	return ownDigest
+	return productDigest
 }
 
-func looselyDigested(names [3]string, args []byte) (string, error) {
+func looseDigestOf(names [3]string, args []byte) (string, error) {
 	var v any
 	if err := json.Unmarshal(args, &v); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func looselyDigested(names [3]string, args []byte) (string, error) {
 	return sum(form), err
 }
 
-func joinedDigested(names [3]string, args []byte) (string, error) {
+func joinedDigestOf(names [3]string, args []byte) (string, error) {
 	form, err := jcs.Canonical(args)
 	return sum(append([]byte(names[0]+names[1]+names[2]), form...)), err
 }
@@ -52,30 +52,30 @@ func sum(b []byte) string {
 }
 
 const (
-	// staleGrant is the planted fault of a grant that is put as it was read, though
-	// somebody changed it meanwhile.
+	// staleGrant is the mutant that writes a grant although it has changed
+	// since it was read.
 	staleGrant = "grant-without-version"
-	// staleStep is the same fault of an ask.
+	// staleStep is the same mutant for an ask.
 	staleStep = "step-without-version"
 )
 
-func plantedRaces(plant string, s engine.Store) engine.Store {
-	switch plant {
+func mutantRaceStore(mutant string, s engine.Store) engine.Store {
+	switch mutant {
 	case staleGrant:
-		return &blind{Store: s, kind: "grant"}
+		return &overwritingStore{Store: s, kind: "grant"}
 	case staleStep:
-		return &blind{Store: s, kind: kindAsk}
+		return &overwritingStore{Store: s, kind: kindAsk}
 	}
 	return s
 }
 
-// blind writes records of one kind over whatever is there.
-type blind struct {
+// overwritingStore writes records of one kind whatever their stored version is.
+type overwritingStore struct {
 	engine.Store
 	kind string
 }
 
-func (b *blind) Commit(ctx context.Context, c store.Change) (int64, error) {
+func (b *overwritingStore) Commit(ctx context.Context, c store.Change) (int64, error) {
 	put := slices.Clone(c.Put)
 	for {
 		for i, r := range put {
@@ -91,14 +91,14 @@ func (b *blind) Commit(ctx context.Context, c store.Change) (int64, error) {
 		if !errors.Is(err, store.ErrConflict) {
 			return first, err
 		}
-		if !b.overtaken(ctx, put) {
+		if !b.changedAgain(ctx, put) {
 			return first, err
 		}
 	}
 }
 
-// overtaken says that a record was changed once more between reading and writing.
-func (b *blind) overtaken(ctx context.Context, put []store.Record) bool {
+// changedAgain reports whether a record has changed between read and write.
+func (b *overwritingStore) changedAgain(ctx context.Context, put []store.Record) bool {
 	return slices.ContainsFunc(put, func(r store.Record) bool {
 		now, err := b.Read(ctx, r.Kind, r.ID)
 		return err == nil && r.Kind == b.kind && r.Version != 0 && now.Version != r.Version

@@ -10,37 +10,37 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// fresh is how many pairs one engine sees: in memory, it grows with each.
-const fresh = 200
+// pairsPerEngine is the number of pairs per engine. Its memory grows with each.
+const pairsPerEngine = 200
 
-// A product is an engine in which calls are really approved and spent.
-type product struct {
-	pairs                  int
-	agent, stranger, human askback.Client
+// An engineChecker approves and consumes calls in a real engine.
+type engineChecker struct {
+	pairTest                  int
+	agent, otherAgent, person askback.Client
 }
 
-func newProduct() *product { return &product{} }
+func newEngineChecker() *engineChecker { return &engineChecker{} }
 
-// renew gives an engine that has not seen much.
-func (p *product) renew() {
-	if p.pairs++; p.pairs%fresh != 1 {
+// nextPair replaces the engine after pairsPerEngine pairs.
+func (p *engineChecker) nextPair() {
+	if p.pairTest++; p.pairTest%pairsPerEngine != 1 {
 		return
 	}
 	e := engine.New(memstore.New(), nil)
 	p.agent = e.As(askback.Principal{Kind: askback.Agent, Name: "executor"})
-	p.stranger = e.As(askback.Principal{Kind: askback.Agent, Name: "stranger"})
-	p.human = e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
+	p.otherAgent = e.As(askback.Principal{Kind: askback.Agent, Name: "stranger"})
+	p.person = e.As(askback.Principal{Kind: askback.Responder, Name: "ana"})
 }
 
-func (p *product) ask(ctx context.Context, c *toolCall) (askback.Ask, error) {
+func (p *engineChecker) ask(ctx context.Context, c *toolCall) (askback.Ask, error) {
 	return p.agent.Ask(ctx, askback.Request{Agent: c.names[0], Confirmation: &askback.Confirmation{
 		Server: c.names[1], ToolName: c.names[2], Input: c.raw,
 	}})
 }
 
-// try approves the first call of a pair, and runs the second one with it.
-func (p *product) try(ctx context.Context, pair *pair) (bad []violation, err error) {
-	p.renew()
+// check approves the first call of a pair and tries to run the second one.
+func (p *engineChecker) check(ctx context.Context, pair *pair) (bad []violation, err error) {
+	p.nextPair()
 	approved, err := p.ask(ctx, pair.approved)
 	if err != nil {
 		return nil, fmt.Errorf("ask for an approval: %w", err)
@@ -49,33 +49,33 @@ func (p *product) try(ctx context.Context, pair *pair) (bad []violation, err err
 	if err != nil {
 		return nil, err
 	}
-	if digest == "" && pair.means == same {
+	if digest == "" && pair.means == sameCall {
 		return []violation{violated(rejected, "the engine refuses it")}, nil
 	}
-	if digest != "" && pair.means == refused {
+	if digest != "" && pair.means == invalidCall {
 		return []violation{violated(accepted, "the engine takes it")}, nil
 	}
 	if _, err := p.agent.Consume(ctx, approved.ID, digest); !errors.Is(err, askback.ErrNotApproved) {
 		bad = append(bad, violated(accepted, "spent before anybody approved: %v", err))
 	}
-	if _, err := p.human.Answer(ctx, approved.ID, askback.Decide(askback.Approve, "")); err != nil {
+	if _, err := p.person.Answer(ctx, approved.ID, askback.Decide(askback.Approve, "")); err != nil {
 		return bad, fmt.Errorf("approve: %w", err)
 	}
-	bad = append(bad, p.spend(ctx, approved, digest, pair.means)...)
+	bad = append(bad, p.consume(ctx, approved, digest, pair.means)...)
 	if pair.approved.names != pair.changed.names {
-		return bad, nil // nobody can edit those
+		return bad, nil // people can edit only arguments
 	}
 	edited, err := p.edit(ctx, pair, digest)
 	return append(bad, edited...), err
 }
 
-// edit approves the arguments of the second call in place of the first's.
-func (p *product) edit(ctx context.Context, pair *pair, digest string) ([]violation, error) {
+// edit approves the arguments of the second call instead of those of the first.
+func (p *engineChecker) edit(ctx context.Context, pair *pair, digest string) ([]violation, error) {
 	a, err := p.ask(ctx, pair.approved)
 	if err != nil {
 		return nil, fmt.Errorf("ask for an approval: %w", err)
 	}
-	a, err = p.human.Answer(ctx, a.ID, askback.Answer{Decision: askback.Approve, Input: pair.changed.raw})
+	a, err = p.person.Answer(ctx, a.ID, askback.Answer{Decision: askback.Approve, Input: pair.changed.raw})
 	var invalid askback.Invalid
 	switch {
 	case errors.As(err, &invalid) && digest == "":
@@ -88,13 +88,13 @@ func (p *product) edit(ctx context.Context, pair *pair, digest string) ([]violat
 		return []violation{violated(accepted, "approved as edited: got %s, want %s", a.Outcome.Digest, digest)}, nil
 	}
 	before := a.Confirmation.Digest
-	a.Confirmation.Digest = digest // what is approved now
-	return p.spend(ctx, a, before, pair.means), nil
+	a.Confirmation.Digest = digest // the approved digest
+	return p.consume(ctx, a, before, pair.means), nil
 }
 
-// digestOf is what the engine would bind an approval of the second call to; ""
-// if it does not take it.
-func (p *product) digestOf(ctx context.Context, pair *pair) (string, error) {
+// digestOf returns the digest that the engine computes for the second call, or
+// "" if it rejects the call.
+func (p *engineChecker) digestOf(ctx context.Context, pair *pair) (string, error) {
 	a, err := p.ask(ctx, pair.changed)
 	var invalid askback.Invalid
 	if errors.As(err, &invalid) {
@@ -106,8 +106,8 @@ func (p *product) digestOf(ctx context.Context, pair *pair) (string, error) {
 	return a.Confirmation.Digest, nil
 }
 
-// spend runs the second call, then the one that was approved, then both again.
-func (p *product) spend(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
+// consume runs the second call, then the approved one, then both again.
+func (p *engineChecker) consume(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
 	try := func(who askback.Client, digest string, want error, what string) {
 		if _, err := who.Consume(ctx, a.ID, digest); !errors.Is(err, want) {
 			f := accepted
@@ -117,8 +117,8 @@ func (p *product) spend(ctx context.Context, a askback.Ask, digest string, means
 			bad = append(bad, violated(f, "%s: got %v, want %v", what, err, want))
 		}
 	}
-	try(p.stranger, a.Confirmation.Digest, askback.ErrNotFound, "spent by another agent")
-	if means == same {
+	try(p.otherAgent, a.Confirmation.Digest, askback.ErrNotFound, "spent by another agent")
+	if means == sameCall {
 		try(p.agent, digest, nil, "the same call")
 	} else {
 		try(p.agent, digest, askback.ErrDigest, "another call")

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/askback/askback"
+)
+
+// A violation is something that must never happen.
+type violation struct {
+	fault fault
+	what  string
+}
+
+func (v violation) String() string { return string(v.fault) + ": " + v.what }
+
+// A fault is the kind of a violation.
+type fault string
+
+const (
+	lost         fault = "lost"         // acknowledged, but missing
+	duplicated   fault = "duplicated"   // stored twice, or with two values
+	inconsistent fault = "inconsistent" // part of a change, or a wrong history
+	failed       fault = "failed"       // a call that should have succeeded
+
+	accepted fault = "accepted" // a call that was not approved
+	rejected fault = "rejected" // a call that was approved
+)
+
+var faults = []fault{lost, duplicated, inconsistent, failed, accepted, rejected}
+
+func violated(f fault, format string, args ...any) violation {
+	return violation{f, fmt.Sprintf(format, args...)}
+}
+
+// An ack is an acknowledgement that a client received. What it acknowledges
+// must be stored from then on.
+type ack struct {
+	Op   op     `json:"op"`
+	Key  string `json:"key,omitempty"` // of the request, as the store has it
+	ID   string `json:"id,omitempty"`  // "" if only the key is known
+	Text string `json:"text,omitempty"`
+}
+
+// An op is the kind of an acknowledgement.
+type op string
+
+const (
+	opReady    op = "ready"    // the child has opened the database
+	opAsked    op = "asked"    // the ask is stored
+	opSettled  op = "settled"  // the ask has this outcome
+	opConsumed op = "consumed" // the approval was spent by this call
+	opFailed   op = "failed"   // a call failed for a reason other than a kill
+)
+
+// outcomeText returns an outcome without its time, which the caller of Answer
+// does not know in advance.
+func outcomeText(o *askback.Outcome) string {
+	values := make([][]string, len(o.Answers))
+	for i, a := range o.Answers {
+		values[i] = append(a.Values(), a.Notes)
+	}
+	text, err := json.Marshal([]any{o.Status, o.Actor.Kind, o.Actor.Name, o.Channel, o.Decision, o.Reason, o.Comment, values, o.Defaulted})
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// An ackLog contains all acknowledgements.
+type ackLog struct {
+	acks     int
+	ids      map[string]string // by key
+	outcomes map[string]string // by id, as outcomeText
+	consumed map[string]bool   // by id
+
+	// Acknowledgements since the last check of the database.
+	newKeys map[string]bool
+	newIDs  map[string]bool
+}
+
+func newAckLog() *ackLog {
+	return &ackLog{
+		ids: map[string]string{}, outcomes: map[string]string{}, consumed: map[string]bool{},
+		newKeys: map[string]bool{}, newIDs: map[string]bool{},
+	}
+}
+
+// add records an acknowledgement and returns an error if it contradicts an
+// earlier one.
+func (l *ackLog) add(a ack) []violation {
+	switch a.Op {
+	case opReady:
+		return nil
+	case opFailed:
+		return []violation{violated(failed, "%s", a.Text)}
+	}
+	l.acks++
+	if a.ID != "" {
+		l.newIDs[a.ID] = true
+	}
+	var bad []violation
+	if a.Key != "" {
+		bad = l.addKey(a.Key, a.ID)
+	}
+	switch a.Op {
+	case opSettled:
+		if before, ok := l.outcomes[a.ID]; ok && before != a.Text {
+			bad = append(bad, violated(duplicated, "%s was acknowledged as %s and then as %s", a.ID, before, a.Text))
+		}
+		l.outcomes[a.ID] = a.Text
+	case opConsumed:
+		if l.consumed[a.ID] {
+			bad = append(bad, violated(duplicated, "the approval %s was spent twice", a.ID))
+		}
+		l.consumed[a.ID] = true
+	}
+	return bad
+}
+
+// addKey records which ask a key returned. The id is "" if it is not known.
+func (l *ackLog) addKey(key, id string) []violation {
+	l.newKeys[key] = true
+	before := l.ids[key]
+	if id == "" {
+		return nil
+	}
+	l.ids[key] = id
+	if before != "" && before != id {
+		return []violation{violated(duplicated, "the key %s gave %s and then %s", key, before, id)}
+	}
+	return nil
+}
+
+// markChecked marks all acknowledgements as compared with the database.
+func (l *ackLog) markChecked() {
+	clear(l.newKeys)
+	clear(l.newIDs)
+}
