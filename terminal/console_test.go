@@ -120,7 +120,7 @@ func typeset(drawn string, width int) *console {
 
 var (
 	asides   = regexp.MustCompile(` *\([0-9]+ (empty rows|rows, all of them shown|rows, the first [0-9]+ and the last [0-9]+ of them shown|rows are not shown; :show shows them)\)`)
-	warnings = regexp.MustCompile(`(Look twice|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`)
+	warnings = regexp.MustCompile(`(Check this link|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`)
 	number   = regexp.MustCompile(`takes? [0-9]+ rows`)
 )
 

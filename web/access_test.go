@@ -16,16 +16,17 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// T20: without a cookie nothing is said about an ask, and unknown is like not yours.
+// T20: without a cookie no page reveals anything about an ask, and unknown asks look
+// like those of others.
 func TestUnknownVisitorsLearnNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := single
 	r.To = []string{"ben"}
 	a := h.ask(r)
-	nobody, ana := browser{h, ""}, h.browser("ana")
+	anonymous, ana := browser{h, ""}, h.browser("ana")
 	for _, secret := range []string{"", "askback_wrong"} {
 		page := browser{h, secret}.open("/asks/"+a.ID, http.StatusUnauthorized)
-		if got := page.one(t, ".command").words(); got != "askback login" {
+		if got := page.one(t, ".command").visibleText(); got != "askback login" {
 			t.Errorf("how to log in: %q", got)
 		}
 	}
@@ -36,7 +37,7 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 			t.Errorf("%s %s and %s can be told apart", one.Method, one.URL.Path, other.URL.Path)
 		}
 	}
-	same(nobody.request(http.MethodGet, "/asks/"+a.ID, nil), nobody.request(http.MethodGet, "/asks/ask_none", nil))
+	same(anonymous.request(http.MethodGet, "/asks/"+a.ID, nil), anonymous.request(http.MethodGet, "/asks/ask_none", nil))
 	same(ana.request(http.MethodGet, "/asks/"+a.ID, nil), ana.request(http.MethodGet, "/asks/ask_none", nil))
 	answer := url.Values{"action": {"answer"}, "q1": {"0"}}
 	same(ana.request(http.MethodPost, "/asks/"+a.ID, answer), ana.request(http.MethodPost, "/asks/ask_none", answer))
@@ -46,16 +47,16 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h.browser("ben").open("/asks/"+a.ID, http.StatusOK).one(t, "form.ask")
 }
 
-// T1: an agent can never answer, whatever it holds; an operator has nothing to read.
+// T1: no agent can answer, whatever it sends; an operator can read nothing.
 func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
-		h := newHouse(t)
+		h := newServer(t)
 		a := h.ask(single)
 		c := h.ask(call)
 		b := browser{h, h.secret(kind, "bot")}
 		for _, path := range []string{"/", "/asks/" + a.ID, "/asks/" + c.ID} {
 			page := b.open(path, http.StatusForbidden)
-			if strings.Contains(page.words(), "database") {
+			if strings.Contains(page.visibleText(), "database") {
 				t.Errorf("%s reads %s", kind, path)
 			}
 		}
@@ -68,15 +69,15 @@ func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 			t.Errorf("%s settled something", kind)
 		}
 	}
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
 	admin := browser{h, h.secret(askback.Admin, "root")}
-	admin.settles(a, url.Values{"action": {"answer"}, "q1": {"0"}})
+	admin.settle(a, url.Values{"action": {"answer"}, "q1": {"0"}})
 }
 
-// A token of the API is no cookie, and a revoked or expired one neither.
+// A token of the API does not work as a cookie, nor does a revoked or expired one.
 func TestOnlyAValidCookieLogsIn(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
 	secret := h.secret(askback.Responder, "ana")
 	r := browser{h, ""}.request(http.MethodGet, "/asks/"+a.ID, nil)
@@ -84,15 +85,15 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	if w := h.do(r); w.Code != http.StatusUnauthorized {
 		t.Errorf("a bearer token: %d", w.Code)
 	}
-	nobody := browser{h, ""}
-	w := h.do(nobody.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}}))
+	anonymous := browser{h, ""}
+	w := h.do(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}}))
 	b := browser{h, w.Result().Cookies()[0].Value}
 	b.open("/", http.StatusOK)
 	h.now = h.now.Add(askback.BrowserTime)
 	b.open("/", http.StatusUnauthorized)
 }
 
-// T11: whose form it is, and with which cookie.
+// T11: forms with each origin and each cookie.
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
@@ -102,7 +103,7 @@ func TestCrossSiteFormsChangeNothing(t *testing.T) {
 		for origin, originOK := range origins {
 			for _, cookie := range []bool{true, false} {
 				for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"} {
-					h := newHouse(t)
+					h := newServer(t)
 					a := h.ask(call)
 					b := browser{h, ""}
 					if cookie {
@@ -132,9 +133,9 @@ func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	}
 }
 
-// The same guard stands before the log-in and the log-out.
+// The same check protects the log-in and the log-out.
 func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for _, path := range []string{"/login", "/logout"} {
 		r := h.browser("ana").request(http.MethodPost, path, url.Values{"secret": {h.link("eve")}})
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -144,9 +145,9 @@ func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
 	}
 }
 
-// No GET changes anything, with every credential and every field in the address.
+// No GET changes anything, whatever the credential and the query.
 func TestGetChangesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	held := h.grant(askback.ScopeTool)
 	asks := []askback.Ask{h.ask(single), h.ask(call), h.ask(form)}
 	link := h.link("ana")
@@ -179,42 +180,42 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// Rows "Tokens": the page of a link has one button, and only that logs in, once.
+// The page of a link has one button. Only that logs in, and only once.
 func TestLogIn(t *testing.T) {
-	h := newHouse(t)
-	nobody := browser{h, ""}
+	h := newServer(t)
+	anonymous := browser{h, ""}
 	secret := h.link("ana")
 	path := web.LoginPath(secret)
-	w := h.do(nobody.request(http.MethodGet, path, nil))
+	w := h.do(anonymous.request(http.MethodGet, path, nil))
 	if got := w.Header().Get("Cache-Control"); got != "no-store" {
 		t.Errorf("Cache-Control: %s", got)
 	}
-	page := nobody.page(w, http.StatusOK)
+	page := anonymous.page(w, http.StatusOK)
 	page.one(t, "button")
 	form := page.one(t, "form[method=post][action=/login]")
 	filled := url.Values{"secret": {form.one(t, "input").attr["value"]}}
-	w = h.do(nobody.request(http.MethodPost, "/login", filled))
+	w = h.do(anonymous.request(http.MethodPost, "/login", filled))
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" || w.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("status %d, %v", w.Code, w.Header())
 	}
 	c := w.Result().Cookies()[0]
 	ana := browser{h, c.Value}
-	if got := ana.open("/", http.StatusOK).one(t, ".top .me").words(); got != "ana" {
+	if got := ana.open("/", http.StatusOK).one(t, ".top .username").visibleText(); got != "ana" {
 		t.Errorf("logged in as %q", got)
 	}
-	if got := ana.open(path, http.StatusOK).one(t, ".notice .me").words(); got != "ana" {
+	if got := ana.open(path, http.StatusOK).one(t, ".notice .username").visibleText(); got != "ana" {
 		t.Errorf("the next link says %q is logged in", got)
 	}
 	for _, secret := range []string{secret, "", "askback_wrong"} {
-		page := nobody.send("/login", url.Values{"secret": {secret}}, http.StatusForbidden)
-		if !strings.Contains(page.words(), "does not work any more") {
-			t.Error(page.words())
+		page := anonymous.send("/login", url.Values{"secret": {secret}}, http.StatusForbidden)
+		if !strings.Contains(page.visibleText(), "This link has expired") {
+			t.Error(page.visibleText())
 		}
 	}
 	old := h.link("ana")
 	h.now = h.now.Add(askback.LoginTime)
-	nobody.send("/login", url.Values{"secret": {old}}, http.StatusForbidden)
-	nobody.open("/login", http.StatusUnauthorized)
+	anonymous.send("/login", url.Values{"secret": {old}}, http.StatusForbidden)
+	anonymous.open("/login", http.StatusUnauthorized)
 	w = h.do(ana.request(http.MethodPost, "/logout", url.Values{}))
 	if c := w.Result().Cookies()[0]; w.Code != http.StatusSeeOther || c.MaxAge >= 0 || c.Name != "askback" {
 		t.Errorf("log-out: status %d, %+v", w.Code, c)
@@ -224,8 +225,8 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
-// The cookie of each scheme and host; where there can be none the page says why, and the
-// link stays good.
+// The cookie for each scheme and host. If no cookie is possible, the page explains why,
+// and the link stays valid.
 func TestCookies(t *testing.T) {
 	for name, c := range map[string]struct {
 		host  string
@@ -247,7 +248,7 @@ func TestCookies(t *testing.T) {
 		"a name for a trick": {"rebind.example:7575", false, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newServer(t)
 			secret := h.link("ana")
 			arrive := func(r *http.Request) *httptest.ResponseRecorder {
 				r.Host = c.host
@@ -259,8 +260,8 @@ func TestCookies(t *testing.T) {
 				}
 				return h.do(r)
 			}
-			nobody := browser{h, ""}
-			w := arrive(nobody.request(http.MethodPost, "/login", url.Values{"secret": {secret}}))
+			anonymous := browser{h, ""}
+			w := arrive(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {secret}}))
 			if c.want == "" {
 				if w.Code != http.StatusForbidden || len(w.Result().Cookies()) != 0 || !strings.Contains(w.Body.String(), "plain http") {
 					t.Errorf("status %d, cookies %v", w.Code, w.Result().Cookies())
@@ -269,7 +270,7 @@ func TestCookies(t *testing.T) {
 				if w := arrive(stolen.request(http.MethodGet, "/", nil)); w.Code != http.StatusForbidden {
 					t.Errorf("a cookie in the clear: status %d", w.Code)
 				}
-				if w := h.do(nobody.request(http.MethodPost, "/login", url.Values{"secret": {secret}})); w.Code != http.StatusSeeOther {
+				if w := h.do(anonymous.request(http.MethodPost, "/login", url.Values{"secret": {secret}})); w.Code != http.StatusSeeOther {
 					t.Errorf("the link is spent: status %d", w.Code)
 				}
 				return
@@ -280,13 +281,13 @@ func TestCookies(t *testing.T) {
 				got.Path != "/" || got.Domain != "" || got.MaxAge != int(askback.BrowserTime.Seconds()) {
 				t.Errorf("got %+v", got)
 			}
-			r := nobody.request(http.MethodGet, "/", nil)
+			r := anonymous.request(http.MethodGet, "/", nil)
 			r.AddCookie(&http.Cookie{Name: got.Name, Value: got.Value})
 			if w := arrive(r); w.Code != http.StatusOK {
 				t.Errorf("with its cookie: status %d", w.Code)
 			}
 			other := map[string]string{"askback": "__Host-askback", "__Host-askback": "askback"}[got.Name]
-			r = nobody.request(http.MethodGet, "/", nil)
+			r = anonymous.request(http.MethodGet, "/", nil)
 			r.AddCookie(&http.Cookie{Name: other, Value: got.Value})
 			if w := arrive(r); w.Code != http.StatusUnauthorized {
 				t.Errorf("with the other cookie: status %d", w.Code)
@@ -295,9 +296,9 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// T6, T7, T12: what every answer says about itself, errors and files too.
+// T6, T7, T12: the headers of every reply, including errors and files.
 func TestSecurityHeaders(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
@@ -334,7 +335,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// New needs nothing but a gate.
+// New needs an Authenticator only.
 func TestNewAcceptsNilOptions(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	for _, o := range []*web.Options{nil, {}, {Zone: time.FixedZone("", 3600)}} {

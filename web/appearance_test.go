@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A preview keeps its lines on a phone and is scrolled by itself; a row of the list ends
-// with a whole line.
+// On a phone a preview keeps its lines and scrolls on its own, and a row of the list
+// ends with a whole line.
 func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -30,16 +30,16 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	if got.Rows != 2 || !got.Scroll || got.Text != "+----" {
 		t.Errorf("the preview is drawn as %+v, want two rows that scroll", got)
 	}
-	w.fits()
-	c.quiet()
+	w.checkWidth()
+	c.checkAlarms()
 }
 
-// Deny does not look like a dangerous Approve, and where that cannot be pressed yet,
-// something says so.
+// Deny does not look like a dangerous Approve, and a notice replaces Approve until it
+// can be pressed.
 func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 	c := newChromium(t)
 	for _, dark := range []bool{false, true} {
-		w := c.window(look{width: 360, height: 740, dark: dark})
+		w := c.window(viewport{width: 360, height: 740, dark: dark})
 		w.login("ana")
 		a := c.ask(call)
 		w.open("/asks/" + a.ID)
@@ -60,7 +60,7 @@ func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 		if wait.Words != "Approve: wait a moment" || !wait.Covered {
 			t.Errorf("dark %v: in place of the button there is %+v", dark, wait)
 		}
-		w.armed()
+		w.waitUntilArmed()
 		var same bool
 		w.run(chromedp.Evaluate(`(() => {
 			const of = (s) => getComputedStyle(document.querySelector(".buttons " + s));
@@ -70,18 +70,18 @@ func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 			t.Errorf("dark %v: Deny and Approve have one colour", dark)
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// A real browser is led back to the question after the log-in.
+// A real browser returns to the question after the log-in.
 func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	a := c.ask(single)
 	w.open("/asks/" + a.ID)
-	w.see("Log in first", "askback login")
+	w.wantText("Log in first", "askback login")
 	w.open("/login?secret=" + w.link("ana"))
 	w.press(`form[action="/login"] button`)
-	w.see("Which database should we use?", "Send answer")
-	c.quiet()
+	w.wantText("Which database should we use?", "Send answer")
+	c.checkAlarms()
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// list shows what waits for this person, oldest first.
-func (s *site) list(w http.ResponseWriter, v visit) error {
-	page, err := v.seat.List(v.Context(), askback.Query{Cursor: v.URL.Query().Get("cursor")})
+// list shows the inbox: the person's open asks, oldest first.
+func (s *site) list(w http.ResponseWriter, r request) error {
+	page, err := r.client.List(r.Context(), askback.Query{Cursor: r.URL.Query().Get("cursor")})
 	if err != nil {
 		return err
 	}
@@ -19,84 +19,85 @@ func (s *site) list(w http.ResponseWriter, v visit) error {
 	for i, a := range page.Items {
 		asks[i] = view.Brief(a)
 	}
-	return s.draw(w, v.Request, http.StatusOK, pages.List(v.frame, asks, page.NextCursor, s.anyGrant(v)))
+	return s.render(w, r.Request, http.StatusOK, pages.List(r.frame, asks, page.NextCursor, s.anyGrant(r)))
 }
 
-// ask shows one ask, to be answered or as it ended.
-func (s *site) ask(w http.ResponseWriter, v visit) error {
-	a, err := v.seat.Get(v.Context(), v.PathValue("id"))
+// ask shows an ask: its form if it is open, its outcome if it is settled.
+func (s *site) ask(w http.ResponseWriter, r request) error {
+	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	drawn := view.Of(a)
 	if a.Settled() {
-		return s.draw(w, v.Request, http.StatusOK, pages.Settled(v.frame, drawn))
+		return s.render(w, r.Request, http.StatusOK, pages.Settled(r.frame, drawn))
 	}
-	return s.draw(w, v.Request, http.StatusOK, pages.Ask(v.frame, drawn, view.NewForm(drawn)))
+	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, drawn, view.NewForm(drawn)))
 }
 
-// settle takes the form of an ask. What cannot be taken comes back as it was filled in,
-// with the reason; whoever came too late sees who was quicker.
-func (s *site) settle(w http.ResponseWriter, v visit) error {
-	a, err := v.seat.Get(v.Context(), v.PathValue("id"))
+// settle handles the form of an ask. A form with errors is shown again as it was filled
+// in. If the ask is already settled, the page shows by whom.
+func (s *site) settle(w http.ResponseWriter, r request) error {
+	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	drawn := view.Of(a)
-	sent, err := readForm(w, v.Request, drawn)
+	sent, err := readForm(w, r.Request, drawn)
 	if err != nil {
 		return err
 	}
-	if err := s.still(v); err != nil {
+	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
 	switch wrong := sent.check(a, drawn); {
 	case wrong && a.Settled():
-		return s.overtaken(w, v, a, sent.form)
+		return s.renderConflict(w, r, a, sent.form)
 	case wrong:
-		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
+		return s.render(w, r.Request, http.StatusUnprocessableEntity, pages.Ask(r.frame, drawn, sent.form))
 	}
-	after, err := sent.give(v, drawn)
+	after, err := sent.submit(r, drawn)
 	var invalid askback.Invalid
 	switch {
 	case err == nil:
-		http.Redirect(w, v.Request, askback.PagePath(a.ID), http.StatusSeeOther)
+		http.Redirect(w, r.Request, askback.PagePath(a.ID), http.StatusSeeOther)
 		return nil
 	case errors.Is(err, askback.ErrSettled):
-		return s.overtaken(w, v, after, sent.form)
+		return s.renderConflict(w, r, after, sent.form)
 	case errors.As(err, &invalid):
 		sent.form.AddInvalid(drawn, invalid)
-		return s.draw(w, v.Request, http.StatusUnprocessableEntity, pages.Ask(v.frame, drawn, sent.form))
+		return s.render(w, r.Request, http.StatusUnprocessableEntity, pages.Ask(r.frame, drawn, sent.form))
 	}
-	return s.retry(w, v, drawn, sent.form, err)
+	return s.renderRetry(w, r, drawn, sent.form, err)
 }
 
-// claim says that this person is at it. The script of the page sends it.
-func (s *site) claim(w http.ResponseWriter, v visit) error {
-	if _, err := v.seat.Claim(v.Context(), v.PathValue("id")); err != nil && !errors.Is(err, askback.ErrSettled) {
+// claim records that the person is answering. The script of the page calls it.
+func (s *site) claim(w http.ResponseWriter, r request) error {
+	if _, err := r.client.Claim(r.Context(), r.PathValue("id")); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
 
-func (s *site) overtaken(w http.ResponseWriter, v visit, a askback.Ask, form view.Form) error {
-	conflict := view.ConflictOf(*a.Outcome, v.who.Name)
-	return s.draw(w, v.Request, http.StatusConflict, pages.Overtaken(v.frame, view.Of(a), conflict, form))
+func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, form view.Form) error {
+	conflict := view.ConflictOf(*a.Outcome, r.principal.Name)
+	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, view.Of(a), conflict, form))
 }
 
-// retry shows the form again after an error that is not in it, for another try.
-func (s *site) retry(w http.ResponseWriter, v visit, a view.Ask, form view.Form, err error) error {
+// renderRetry shows the form again after an error of the server, so that the person can
+// send it again.
+func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form view.Form, err error) error {
 	f := failureOf(err)
 	if errors.Is(err, askback.ErrDiskFull) {
-		form.AddProblem("", "The disk of the server is full, and your answer was not kept. Send it again when there is room.")
-		return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
+		form.AddProblem("", "The server's disk is full, and your answer was not saved. Send it again when there is space.")
+		return s.render(w, r.Request, f.status, pages.Ask(r.frame, a, form))
 	}
 	if f.status != http.StatusServiceUnavailable && f.status != http.StatusInternalServerError {
 		return err
 	}
-	s.log.Error("an answer was not taken", "ask", a.ID.String(), "error", err)
-	form.AddProblem("", "The server could not take it just now. Send it again in a moment.")
+	s.log.Error("saving an answer failed", "ask", a.ID.String(), "error", err)
+	form.AddProblem("", "The server could not save your answer. Send it again in a moment.")
 	w.Header().Set("Retry-After", "1")
-	return s.draw(w, v.Request, f.status, pages.Ask(v.frame, a, form))
+	return s.render(w, r.Request, f.status, pages.Ask(r.frame, a, form))
 }

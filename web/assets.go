@@ -14,18 +14,18 @@ import (
 //go:embed assets
 var files embed.FS
 
-// assets are our own files, each under a name that changes with what is in it.
+// assets are the static files. Each has a name that changes with its content.
 type assets struct {
 	paths map[string]string // "page.css" is at "/assets/page.1f0c….css"
 	files map[string]asset
 }
 
 type asset struct {
-	kind string
-	body []byte
+	mediaType string
+	body      []byte
 }
 
-var kinds = map[string]string{
+var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
@@ -43,20 +43,20 @@ func newAssets() assets {
 		sum := sha256.Sum256(body)
 		end := path.Ext(e.Name())
 		at := "/assets/" + strings.TrimSuffix(e.Name(), end) + "." + hex.EncodeToString(sum[:8]) + end
-		a.paths[e.Name()], a.files[at] = at, asset{kinds[end], body}
+		a.paths[e.Name()], a.files[at] = at, asset{mediaTypes[end], body}
 	}
 	return a
 }
 
 func (a assets) path(name string) string { return a.paths[name] }
 
-// serve sends a file of ours. Under its name it never changes.
+// serve sends a file. It can be cached for ever, because its name has its hash.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) error {
 	f, ok := a.files[r.URL.Path]
 	if !ok {
 		return askback.ErrNotFound
 	}
-	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Content-Type", f.mediaType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(f.body)
 	return nil

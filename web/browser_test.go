@@ -17,11 +17,11 @@ import (
 	"github.com/askback/askback"
 )
 
-// Rows A6, C1, C3: a real browser answers every shape, with and without our
+// Rows A6, C1, C3: a real browser answers every kind of question, with and without the
 // script, at the width of a phone.
 func TestChromiumAnswers(t *testing.T) {
 	c := newChromium(t)
-	for name, l := range map[string]look{
+	for name, l := range map[string]viewport{
 		"JavaScript": phone, "no JavaScript": {width: 360, height: 740, noJS: true},
 	} {
 		w := c.window(l)
@@ -34,28 +34,28 @@ func TestChromiumAnswers(t *testing.T) {
 			"single": {single, func(w window) { w.click("label:has(#q1-1)") }, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
 			"multi":  {multi, func(w window) { w.click("#q1-0", "label:has(#q1-2)") }, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
 			"other": {
-				single, func(w window) { w.click("#q1-own"); w.write("#q1-other", "MariaDB") },
+				single, func(w window) { w.click("#q1-pick-other"); w.typeInto("#q1-other", "MariaDB") },
 				[]askback.QuestionAnswer{{Other: "MariaDB"}},
 			},
-			"other, by typing": {single, func(w window) { w.write("#q1-other", "MariaDB") }, []askback.QuestionAnswer{{Other: "MariaDB"}}},
+			"other, by typing": {single, func(w window) { w.typeInto("#q1-other", "MariaDB") }, []askback.QuestionAnswer{{Other: "MariaDB"}}},
 			"notes": {single, func(w window) {
 				w.click("#q1-0", "#q1 details.more summary")
-				w.write("#q1-notes", "two\nlines")
+				w.typeInto("#q1-notes", "two\nlines")
 			}, []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
-			"free text": {free, func(w window) { w.write("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}}},
+			"free text": {free, func(w window) { w.typeInto("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}}},
 			"several": {form, func(w window) {
 				w.click("#q1-2", "#q2-1", "#q4-0")
-				w.write("#q2-other", "fax")
+				w.typeInto("#q2-other", "fax")
 			}, []askback.QuestionAnswer{{Selected: []string{"None"}}, {Selected: []string{"E-mail"}, Other: "fax"}, {}, {Selected: []string{"Now"}}}},
 		} {
 			t.Run(name+"/"+shape, func(t *testing.T) {
 				a := c.ask(s.ask)
 				w.open("/asks/" + a.ID)
-				w.fits()
+				w.checkWidth()
 				s.fill(w)
 				w.press("button[value=answer]")
-				w.see("Answered by ana in the browser")
-				w.fits()
+				w.wantText("Answered by ana in the browser")
+				w.checkWidth()
 				got := c.outcome(a)
 				if d := cmp.Diff(s.want, got.Answers, cmpopts.IgnoreFields(askback.QuestionAnswer{}, "ID", "Question")); d != "" {
 					t.Error(d)
@@ -69,13 +69,13 @@ func TestChromiumAnswers(t *testing.T) {
 			t.Run(name+"/"+action, func(t *testing.T) {
 				a := c.ask(harmless)
 				w.open("/asks/" + a.ID)
-				w.fits()
-				w.write("#reason", "because")
+				w.checkWidth()
+				w.typeInto("#reason", "because")
 				if action == "decline" {
 					w.click(".decline summary")
 				}
 				w.press("button[value=" + action + "]")
-				w.see("because")
+				w.wantText("because")
 				if got := c.outcome(a); got.Decision != want || got.Reason != "because" {
 					t.Errorf("got %+v", got)
 				}
@@ -85,10 +85,10 @@ func TestChromiumAnswers(t *testing.T) {
 			a := c.ask(form)
 			w.open("/asks/" + a.ID)
 			w.click("#q1-1")
-			w.write("#comment", "a remark")
+			w.typeInto("#comment", "a remark")
 			w.press("button[value=answer]")
-			w.see("Not sent yet.", "Question 2: Please choose an answer, or write your own.")
-			w.fits()
+			w.wantText("Not sent yet.", "Question 2: Please choose an answer, or write your own.")
+			w.checkWidth()
 			w.click("#q2-0")
 			w.press("button[value=answer]")
 			if got := c.outcome(a); got.Answers[0].Selected[0] != "SQLite" || got.Comment != "a remark" {
@@ -96,11 +96,11 @@ func TestChromiumAnswers(t *testing.T) {
 			}
 		})
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// fits holds that nothing has to be scrolled sideways.
-func (w window) fits() {
+// checkWidth reports an error if the page must be scrolled sideways.
+func (w window) checkWidth() {
 	w.t.Helper()
 	var page, screen int64
 	w.run(chromedp.Evaluate("document.documentElement.scrollWidth", &page), chromedp.Evaluate("screen.width", &screen))
@@ -109,7 +109,7 @@ func (w window) fits() {
 	}
 }
 
-// Whoever begins to type claims the ask: the deadline waits (F5). Only looking is no claim.
+// F5: typing claims the ask, so that the deadline waits. Reading does not.
 func TestChromiumTypingClaims(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -119,7 +119,7 @@ func TestChromiumTypingClaims(t *testing.T) {
 	if got := c.get(a.ID); len(got.Claims) != 0 {
 		t.Errorf("looking claims: %+v", got.Claims)
 	}
-	w.write("#q1-other", "Mar")
+	w.typeInto("#q1-other", "Mar")
 	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		for ctx.Err() == nil && len(c.get(a.ID).Claims) == 0 {
 			if err := chromedp.Evaluate("new Promise(requestAnimationFrame)", nil).Do(ctx); err != nil {
@@ -131,10 +131,10 @@ func TestChromiumTypingClaims(t *testing.T) {
 	if got := c.get(a.ID); len(got.Claims) != 1 || got.Claims[0].Name != "ana" {
 		t.Errorf("typing claims: %+v", got.Claims)
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// Our script chooses Other for whoever writes there, over a choice made before.
+// The script picks Other when a person types there, even after another choice.
 func TestChromiumTypingPicksOther(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -142,15 +142,16 @@ func TestChromiumTypingPicksOther(t *testing.T) {
 	a := c.ask(single)
 	w.open("/asks/" + a.ID)
 	w.click("#q1-0")
-	w.write("#q1-other", "MariaDB")
+	w.typeInto("#q1-other", "MariaDB")
 	w.press("button[value=answer]")
 	if got := c.outcome(a).Answers[0].String(); got != "MariaDB" {
 		t.Errorf("got %s", got)
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// Row E10: two browsers race, one wins, the other sees who and keeps what it wrote.
+// Row E10: two browsers answer at once. One wins; the other shows who did, and keeps
+// its text.
 func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 	c := newChromium(t)
 	ana, ben := c.window(phone), c.window(desktop)
@@ -162,7 +163,7 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 		ana.open(path)
 		ben.open(path)
 		ana.click("#q1-1")
-		ben.write("#q1-other", "MariaDB")
+		ben.typeInto("#q1-other", "MariaDB")
 		var both sync.WaitGroup
 		for _, w := range []window{ana, ben} {
 			both.Go(func() { w.press("button[value=answer]") })
@@ -170,21 +171,21 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 		both.Wait()
 		switch c.outcome(a).Actor.Name {
 		case "ana":
-			ana.see("Answered by ana in the browser")
-			ben.see("ana answered first: SQLite", "What you had filled in", "MariaDB")
+			ana.wantText("Answered by ana in the browser")
+			ben.wantText("ana answered first: SQLite", "What you filled in", "MariaDB")
 		case "ben":
-			ben.see("Answered by ben in the browser")
-			ana.see("ben answered first: MariaDB", "What you had filled in", "SQLite")
+			ben.wantText("Answered by ben in the browser")
+			ana.wantText("ben answered first: MariaDB", "What you filled in", "SQLite")
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// C3, T3, T12: neither Enter nor a hurried click approves.
+// C3, T3, T12: neither Enter nor a hasty click approves.
 func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
-		w := c.window(look{width: 360, height: 740, noJS: noJS})
+		w := c.window(viewport{width: 360, height: 740, noJS: noJS})
 		w.login("ana")
 		for _, r := range []askback.Request{harmless, call} {
 			a := c.ask(r)
@@ -194,7 +195,7 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 			if focused != "BODY" {
 				t.Errorf("%s has the focus", focused)
 			}
-			w.write("#reason", "ok"+kb.Enter+kb.Enter+"sure"+kb.Enter)
+			w.typeInto("#reason", "ok"+kb.Enter+kb.Enter+"sure"+kb.Enter)
 			var typed, at string
 			w.run(chromedp.Value("#reason", &typed, chromedp.ByQuery), chromedp.Location(&at))
 			if typed != "ok\n\nsure\n" || !strings.HasSuffix(at, a.ID) {
@@ -217,17 +218,17 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 		if visible != "arm" {
 			t.Errorf("a dangerous Approve is armed by %q", visible)
 		}
-		w.armed()
+		w.waitUntilArmed()
 		w.press("button.approve")
 		if !c.outcome(dangerous).Approved() {
 			t.Error("it is not approved")
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// T12: a dangerous call that comes into sight again is armed anew, and nothing puts the
-// focus on Approve.
+// T12: when a dangerous call is shown again, Approve is disabled for a moment, and
+// never focused.
 func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -235,40 +236,40 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	for _, event := range []string{`dispatchEvent(new Event("focus"))`, `dispatchEvent(new Event("pageshow"))`, `document.dispatchEvent(new Event("visibilitychange"))`} {
 		a := c.ask(call)
 		w.open("/asks/" + a.ID)
-		w.armed()
+		w.waitUntilArmed()
 		var safe bool
 		w.run(chromedp.Evaluate(event+`; [...document.querySelectorAll(".approve")].every((b) => b.disabled && b !== document.activeElement)`, &safe))
 		if !safe {
 			t.Errorf("after %s it can be approved", event)
 		}
-		w.armed()
+		w.waitUntilArmed()
 		w.press("button.approve")
 		if !c.outcome(a).Approved() {
 			t.Error("it is not approved")
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// F7, F8: arguments are edited and standing approvals made and revoked in a browser, with
-// and without our script. Enter sends none of it.
+// F7, F8: a browser edits arguments, and makes and revokes standing approvals, with and
+// without the script. Enter sends nothing.
 func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
-		w := c.window(look{width: 360, height: 740, noJS: noJS})
+		w := c.window(viewport{width: 360, height: 740, noJS: noJS})
 		w.login("ana")
 		a := c.ask(harmless)
 		w.open("/asks/" + a.ID)
 		w.click(".edit summary")
 		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
-		w.write("#input", `{"to": }`)
+		w.typeInto("#input", `{"to": }`)
 		w.press(".buttons .approve")
-		w.see("Line 1, column 8", "Approve as edited")
-		w.fits()
+		w.wantText("Line 1, column 8", "Approve as edited")
+		w.checkWidth()
 		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
-		w.write("#input", `{"to": "ana"}`)
+		w.typeInto("#input", `{"to": "ana"}`)
 		w.press(".buttons .approve")
-		w.see("Approved with other arguments by ana")
+		w.wantText("Approved with other arguments by ana")
 		if got := string(c.outcome(a).Input); got != `{"to":"ana"}` {
 			t.Errorf("the arguments are %s", got)
 		}
@@ -282,29 +283,29 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 			_, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter))
 			return err
 		}), chromedp.WaitReady("main"))
-		w.see("Enter decides nothing.")
-		w.fits()
+		w.wantText("The Enter key decides nothing.")
+		w.checkWidth()
 		if c.get(a.ID).Settled() {
 			t.Fatal("Enter settled it")
 		}
 		w.press("button[value=approve_all]")
-		w.see("Approved, also for later calls, by ana")
+		w.wantText("Approved, also for later calls, by ana")
 		next := c.ask(r)
 		w.open("/asks/" + next.ID)
-		w.see("Approved by the standing approval of ana", "No person was asked this time")
+		w.wantText("Approved by the standing approval of ana", "No person was asked this time")
 		w.open("/grants")
-		w.see("deploy-bot", "mail.send", "approved by ana", "used once")
-		w.fits()
+		w.wantText("deploy-bot", "mail.send", "approved by ana", "used once")
+		w.checkWidth()
 		w.press(".grant button")
-		w.see("None.")
+		w.wantText("None.")
 		if c.ask(r).Settled() {
 			t.Error("it is still approved")
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// The button says that it is for the person's own version as soon as there is one.
+// The button changes its text as soon as the arguments are edited.
 func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -316,17 +317,17 @@ func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 		return s
 	}
 	before := words()
-	w.write("#input", " x")
+	w.typeInto("#input", " x")
 	between := words()
 	w.run(chromedp.KeyEvent(kb.Backspace), chromedp.KeyEvent(kb.Backspace))
 	if got, want := before+"|"+between+"|"+words(), "Approve|Approve as edited|Approve"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// The policy holds where our escaping would not: what is put into the page by force
-// neither runs nor loads. This is also what shows that the watch sees such things.
+// The policy blocks scripts and images that are put into the page by force. This also
+// shows that the test would notice them.
 func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -351,16 +352,16 @@ func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 		t.Errorf("it got out: %v %v", c.foreign, c.alarms)
 	}
 	if len(c.alarms) == 0 {
-		t.Error("nothing was stopped, or nobody would have noticed")
+		t.Error("the policy blocked nothing, or the test did not notice")
 	}
 }
 
-// Rows "Tokens": the cookie is out of reach of scripts, and Log out forgets it.
+// No script can read the cookie, and the log-out deletes it.
 func TestChromiumLogOut(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.open("/")
-	w.see("askback login")
+	w.wantText("askback login")
 	w.login("ana")
 	var cookies []*network.Cookie
 	var seen string
@@ -371,7 +372,7 @@ func TestChromiumLogOut(t *testing.T) {
 	if len(cookies) != 1 || cookies[0].Name != "askback" || !cookies[0].HTTPOnly || seen != "" {
 		t.Errorf("got %+v, and scripts see %q", cookies, seen)
 	}
-	w.press(".who button")
-	w.see("Log in first")
-	c.quiet()
+	w.press(".account button")
+	w.wantText("Log in first")
+	c.checkAlarms()
 }

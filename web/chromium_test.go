@@ -27,19 +27,19 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// theBrowser is one process for all tests of this package: starting one takes
-// longer than most tests do. It is started by the first test that wants it.
-var theBrowser struct {
+// sharedBrowser is the process for all tests of this package, because starting one
+// takes longer than most tests. The first test that needs it starts it.
+var sharedBrowser struct {
 	sync.Once
-	ctx  context.Context // nil: there is none here
+	ctx  context.Context // nil if Chromium is not installed
 	err  error
 	stop func()
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if theBrowser.stop != nil {
-		theBrowser.stop()
+	if sharedBrowser.stop != nil {
+		sharedBrowser.stop()
 	}
 	os.Exit(code)
 }
@@ -62,21 +62,21 @@ func startBrowser() {
 	)
 	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ := chromedp.NewContext(allocator)
-	theBrowser.stop = func() {
+	sharedBrowser.stop = func() {
 		_ = chromedp.Cancel(ctx)
 		end()
 	}
-	theBrowser.ctx, theBrowser.err = ctx, chromedp.Run(ctx)
+	sharedBrowser.ctx, sharedBrowser.err = ctx, chromedp.Run(ctx)
 }
 
-// patience is how long one step in the browser may take, on a machine that has
-// other things to do. It is no measure of how fast anything is.
+// patience is the deadline for one step in the browser. It is generous, because the
+// machine may be busy.
 const patience = 2 * time.Minute
 
-// chromium is a house with a real browser in front of it. Its windows share no
-// cookies with each other, nor with those of other tests.
+// chromium is a server with a real browser. Its windows share no cookies with each
+// other or with those of other tests.
 type chromium struct {
-	*house
+	*server
 	base string
 
 	mu      sync.Mutex
@@ -84,46 +84,45 @@ type chromium struct {
 	alarms  []string // dialogs, and what the page's policy had to stop
 }
 
-// newChromium makes a house for a test, which runs beside others: much of what
-// it does is to wait.
+// newChromium returns a server for a test, which runs in parallel with others.
 func newChromium(t *testing.T) *chromium {
 	t.Helper()
 	t.Parallel()
-	theBrowser.Do(startBrowser)
-	if theBrowser.ctx == nil {
+	sharedBrowser.Do(startBrowser)
+	if sharedBrowser.ctx == nil {
 		leftout.Skip(t, "the pages in a real browser (chromium is not installed)")
 	}
-	if theBrowser.err != nil {
-		t.Fatalf("start chromium: %v", theBrowser.err)
+	if sharedBrowser.err != nil {
+		t.Fatalf("start chromium: %v", sharedBrowser.err)
 	}
-	c := &chromium{house: newHouse(t)}
+	c := &chromium{server: newServer(t)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	c.base = server.URL
 	return c
 }
 
-// A look is how a window is set up.
-type look struct {
+// A viewport is the size and the settings of a window.
+type viewport struct {
 	width, height int64
 	dark, noJS    bool
 }
 
 var (
-	phone   = look{width: 360, height: 740}
-	desktop = look{width: 1100, height: 800}
+	phone   = viewport{width: 360, height: 740}
+	desktop = viewport{width: 1100, height: 800}
 )
 
-// window opens a browser of its own, with no cookies of others, and logs in.
+// A window is a browser window with its own cookies.
 type window struct {
 	*chromium
 	ctx context.Context
 }
 
-func (c *chromium) window(l look) window {
+func (c *chromium) window(l viewport) window {
 	c.t.Helper()
 	var id target.ID
-	browser := cdp.WithExecutor(theBrowser.ctx, chromedp.FromContext(theBrowser.ctx).Browser)
+	browser := cdp.WithExecutor(sharedBrowser.ctx, chromedp.FromContext(sharedBrowser.ctx).Browser)
 	own, err := target.CreateBrowserContext().Do(browser)
 	if err == nil {
 		id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(browser)
@@ -131,7 +130,7 @@ func (c *chromium) window(l look) window {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(theBrowser.ctx, chromedp.WithTargetID(id))
+	ctx, cancel := chromedp.NewContext(sharedBrowser.ctx, chromedp.WithTargetID(id))
 	c.t.Cleanup(func() {
 		cancel()
 		_ = target.DisposeBrowserContext(own).Do(browser)
@@ -152,7 +151,8 @@ func (c *chromium) window(l look) window {
 	return w
 }
 
-// watch lets requests to this machine through, and notes all that must not happen.
+// watch lets requests to this machine through, and records everything that must not
+// happen.
 func (w window) watch(ev any) {
 	switch ev := ev.(type) {
 	case *fetch.EventRequestPaused:
@@ -186,8 +186,9 @@ func (c *chromium) note(list *[]string, s string) {
 	*list = append(*list, s)
 }
 
-// quiet fails when anything wanted to leave the machine or to run.
-func (c *chromium) quiet() {
+// checkAlarms reports requests to other machines, dialogs, scripts and violations of
+// the policy.
+func (c *chromium) checkAlarms() {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -212,12 +213,12 @@ func (w window) run(actions ...chromedp.Action) {
 	}
 }
 
-// login walks through the link and its button.
+// login logs in with a link and its button.
 func (w window) login(name string) {
 	w.t.Helper()
 	w.open("/login?secret=" + w.link(name))
 	w.press(`form[action="/login"] button`)
-	w.see("Inbox")
+	w.wantText("Inbox")
 }
 
 func (w window) open(path string) {
@@ -225,7 +226,7 @@ func (w window) open(path string) {
 	w.run(chromedp.Navigate(w.base+path), chromedp.WaitReady("main"))
 }
 
-// press clicks and waits for the page that comes.
+// press clicks and waits for the next page.
 func (w window) press(selector string) {
 	w.t.Helper()
 	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -241,13 +242,13 @@ func (w window) click(selectors ...string) {
 	}
 }
 
-func (w window) write(selector, words string) {
+func (w window) typeInto(selector, text string) {
 	w.t.Helper()
-	w.run(chromedp.SendKeys(selector, words, chromedp.ByQuery))
+	w.run(chromedp.SendKeys(selector, text, chromedp.ByQuery))
 }
 
-// armed waits until Approve can be pressed.
-func (w window) armed() {
+// waitUntilArmed waits until Approve can be pressed.
+func (w window) waitUntilArmed() {
 	w.t.Helper()
 	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
 		for tick := time.Tick(50 * time.Millisecond); ; {
@@ -265,7 +266,7 @@ func (w window) armed() {
 	}))
 }
 
-// text is what a person reads on the page.
+// text returns the visible text of the page.
 func (w window) text() string {
 	w.t.Helper()
 	var s string
@@ -273,7 +274,7 @@ func (w window) text() string {
 	return s
 }
 
-func (w window) see(want ...string) {
+func (w window) wantText(want ...string) {
 	w.t.Helper()
 	got := w.text()
 	for _, s := range want {
@@ -283,8 +284,8 @@ func (w window) see(want ...string) {
 	}
 }
 
-// shot takes a picture of the whole page.
-func (w window) shot() []byte {
+// screenshot returns a picture of the whole page.
+func (w window) screenshot() []byte {
 	w.t.Helper()
 	var png []byte
 	w.run(chromedp.FullScreenshot(&png, 100))

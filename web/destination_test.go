@@ -9,20 +9,20 @@ import (
 	"github.com/askback/askback"
 )
 
-// Opening an ask without a log-in leads back to it after the log-in.
+// After a log-in the browser returns to the ask that it opened before.
 func TestLogInReturnsToTheAsk(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
-	stranger := browser{h, ""}
-	w := h.do(stranger.request(http.MethodGet, "/asks/"+a.ID, nil))
-	if got := w.Body.String(); !strings.Contains(got, "askback login") || !strings.Contains(got, "leads back to this page") {
+	visitor := browser{h, ""}
+	w := h.do(visitor.request(http.MethodGet, "/asks/"+a.ID, nil))
+	if got := w.Body.String(); !strings.Contains(got, "askback login") || !strings.Contains(got, "return to this page") {
 		t.Errorf("the page does not say how to log in: %s", got)
 	}
 	kept := w.Result().Cookies()
 	if len(kept) != 1 || !kept[0].HttpOnly || kept[0].MaxAge != int(askback.LoginTime.Seconds()) {
 		t.Fatalf("got cookies %v", kept)
 	}
-	r := stranger.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}})
+	r := visitor.request(http.MethodPost, "/login", url.Values{"secret": {h.link("ana")}})
 	r.AddCookie(kept[0])
 	w = h.do(r)
 	if got, want := w.Header().Get("Location"), "/asks/"+a.ID; w.Code != http.StatusSeeOther || got != want {
@@ -37,10 +37,10 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// A page of another site, or another program of this machine, cannot choose where a
-// log-in leads.
+// Neither another site nor another program of this machine can choose where a log-in
+// leads.
 func TestLogInRedirectsToPagesOnly(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for _, to := range []string{
 		"//evil.example", "https://evil.example/", "http:evil.example", `/\evil.example`, `\\evil.example`, "/%2fevil.example", "/%5cevil.example",
 		"///evil.example", "/asks//evil.example", "/asks/../..//evil.example", "/asks/..%2f..%2f", `/asks/\evil`, "/asks/%5c%5cevil.example",

@@ -12,7 +12,7 @@ import (
 
 const edited = "{\n  \"database\": \"test\"\n}"
 
-// Row F7: changed arguments are approved as changed; unchanged ones are not sent back.
+// Row F7: edited arguments are sent and approved; unchanged ones are not sent.
 func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(field string) string
@@ -24,11 +24,11 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 		"in another order only": {func(string) string { return `{"sql":"drop table orders;\nvacuum","database":"prod"}` }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newServer(t)
 			a := h.ask(call)
 			ana := h.browser("ana")
 			field := strings.TrimPrefix(ana.open("/asks/"+a.ID, http.StatusOK).one(t, "textarea#input").raw(), "\n")
-			o := ana.settles(a, url.Values{"action": {"approve"}, "input": {c.change(field)}})
+			o := ana.settle(a, url.Values{"action": {"approve"}, "input": {c.change(field)}})
 			if string(o.Input) != c.want || o.Decision != askback.Approve {
 				t.Errorf("got %s with arguments %q, want %q", o.Decision, o.Input, c.want)
 			}
@@ -36,9 +36,9 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	}
 }
 
-// A mistake comes back with its place, and with what was typed.
+// The page shows the position of a mistake, and what was typed.
 func TestInvalidEditedArgumentsAreReported(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(call)
 	ana := h.browser("ana")
 	for typed, want := range map[string]string{
@@ -50,7 +50,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 		"{\"a\": </textarea><b>}":           "Line 1, column 7: ",
 	} {
 		page := ana.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {typed}, "reason": {"because"}}, http.StatusUnprocessableEntity)
-		if got := page.one(t, "#input-problem").words(); !strings.HasPrefix(got, want) {
+		if got := page.one(t, "#input-problem").visibleText(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %q, want %q", typed, got, want)
 		}
 		if got := page.one(t, "textarea#input").raw(); got != "\n"+typed {
@@ -66,21 +66,21 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	// Only this once: what is granted for ever is what the agent asked for.
 	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
 	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
-	if got := page.one(t, "#input-problem").words(); !strings.Contains(got, "only with the decision approved") {
+	if got := page.one(t, "#input-problem").visibleText(); !strings.Contains(got, "only with the decision approved") {
 		t.Errorf("got %q", got)
 	}
 	if h.get(a.ID).Settled() {
 		t.Fatal("it is settled")
 	}
 	// Who denies sends no arguments, not even wrong ones.
-	if o := ana.settles(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
+	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// T9: what cannot be seen is written out in the field, and means the same.
+// T9: invisible characters are escapes in the field, with the same meaning.
 func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := harmless
 	c := *harmless.Confirmation
 	c.Input = json.RawMessage(`{"path":"a` + "\u202e" + `b","\u006eame":"` + "\u200b" + `é"}`)
@@ -91,40 +91,40 @@ func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 	if want := "{\n  \"path\": \"a\\u202eb\",\n  \"name\": \"\\u200b\\u00e9\"\n}"; field != want {
 		t.Errorf("the field holds %s\nwant %s", field, want)
 	}
-	if o := ana.settles(a, url.Values{"action": {"approve"}, "input": {field + " "}}); len(o.Input) != 0 {
+	if o := ana.settle(a, url.Values{"action": {"approve"}, "input": {field + " "}}); len(o.Input) != 0 {
 		t.Errorf("it was taken for edited: %s", o.Input)
 	}
 }
 
-// What nobody can read through is not offered for editing, and the page says so.
+// Arguments that are too long to read cannot be edited, and the page says so.
 func TestHugeArgumentsCannotBeEdited(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := harmless
 	r.Confirmation = &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"a":"` + strings.Repeat("x", 200_000) + `"}`)}
 	a := h.ask(r)
 	ana := h.browser("ana")
 	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".edit")
-	if len(part.all("textarea")) != 0 || !strings.Contains(part.words(), "too long to be edited") {
-		t.Errorf("got %.200s", part.words())
+	if len(part.all("textarea")) != 0 || !strings.Contains(part.visibleText(), "too long to edit") {
+		t.Errorf("got %.200s", part.visibleText())
 	}
-	if o := ana.settles(a, url.Values{"action": {"approve"}}); !o.Approved() || len(o.Input) != 0 {
+	if o := ana.settle(a, url.Values{"action": {"approve"}}); !o.Approved() || len(o.Input) != 0 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// F4: both are on the page afterwards, the old and the new.
+// F4: the settled page shows the original and the edited arguments.
 func TestEditedAndOriginalArgumentsAreShown(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(call)
 	ana := h.browser("ana")
-	ana.settles(a, url.Values{"action": {"approve"}, "input": {edited}})
+	ana.settle(a, url.Values{"action": {"approve"}, "input": {edited}})
 	result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result")
 	if got := result.one(t, ".person pre").raw(); got != edited {
 		t.Errorf("the new ones are %s", got)
 	}
 	for _, want := range []string{"Approved with other arguments by ana", "Approved, as edited", "Requested by the agent, and not approved", "drop table orders"} {
-		if !strings.Contains(result.words(), want) {
-			t.Errorf("%q is not in %s", want, result.words())
+		if !strings.Contains(result.visibleText(), want) {
+			t.Errorf("%q is not in %s", want, result.visibleText())
 		}
 	}
 }

@@ -16,11 +16,12 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// maxForm is room for every field of four questions at its limit, percent-encoded.
+// maxForm is the limit in bytes for the form of an ask: four questions with every field
+// at its limit, percent-encoded.
 const maxForm = 4 << 20
 
-// readValues reads a form. Another type of body, which a page of ours never sends, is
-// none.
+// readValues reads the fields of a form. It returns errForm for a body that Askback's own
+// pages never send.
 func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -38,39 +39,39 @@ func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values,
 	return r.PostForm, nil
 }
 
-// sent is a form as it came: what was filled in, and which button was pressed.
-type sent struct {
+// submission is a form that was sent: what was filled in, and which button was pressed.
+type submission struct {
 	action string
 	form   view.Form
 }
 
-// readForm reads the form of an ask. Fields are known by the ids of questions, choices
-// by their index: nothing the agent wrote names anything here.
-func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (sent, error) {
+// readForm reads the form of an ask. Fields are named by the ids of questions, and choices
+// by their index: no name in the form comes from the agent.
+func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (submission, error) {
 	values, err := readValues(w, r, maxForm)
 	if err != nil {
-		return sent{}, err
+		return submission{}, err
 	}
-	s := sent{action: values.Get("action"), form: view.NewForm(a)}
-	s.form.Comment, s.form.Reason = typed(values, "comment"), typed(values, "reason")
-	if !slices.Contains(buttons(a), s.action) {
-		return sent{}, errForm
+	s := submission{action: values.Get("action"), form: view.NewForm(a)}
+	s.form.Comment, s.form.Reason = text(values, "comment"), text(values, "reason")
+	if !slices.Contains(actions(a), s.action) {
+		return submission{}, errForm
 	}
 	if a.Confirmation != nil {
 		if err := s.readDecision(values); err != nil {
-			return sent{}, err
+			return submission{}, err
 		}
 	}
 	for i, q := range a.Questions {
 		if s.form.Entries[i], err = readEntry(values, q); err != nil {
-			return sent{}, err
+			return submission{}, err
 		}
 	}
 	return s, nil
 }
 
-// readDecision reads what the form of a confirmation has beside its reason.
-func (s *sent) readDecision(values url.Values) error {
+// readDecision reads the fields that only the form of a confirmation has.
+func (s *submission) readDecision(values url.Values) error {
 	switch s.action {
 	case pages.Approve:
 		s.form.Decision = askback.Approve
@@ -80,7 +81,7 @@ func (s *sent) readDecision(values url.Values) error {
 		s.form.Decision = askback.Deny
 	}
 	if values.Has("input") {
-		s.form.Input = typed(values, "input")
+		s.form.Input = text(values, "input")
 	}
 	if scope := askback.Scope(values.Get("scope")); scope != "" {
 		if view.ScopeText(scope) == "" {
@@ -98,22 +99,22 @@ func (s *sent) readDecision(values url.Values) error {
 	return nil
 }
 
-// buttons are those that the page of an ask has.
-func buttons(a view.Ask) []string {
+// actions returns the buttons on the page of an ask.
+func actions(a view.Ask) []string {
 	if a.Confirmation != nil {
-		return []string{pages.Approve, pages.ApproveAll, pages.Deny, pages.Decline, pages.Stay}
+		return []string{pages.Approve, pages.ApproveAll, pages.Deny, pages.Decline, pages.NoAction}
 	}
 	return []string{pages.Answer, pages.Decline}
 }
 
 func readEntry(values url.Values, q view.Question) (view.Entry, error) {
 	id := q.ID.String()
-	e := view.Entry{Other: typed(values, id+"-other"), Notes: typed(values, id+"-notes")}
+	e := view.Entry{Other: text(values, id+"-other"), Notes: text(values, id+"-notes")}
 	for _, value := range values[id] {
 		switch value {
-		case pages.Own:
+		case pages.OtherAnswer:
 			e.OtherPicked = true
-		case pages.None:
+		case pages.NoAnswer:
 		default:
 			i, err := strconv.Atoi(value)
 			if err != nil || i < 0 || i >= len(q.Choices) {
@@ -125,22 +126,22 @@ func readEntry(values url.Values, q view.Question) (view.Entry, error) {
 	return e, nil
 }
 
-// typed returns a text field with the line ends that everybody else uses.
-func typed(values url.Values, field string) view.RawText {
+// text returns the value of a text field, with \n as line ending instead of \r\n.
+func text(values url.Values, field string) view.RawText {
 	return view.RawText(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
 }
 
-// check notes in the form what is wrong with it, and says whether anything is.
-func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
+// check adds the problems to the form, and reports whether there are any.
+func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	var err error
 	switch s.action {
-	case pages.Stay:
-		s.form.AddProblem("", "Enter decides nothing. Press one of the buttons.")
+	case pages.NoAction:
+		s.form.AddProblem("", "The Enter key decides nothing. Press one of the buttons.")
 	case pages.Decline:
 		err = askback.CheckReason(string(s.form.Reason))
 	default:
 		s.form.Check(a)
-		if s.action != pages.Deny && s.form.Edited() && s.mistaken([]byte(s.form.Input)) {
+		if s.action != pages.Deny && s.form.Edited() && s.checkInput([]byte(s.form.Input)) {
 			return true
 		}
 		_, err = s.form.Answer(a).Normalize(of)
@@ -151,8 +152,8 @@ func (s *sent) check(of askback.Ask, a view.Ask) (wrong bool) {
 	return len(s.form.Problems) > 0
 }
 
-// mistaken notes where edited arguments are not the JSON that a digest can be made of.
-func (s *sent) mistaken(input []byte) bool {
+// checkInput reports whether the edited arguments are invalid: a digest needs strict JSON.
+func (s *submission) checkInput(input []byte) bool {
 	_, err := jcs.Canonical(input)
 	var syntax *jcs.SyntaxError
 	var number *jcs.NumberError
@@ -163,15 +164,15 @@ func (s *sent) mistaken(input []byte) bool {
 		line, column := jcs.Position(input, number.Offset)
 		s.form.AddProblem("input", fmt.Sprintf("Line %d, column %d: %s.", line, column, number.Detail))
 	case err != nil:
-		s.form.AddProblem("input", "This cannot be read: "+err.Error()+".")
+		s.form.AddProblem("input", "This is not valid JSON: "+err.Error()+".")
 	}
 	return err != nil
 }
 
-// give hands the answer to the seat.
-func (s *sent) give(v visit, a view.Ask) (askback.Ask, error) {
+// submit sends the answer, or declines.
+func (s *submission) submit(r request, a view.Ask) (askback.Ask, error) {
 	if s.action == pages.Decline {
-		return v.seat.Decline(v.Context(), v.PathValue("id"), string(s.form.Reason))
+		return r.client.Decline(r.Context(), r.PathValue("id"), string(s.form.Reason))
 	}
-	return v.seat.Answer(v.Context(), v.PathValue("id"), s.form.Answer(a))
+	return r.client.Answer(r.Context(), r.PathValue("id"), s.form.Answer(a))
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// grants shows the standing approvals that hold, or those that are over.
-func (s *site) grants(w http.ResponseWriter, v visit) error {
-	q := askback.GrantQuery{Ended: v.URL.Query().Has("ended"), Cursor: v.URL.Query().Get("cursor")}
-	page, err := v.seat.Grants(v.Context(), q)
+// grants lists the standing approvals in force, or those that ended.
+func (s *site) grants(w http.ResponseWriter, r request) error {
+	q := askback.GrantQuery{Ended: r.URL.Query().Has("ended"), Cursor: r.URL.Query().Get("cursor")}
+	page, err := r.client.Grants(r.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -19,33 +19,33 @@ func (s *site) grants(w http.ResponseWriter, v visit) error {
 	for i, g := range page.Items {
 		grants[i] = view.OfGrant(g)
 	}
-	return s.draw(w, v.Request, http.StatusOK, pages.Grants(v.frame, grants, q.Ended, page.NextCursor))
+	return s.render(w, r.Request, http.StatusOK, pages.Grants(r.frame, grants, q.Ended, page.NextCursor))
 }
 
-// maxSmall is room for a form with nothing in it but its button.
-const maxSmall = 1 << 10
+// maxEmptyForm is the limit in bytes for a form that has no fields.
+const maxEmptyForm = 1 << 10
 
 // revoke ends a standing approval.
-func (s *site) revoke(w http.ResponseWriter, v visit) error {
-	if _, err := readValues(w, v.Request, maxSmall); err != nil {
+func (s *site) revoke(w http.ResponseWriter, r request) error {
+	if _, err := readValues(w, r.Request, maxEmptyForm); err != nil {
 		return err
 	}
-	if err := s.still(v); err != nil {
+	if err := s.reauthenticate(r); err != nil {
 		return err
 	}
-	if _, err := v.seat.Revoke(v.Context(), v.PathValue("id")); err != nil {
+	if _, err := r.client.Revoke(r.Context(), r.PathValue("id")); err != nil {
 		return err
 	}
-	http.Redirect(w, v.Request, "/grants", http.StatusSeeOther)
+	http.Redirect(w, r.Request, "/grants", http.StatusSeeOther)
 	return nil
 }
 
-// anyGrant says whether there is a standing approval to look after. The list is not worth
-// an error for that.
-func (s *site) anyGrant(v visit) bool {
-	page, err := v.seat.Grants(v.Context(), askback.GrantQuery{Limit: 1})
+// anyGrant reports whether there is a standing approval. It reports false on an error:
+// the inbox is shown without the link.
+func (s *site) anyGrant(r request) bool {
+	page, err := r.client.Grants(r.Context(), askback.GrantQuery{Limit: 1})
 	if err != nil {
-		s.log.Debug("standing approvals could not be read", "error", err)
+		s.log.Debug("reading standing approvals failed", "error", err)
 	}
 	return len(page.Items) > 0
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/askback/askback"
 )
 
-// grant has ben approve a harmless call and what is like it.
-func (h *house) grant(scope askback.Scope) askback.Grant {
+// grant returns a standing approval that ben made.
+func (h *server) grant(scope askback.Scope) askback.Grant {
 	h.t.Helper()
 	r := harmless
 	if scope == askback.ScopeSession {
 		r.SessionKey = "run"
 	}
 	a := h.ask(r)
-	ben := h.seat(askback.Responder, "ben")
+	ben := h.client(askback.Responder, "ben")
 	_, err := ben.Answer(context.Background(), a.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}})
 	if err != nil {
 		h.t.Fatal(err)
@@ -30,23 +30,23 @@ func (h *house) grant(scope askback.Scope) askback.Grant {
 	return h.grants(false)[0]
 }
 
-func (h *house) grants(ended bool) []askback.Grant {
+func (h *server) grants(ended bool) []askback.Grant {
 	h.t.Helper()
-	page, err := h.seat(askback.Responder, "ana").Grants(context.Background(), askback.GrantQuery{Ended: ended})
+	page, err := h.client(askback.Responder, "ana").Grants(context.Background(), askback.GrantQuery{Ended: ended})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return page.Items
 }
 
-// Rows D1, F8: what is chosen on the page is what is granted, and nothing else.
+// Rows D1, F8: the grant has exactly the scope and the duration that were chosen.
 func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 	for scope, lasts := range map[string]string{"tool": "1h", "session": "24h", "tool_and_input": "168h"} {
-		h := newHouse(t)
+		h := newServer(t)
 		r := call
 		r.SessionKey = "run"
 		a := h.ask(r)
-		o := h.browser("ana").settles(a, url.Values{"action": {"approve_all"}, "scope": {scope}, "expires_in": {lasts}, "reason": {"fine"}})
+		o := h.browser("ana").settle(a, url.Values{"action": {"approve_all"}, "scope": {scope}, "expires_in": {lasts}, "reason": {"fine"}})
 		if o.Decision != askback.ApproveAll || o.Reason != "fine" || len(o.Input) != 0 {
 			t.Errorf("got %+v", o)
 		}
@@ -61,23 +61,22 @@ func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 	}
 }
 
-// Nothing widens an approval by accident: the narrowest scope is the default, and a wider
-// one has to be chosen.
+// The narrowest scope is the default, and a person must choose a wider one.
 func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(call)
 	ana := h.browser("ana")
 	part := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".standing-approval")
 	chosen := part.all("[checked]")
 	if len(chosen) != 2 || chosen[0].attr["value"] != "tool_and_input" || chosen[1].attr["value"] != "24h" || has(part, "open") {
-		t.Errorf("%d choices are made beforehand: %s", len(chosen), part.words())
+		t.Errorf("%d choices are made beforehand: %s", len(chosen), part.visibleText())
 	}
 	for _, want := range []string{
 		"deploy-bot", "(token bot )", "db.migrate", "warehouse", "without asking", "exactly these arguments", "1 week", "marked as dangerous",
 		"1 day",
 	} {
-		if !strings.Contains(part.words(), want) {
-			t.Errorf("it does not say %q: %s", want, part.words())
+		if !strings.Contains(part.visibleText(), want) {
+			t.Errorf("it does not say %q: %s", want, part.visibleText())
 		}
 	}
 	if n := len(part.all("input[value=session]")); n != 0 {
@@ -88,10 +87,10 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	ana.open("/asks/"+h.ask(r).ID, http.StatusOK).one(t, "input[value=session]")
 	plain := ana.open("/asks/"+h.ask(harmless).ID, http.StatusOK).one(t, ".standing-approval")
 	if len(plain.all(".notice-line")) != 0 {
-		t.Errorf("a tool without free text has a warning: %s", plain.words())
+		t.Errorf("a tool without free text has a warning: %s", plain.visibleText())
 	}
 	alone := h.ask(harmless)
-	o := ana.settles(alone, url.Values{"action": {"approve_all"}})
+	o := ana.settle(alone, url.Values{"action": {"approve_all"}})
 	if g := h.grants(false); len(g) != 1 || g[0].ID != o.GrantID || g[0].Scope != askback.ScopeInput || g[0].ExpiresAt != evening.Add(24*time.Hour) {
 		t.Errorf("without a choice, got %+v", g)
 	}
@@ -105,20 +104,20 @@ func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	} {
 		ana.send("/asks/"+a.ID, form, http.StatusBadRequest)
 	}
-	// Approve alone never grants, whatever is chosen beside it.
-	if o := ana.settles(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 1 {
+	// Approve alone never grants, whatever else is chosen.
+	if o := ana.settle(a, url.Values{"action": {"approve"}, "scope": {"tool"}, "expires_in": {"1h"}}); o.GrantID != "" || len(h.grants(false)) != 1 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// Row F8: people see what answers in their place, and end it.
+// Row F8: people see their standing approvals, and revoke them.
 func TestGrantsAreListedAndRevoked(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	ana := h.browser("ana")
 	if got := ana.open("/", http.StatusOK); len(got.all("a[href=/grants]")) != 0 {
 		t.Error("the list leads to no grants")
 	}
-	if got := ana.open("/grants", http.StatusOK).one(t, ".notice").words(); !strings.HasPrefix(got, "None.") {
+	if got := ana.open("/grants", http.StatusOK).one(t, ".notice").visibleText(); !strings.HasPrefix(got, "None.") {
 		t.Errorf("got %q", got)
 	}
 	g := h.grant(askback.ScopeSession)
@@ -130,8 +129,8 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 		"deploy-bot (token bot )", "may run mail.send", "This tool, with any arguments, in one session", g.SessionID, "approved by ben",
 		"since 3 November 2026, 18:30 UTC", "until 4 November 2026, 18:30 UTC", "22 hours left", "not used yet",
 	} {
-		if !strings.Contains(row.words(), want) {
-			t.Errorf("%q is not in %s", want, row.words())
+		if !strings.Contains(row.visibleText(), want) {
+			t.Errorf("%q is not in %s", want, row.visibleText())
 		}
 	}
 	form := row.one(t, "form[method=post]")
@@ -143,14 +142,14 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 		t.Errorf("%d grants hold", n)
 	}
 	over := ana.open("/grants?ended=1", http.StatusOK).one(t, "#"+g.ID)
-	if !strings.Contains(over.words(), "revoked 3 November 2026, 20:30 UTC") || len(over.all("form")) != 0 {
-		t.Errorf("got %s", over.words())
+	if !strings.Contains(over.visibleText(), "revoked 3 November 2026, 20:30 UTC") || len(over.all("form")) != 0 {
+		t.Errorf("got %s", over.visibleText())
 	}
 }
 
-// Only a person, from a page of ours, revokes.
+// Only a person revokes a grant, and only from Askback's own page.
 func TestOnlyPeopleRevokeGrants(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
 	path := "/grants/" + g.ID + "/revoke"
 	agent := browser{h, h.secret(askback.Agent, "bot")}
@@ -159,7 +158,7 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 			t.Errorf("status %d", w.Code)
 		}
 		if w := h.do(b.request(http.MethodGet, "/grants", nil)); w.Code == http.StatusOK {
-			t.Error("an agent or nobody sees the grants")
+			t.Error("the grants are visible without a person's log-in")
 		}
 	}
 	ana := h.browser("ana")
@@ -180,7 +179,7 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 }
 
 func TestGrantListHasPages(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	ana := h.browser("ana")
 	for range 51 {
 		ana.send("/grants/"+h.grant(askback.ScopeTool).ID+"/revoke", url.Values{}, http.StatusSeeOther)
@@ -192,27 +191,27 @@ func TestGrantListHasPages(t *testing.T) {
 	}
 }
 
-// F4: an ask that a grant answered says so, and leads to where it can be ended.
+// F4: the page of an ask that a grant answered says so, and links to the grant.
 func TestSettledPageNamesTheGrant(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
 	a := h.ask(harmless)
 	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
 	result := page.one(t, ".result")
-	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.words(), want) {
-		t.Errorf("%q is not in %s", want, result.words())
+	if want := "Approved by the standing approval of ben (" + g.ID + ")"; !strings.Contains(result.visibleText(), want) {
+		t.Errorf("%q is not in %s", want, result.visibleText())
 	}
 	if got := result.one(t, "a").attr["href"]; got != "/grants#"+g.ID {
 		t.Errorf("the link leads to %s", got)
 	}
-	if want := `"to": "ben"`; !strings.Contains(result.words(), want) {
-		t.Errorf("the arguments are not in %s", result.words())
+	if want := `"to": "ben"`; !strings.Contains(result.visibleText(), want) {
+		t.Errorf("the arguments are not in %s", result.visibleText())
 	}
 }
 
-// A list that begins at a cursor no page gave is no page.
+// A cursor that no page contains is not found.
 func TestInvalidCursorIsNotFound(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for _, path := range []string{"/?cursor=foo", "/grants?cursor=foo", "/grants?ended=1&cursor=%00"} {
 		h.browser("ana").open(path, http.StatusNotFound)
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/askback/askback"
 )
 
-// skeleton is what of a page is ours, as the browser understood it: every element that
-// stands in no frame of the agent's, with its attributes and what our own text says. A
-// frame is one word, whatever is in it.
+// skeleton lists the page as the browser built it: every element outside the blocks of
+// the agent, with its attributes and its text. A block of the agent is one word,
+// whatever its content.
 const skeleton = `(() => {
 	const out = [];
-	const frames = ".says, .prose, .preview, .hidden-badge, .notice-line, bdi, code, pre, textarea, .id";
+	const frames = ".agent-text, .markdown, .preview, .hidden-badge, .notice-line, bdi, code, pre, textarea, .id";
 	const walk = (n, depth) => {
 		for (const k of n.childNodes) {
 			if (k.nodeType === 3) {
@@ -44,10 +44,10 @@ const skeleton = `(() => {
 	return out.join("\n");
 })()`
 
-// sampled are all naughty strings, or, in short mode, as under the race detector, one of
-// so many: what they do is not a matter of what happens at once.
-func sampled(each int) (some []string) {
-	for i, s := range naughty {
+// sampleInjections returns all injections or, in short mode, one of every each. Their
+// effect does not depend on timing, so the race detector needs fewer.
+func sampleInjections(each int) (some []string) {
+	for i, s := range injections {
 		if !testing.Short() || i%each == 0 {
 			some = append(some, s)
 		}
@@ -55,19 +55,20 @@ func sampled(each int) (some []string) {
 	return some
 }
 
-// outline also holds that nothing has to be scrolled sideways, with everything unfolded.
+// outline returns the skeleton of a page with everything unfolded. It also checks the
+// width.
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
 	var out string
 	w.run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
-	w.fits()
+	w.checkWidth()
 	return out
 }
 
-// T6, T7, T9, T10: whatever an agent writes into any field, on a phone, no script
-// runs, nothing is loaded from elsewhere, and no element of ours is another than on the
-// page of a harmless ask.
+// T6, T7, T9, T10: whatever an agent puts into any field, no script runs, nothing is
+// loaded from elsewhere, and every element of Askback is as on the page of a harmless
+// ask.
 func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	for kind, name := range []string{"questions", "confirmation"} {
 		t.Run(name, func(t *testing.T) {
@@ -75,24 +76,24 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 			w := c.window(phone)
 			w.login("ana")
 			want := w.outline("/asks/" + c.ask(hostile("x")[kind]).ID)
-			for _, s := range sampled(16) {
+			for _, s := range sampleInjections(16) {
 				a := c.ask(hostile(s)[kind])
 				if d := cmp.Diff(want, w.outline("/asks/"+a.ID)); d != "" {
 					t.Errorf("%.80q changes the page: %s", s, d)
 				}
 			}
-			c.quiet()
+			c.checkAlarms()
 		})
 	}
 }
 
-// The same for the list and for standing approvals, which are lists of what agents wrote.
+// The same for the inbox and for standing approvals, which list text of agents.
 func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
 	fill := func(words []string) {
-		ana := c.seat(askback.Responder, "ana")
+		ana := c.client(askback.Responder, "ana")
 		for _, s := range words {
 			both := hostile(s)
 			c.ask(both[0])
@@ -114,48 +115,48 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	for i := range rows {
 		harmless = append(harmless, fmt.Sprint("x", i)) // one grant must not cover the next
 	}
-	tried := sampled(16)
+	tried := sampleInjections(16)
 	for at := 0; at < len(tried); at += rows {
 		words := tried[at:min(at+rows, len(tried))]
-		c.fresh()
+		c.reset()
 		w.login("ana")
 		fill(harmless[:len(words)])
 		want := pages()
-		c.fresh()
+		c.reset()
 		w.login("ana")
 		fill(words)
 		if d := cmp.Diff(want, pages()); d != "" {
 			t.Errorf("from %d on: %s", at, d)
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// What a person picks is recorded in the agent's own words, whatever they look like.
+// The outcome has the label exactly as the agent sent it.
 func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
-	for i, s := range sampled(4) {
+	for i, s := range sampleInjections(4) {
 		if i%5 != 0 {
 			continue
 		}
 		a := c.ask(hostile(s)[0])
 		w.open("/asks/" + a.ID)
 		w.click("#q1-0", "#q2-1")
-		w.write("#q3-other", "fine")
+		w.typeInto("#q3-other", "fine")
 		w.press("button[value=answer]")
 		got := c.outcome(a).Answers
 		if got[0].Selected[0] != a.Questions[0].Options[0].Label || got[1].Selected[0] != a.Questions[1].Options[1].Label {
 			t.Errorf("%q was recorded as %+v", s, got)
 		}
-		w.fits()
+		w.checkWidth()
 	}
-	c.quiet()
+	c.checkAlarms()
 }
 
-// T3: padding pushes nothing out of a person's reach. What it is, is said above; the end
-// is on the page, in a row that fits a phone.
+// T3: padding hides no text. A warning is above it, and the end of the text is on the
+// page, in a row that fits a phone.
 func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -169,7 +170,7 @@ func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 	} {
 		input, _ := json.Marshal(map[string]string{"command": "ls" + between + "&& reboot"})
 		w.open("/asks/" + c.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input, Dangerous: true}}).ID)
-		w.fits()
+		w.checkWidth()
 		var above, below string
 		var seen bool
 		w.run(
@@ -178,8 +179,8 @@ func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 			chromedp.Evaluate(`document.querySelector(".call pre").getBoundingClientRect().bottom < document.querySelector(".approve").getBoundingClientRect().top`, &seen),
 		)
 		if strings.Contains(above, want) == (between == "") || !strings.Contains(below, "&& reboot") || !seen {
-			t.Errorf("%s: above stands %.200q, below %q, before Approve: %v", want, above, below, seen)
+			t.Errorf("%s: above is %.200q, below %q, before Approve: %v", want, above, below, seen)
 		}
 	}
-	c.quiet()
+	c.checkAlarms()
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// hostile puts one string into every field an agent has.
+// hostile returns asks with s in every field of the agent.
 func hostile(s string) []askback.Request {
 	line := "~" + s
-	s = "~\n\n" + s + "\n\n~" // a mark begins a line; and it is no word of ours
+	s = "~\n\n" + s + "\n\n~" // a mark begins a line; and Askback never uses it
 	raw, _ := json.Marshal(s)
 	object, _ := json.Marshal(map[string]any{s: []any{s, 1, nil}})
 	head := askback.Request{
@@ -39,7 +39,7 @@ func hostile(s string) []askback.Request {
 	return []askback.Request{questions, call}
 }
 
-// name is as much of s as a name may be: short, and without control characters.
+// name cuts s to what a name may be: short, and without control characters.
 func name(s string) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -55,31 +55,31 @@ func front(s string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// What an agent wrote makes no element and no attribute, stands in its frame, and is in
-// neither the title nor what our own buttons say.
+// Text of an agent makes no element and no attribute, and is only in its block: not in
+// the title or in a button.
 func TestAgentTextStaysInItsFrame(t *testing.T) {
-	for _, s := range sampled(16) {
-		h := newHouse(t)
+	for _, s := range sampleInjections(16) {
+		h := newServer(t)
 		ana := h.browser("ana")
 		for _, r := range hostile(s) {
 			a := h.ask(r)
 			benign := h.ask(hostile("x")[map[bool]int{false: 0, true: 1}[r.Confirmation != nil]])
-			for _, state := range []string{"open", "refused", "late", "settled"} {
-				got, want := seen(ana, a, state), seen(ana, benign, state)
-				if d := cmp.Diff(shape(want), shape(got)); d != "" {
+			for _, state := range []string{"open", "rejected", "late", "settled"} {
+				got, want := renderState(ana, a, state), renderState(ana, benign, state)
+				if d := cmp.Diff(structure(want), structure(got)); d != "" {
 					t.Errorf("%.80q, %s: the page has another shape: %s", s, state, d)
 				}
-				framed(t, got, s)
+				checkFrames(t, got, s)
 			}
 		}
 		for _, path := range []string{"/", "/grants"} {
-			framed(t, ana.open(path, http.StatusOK), s)
+			checkFrames(t, ana.open(path, http.StatusOK), s)
 		}
 	}
 }
 
-// seen is the page of an ask in one of the states it can be seen in.
-func seen(b browser, a askback.Ask, state string) *node {
+// renderState returns the page of an ask in one of its states.
+func renderState(b browser, a askback.Ask, state string) *node {
 	b.t.Helper()
 	ctx := context.Background()
 	filled := url.Values{"action": {"answer"}, "q1": {"1"}, "q3-other": {"fine"}}
@@ -87,7 +87,7 @@ func seen(b browser, a askback.Ask, state string) *node {
 		filled = url.Values{"action": {"deny"}}
 	}
 	switch state {
-	case "refused":
+	case "rejected":
 		if a.Confirmation != nil {
 			filled.Set("reason", strings.Repeat("x", askback.MaxText+1))
 		}
@@ -98,7 +98,7 @@ func seen(b browser, a askback.Ask, state string) *node {
 		if a.Confirmation == nil {
 			answer = askback.Answer{Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{a.Questions[0].Options[0].Label}}, {ID: "q3", Other: "x"}}}
 		}
-		if _, err := b.house.seat(askback.Responder, "ben").Answer(ctx, a.ID, answer); err != nil {
+		if _, err := b.client(askback.Responder, "ben").Answer(ctx, a.ID, answer); err != nil {
 			b.t.Fatal(err)
 		}
 		return b.send("/asks/"+a.ID, filled, http.StatusConflict)
@@ -106,16 +106,16 @@ func seen(b browser, a askback.Ask, state string) *node {
 	return b.open("/asks/"+a.ID, http.StatusOK)
 }
 
-// shape is a page without the agent's words: elements, and their attributes by name and
-// value. What stands inside a frame is the agent's.
-func shape(n *node) string {
+// structure returns the page without the agent's text: the elements outside the agent's
+// blocks, with their attributes.
+func structure(n *node) string {
 	var b strings.Builder
 	var walk func(n *node, depth int)
 	walk = func(n *node, depth int) {
 		if n.is(".hidden-badge") || n.is(".notice-line") {
-			return // ours: some of the words hide something
+			return // text of Askback about hidden characters
 		}
-		if n.is(".says") || n.is(".prose") || n.is(".preview") {
+		if n.is(".agent-text") || n.is(".markdown") || n.is(".preview") {
 			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
 			return
 		}
@@ -136,13 +136,14 @@ func shape(n *node) string {
 	return b.String()
 }
 
-// framed holds that agent text stands only where our markup says whose it is.
-func framed(t *testing.T, page *node, s string) {
+// checkFrames reports text of the agent outside the blocks that are marked as the
+// agent's.
+func checkFrames(t *testing.T, page *node, s string) {
 	t.Helper()
 	page.walk(func(n *node) {
-		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".prose") && !n.inside(".words") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
+		ours := n.tag == "" && !n.inside("bdi") && !n.inside(".markdown") && !n.inside(".plain-text") && !n.inside("pre") && !n.inside("code") && !n.inside("textarea")
 		if ours && strings.Contains(n.text, "~") {
-			t.Errorf("%.60q stands outside of every frame, in %s %v", s, n.parent.tag, n.parent.attr)
+			t.Errorf("%.60q is outside of every block of the agent, in %s %v", s, n.parent.tag, n.parent.attr)
 		}
 		if (n.tag == "title" || n.tag == "button" || n.tag == "h1" || n.tag == "summary" || n.tag == "style" || n.tag == "script") && strings.Contains(n.raw(), "~") {
 			t.Errorf("%.60q is in a %s", s, n.tag)
@@ -150,9 +151,9 @@ func framed(t *testing.T, page *node, s string) {
 	})
 }
 
-// T3: padding hides nothing: all of it is on the page, unfolded, and its size is said.
+// T3: the page shows padded arguments in full, unfolded, with their size.
 func TestPaddedArgumentsAreShownInFull(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})
 	a := h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "shell", Input: input}})
 	page := h.browser("ana").open("/asks/"+a.ID, http.StatusOK)
@@ -165,16 +166,16 @@ func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	if code.inside("details") {
 		t.Error("the arguments are folded")
 	}
-	if got := page.one(t, ".call .size").words(); !strings.Contains(got, "10 003 lines") {
+	if got := page.one(t, ".call .size").visibleText(); !strings.Contains(got, "10 003 lines") {
 		t.Errorf("the size is %q", got)
 	}
 	notice := page.one(t, ".call .notice-line")
 	for _, want := range []string{"9999 empty lines in a row", "100 000 spaces in a row", "a line of 100 0"} {
-		if !strings.Contains(notice.words(), want) {
-			t.Errorf("%q is not in the warning %q", want, notice.words())
+		if !strings.Contains(notice.visibleText(), want) {
+			t.Errorf("%q is not in the warning %q", want, notice.visibleText())
 		}
 	}
-	if all := page.one(t, "main").words(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
-		t.Error("the warning stands below the arguments")
+	if all := page.one(t, "main").visibleText(); strings.Index(all, "empty lines in a row") > strings.Index(all, "Exact arguments") {
+		t.Error("the warning is below the arguments")
 	}
 }

@@ -2,9 +2,9 @@ package web_test
 
 import "strings"
 
-// naughty is what an agent might write to run, to load, to leave its frame, to look like
-// ours, or to be unreadable (T6, T7, T9, T10).
-var naughty = append([]string{
+// injections are texts that try to run, to load, to leave the agent's block, to imitate
+// Askback, or to be unreadable (T6, T7, T9, T10).
+var injections = append([]string{
 	// Scripts and event handlers.
 	`<script>alert(1)</script>`,
 	`<ScRiPt>alert(1)</sCrIpT>`,
@@ -224,10 +224,10 @@ var naughty = append([]string{
 	strings.Repeat("http://evil.example/", 90),
 	"http://" + strings.Repeat("a.", 120) + "example/" + strings.Repeat("b", 1_500),
 	"----------------------------------------------------------------",
-}, honest...)
+}, harmlessTexts...)
 
-// honest is what people of the world write. It must come out as it went in.
-var honest = []string{
+// harmlessTexts is what people of the world write. It must come out as it went in.
+var harmlessTexts = []string{
 	"سلام، آیا می\u200cخواهید ادامه دهید؟",
 	"نمی\u200cدانم؛ می\u200cروم",
 	"مرحبا بالعالم، هل تريد المتابعة؟",

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Every option of the largest question is on the page, and any of them can be sent.
+// The page has every option of the largest question, and each can be sent.
 func TestPageShowsEveryOption(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		q := askback.Question{Text: "Which ones?", MultiSelect: multi}
@@ -21,12 +21,12 @@ func TestPageShowsEveryOption(t *testing.T) {
 			labels = append(labels, fmt.Sprintf("option %d", i+1))
 			q.Options = append(q.Options, askback.Option{Label: labels[i], Description: fmt.Sprintf("words of option %d", i+1)})
 		}
-		h := newHouse(t)
+		h := newServer(t)
 		ana := h.browser("ana")
 		a := h.ask(askback.Request{Questions: []askback.Question{q}})
 		var got, want []string
-		for _, c := range ana.open("/asks/"+a.ID, http.StatusOK).all("fieldset#q1 .offers label") {
-			got = append(got, c.words())
+		for _, c := range ana.open("/asks/"+a.ID, http.StatusOK).all("fieldset#q1 .from-agent label") {
+			got = append(got, c.visibleText())
 		}
 		for i, label := range labels {
 			want = append(want, fmt.Sprintf("%s words of option %d", label, i+1))
@@ -44,10 +44,10 @@ func TestPageShowsEveryOption(t *testing.T) {
 		if !multi {
 			labels = labels[len(labels)-1:]
 		}
-		if d := cmp.Diff(labels, ana.settles(a, sent).Answers[0].Selected); d != "" {
+		if d := cmp.Diff(labels, ana.settle(a, sent).Answers[0].Selected); d != "" {
 			t.Errorf("-want +got\n%s", d)
 		}
-		page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "main").words()
+		page := ana.open("/asks/"+a.ID, http.StatusOK).one(t, "main").visibleText()
 		for _, label := range offered {
 			if !regexp.MustCompile(label + `\b`).MatchString(page) {
 				t.Errorf("%q is not on the page of the settled ask: %s", label, page)

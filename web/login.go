@@ -9,19 +9,19 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// loginPage shows a button. Opening the link spends nothing, so that whoever looks at
-// links before people do cannot use it up.
+// loginPage shows a button. Opening the link does not use it up, because programs such as
+// virus scanners open links before people do.
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {
-		return errClear
+		return errInsecure
 	}
 	secret, frame := r.URL.Query().Get("secret"), s.frameOf(r)
 	switch {
 	case secret != "":
-		return s.draw(w, r, http.StatusOK, pages.Login(frame, secret))
+		return s.render(w, r, http.StatusOK, pages.Login(frame, secret))
 	case frame.Name.String() != "":
-		return s.draw(w, r, http.StatusOK, pages.Say(frame, pages.Notice{
+		return s.render(w, r, http.StatusOK, pages.Message(frame, pages.Notice{
 			Heading: "You are logged in",
 			Body:    []string{"This browser is logged in as " + frame.Name.String() + "."},
 			Home:    true,
@@ -30,24 +30,25 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return askback.ErrUnauthorized
 }
 
-// maxLogin is what a log-in sends at most: whoever has no token yet gets no room.
+// maxLogin is the limit in bytes for the form of a log-in, which comes from unknown users.
 const maxLogin = 4 << 10
 
-// login spends the link. Where no cookie can be kept the link stays good.
+// login exchanges the secret of a link for a cookie. If the browser cannot keep a cookie,
+// the link stays valid.
 func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {
-		return errClear
+		return errInsecure
 	}
 	values, err := readValues(w, r, maxLogin)
 	if err != nil {
 		return err
 	}
-	secret, err := s.gate.Login(r.Context(), values.Get("secret"))
+	secret, err := s.auth.Login(r.Context(), values.Get("secret"))
 	if errors.Is(err, askback.ErrUnauthorized) {
-		return s.draw(w, r, http.StatusForbidden, pages.Say(s.frame(), pages.Notice{
-			Heading: "This link does not work any more",
-			Body:    []string{"It was used before, or it is too old. Type this for a new one:"},
+		return s.render(w, r, http.StatusForbidden, pages.Message(s.frame(), pages.Notice{
+			Heading: "This link has expired",
+			Body:    []string{"It was used before, or it is too old. For a new link, run this in a terminal:"},
 			Command: "askback login",
 		}))
 	}
@@ -55,14 +56,14 @@ func (s *site) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	login.SetCookie(w, r, secret, askback.BrowserTime)
-	http.Redirect(w, r, readable(login.TakeReturnPath(w, r)), http.StatusSeeOther)
+	http.Redirect(w, r, returnPath(login.TakeReturnPath(w, r)), http.StatusSeeOther)
 	return nil
 }
 
-// logout ends the secret of this browser, and makes it forget it.
+// logout revokes the secret of the browser and deletes its cookie.
 func (s *site) logout(w http.ResponseWriter, r *http.Request) error {
 	if secret := login.Secret(r); secret != "" {
-		if err := s.gate.Logout(r.Context(), secret); err != nil {
+		if err := s.auth.Logout(r.Context(), secret); err != nil {
 			return err
 		}
 	}

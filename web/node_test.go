@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// node is an element of a page, or a text, which has no tag.
+// node is an element of a page, or a text without a tag.
 type node struct {
 	tag    string
 	attr   map[string]string
@@ -18,7 +18,7 @@ type node struct {
 	parent *node
 }
 
-// parse reads our own pages, which are nearly XML.
+// parse parses Askback's own pages, which are nearly XML.
 func parse(t *testing.T, page string) *node {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(page))
@@ -49,8 +49,8 @@ func parse(t *testing.T, page string) *node {
 	}
 }
 
-// all returns the elements that a selector finds: tag, .class, #id, [attr] and
-// [attr=value] in any combination, parts apart by spaces.
+// all returns the elements that match a selector: tag, .class, #id, [attr] and
+// [attr=value] in any combination, with spaces for descendants.
 func (n *node) all(selector string) []*node {
 	found := []*node{n}
 	for part := range strings.FieldsSeq(selector) {
@@ -103,31 +103,31 @@ func (n *node) is(part string) bool {
 	return true
 }
 
-// one returns the only element that a selector finds.
+// one returns the only element that matches a selector.
 func (n *node) one(t *testing.T, selector string) *node {
 	t.Helper()
 	found := n.all(selector)
 	if len(found) != 1 {
-		t.Fatalf("%d elements are %s, want 1, in\n%s", len(found), selector, n.words())
+		t.Fatalf("%d elements are %s, want 1, in\n%s", len(found), selector, n.visibleText())
 	}
 	return found[0]
 }
 
-// raw is the text of an element as it stands.
+// raw returns the text of an element unchanged.
 func (n *node) raw() string {
 	var b strings.Builder
 	n.walk(func(k *node) { b.WriteString(k.text) })
 	return b.String()
 }
 
-// words is the text of an element as a person reads it, on one line.
-func (n *node) words() string {
+// visibleText returns the text of an element on one line.
+func (n *node) visibleText() string {
 	var b strings.Builder
 	n.walk(func(k *node) { b.WriteString(k.text + " ") })
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// inside says whether an element of that kind is around n.
+// inside reports whether n has an ancestor that matches the selector.
 func (n *node) inside(selector string) bool {
 	for p := n; p != nil; p = p.parent {
 		if p.is(selector) {

@@ -14,25 +14,25 @@ import (
 	"github.com/askback/askback"
 )
 
-// Rows A6, C1: header, whole text, choices with descriptions and previews, Other, notes.
+// Rows A6, C1: header, full text, choices with descriptions and previews, Other, notes.
 func TestPageShowsTheWholeQuestion(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	page := h.browser("ana").open("/asks/"+h.ask(single).ID, http.StatusOK)
 	q := page.one(t, "fieldset#q1")
 	for selector, want := range map[string]string{
-		"legend .asked":       "Which database should we use?",
-		"legend bdi.tag":      "Database",
-		".preview pre":        "postgres://db/askback",
-		".own label .name":    "Other",
-		"label[for=q1-notes]": "A note beside your answer",
+		"legend .question-text":     "Which database should we use?",
+		"legend bdi.tag":            "Database",
+		".preview pre":              "postgres://db/askback",
+		".other-choice label .name": "Other",
+		"label[for=q1-notes]":       "A note on your answer",
 	} {
-		if got := q.one(t, selector).words(); got != want {
+		if got := q.one(t, selector).visibleText(); got != want {
 			t.Errorf("%s is %q, want %q", selector, got, want)
 		}
 	}
 	var got []string
-	for _, c := range q.all(".offers label") {
-		got = append(got, c.words())
+	for _, c := range q.all(".from-agent label") {
+		got = append(got, c.visibleText())
 	}
 	want := []string{
 		"PostgreSQL suggested by the agent A server of its own.", "SQLite One file beside the program.", "None Keep everything in memory.",
@@ -43,14 +43,14 @@ func TestPageShowsTheWholeQuestion(t *testing.T) {
 	if n := len(q.all("input[type=radio][name=q1]")); n != 4 {
 		t.Errorf("%d radio buttons, want 4", n)
 	}
-	if got := page.one(t, ".asker .agent").words(); got != "deploy-bot" {
+	if got := page.one(t, ".ask-header .agent").visibleText(); got != "deploy-bot" {
 		t.Errorf("asked by %q", got)
 	}
 }
 
-// A default is a suggestion. Pressing a button without choosing must answer nothing.
+// A default is only a suggestion: sending the form without a choice answers nothing.
 func TestNoOptionIsPreselected(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for _, r := range []askback.Request{single, multi, free, form, call} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
 		for _, n := range append(page.all("[checked]"), page.all("[autofocus]")...) {
@@ -61,7 +61,7 @@ func TestNoOptionIsPreselected(t *testing.T) {
 	}
 }
 
-// Rows A6, C1, F4: what each form becomes.
+// Rows A6, C1, F4: the answer that each form gives.
 func TestAnswerForm(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask  askback.Request
@@ -84,10 +84,10 @@ func TestAnswerForm(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newServer(t)
 			a := h.ask(c.ask)
 			values, _ := url.ParseQuery(c.form + "&action=answer&comment=fine")
-			got := h.browser("ana").settles(a, values)
+			got := h.browser("ana").settle(a, values)
 			for i := range c.want {
 				c.want[i].ID, c.want[i].Question = a.Questions[i].ID, a.Questions[i].Text
 			}
@@ -102,7 +102,7 @@ func TestAnswerForm(t *testing.T) {
 	}
 }
 
-// Rows C3, D1: approve, deny, or neither.
+// Rows C3, D1: approve, deny or decline.
 func TestDecisionForm(t *testing.T) {
 	for action, want := range map[string]askback.Outcome{
 		"approve": {Status: askback.Answered, Decision: askback.Approve},
@@ -110,9 +110,9 @@ func TestDecisionForm(t *testing.T) {
 		"decline": {Status: askback.Declined},
 	} {
 		for _, r := range []askback.Request{call, harmless} {
-			h := newHouse(t)
+			h := newServer(t)
 			a := h.ask(r)
-			o := h.browser("ana").settles(a, url.Values{"action": {action}, "reason": {"because"}})
+			o := h.browser("ana").settle(a, url.Values{"action": {action}, "reason": {"because"}})
 			if o.Status != want.Status || o.Decision != want.Decision || o.Reason != "because" || o.Channel != askback.ChannelWeb {
 				t.Errorf("%s gave %+v", action, o)
 			}
@@ -120,16 +120,16 @@ func TestDecisionForm(t *testing.T) {
 	}
 }
 
-// Where the agent cannot run other arguments there is no field for them, and a form
-// that brings some is refused.
+// If the agent cannot run edited arguments, there is no field for them, and a form with
+// some is rejected.
 func TestNoEditHidesTheArgumentsField(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	fixed := *harmless.Confirmation
 	fixed.NoEdit = true
 	a := h.ask(askback.Request{Confirmation: &fixed})
 	c := h.browser("ana")
 	page := c.open("/asks/"+a.ID, http.StatusOK)
-	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "main").words(), "This agent cannot run other arguments") {
+	if n := len(page.all("#input")); n != 0 || !strings.Contains(page.one(t, "main").visibleText(), "This agent cannot run edited arguments") {
 		t.Errorf("the page has %d fields for arguments", n)
 	}
 	c.send("/asks/"+a.ID, url.Values{"action": {"approve"}, "input": {`{"to":"eve"}`}}, http.StatusUnprocessableEntity)
@@ -143,22 +143,22 @@ func TestNoEditHidesTheArgumentsField(t *testing.T) {
 }
 
 func TestQuestionsCanBeDeclined(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
-	o := h.browser("ana").settles(a, url.Values{"action": {"decline"}, "reason": {"not mine"}, "q1": {"0"}})
+	o := h.browser("ana").settle(a, url.Values{"action": {"decline"}, "reason": {"not mine"}, "q1": {"0"}})
 	if o.Status != askback.Declined || o.Reason != "not mine" || len(o.Answers) != 0 {
 		t.Errorf("got %+v", o)
 	}
 }
 
-// T3: tool, server and exact arguments stand first; the agent's prose below, labelled.
-// Approve is no form's first button and nothing sends the form from the keyboard.
+// T3: tool, server and exact arguments come first; the agent's labelled text is below.
+// Approve is never the first button of a form, and no key sends the form.
 func TestConfirmationShowsTheCallFirst(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := call
 	r.Title, r.Context = "Routine", json.RawMessage(`{"why":"cleaning"}`)
 	page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-	all := page.one(t, "main").words()
+	all := page.one(t, "main").visibleText()
 	at := -1
 	for _, part := range []string{
 		"Dangerous: approval needed", "Marked as dangerous", "db.migrate", "warehouse", "Exact arguments",
@@ -188,34 +188,35 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	}
 }
 
-// T3: tags and title are the agent's words and stand in its part; the token is ours.
+// T3: tags and title are the agent's text and are in its part of the page. The name of
+// the token is not.
 func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := harmless
 	r.Title, r.Tags = "Tidy up", []string{"harmless"}
 	page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-	if n := len(page.all(".asker .tag")); n != 0 {
+	if n := len(page.all(".ask-header .tag")); n != 0 {
 		t.Errorf("%d tags stand in the head", n)
 	}
-	if got := page.one(t, ".beside bdi.tag").words(); got != "harmless" {
-		t.Errorf("below stands the tag %q", got)
+	if got := page.one(t, ".background bdi.tag").visibleText(); got != "harmless" {
+		t.Errorf("the tag below is %q", got)
 	}
-	if got, want := page.one(t, ".asker .token bdi").words(), "bot"; got != want {
+	if got, want := page.one(t, ".ask-header .token bdi").visibleText(), "bot"; got != want {
 		t.Errorf("the token is %q, want %q", got, want)
 	}
 }
 
-// Row F5, F12: what silence means, and who is looking.
+// Rows F5, F12: the page shows what the deadline does, and who is looking at the ask.
 func TestPageSaysWhatTheDeadlineDoes(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	r := single
 	r.Timeout, r.OnTimeout, r.To = 90*time.Minute, askback.OnTimeoutDefault, []string{"ana", "ben"}
 	a := h.ask(r)
-	if _, err := h.seat(askback.Responder, "ben").Claim(context.Background(), a.ID); err != nil {
+	if _, err := h.client(askback.Responder, "ben").Claim(context.Background(), a.ID); err != nil {
 		t.Fatal(err)
 	}
 	ana := h.browser("ana")
-	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".asker").words()
+	head := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText()
 	for _, want := range []string{
 		"1 hour 30 minutes left", "for ana, ben", "Waiting for an answer; ben is looking at it.",
 		"If no one answers by 3 November 2026, 20:00 UTC, a timer applies the defaults.",
@@ -225,13 +226,13 @@ func TestPageSaysWhatTheDeadlineDoes(t *testing.T) {
 		}
 	}
 	item := ana.open("/", http.StatusOK).one(t, ".list .row")
-	if got, want := item.words(), "question asked by deploy-bot (token bot ) Which database should we use? just now 1 hour 30 minutes left ben is looking at it"; got != want {
+	if got, want := item.visibleText(), "question asked by deploy-bot (token bot ) Which database should we use? just now 1 hour 30 minutes left ben is looking at it"; got != want {
 		t.Errorf("the list says\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestListShowsOpenAsksOfThePerson(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	mine, theirs, done := single, single, single
 	mine.To, theirs.To = []string{"ana"}, []string{"ben"}
 	first := h.ask(mine)
@@ -239,7 +240,7 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 	h.ask(theirs)
 	settled := h.ask(done)
 	ana := h.browser("ana")
-	ana.settles(settled, url.Values{"action": {"answer"}, "q1": {"0"}})
+	ana.settle(settled, url.Values{"action": {"answer"}, "q1": {"0"}})
 	h.now = h.now.Add(time.Minute)
 	last := h.ask(call)
 	var got []string
@@ -261,11 +262,11 @@ func TestListShowsOpenAsksOfThePerson(t *testing.T) {
 		t.Errorf("%d rows on the second page, want 2", n)
 	}
 	if got := h.browser("cem").open("/", http.StatusOK); len(got.all(".list li")) != 50 {
-		t.Error("cem does not see what is for everybody")
+		t.Error("cem does not see an ask for everyone")
 	}
 }
 
-// After an error what was typed is still there, and the reason stands beside its field.
+// After an error the form keeps what was typed, and the reason is next to its field.
 func TestInvalidFormKeepsItsValues(t *testing.T) {
 	long := strings.Repeat("x", askback.MaxText+1)
 	for name, c := range map[string]struct {
@@ -276,7 +277,7 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 	}{
 		"nothing":           {single, nil, "q1", "Please choose an answer, or write your own."},
 		"Other, not said":   {single, url.Values{"q1": {"own"}}, "q1-other", "Write your own answer here, or choose another."},
-		"two answers":       {single, url.Values{"q1": {"0"}, "q1-other": {"both"}}, "q1", "There is room for one answer here. To give your own, choose Other; to keep your choice, empty the text field."},
+		"two answers":       {single, url.Values{"q1": {"0"}, "q1-other": {"both"}}, "q1", "Please give one answer only. To use your own text, choose Other. To keep your choice, clear the text field."},
 		"no free text":      {free, nil, "q1-other", "Please write an answer."},
 		"nothing of many":   {multi, nil, "q1", "Please choose an answer, or write your own."},
 		"one of several":    {form, url.Values{"q1": {"0"}}, "q2", "Please choose an answer, or write your own."},
@@ -294,7 +295,7 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newServer(t)
 			a := h.ask(c.ask)
 			filled := url.Values{"action": {"answer"}, "comment": {"\n<b>a remark</b>\nof two lines"}}
 			if a.Confirmation != nil {
@@ -304,14 +305,14 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 				filled[k] = v
 			}
 			page := h.browser("ana").send("/asks/"+a.ID, filled, http.StatusUnprocessableEntity)
-			if got := page.one(t, "#"+c.field+"-problem").words(); got != c.want {
-				t.Errorf("beside the field: %q, want %q", got, c.want)
+			if got := page.one(t, "#"+c.field+"-problem").visibleText(); got != c.want {
+				t.Errorf("at the field: %q, want %q", got, c.want)
 			}
 			described := page.one(t, "#"+c.field).attr["aria-describedby"]
 			if !strings.Contains(described, c.field+"-problem") {
 				t.Errorf("%s is described by %q", c.field, described)
 			}
-			summary := page.one(t, "#problems[role=alert] a").words()
+			summary := page.one(t, "#problems[role=alert] a").visibleText()
 			if !strings.HasSuffix(summary, c.want) {
 				t.Errorf("on top: %q", summary)
 			}
@@ -337,9 +338,9 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 
 func has(n *node, attr string) bool { _, ok := n.attr[attr]; return ok }
 
-// What Enter presses in the form of a confirmation decides nothing and loses nothing.
+// The button that Enter presses in a confirmation decides nothing and loses nothing.
 func TestEnterDecidesNothing(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(call)
 	page := h.browser("ana").send("/asks/"+a.ID, url.Values{
 		"action": {"stay"}, "scope": {"tool"}, "reason": {"because"}, "input": {edited},
@@ -347,7 +348,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 	if !has(page.one(t, "input[value=tool]"), "checked") || page.one(t, "#reason").raw() != "\nbecause" || page.one(t, "#input").raw() != "\n"+edited {
 		t.Error("what was filled in is lost")
 	}
-	if got := page.one(t, "#problems").words(); !strings.Contains(got, "Enter decides nothing.") {
+	if got := page.one(t, "#problems").visibleText(); !strings.Contains(got, "The Enter key decides nothing.") {
 		t.Errorf("the page says %q", got)
 	}
 	if h.get(a.ID).Settled() {
@@ -357,7 +358,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 	h.browser("ana").send("/asks/"+q.ID, url.Values{"action": {"stay"}}, http.StatusBadRequest)
 }
 
-// What no page of ours sends is refused, and answers nothing.
+// A form that no page of Askback sends is rejected, and answers nothing.
 func TestForgedFormsAreRejected(t *testing.T) {
 	for name, form := range map[string]string{
 		"no button":           "q1=0",
@@ -367,7 +368,7 @@ func TestForgedFormsAreRejected(t *testing.T) {
 		"a negative choice":   "q1=-1&action=answer",
 		"a label":             "q1=PostgreSQL&action=answer",
 	} {
-		h := newHouse(t)
+		h := newServer(t)
 		a := h.ask(single)
 		values, _ := url.ParseQuery(form)
 		h.browser("ana").send("/asks/"+a.ID, values, http.StatusBadRequest)
@@ -375,7 +376,7 @@ func TestForgedFormsAreRejected(t *testing.T) {
 			t.Errorf("%s: it is settled", name)
 		}
 	}
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(call)
 	for _, action := range []string{"", "answer", "approved", "APPROVE"} {
 		h.browser("ana").send("/asks/"+a.ID, url.Values{"action": {action}}, http.StatusBadRequest)

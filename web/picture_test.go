@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Every page in four looks, for people to look at: ASKBACK_PICTURES names the folder.
+// TestTakePictures writes every page in four viewports to the folder ASKBACK_PICTURES,
+// for people to look at.
 func TestTakePictures(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {
@@ -49,16 +50,16 @@ func TestTakePictures(t *testing.T) {
 	settled := c.ask(single)
 	denied := c.ask(call)
 	ctx := context.Background()
-	ben := c.seat(askback.Responder, "ben")
+	ben := c.client(askback.Responder, "ben")
 	granted, changed := c.ask(harmless), c.ask(harmless)
 	given := askback.Choose("SQLite")
 	given.Answers[0].Notes, given.Comment = "One file is enough for us.", "Ask again when we have a second server."
 	for _, err := range []error{
-		second(ben.Answer(ctx, settled.ID, given)),
-		second(ben.Answer(ctx, denied.ID, askback.Decide(askback.Deny, "Not on a Friday."))),
-		second(ben.Claim(ctx, several.ID)),
-		second(ben.Answer(ctx, changed.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana"}`)})),
-		second(ben.Answer(ctx, granted.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})),
+		errorOf(ben.Answer(ctx, settled.ID, given)),
+		errorOf(ben.Answer(ctx, denied.ID, askback.Decide(askback.Deny, "Not on a Friday."))),
+		errorOf(ben.Claim(ctx, several.ID)),
+		errorOf(ben.Answer(ctx, changed.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"to":"ana"}`)})),
+		errorOf(ben.Answer(ctx, granted.ID, askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}})),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -77,19 +78,19 @@ func TestTakePictures(t *testing.T) {
 	if _, err := ben.Answer(ctx, expired.ID, given); err == nil {
 		t.Fatal("a late answer was taken")
 	}
-	for name, l := range map[string]look{
+	for name, l := range map[string]viewport{
 		"phone-light": phone, "phone-dark": {360, 740, true, false},
 		"tablet-light": {800, 900, false, false}, "tablet-dark": {800, 900, true, false},
 		"desktop-light": {1400, 900, false, false}, "desktop-dark": {1400, 900, true, false},
 	} {
 		w := c.window(l)
 		save := func(page string) {
-			if err := os.WriteFile(filepath.Join(dir, page+"-"+name+".png"), w.shot(), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, page+"-"+name+".png"), w.screenshot(), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.open("/")
-		save("nobody")
+		save("log_in")
 		w.open("/login?secret=" + w.link("ana"))
 		save("login")
 		w.login("ana")
@@ -101,7 +102,7 @@ func TestTakePictures(t *testing.T) {
 		} {
 			w.open("/asks/" + a.ID)
 			if a.Confirmation != nil && !c.get(a.ID).Settled() {
-				w.armed()
+				w.waitUntilArmed()
 			}
 			save(page)
 		}
@@ -112,7 +113,7 @@ func TestTakePictures(t *testing.T) {
 		w.open("/asks/" + editable.ID)
 		w.click(".edit summary")
 		save("edit")
-		w.write("#input", "{")
+		w.typeInto("#input", "{")
 		w.press("button.approve")
 		save("edit-wrong")
 		w.open("/asks/" + editable.ID)
@@ -128,13 +129,13 @@ func TestTakePictures(t *testing.T) {
 		w.open("/grants")
 		save("grants")
 		w.open("/asks/" + several.ID)
-		w.click("#q1-own")
-		w.write("#comment", "Two\nlines")
+		w.click("#q1-pick-other")
+		w.typeInto("#comment", "Two\nlines")
 		w.press(`button[value=answer]`)
 		save("error")
 		lost := c.ask(single)
 		w.open("/asks/" + lost.ID)
-		w.write("#q1-other", "MariaDB, because we know it")
+		w.typeInto("#q1-other", "MariaDB, because we know it")
 		if _, err := ben.Answer(ctx, lost.ID, given); err != nil {
 			t.Fatal(err)
 		}
@@ -145,4 +146,4 @@ func TestTakePictures(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }

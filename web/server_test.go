@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// house is an engine behind the pages, at an hour of our own choosing.
-type house struct {
+// server is an engine with the pages, and a clock that the test sets.
+type server struct {
 	t       *testing.T
 	engine  *engine.Engine
 	handler http.Handler
@@ -27,46 +27,46 @@ type house struct {
 
 var evening = time.Date(2026, 11, 3, 18, 30, 0, 0, time.UTC)
 
-func newHouse(t *testing.T) *house {
+func newServer(t *testing.T) *server {
 	t.Helper()
-	h := &house{t: t, now: evening}
-	h.fresh()
+	h := &server{t: t, now: evening}
+	h.reset()
 	return h
 }
 
-// fresh empties the house.
-func (h *house) fresh() {
+// reset replaces the engine by an empty one.
+func (h *server) reset() {
 	h.engine = engine.New(memstore.New(), &engine.Options{Now: func() time.Time { return h.now }})
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }})
 }
 
-func (h *house) seat(kind askback.Kind, name string) askback.Client {
+func (h *server) client(kind askback.Kind, name string) askback.Client {
 	return h.engine.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelWeb})
 }
 
-func (h *house) ask(r askback.Request) askback.Ask {
+func (h *server) ask(r askback.Request) askback.Ask {
 	h.t.Helper()
 	if r.Agent == "" {
 		r.Agent = "deploy-bot"
 	}
-	a, err := h.seat(askback.Agent, "bot").Ask(context.Background(), r)
+	a, err := h.client(askback.Agent, "bot").Ask(context.Background(), r)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return a
 }
 
-func (h *house) get(id string) askback.Ask {
+func (h *server) get(id string) askback.Ask {
 	h.t.Helper()
-	a, err := h.seat(askback.Responder, "ana").Get(context.Background(), id)
+	a, err := h.client(askback.Responder, "ana").Get(context.Background(), id)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return a
 }
 
-// secret is what the cookie of a browser holds.
-func (h *house) secret(kind askback.Kind, name string) string {
+// secret returns the value of a browser's cookie.
+func (h *server) secret(kind askback.Kind, name string) string {
 	h.t.Helper()
 	secret, err := h.engine.NewSecret()
 	if err == nil {
@@ -78,22 +78,22 @@ func (h *house) secret(kind askback.Kind, name string) string {
 	return secret
 }
 
-func (h *house) link(name string) string {
+func (h *server) link(name string) string {
 	h.t.Helper()
-	secret, err := h.seat(askback.Responder, name).LoginSecret(context.Background())
+	secret, err := h.client(askback.Responder, name).LoginSecret(context.Background())
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return secret
 }
 
-// browser sends what a browser would send from a page of ours on loopback.
+// browser sends requests as a browser does from a page of Askback on loopback.
 type browser struct {
-	*house
+	*server
 	secret string
 }
 
-func (h *house) browser(name string) browser { return browser{h, h.secret(askback.Responder, name)} }
+func (h *server) browser(name string) browser { return browser{h, h.secret(askback.Responder, name)} }
 
 func (b browser) request(method, path string, form url.Values) *http.Request {
 	var body io.Reader
@@ -111,19 +111,19 @@ func (b browser) request(method, path string, form url.Values) *http.Request {
 	return r
 }
 
-func (h *house) do(r *http.Request) *httptest.ResponseRecorder {
+func (h *server) do(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, r)
 	return w
 }
 
-// open reads a page.
+// open gets a page and checks its status.
 func (b browser) open(path string, status int) *node {
 	b.t.Helper()
 	return b.page(b.do(b.request(http.MethodGet, path, nil)), status)
 }
 
-// send posts a form and reads the page that comes back.
+// send posts a form and returns the page of the reply.
 func (b browser) send(path string, form url.Values, status int) *node {
 	b.t.Helper()
 	return b.page(b.do(b.request(http.MethodPost, path, form)), status)
@@ -140,8 +140,8 @@ func (b browser) page(w *httptest.ResponseRecorder, status int) *node {
 	return parse(b.t, w.Body.String())
 }
 
-// settles posts a form that must be taken.
-func (b browser) settles(a askback.Ask, form url.Values) *askback.Outcome {
+// settle posts a form that must be accepted, and returns the outcome.
+func (b browser) settle(a askback.Ask, form url.Values) *askback.Outcome {
 	b.t.Helper()
 	w := b.do(b.request(http.MethodPost, "/asks/"+a.ID, form))
 	if got, want := w.Header().Get("Location"), "/asks/"+a.ID; w.Code != http.StatusSeeOther || got != want {
@@ -150,7 +150,7 @@ func (b browser) settles(a askback.Ask, form url.Values) *askback.Outcome {
 	return b.get(a.ID).Outcome
 }
 
-// Asks of every shape.
+// Requests of every kind.
 var (
 	single = askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Header: "Database", Default: []string{"PostgreSQL"},

@@ -15,19 +15,20 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// Rows E10, F6: the loser is told who won and with what, and keeps what they wrote.
+// Rows E10, F6: the page of a late answer shows who answered first and what, and keeps
+// what was filled in.
 func TestLateAnswerShowsTheWinner(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
 	ana, ben := h.browser("ana"), h.browser("ben")
-	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	page := ben.send("/asks/"+a.ID, url.Values{
 		"action": {"answer"}, "q1-other": {"MariaDB"}, "q1-notes": {"we know it"}, "comment": {"really"},
 	}, http.StatusConflict)
-	if got, want := page.one(t, ".winner").words(), "ana answered first: SQLite"; got != want {
+	if got, want := page.one(t, ".winner").visibleText(), "ana answered first: SQLite"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	yours := page.one(t, ".yours").words()
+	yours := page.one(t, ".draft").visibleText()
 	for _, want := range []string{"MariaDB", "we know it", "really"} {
 		if !strings.Contains(yours, want) {
 			t.Errorf("%q is lost: %s", want, yours)
@@ -37,14 +38,14 @@ func TestLateAnswerShowsTheWinner(t *testing.T) {
 		t.Error("there is still something to fill in")
 	}
 	// The same again by the winner is no error; something else is.
-	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	page = ana.send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
-	if got := page.one(t, ".winner").words(); got != "You answered this in another window: SQLite" {
+	if got := page.one(t, ".winner").visibleText(); got != "You answered this in another window: SQLite" {
 		t.Errorf("got %q", got)
 	}
-	// A form that is also wrong is told the same.
+	// A form that is also invalid gets the same page.
 	page = ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}}, http.StatusConflict)
-	if len(page.all(".yours")) != 0 {
+	if len(page.all(".draft")) != 0 {
 		t.Error("an empty form is shown")
 	}
 }
@@ -52,28 +53,28 @@ func TestLateAnswerShowsTheWinner(t *testing.T) {
 func TestLateAnswerNamesTheReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask    askback.Request
-		settle func(h *house, id string) error
+		settle func(h *server, id string) error
 		want   string
 	}{
-		"withdrawn": {single, func(h *house, id string) error {
-			return second(h.seat(askback.Agent, "bot").Cancel(context.Background(), id, "found out"))
+		"withdrawn": {single, func(h *server, id string) error {
+			return errorOf(h.client(askback.Agent, "bot").Cancel(context.Background(), id, "found out"))
 		}, "The agent withdrew this before your answer arrived"},
-		"declined": {single, func(h *house, id string) error {
-			return second(h.seat(askback.Responder, "ana").Decline(context.Background(), id, ""))
+		"declined": {single, func(h *server, id string) error {
+			return errorOf(h.client(askback.Responder, "ana").Decline(context.Background(), id, ""))
 		}, "ana declined first"},
-		"approved": {call, func(h *house, id string) error {
-			return second(h.seat(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Approve, "")))
+		"approved": {call, func(h *server, id string) error {
+			return errorOf(h.client(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Approve, "")))
 		}, "ana approved first"},
-		"denied": {call, func(h *house, id string) error {
-			return second(h.seat(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Deny, "")))
+		"denied": {call, func(h *server, id string) error {
+			return errorOf(h.client(askback.Responder, "ana").Answer(context.Background(), id, askback.Decide(askback.Deny, "")))
 		}, "ana denied first"},
-		"expired": {askback.Request{Questions: free.Questions, Timeout: time.Minute}, func(h *house, _ string) error {
+		"expired": {askback.Request{Questions: free.Questions, Timeout: time.Minute}, func(h *server, _ string) error {
 			h.now = h.now.Add(time.Hour)
 			return nil
 		}, "The deadline passed before your answer arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
+			h := newServer(t)
 			a := h.ask(c.ask)
 			if err := c.settle(h, a.ID); err != nil {
 				t.Fatal(err)
@@ -83,21 +84,22 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 				action = "approve"
 			}
 			page := h.browser("ben").send("/asks/"+a.ID, url.Values{"action": {action}, "q1-other": {"x"}}, http.StatusConflict)
-			if got := page.one(t, ".winner").words(); got != c.want {
+			if got := page.one(t, ".winner").visibleText(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// Row F4: a settled page says who, with what, where and when, and is read-only.
+// Row F4: a settled page shows who settled the ask, with what, through what and when,
+// and has no form.
 func TestSettledPagesAreReadOnly(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(form)
 	ana := h.browser("ana")
-	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}, "q2": {"0"}, "q2-other": {"fax"}, "q1-notes": {"a note"}, "comment": {"a remark"}})
+	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}, "q2": {"0"}, "q2-other": {"fax"}, "q1-notes": {"a note"}, "comment": {"a remark"}})
 	page := ana.open("/asks/"+a.ID, http.StatusOK)
-	result := page.one(t, ".result").words()
+	result := page.one(t, ".result").visibleText()
 	for _, want := range []string{
 		"Answered by ana in the browser", "3 November 2026, 18:30 UTC", "Which database should we use?", "SQLite",
 		"Note a note", "Slack", "fax", "No answer.", "Comment a remark",
@@ -106,7 +108,7 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 			t.Errorf("%q is not in %s", want, result)
 		}
 	}
-	if got := page.one(t, ".offered").words(); !strings.Contains(got, "postgres://db/askback") || !strings.Contains(got, "The build is green.") {
+	if got := page.one(t, ".original").visibleText(); !strings.Contains(got, "postgres://db/askback") || !strings.Contains(got, "The build is green.") {
 		t.Errorf("what was asked is gone: %s", got)
 	}
 	for _, selector := range []string{"main form", "main button", "input", "textarea"} {
@@ -119,37 +121,39 @@ func TestSettledPagesAreReadOnly(t *testing.T) {
 		t.Errorf("the agent has it already: %s", result)
 	}
 	h.now = h.now.Add(5 * time.Minute)
-	if _, err := h.seat(askback.Agent, "bot").Ack(t.Context(), a.ID); err != nil {
+	if _, err := h.client(askback.Agent, "bot").Ack(t.Context(), a.ID); err != nil {
 		t.Fatal(err)
 	}
-	if result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").words(); !strings.Contains(result, has) {
+	if result := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(result, has) {
 		t.Errorf("%q is not in %s", has, result)
 	}
 	denied := h.ask(call)
-	ana.settles(denied, url.Values{"action": {"deny"}, "reason": {"no"}})
-	if got := ana.open("/asks/"+denied.ID, http.StatusOK).one(t, "h1").words(); got != "Denied" {
+	ana.settle(denied, url.Values{"action": {"deny"}, "reason": {"no"}})
+	if got := ana.open("/asks/"+denied.ID, http.StatusOK).one(t, "h1").visibleText(); got != "Denied" {
 		t.Errorf("the heading is %q", got)
 	}
 }
 
-// gate fails where it is told to.
-type gate struct {
+// failingEngine is an engine that fails every answer with err.
+type failingEngine struct {
 	*engine.Engine
 	err error
 }
 
-type seat struct {
+type failingClient struct {
 	askback.Client
 	err error
 }
 
-func (g gate) As(p askback.Principal) askback.Client { return seat{g.Engine.As(p), g.err} }
+func (g failingEngine) As(p askback.Principal) askback.Client {
+	return failingClient{g.Engine.As(p), g.err}
+}
 
-func (s seat) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
+func (s failingClient) Answer(context.Context, string, askback.Answer) (askback.Ask, error) {
 	return askback.Ask{}, s.err
 }
 
-// A server that cannot take an answer just now gives the form back as it was.
+// If the server cannot save an answer, the page has the form as it was filled in.
 func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	for _, c := range []struct {
 		err    error
@@ -161,9 +165,9 @@ func TestFailedAnswerReturnsTheForm(t *testing.T) {
 		{askback.ErrDiskFull, http.StatusInsufficientStorage},
 		{errors.New("disk on fire at /dev/sda"), http.StatusInternalServerError},
 	} {
-		h := newHouse(t)
+		h := newServer(t)
 		h.engine = engine.New(memstore.New(), nil)
-		h.handler = web.New(gate{h.engine, c.err}, nil)
+		h.handler = web.New(failingEngine{h.engine, c.err}, nil)
 		a := h.ask(single)
 		w := h.do(h.browser("ana").request(http.MethodPost, "/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"MariaDB"}}))
 		page := h.browser("ana").page(w, c.status)
@@ -173,11 +177,11 @@ func TestFailedAnswerReturnsTheForm(t *testing.T) {
 		if w.Header().Get("Retry-After") == "" && c.status != http.StatusInsufficientStorage {
 			t.Errorf("%v: no Retry-After", c.err)
 		}
-		if full := strings.Contains(w.Body.String(), "The disk of the server is full"); full != errors.Is(c.err, askback.ErrDiskFull) {
+		if full := strings.Contains(w.Body.String(), "disk is full"); full != errors.Is(c.err, askback.ErrDiskFull) {
 			t.Errorf("%v: the page says that the disk is full: %v", c.err, full)
 		}
 		if strings.Contains(w.Body.String(), "/dev/sda") {
-			t.Error("the page tells what only the log should")
+			t.Error("the page shows what belongs in the log")
 		}
 	}
 }

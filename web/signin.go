@@ -11,59 +11,60 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// An Issuer says who a person is, by OpenID Connect.
+// An Issuer authenticates people with OpenID Connect.
 type Issuer interface {
-	// Address is the issuer's.
+	// Address returns the address of the issuer.
 	Address() string
-	// Name is what people know it by.
+	// Name returns the name of the issuer for people.
 	Name() string
-	// Begin begins to find out, and returns where to send the browser. To is the path
-	// that the person wanted to see. With choose they can choose who they are.
+	// Begin starts a log-in, and returns the address to redirect the browser to. To is
+	// the path to return to. If choose is set, the issuer lets the person choose an
+	// account.
 	Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error)
-	// Finish ends it when the browser is sent back, with an e-mail address that is the
-	// person's own.
+	// Finish completes a log-in when the issuer redirects the browser back. It returns
+	// the person's verified e-mail address, and the path to return to.
 	Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error)
 }
 
-// signInPath begins it. It is a link and no form: a form may lead nowhere but to our
-// own pages.
+// signInPath starts a log-in with the issuer. It is a link and not a form, because the
+// policy lets forms go to Askback's own pages only.
 const signInPath = "/login/oidc"
 
-// signInAt is where to log in to see a path. It names the host to which the issuer
-// sends people back, because the cookie of the way there belongs to a host.
-func (s *site) signInAt(path string, choose bool) string {
+// signInURL returns the address that starts a log-in and returns to path. It is absolute,
+// because the cookie of the log-in must belong to the host that the issuer returns to.
+func (s *site) signInURL(path string, choose bool) string {
 	q := url.Values{"to": {path}}
 	if choose {
 		q.Set("choose", "1")
 	}
-	return s.home + signInPath + "?" + q.Encode()
+	return s.publicURL + signInPath + "?" + q.Encode()
 }
 
-// offer completes the page for browsers that are not logged in: what was not sent, how to
-// log in, and that the log-in leads back.
-func (s *site) offer(n pages.Notice, r *http.Request) pages.Notice {
+// loginNotice completes the page for a browser that is not logged in: whether a form was
+// lost, and how to log in and return.
+func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	n.Body = []string{"This browser is not logged in."}
 	if login.Secret(r) != "" {
-		n.Body = []string{"The log-in of this browser has ended."}
+		n.Body = []string{"Your log-in has expired."}
 	}
 	if r.Method == http.MethodPost {
 		n.Body = append(n.Body, "Nothing was sent. Log in in another tab, then go back here in your browser: what you typed is still there.")
 	}
 	terminal := "run this in a terminal on the machine where Askback runs, and open the link that it prints:"
-	if readable(r.URL.Path) != "/" {
-		terminal = "run this in a terminal on the machine where Askback runs, and open the link that it prints. It leads back to this page:"
+	if returnPath(r.URL.Path) != "/" {
+		terminal = "run this in a terminal on the machine where Askback runs, and open the link that it prints. You will return to this page:"
 	}
 	if s.issuer == nil {
 		n.Body = append(n.Body, "To log in, "+terminal)
 		return n
 	}
-	n.SignIn = pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(readable(r.URL.Path), false), Else: "Or " + terminal}
+	n.SignIn = pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(returnPath(r.URL.Path), false), Alternative: "Or " + terminal}
 	return n
 }
 
-// readable returns the page with the form that was sent to a path, and the list for
-// other paths.
-func readable(path string) string {
+// returnPath returns the path of the page to show after a log-in, for the path that was
+// requested. Unknown paths lead to the inbox, so no address outside Askback is possible.
+func returnPath(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
 	case len(parts) > 2 && parts[1] == "asks" && isID(parts[2]):
@@ -79,131 +80,136 @@ func isID(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// errProxy is a proxy that hides how people come.
+// errProxy reports a request over plain http to a server whose public address is https.
 var errProxy = errors.New("a log-in came over plain http, and the pages are at https")
 
-// mayLogIn says whether a browser that came like this can be logged in at the issuer.
-// It ends at the public address: where that is https, the cookie is one of https.
-func (s *site) mayLogIn(r *http.Request) error {
+// checkConnection returns an error if the browser cannot keep the cookie of a log-in. The
+// issuer returns it to the public address, so with https the request needs https too.
+func (s *site) checkConnection(r *http.Request) error {
 	switch {
-	case strings.HasPrefix(s.home, "https:") && !login.Secure(r):
+	case strings.HasPrefix(s.publicURL, "https:") && !login.Secure(r):
 		return errProxy
 	case !login.Possible(r):
-		return errClear
+		return errInsecure
 	}
 	return nil
 }
 
-// signIn sends a browser to the issuer, if it was a person who wanted that: a page
-// elsewhere could do it too, and make somebody somebody else.
+// signIn redirects the browser to the issuer. A request from another site needs a click
+// first: it could log the person in to an account of an attacker.
 func (s *site) signIn(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	if err := s.mayLogIn(r); err != nil {
+	if err := s.checkConnection(r); err != nil {
 		return err
 	}
 	to, choose := r.URL.Query().Get("to"), r.URL.Query().Has("choose")
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
-		return s.draw(w, r, http.StatusOK, pages.Say(s.frame(), pages.Notice{
+		return s.render(w, r, http.StatusOK, pages.Message(s.frame(), pages.Notice{
 			Heading: "Log in to Askback",
-			Body:    []string{"Another page led you here. Did you want to log in? Otherwise close this page: nothing has happened."},
-			SignIn:  pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(to, choose)},
+			Body:    []string{"A link on another site led you here. Log in only if you want to. Otherwise close this page: nothing has changed."},
+			SignIn:  pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, choose)},
 		}))
 	}
 	address, err := s.issuer.Begin(w, r, to, choose)
 	if err != nil {
-		return s.notSignedIn(w, r, to, err)
+		return s.renderSignInError(w, r, to, err)
 	}
 	http.Redirect(w, r, address, http.StatusSeeOther)
 	return nil
 }
 
-// signedIn logs in a browser that comes back from the issuer, in place of whoever was
-// logged in there.
-func (s *site) signedIn(w http.ResponseWriter, r *http.Request) error {
+// signInCallback logs in a browser that the issuer redirected back. It ends the browser's
+// earlier log-in.
+func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
-	if err := s.mayLogIn(r); err != nil {
+	if err := s.checkConnection(r); err != nil {
 		return err
 	}
 	email, to, err := s.issuer.Finish(w, r)
 	if err != nil {
-		return s.notSignedIn(w, r, to, err)
+		return s.renderSignInError(w, r, to, err)
 	}
-	secret, err := s.gate.SignIn(r.Context(), s.issuer.Address(), email)
+	secret, err := s.auth.SignIn(r.Context(), s.issuer.Address(), email)
 	switch {
 	case errors.Is(err, askback.ErrForbidden):
-		return s.notSignedIn(w, r, to, errStranger{email})
+		return s.renderSignInError(w, r, to, unknownPersonError{email})
 	case errors.Is(err, askback.ErrUnauthorized):
-		return s.notSignedIn(w, r, to, errChanged)
+		return s.renderSignInError(w, r, to, errIssuerChanged)
 	case err != nil:
 		return err
 	}
-	s.log.Info("somebody logged in", "email", email)
+	s.log.Info("person logged in", "email", email)
 	if old := login.Secret(r); old != "" {
-		if err := s.gate.Logout(r.Context(), old); err != nil {
-			s.log.Warn("the log-in before could not be ended", "error", err)
+		if err := s.auth.Logout(r.Context(), old); err != nil {
+			s.log.Warn("ending the earlier log-in failed", "error", err)
 		}
 	}
 	login.SetCookie(w, r, secret, askback.SignInTime)
-	login.TakeReturnPath(w, r) // the issuer's answer says where to go
+	login.TakeReturnPath(w, r) // deletes its cookie; the issuer's reply has the path
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// errChanged is an issuer that the settings do not have any more.
-var errChanged = errors.New("login.oidc was taken out or changed; start the server again")
+// errIssuerChanged reports an issuer that is no longer in the settings.
+var errIssuerChanged = errors.New("login.oidc was removed or changed; restart the server")
 
-// errStranger is somebody whom the issuer knows, and we do not.
-type errStranger struct{ email string }
+// unknownPersonError reports an e-mail address that is not in the settings.
+type unknownPersonError struct{ email string }
 
-func (e errStranger) Error() string { return e.email + " is none of those who answer here" }
+func (e unknownPersonError) Error() string {
+	return e.email + " is not the address of a person in the settings"
+}
 
-// notSignedIn says why somebody is not let in. What the issuer said is for the log:
-// a stranger may have written it.
-func (s *site) notSignedIn(w http.ResponseWriter, r *http.Request, to string, err error) error {
-	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), At: s.signInAt(to, false)}}, http.StatusForbidden
-	var stranger errStranger
+// renderSignInError shows why a log-in failed. Text of the issuer goes to the log only,
+// because an attacker may have written it.
+func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to string, err error) error {
+	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)}}, http.StatusForbidden
+	var unknown unknownPersonError
 	switch {
-	case errors.As(err, &stranger):
-		n.Heading = "Not one of those who answer here"
+	case errors.As(err, &unknown):
+		n.Heading = "This address is not registered"
 		n.Body = []string{
-			s.issuer.Name() + " says that you are " + stranger.email + ". Nobody with this address answers here.",
-			"If that is a mistake, whoever runs this server can add the address. Or choose another account:",
+			s.issuer.Name() + " confirmed that you are " + unknown.email + ". This address is not registered here.",
+			"The person who runs this server can add it. Or choose another account:",
 		}
-		n.SignIn.At = s.signInAt(to, true)
+		n.SignIn.URL = s.signInURL(to, true)
 	case errors.Is(err, login.ErrNotPending):
-		n.Body = []string{"This log-in did not begin in this browser, or it took too long. Nothing has changed. Begin again:"}
-		n.SignIn.At = s.signInAt("/", false)
+		n.Body = []string{"This log-in was started in another browser, or it took too long. Nothing has changed. Start again:"}
+		n.SignIn.URL = s.signInURL("/", false)
 	case errors.Is(err, login.ErrNoEmail):
-		n.Body = []string{s.issuer.Name() + " does not tell whether you have an e-mail address that is yours. Nobody can log in like that: tell whoever runs this server."}
-	case errors.Is(err, login.ErrClient), errors.Is(err, errChanged):
+		n.Body = []string{s.issuer.Name() + " does not report whether your e-mail address is confirmed, so no one can log in. Please tell the person who runs this server."}
+	case errors.Is(err, login.ErrClient), errors.Is(err, errIssuerChanged):
 		status = http.StatusServiceUnavailable
-		n.Heading = "Logging in does not work now"
-		n.Body = []string{"This server has to be set up anew before anybody can log in with " + s.issuer.Name() + ". Tell whoever runs it."}
+		n.Heading = "Log-in is not available"
+		n.Body = []string{
+			"The settings of this server for " + s.issuer.Name() + " do not work. Please tell the person who runs it.",
+			"To log in without " + s.issuer.Name() + ", run this in a terminal on the machine where Askback runs:",
+		}
 		n.SignIn = pages.SignIn{}
 		n.Command = "askback login"
 	case errors.Is(err, login.ErrUnverified):
-		n.Body = []string{s.issuer.Name() + " has not confirmed that your e-mail address is yours. Have it confirmed there, or choose another account:"}
-		n.SignIn.At = s.signInAt(to, true)
+		n.Body = []string{s.issuer.Name() + " has not confirmed your e-mail address. Confirm it there, or choose another account:"}
+		n.SignIn.URL = s.signInURL(to, true)
 	case errors.Is(err, login.ErrDenied), errors.Is(err, login.ErrInvalid):
-		n.Body = []string{s.issuer.Name() + " did not let you in. You can try again:"}
+		n.Body = []string{s.issuer.Name() + " rejected the log-in. You can try again:"}
 	case errors.Is(err, login.ErrUnreachable):
 		status = http.StatusServiceUnavailable
-		n.Heading = "Logging in does not work now"
-		n.Body = []string{s.issuer.Name() + " does not answer as it should. It is not your fault. Try again in a moment:"}
+		n.Heading = "Log-in is not available"
+		n.Body = []string{s.issuer.Name() + " cannot be reached or sent an invalid reply. Try again in a moment:"}
 		w.Header().Set("Retry-After", "5")
 	case errors.Is(err, login.ErrTooMany):
 		status = http.StatusServiceUnavailable
 		n.Heading = "Try again in a moment"
-		n.Body = []string{"Too many people log in just now:"}
+		n.Body = []string{"Too many people are logging in right now:"}
 		w.Header().Set("Retry-After", "1")
 	default:
 		return err
 	}
 	if errors.Is(err, login.ErrNotPending) || errors.Is(err, login.ErrTooMany) {
-		s.log.Debug("somebody was not logged in", "error", err)
+		s.log.Debug("log-in failed", "error", err)
 	} else {
-		s.log.Warn("somebody was not logged in", "error", err)
+		s.log.Warn("log-in failed", "error", err)
 	}
-	return s.draw(w, r, status, pages.Say(s.frame(), n))
+	return s.render(w, r, status, pages.Message(s.frame(), n))
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// vouches is an issuer that finds out at once what it is told to.
-type vouches struct {
+// fakeIssuer is an issuer that returns what the test sets.
+type fakeIssuer struct {
 	email  string
 	err    error
 	to     string
@@ -23,81 +23,81 @@ type vouches struct {
 	begun  int
 }
 
-func (v *vouches) Address() string { return "https://id.example.com" }
+func (v *fakeIssuer) Address() string { return "https://id.example.com" }
 
-func (v *vouches) Name() string { return "id.example.com" }
+func (v *fakeIssuer) Name() string { return "id.example.com" }
 
-func (v *vouches) Begin(_ http.ResponseWriter, _ *http.Request, to string, choose bool) (string, error) {
+func (v *fakeIssuer) Begin(_ http.ResponseWriter, _ *http.Request, to string, choose bool) (string, error) {
 	v.to, v.choose = to, choose
 	v.begun++
 	return "https://id.example.com/authorize", v.err
 }
 
-func (v *vouches) Finish(http.ResponseWriter, *http.Request) (email, to string, err error) {
+func (v *fakeIssuer) Finish(http.ResponseWriter, *http.Request) (email, to string, err error) {
 	return v.email, v.to, v.err
 }
 
 const home = "http://127.0.0.1:7575"
 
-func issued(t *testing.T) (*house, *vouches) {
-	h, v := newHouse(t), &vouches{}
+func newServerWithIssuer(t *testing.T) (*server, *fakeIssuer) {
+	h, v := newServer(t), &fakeIssuer{}
 	h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
-	h.public(v, home)
+	h.setIssuer(v, home)
 	return h, v
 }
 
-// public gives the pages an issuer and the address where people reach them.
-func (h *house) public(v *vouches, home string) {
+// setIssuer sets the issuer and the public address of the pages.
+func (h *server) setIssuer(v *fakeIssuer, home string) {
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
 }
 
-// Whoever is not logged in is led to the issuer, and from there to what they wanted to
-// see.
+// A browser that is not logged in goes to the issuer, and then to the page that it
+// asked for.
 func TestSignInReturnsToTheAsk(t *testing.T) {
-	h, v := issued(t)
+	h, v := newServerWithIssuer(t)
 	a := h.ask(single)
-	nobody := browser{h, ""}
-	page := nobody.open("/asks/"+a.ID, http.StatusUnauthorized)
+	anonymous := browser{h, ""}
+	page := anonymous.open("/asks/"+a.ID, http.StatusUnauthorized)
 	at := page.one(t, ".notice .button")
-	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID || at.words() != "Log in with id.example.com" {
-		t.Errorf("the way in is %q: %s", got, at.words())
+	if got := at.attr["href"]; got != home+"/login/oidc?to=%2Fasks%2F"+a.ID || at.visibleText() != "Log in with id.example.com" {
+		t.Errorf("the way in is %q: %s", got, at.visibleText())
 	}
-	if strings.Contains(page.words(), "database") {
-		t.Errorf("a stranger reads %s", page.words())
+	if strings.Contains(page.visibleText(), "database") {
+		t.Errorf("a visitor reads %s", page.visibleText())
 	}
-	w := h.do(nobody.request(http.MethodGet, "/login/oidc?to=%2Fasks%2F"+a.ID, nil))
+	w := h.do(anonymous.request(http.MethodGet, "/login/oidc?to=%2Fasks%2F"+a.ID, nil))
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "https://id.example.com/authorize" || w.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("got %d %v", w.Code, w.Header())
 	}
 	v.email = "Ana@example.com"
-	w = h.do(nobody.request(http.MethodGet, login.CallbackPath+"?code=x&state=y", nil))
+	w = h.do(anonymous.request(http.MethodGet, login.CallbackPath+"?code=x&state=y", nil))
 	cookies := w.Result().Cookies()
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/asks/"+a.ID || len(cookies) != 1 || cookies[0].MaxAge != int(askback.SignInTime.Seconds()) {
 		t.Fatalf("got %d %v", w.Code, w.Header())
 	}
-	got := browser{h, cookies[0].Value}.settles(a, url.Values{"action": {"answer"}, "q1": {"0"}})
+	got := browser{h, cookies[0].Value}.settle(a, url.Values{"action": {"answer"}, "q1": {"0"}})
 	if got.Actor.Name != "ana" || got.Channel != askback.ChannelWeb {
 		t.Errorf("it was answered by %+v via %s", got.Actor, got.Channel)
 	}
 }
 
-// Where the server itself is wrong nobody is told to try again.
+// If the settings of the server are wrong, the page does not offer to try again.
 func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
-	for name, broken := range map[string]func(*house, *vouches){
-		"a wrong secret":      func(_ *house, v *vouches) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
-		"an issuer that went": func(h *house, _ *vouches) { h.engine.Set(engine.Settings{Issuer: "https://id.example.org"}) },
+	for name, broken := range map[string]func(*server, *fakeIssuer){
+		"a wrong secret":      func(_ *server, v *fakeIssuer) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
+		"an issuer that went": func(h *server, _ *fakeIssuer) { h.engine.Set(engine.Settings{Issuer: "https://id.example.org"}) },
 	} {
-		h, v := issued(t)
+		h, v := newServerWithIssuer(t)
 		v.email, v.to = "ana@example.com", "/"
 		broken(h, v)
 		page := browser{h, ""}.open(login.CallbackPath, http.StatusServiceUnavailable)
-		if len(page.all(".notice .button")) != 0 || !strings.Contains(page.words(), "Tell whoever runs it") || page.one(t, ".command").words() != "askback login" {
-			t.Errorf("%s: %s", name, page.words())
+		if len(page.all(".notice .button")) != 0 || !strings.Contains(page.visibleText(), "Please tell the person who runs it") || page.one(t, ".command").visibleText() != "askback login" {
+			t.Errorf("%s: %s", name, page.visibleText())
 		}
 	}
 }
 
-// Each way not to get in has its page, with a way to try again, and no cookie.
+// Each failure of a log-in has a page that offers another try, and sets no cookie.
 func TestSignInErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		email  string
@@ -105,21 +105,21 @@ func TestSignInErrors(t *testing.T) {
 		status int
 		says   string
 	}{
-		"a stranger":     {"<b>eve</b>@example.com", nil, 403, "<b>eve</b>@example.com"},
-		"another":        {"", login.ErrNotPending, 403, "did not begin in this browser"},
+		"unknown":        {"<b>eve</b>@example.com", nil, 403, "<b>eve</b>@example.com"},
+		"expired":        {"", login.ErrNotPending, 403, "started in another browser"},
 		"not verified":   {"", login.ErrUnverified, 403, "has not confirmed"},
-		"no word of it":  {"", login.ErrNoEmail, 403, "does not tell"},
-		"denied":         {"", fmt.Errorf("%w: <i>secret</i>", login.ErrDenied), 403, "did not let you in"},
-		"a broken token": {"", login.ErrInvalid, 403, "did not let you in"},
-		"away":           {"", fmt.Errorf("%w: secret", login.ErrUnreachable), 503, "does not answer"},
+		"no e-mail":      {"", login.ErrNoEmail, 403, "does not report whether"},
+		"denied":         {"", fmt.Errorf("%w: <i>secret</i>", login.ErrDenied), 403, "rejected the log-in"},
+		"a broken token": {"", login.ErrInvalid, 403, "rejected the log-in"},
+		"unreachable":    {"", fmt.Errorf("%w: secret", login.ErrUnreachable), 503, "cannot be reached"},
 	} {
-		h, v := issued(t)
+		h, v := newServerWithIssuer(t)
 		v.email, v.err, v.to = c.email, c.err, "/asks/ask_1"
 		r := browser{h, ""}.request(http.MethodGet, login.CallbackPath, nil)
 		w := h.do(r)
 		page := browser{h, ""}.page(w, c.status)
-		if !strings.Contains(page.words(), c.says) || strings.Contains(page.words(), "secret") {
-			t.Errorf("%s: the page says %s", name, page.words())
+		if !strings.Contains(page.visibleText(), c.says) || strings.Contains(page.visibleText(), "secret") {
+			t.Errorf("%s: the page says %s", name, page.visibleText())
 		}
 		if len(w.Result().Cookies()) != 0 || w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: got %v", name, w.Header())
@@ -133,8 +133,8 @@ func TestSignInErrors(t *testing.T) {
 	}
 }
 
-// A log-in that would travel in the clear is not begun, nor ended; and where the pages
-// are at https, no cookie is given that is not one of https, whatever a proxy says.
+// A log-in over plain http from another machine neither starts nor ends. If the pages
+// use https, only an https cookie is set, whatever a proxy claims.
 func TestSignInNeedsHTTPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		home, host, proto string
@@ -147,8 +147,8 @@ func TestSignInNeedsHTTPS(t *testing.T) {
 		"a proxy that hides it all": {"https://ask.example.com", "127.0.0.1:7575", "", false},
 		"a proxy that hides Host":   {"https://ask.example.com", "127.0.0.1:7575", "https", true},
 	} {
-		h, v := issued(t)
-		h.public(v, c.home)
+		h, v := newServerWithIssuer(t)
+		h.setIssuer(v, c.home)
 		v.email, v.to = "ana@example.com", "/"
 		for _, path := range []string{"/login/oidc", login.CallbackPath} {
 			r := browser{h, ""}.request(http.MethodGet, path, nil)
@@ -168,10 +168,10 @@ func TestSignInNeedsHTTPS(t *testing.T) {
 	}
 }
 
-// A page elsewhere logs nobody in by leading them here.
+// A link on another site does not start a log-in.
 func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	for from, begins := range map[string]bool{"": true, "none": true, "same-origin": true, "cross-site": false, "same-site": false} {
-		h, v := issued(t)
+		h, v := newServerWithIssuer(t)
 		r := browser{h, ""}.request(http.MethodGet, "/login/oidc?to=/grants&choose=1", nil)
 		if from != "" {
 			r.Header.Set("Sec-Fetch-Site", from)
@@ -192,10 +192,9 @@ func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// A form that is sent by somebody who is not logged in any more leads to the page on
-// which it stands.
+// A form from a browser that is no longer logged in leads to the page of the form.
 func TestReturnPathAfterSignIn(t *testing.T) {
-	h, _ := issued(t)
+	h, _ := newServerWithIssuer(t)
 	a := h.ask(single)
 	for path, want := range map[string]string{
 		"/asks/" + a.ID: "/asks/" + a.ID, "/asks/" + a.ID + "/claim": "/asks/" + a.ID, "/grants/gr_1/revoke": "/grants",
@@ -205,8 +204,8 @@ func TestReturnPathAfterSignIn(t *testing.T) {
 		if got := page.one(t, ".notice .button").attr["href"]; got != home+"/login/oidc?to="+url.QueryEscape(want) {
 			t.Errorf("%s leads to %s", path, got)
 		}
-		if !strings.Contains(page.words(), "Nothing was sent") {
-			t.Errorf("%s: %s", path, page.words())
+		if !strings.Contains(page.visibleText(), "Nothing was sent") {
+			t.Errorf("%s: %s", path, page.visibleText())
 		}
 	}
 	if h.get(a.ID).Settled() {
@@ -214,9 +213,9 @@ func TestReturnPathAfterSignIn(t *testing.T) {
 	}
 }
 
-// A browser is logged in once: the log-in before ends.
+// A new log-in ends the earlier one of the browser.
 func TestSignInEndsTheEarlierSession(t *testing.T) {
-	h, v := issued(t)
+	h, v := newServerWithIssuer(t)
 	v.email, v.to = "ana@example.com", "/"
 	var b browser
 	for range 3 {
@@ -230,37 +229,37 @@ func TestSignInEndsTheEarlierSession(t *testing.T) {
 	}
 }
 
-// A form of which the rest comes when its sender was put out is not taken.
+// A form is rejected if its sender was removed while it was read.
 func TestRemovedPersonCannotFinishAForm(t *testing.T) {
-	h, v := issued(t)
+	h, v := newServerWithIssuer(t)
 	v.email, v.to = "ana@example.com", "/"
 	a := h.ask(single)
 	secret := h.do(browser{h, ""}.request(http.MethodGet, login.CallbackPath, nil)).Result().Cookies()[0].Value
 	for _, path := range []string{"/asks/" + a.ID, "/grants/gr_1/revoke"} {
 		h.engine.Set(engine.Settings{Issuer: "https://id.example.com", People: []askback.Person{{Name: "ana", Email: "ana@example.com"}}})
 		r := browser{h, secret}.request(http.MethodPost, path, url.Values{})
-		r.Body = late{strings.NewReader(url.Values{"action": {"answer"}, "q1": {"0"}}.Encode()), func() { h.engine.Set(engine.Settings{}) }}
+		r.Body = slowBody{strings.NewReader(url.Values{"action": {"answer"}, "q1": {"0"}}.Encode()), func() { h.engine.Set(engine.Settings{}) }}
 		if w := h.do(r); w.Code != http.StatusUnauthorized {
 			t.Errorf("%s: got %d", path, w.Code)
 		}
 	}
 	if h.get(a.ID).Settled() {
-		t.Error("it is answered by somebody who is out")
+		t.Error("a removed person answered it")
 	}
 }
 
-// late is a body during which something happens.
-type late struct {
+// slowBody is a body that calls during while it is read.
+type slowBody struct {
 	*strings.Reader
 	during func()
 }
 
-func (l late) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) }
-func (l late) Close() error               { return nil }
+func (l slowBody) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) }
+func (l slowBody) Close() error               { return nil }
 
-// Without an issuer there is no such door.
+// Without an issuer there is no page to sign in.
 func TestNoSignInWithoutAnIssuer(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for _, path := range []string{"/login/oidc", login.CallbackPath} {
 		browser{h, ""}.open(path, http.StatusNotFound)
 	}

@@ -10,126 +10,125 @@ import (
 	"github.com/askback/askback"
 )
 
-// A person who answered elsewhere is not told that another one was quicker.
+// A person who answered in another window or terminal is named as the first to answer.
 func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	for via, want := range map[askback.Channel]string{
 		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
 		askback.ChannelAPI: "You answered this over the API: SQLite",
 	} {
-		h := newHouse(t)
+		h := newServer(t)
 		a := h.ask(single)
 		p := askback.Principal{Kind: askback.Responder, Name: "ana", Channel: via}
 		if _, err := h.engine.As(p).Answer(t.Context(), a.ID, askback.Choose("SQLite")); err != nil {
 			t.Fatal(err)
 		}
 		page := h.browser("ana").send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1": {"0"}}, http.StatusConflict)
-		if got := page.one(t, ".winner").words(); got != want {
+		if got := page.one(t, ".winner").visibleText(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		if got := page.one(t, "h1").words(); got != "Already answered" {
+		if got := page.one(t, "h1").visibleText(); got != "Already answered" {
 			t.Errorf("the heading is %q", got)
 		}
-		if strings.Contains(page.words(), "Yours did not") {
+		if strings.Contains(page.visibleText(), "Yours did not") {
 			t.Error("the page speaks of two people")
 		}
 	}
 }
 
-// The same for decisions.
 func TestOwnLateDecisionNamesTheChannel(t *testing.T) {
 	for decision, want := range map[askback.Decision]string{
 		askback.Approve: "You approved this at the terminal", askback.ApproveAll: "You approved this at the terminal", askback.Deny: "You denied this at the terminal",
 	} {
-		h := newHouse(t)
+		h := newServer(t)
 		a := h.ask(call)
 		p := askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelTerminal}
 		if _, err := h.engine.As(p).Answer(t.Context(), a.ID, askback.Decide(decision, "")); err != nil {
 			t.Fatal(err)
 		}
 		page := h.browser("ana").send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
-		if got := page.one(t, ".winner").words(); got != want {
+		if got := page.one(t, ".winner").visibleText(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
-// A page of a settled ask shows what was asked, without a fold, and one reason.
+// The page of a settled ask shows the question, unfolded, and the reason once.
 func TestSettledPageShowsTheRequest(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	ana := h.browser("ana")
 	r := free
 	r.Timeout = time.Minute
 	expired := h.ask(r)
 	h.now = h.now.Add(time.Hour)
-	if err := second(h.seat(askback.Responder, "ana").Answer(t.Context(), expired.ID, askback.Answer{})); err == nil {
+	if err := errorOf(h.client(askback.Responder, "ana").Answer(t.Context(), expired.ID, askback.Answer{})); err == nil {
 		t.Fatal("the deadline did not pass")
 	}
 	page := ana.open("/asks/"+expired.ID, http.StatusOK)
-	if got := page.one(t, "h1").words(); got != "Expired" {
+	if got := page.one(t, "h1").visibleText(); got != "Expired" {
 		t.Errorf("the heading is %q", got)
 	}
-	result := page.one(t, ".result").words()
+	result := page.one(t, ".result").visibleText()
 	if !strings.HasPrefix(result, "The deadline passed without an answer") || !strings.Contains(result, "What should it be called?") {
 		t.Errorf("the result is %s", result)
 	}
-	for _, twice := range []string{"Reason", "nobody", "timer"} {
+	for _, twice := range []string{"Reason", "in time", "timer"} {
 		if strings.Contains(result, twice) {
 			t.Errorf("%q is in %s", twice, result)
 		}
 	}
 	declined := h.ask(single)
-	ana.settles(declined, url.Values{"action": {"decline"}})
-	if got := ana.open("/asks/"+declined.ID, http.StatusOK).one(t, ".result").words(); !strings.Contains(got, "Which database should we use?") {
+	ana.settle(declined, url.Values{"action": {"decline"}})
+	if got := ana.open("/asks/"+declined.ID, http.StatusOK).one(t, ".result").visibleText(); !strings.Contains(got, "Which database should we use?") {
 		t.Errorf("the question is not in %s", got)
 	}
 	for action, label := range map[string]string{"approve": "Approved, exactly these arguments", "deny": "Not approved: the arguments"} {
 		a := h.ask(call)
-		ana.settles(a, url.Values{"action": {action}})
-		got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").words()
+		ana.settle(a, url.Values{"action": {action}})
+		got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".result").visibleText()
 		if !strings.Contains(got, label) || !strings.Contains(got, "drop table orders") {
 			t.Errorf("after %s: %s", action, got)
 		}
 	}
 }
 
-// The head of a settled page does not read as if the agent had answered.
+// The top of a settled page does not read as if the agent had answered.
 func TestPageNamesTheAgent(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
-	ana.settles(a, url.Values{"action": {"answer"}, "q1": {"1"}})
-	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".asker").words(); !strings.HasPrefix(got, "Answered asked by deploy-bot") {
+	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
+	if got := ana.open("/asks/"+a.ID, http.StatusOK).one(t, ".ask-header").visibleText(); !strings.HasPrefix(got, "Answered asked by deploy-bot") {
 		t.Errorf("the head is %q", got)
 	}
 }
 
-// Declining settles an ask, and the page says that it does.
+// The page says that declining settles the ask.
 func TestDeclineSaysThatTheRequestEnds(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	for want, r := range map[string]askback.Request{
 		"This ends the request without an answer.": single, "This ends the request without approval.": call,
 	} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
-		if got := page.one(t, ".decline").words(); !strings.Contains(got, want) || !strings.HasPrefix(got, "Decline to") {
+		if got := page.one(t, ".decline").visibleText(); !strings.Contains(got, want) || !strings.HasPrefix(got, "Decline to") {
 			t.Errorf("it says %q, want %q", got, want)
 		}
-		if got := page.words(); strings.Contains(got, "leave it open") || strings.Contains(got, "Neither") {
+		if got := page.visibleText(); strings.Contains(got, "leave it open") || strings.Contains(got, "Neither") {
 			t.Errorf("it says %s", got)
 		}
 	}
 }
 
-// Two approvals of one tool can be told apart in the list.
+// The list shows the arguments, so that two calls of one tool differ.
 func TestListShowsTheArguments(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	long := `{"paths":["` + strings.Repeat("x", 5_000) + `"]}`
 	for _, input := range []string{`{"to":"ben"}`, `{"to":"\u0065ve"}`, `{"to":"<b>\u202e"}`, long} {
 		h.ask(askback.Request{Confirmation: &askback.Confirmation{ToolName: "mail.send", Input: []byte(input)}})
 		h.now = h.now.Add(time.Second)
 	}
 	var got []string
-	for _, row := range h.browser("ana").open("/", http.StatusOK).all(".row .says") {
-		got = append(got, row.words())
+	for _, row := range h.browser("ana").open("/", http.StatusOK).all(".row .agent-text") {
+		got = append(got, row.visibleText())
 	}
 	want := []string{`Run mail.send? { "to": "ben" }`, `Run mail.send? { "to": "eve" }`, `Run mail.send? { "to": "<b>\u202e" }`}
 	if len(got) != 4 || strings.Join(got[:3], "\n") != strings.Join(want, "\n") {
@@ -140,21 +139,21 @@ func TestListShowsTheArguments(t *testing.T) {
 	}
 }
 
-// What a person who is logged in sees of an error keeps the name and the log-out.
+// The error page of a person who is logged in keeps the name and the log-out.
 func TestErrorPagesKeepTheHeader(t *testing.T) {
-	h := newHouse(t)
+	h := newServer(t)
 	ana := h.browser("ana")
 	for _, path := range []string{"/nowhere", "/asks/ask_none"} {
 		head := ana.open(path, http.StatusNotFound).one(t, ".top")
-		if got := head.words(); !strings.Contains(got, "ana") || !strings.Contains(got, "Log out") {
+		if got := head.visibleText(); !strings.Contains(got, "ana") || !strings.Contains(got, "Log out") {
 			t.Errorf("%s has the header %q", path, got)
 		}
 	}
-	if got := (browser{h, ""}).open("/nowhere", http.StatusNotFound).one(t, ".top").words(); got != "Askback" {
-		t.Errorf("a stranger sees %q", got)
+	if got := (browser{h, ""}).open("/nowhere", http.StatusNotFound).one(t, ".top").visibleText(); got != "Askback" {
+		t.Errorf("a visitor sees %q", got)
 	}
 	page := ana.open("/login", http.StatusOK)
-	if got := page.words(); !strings.Contains(got, "This browser is logged in as ana.") || strings.Contains(got, "not logged in") {
+	if got := page.visibleText(); !strings.Contains(got, "This browser is logged in as ana.") || strings.Contains(got, "not logged in") {
 		t.Errorf("/login says %s", got)
 	}
 	(browser{h, ""}).open("/login", http.StatusUnauthorized)

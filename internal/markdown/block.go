@@ -6,14 +6,14 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxDepth is how deep lists and quotes go. What is deeper stands as it was typed.
+// maxDepth is how deep lists and quotes are nested. Deeper marks are text.
 const maxDepth = 4
 
-// parser reads a text. It counts the bytes it looks at, so that a test can tell that no
-// text makes it look at them again and again.
+// parser parses a text. It counts the bytes that it reads, so that a test can check
+// that no text is read again and again.
 type parser struct{ work int }
 
-// kind is what a line begins.
+// kind is the kind of block that a line begins.
 type kind uint8
 
 const (
@@ -29,7 +29,8 @@ const (
 	number
 )
 
-// lines breaks a text. Tabs at the front of a line become spaces: they are counted.
+// lines splits a text into lines, and replaces the tabs at the front of each by
+// spaces.
 func lines(src string) []string {
 	all := strings.Split(src, "\n")
 	for i, line := range all {
@@ -77,7 +78,7 @@ func (p *parser) blocks(rest []string, depth int) []Block {
 	return out
 }
 
-// kind looks at the first line, and for a table at the one below.
+// kind returns the kind of the first line. For a table it also reads the second line.
 func (p *parser) kind(rest []string, depth int) kind {
 	line := rest[0]
 	p.work += len(line) + 1
@@ -104,9 +105,10 @@ func (p *parser) kind(rest []string, depth int) kind {
 	return words
 }
 
+// indent returns the number of spaces at the front of a line.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// dedent takes away at most n spaces.
+// dedent removes at most n spaces from the front.
 func dedent(line string, n int) string { return line[min(indent(line), n):] }
 
 // run counts how often s begins with c.
@@ -118,7 +120,7 @@ func run(s string, c byte) int {
 	return n
 }
 
-// fenceOf returns the fence that a line begins with, or nothing.
+// fenceOf returns the fence that a line begins with, or "".
 func fenceOf(front string) string {
 	for _, c := range []byte("`~") {
 		n := run(front, c)
@@ -148,7 +150,7 @@ func (p *parser) fence(rest []string) (Block, int) {
 	return Code{safetext.Line(label), safetext.Code(strings.Join(code, "\n"))}, n
 }
 
-// indented reads code that is pushed in by four spaces. Blank lines inside belong to it.
+// indented reads code that is indented by four spaces, with the blank lines in it.
 func (p *parser) indented(rest []string) (Block, int) {
 	var code []string
 	n := 0
@@ -166,6 +168,7 @@ func (p *parser) indented(rest []string) (Block, int) {
 	return Code{Text: safetext.Code(strings.Join(code[:n], "\n"))}, n
 }
 
+// headingOf returns the level of the heading that a line begins, or 0.
 func headingOf(front string) int {
 	n := run(front, '#')
 	if n > 6 || len(front) == n || front[n] != ' ' || strings.TrimSpace(front[n:]) == "" {
@@ -180,7 +183,8 @@ func (p *parser) heading(line string) Block {
 	return Heading{level, p.spans(strings.TrimSpace(line[level:]))}
 }
 
-// isRule holds for three or more of the same mark, however far apart.
+// isRule reports whether a line has three or more of the same mark and otherwise
+// spaces.
 func isRule(front string) bool {
 	n := 0
 	for i := range len(front) {
@@ -208,8 +212,8 @@ func (p *parser) quote(rest []string, depth int) (Block, int) {
 	return Quote{p.blocks(inner, depth+1)}, len(inner)
 }
 
-// paragraph takes the lines up to one that begins something else. Only a 1 begins a list
-// in the middle of it: a sentence may end in "2019."
+// paragraph reads the lines up to the next block. A numbered list interrupts a
+// paragraph only if it starts at 1, because a sentence may end in "2019."
 func (p *parser) paragraph(rest []string, depth int) (Block, int) {
 	n := 1
 	for n < len(rest) {

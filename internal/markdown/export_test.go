@@ -1,6 +1,6 @@
 package markdown
 
-// Work returns how many bytes are looked at to read a text.
+// Work returns how many bytes Parse reads, counting repeated reads.
 func Work(src string) int {
 	var p parser
 	p.blocks(lines(src), 0)

@@ -7,30 +7,29 @@ import (
 	"unicode"
 )
 
-// suspicion says in a sentence why a person should look twice at where a link leads, or
-// nothing.
+// suspicion returns why a person should check where a link leads, or "".
 func suspicion(host string, user bool, text string) string {
 	host = strings.ToLower(host)
 	switch {
 	case user:
-		return "Look twice: the address begins with a name before an @, and leads to what stands behind it."
+		return "Check this link: its address has a name before an @, and leads to the host after it."
 	case strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--"):
-		return "Look twice: the host is written in code (xn--), and browsers may show it as another."
+		return "Check this link: the host is encoded (xn--), and browsers may display it as another."
 	case isOddNumber(host):
-		return "Look twice: the host is a number, written so that it is hard to read."
+		return "Check this link: the host is a number in a form that is hard to read."
 	case strings.ContainsFunc(host, isOdd):
-		return "Look twice: the host has signs that only look like ordinary ones."
+		return "Check this link: the host has characters that only look like ordinary ones."
 	}
 	for label := range strings.SplitSeq(host, ".") {
 		if isMixed(label) {
-			return "Look twice: the host mixes letters of several scripts that can look alike."
+			return "Check this link: the host mixes letters of several scripts that can look alike."
 		}
 		if looksLatin(label, host) {
-			return "Look twice: the host has letters that look Latin and are not."
+			return "Check this link: the host has letters that look Latin but are not."
 		}
 	}
 	if named := hostsIn(text); len(named) > 0 && !slices.Contains(named, bare(host)) {
-		return "Look twice: the text names another host than the address."
+		return "Check this link: its text names another host than its address."
 	}
 	return ""
 }
@@ -39,14 +38,15 @@ func bare(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(host), "www."), ".")
 }
 
-// isOdd holds for what is neither ASCII nor of any script: a full stop of full width, a
-// slash that is none.
+// isOdd reports whether a character is neither ASCII nor a letter, mark or digit, such
+// as a full-width full stop.
 func isOdd(r rune) bool {
 	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '·' && r != '・'
 }
 
-// isOddNumber holds for 2130706433, 0x7f.1 and 010.0.0.1, which browsers take for
-// addresses. Four plain numbers are one that people can read.
+// isOddNumber reports whether a host is a number that browsers read as an IP address,
+// such as 2130706433, 0x7f.1 or 010.0.0.1. Four plain numbers are readable, and not
+// odd.
 func isOddNumber(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]
@@ -65,14 +65,15 @@ func isOddNumber(host string) bool {
 	return len(labels) != 4
 }
 
-// together are scripts that are written side by side (UTS 39, highly restrictive).
+// together are sets of scripts that are written together (UTS 39, highly restrictive).
 var together = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
 }
 
-// isMixed says whether a label has letters of scripts that are not written together.
+// isMixed reports whether a label has letters of scripts that are not written
+// together.
 func isMixed(label string) bool {
 	var scripts []string
 	for _, r := range label {
@@ -85,8 +86,8 @@ func isMixed(label string) bool {
 	})
 }
 
-// scriptOf names the script of a letter; "" is one that many share. A letter is of one
-// script only, so it does not matter in which order they are asked.
+// scriptOf returns the script of a letter, or "" if many scripts share it. A letter
+// has one script only, so the order of the search does not matter.
 func scriptOf(r rune) string {
 	if r <= unicode.MaxASCII {
 		if unicode.IsLetter(r) {
@@ -102,8 +103,9 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// looksLatin holds for a label in other letters that all look like Latin ones, under a
-// domain in Latin letters, and for Latin letters that no language near writes so.
+// looksLatin reports whether a label has letters that imitate Latin ones: letters of
+// another script under a Latin top-level domain, or Latin letters that few languages
+// use.
 func looksLatin(label, host string) bool {
 	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isWritten(r) }) {
 		return true
@@ -112,7 +114,8 @@ func looksLatin(label, host string) bool {
 	return isASCII(top) && !isASCII(label) && isASCII(Skeleton(label))
 }
 
-// isWritten holds for the Latin letters of European languages and of Vietnamese.
+// isWritten reports whether a Latin letter is used in European languages or in
+// Vietnamese.
 func isWritten(r rune) bool {
 	switch {
 	case r == 'ı', r == 'ĸ', r == 'ŀ', r == 'ŉ', r == 'ſ':
@@ -150,8 +153,8 @@ func before(s, mark string) string {
 	return s
 }
 
-// isHost tells example.com from main.go. An ending that files have as well counts from
-// three parts on.
+// isHost reports whether a word is a host such as example.com, and not a file such as
+// main.go. An ending that is also a file's needs three labels.
 func isHost(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {

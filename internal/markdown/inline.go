@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A piece is text of one look before it is known which stars are marks.
+// A piece is text in one style, before it is known which stars are marks.
 type piece struct {
 	text string
 	code bool
@@ -16,17 +16,17 @@ type piece struct {
 	star star
 }
 
-// A star is one to three of them in a row: emphasis, strong or both.
+// A star is one to three stars in a row: emphasis, strong or both.
 type star struct {
 	n          int // 0: this piece is no star
 	may        flank
 	strong, em int // what it opens, or with a minus closes, once it is known to be a mark
 }
 
-// A flank says on which side of a word a star stands.
+// A flank reports whether a star can open or close emphasis.
 type flank struct{ opens, closes bool }
 
-// spans reads the marks inside a block.
+// spans parses the marks inside a block.
 func (p *parser) spans(s string) []Span {
 	l := inline{parser: p, src: s}
 	for l.pos < len(s) {
@@ -47,7 +47,7 @@ type inline struct {
 	vain   [maxTicks + 1]bool // so many backticks were looked for, and there are none
 }
 
-// maxTicks is how many backticks begin code at most. More are text.
+// maxTicks is how many backticks can begin code. More are text.
 const maxTicks = 3
 
 func (l *inline) next() {
@@ -69,7 +69,7 @@ func (l *inline) next() {
 	}
 }
 
-// flush makes a piece of the plain text up to a position.
+// flush adds the plain text up to a position as a piece.
 func (l *inline) flush(end int) {
 	if end > l.start {
 		l.pieces = append(l.pieces, piece{text: l.src[l.start:end]})
@@ -84,7 +84,7 @@ func (l *inline) put(p piece, end int) {
 	l.pos, l.start = end, end
 }
 
-// escape takes the backslash before a mark away, and no other: those of C:\temp stay.
+// escape removes the backslash before a mark. Other backslashes stay, as in C:\temp.
 func (l *inline) escape(rest string) {
 	if len(rest) < 2 || strings.IndexByte("`*[]", rest[1]) < 0 {
 		l.pos++
@@ -95,8 +95,8 @@ func (l *inline) escape(rest string) {
 	l.pos += 2
 }
 
-// code reads up to as many backticks again. Where none follow, none is looked for a
-// second time: what stands behind has none either.
+// code reads text up to the same number of backticks. If there are none, it records
+// that, so that the rest is not searched again.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
 	if ticks > maxTicks || l.vain[ticks] {
@@ -132,8 +132,8 @@ func (l *inline) star(n int) {
 	l.put(piece{text: l.src[l.pos:end], star: star{n: n, may: may}}, end)
 }
 
-// flankOf is stricter than Markdown: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" stars
-// are what they look like.
+// flankOf is stricter than CommonMark: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" a
+// star is only a star.
 func flankOf(before, after rune, first, last bool) (f flank) {
 	if !last && !unicode.IsSpace(after) && !strings.ContainsRune("!%&)*+,-./:;=>?@\\]^_{|}~", after) {
 		f.opens = first || !clings(before)
@@ -154,8 +154,8 @@ func clings(r rune) bool {
 		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// pair finds which stars belong together. Of each length one is open at most, so the
-// search is short; one that is opened anew forgets the one before.
+// pair finds the stars that belong together. At most one of each length is open, so
+// the search is short. Opening another of the same length drops the first.
 func pair(pieces []piece) {
 	var open []int
 	for i := range pieces {
@@ -173,7 +173,8 @@ func pair(pieces []piece) {
 	}
 }
 
-// closed closes what the star at i can close, and what was opened inside is text again.
+// closed reports whether the star at i closes an open one. What was opened between
+// them becomes text.
 func closed(pieces []piece, open *[]int, i int) bool {
 	o, n := *open, pieces[i].star.n
 	for k := len(o) - 1; k >= 0; k-- {
@@ -199,8 +200,8 @@ func mark(pieces []piece, from, to int) {
 	b.em, b.strong = b.em-a.em, b.strong-a.strong
 }
 
-// joined makes spans of pieces. Neighbours that look alike are one: whether a character
-// joins others is seen only beside them.
+// joined makes spans of pieces, and joins neighbours in the same style: whether a
+// character is safe depends on the characters next to it.
 func joined(pieces []piece) []Span {
 	var out []Span
 	var text strings.Builder

@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxURL is how long an address of a link is. A longer one is text.
+// maxURL is the limit in bytes for the address of a link. A longer one is text.
 const maxURL = 2000
 
-// link reads [text](address). The text has no brackets and the address no space in it, so
-// nothing is read twice; a title would be words out of sight and is none.
+// link reads [text](address). The text has no brackets and the address no spaces, so
+// that nothing is read twice. A title, which would be hidden, is not supported.
 func (l *inline) link(rest string) {
 	n := strings.IndexAny(rest[1:], "[]") + 1
 	if n == 0 {
@@ -63,7 +63,7 @@ func destination(s string) int {
 	return len(s)
 }
 
-// address reads an address that stands in the text.
+// address reads an address in the text.
 func (l *inline) address(rest string) {
 	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
 	if !hasScheme(rest) || l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
@@ -92,8 +92,8 @@ func hasScheme(s string) bool {
 	return false
 }
 
-// inAddress keeps letters of all scripts: an address that ended before its strange letter
-// would lead elsewhere than it looks.
+// inAddress reports whether an address may contain r. Letters of all scripts belong to
+// it: if it ended before an unusual letter, it would lead elsewhere than it looks.
 func inAddress(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r != 0x7f && !strings.ContainsRune("<>\"`\\^{}|", r)
@@ -101,7 +101,7 @@ func inAddress(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// trimmed leaves away what ends a sentence, a bracket that was opened before the address,
+// trimmed removes the end of a sentence, a bracket that was opened before the address,
 // and stars.
 func trimmed(s string) string {
 	open := strings.Count(s, "(") - strings.Count(s, ")")
@@ -118,8 +118,8 @@ func trimmed(s string) string {
 	return s
 }
 
-// linkTo makes a link of an address that is shown as exactly what a browser will read. A
-// browser reads a backslash as a slash, and needs no slashes at all.
+// linkTo returns the link to an address, if the address is displayed exactly as a
+// browser reads it. Browsers read a backslash as a slash, so such an address is text.
 func linkTo(address, text string) (*Link, bool) {
 	if len(address) > maxURL || strings.Contains(address, `\`) || safetext.Code(address).String() != address {
 		return nil, false
@@ -152,8 +152,8 @@ func linkTo(address, text string) (*Link, bool) {
 	return l, true
 }
 
-// spelled writes what is not ASCII by its number: a letter that looks like
-// another looks like it in a warning too.
+// spelled replaces what is not ASCII by code points, because a letter that imitates
+// another does so in a warning too.
 func spelled(host string) string {
 	var b strings.Builder
 	for _, r := range host {

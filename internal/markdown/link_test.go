@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/markdown"
 )
 
-// T6: what is a link, and where it ends.
+// T6: the text that becomes a link, and where it ends.
 func TestLinks(t *testing.T) {
 	for src, want := range map[string]string{
 		"[docs](https://example.com/a)":                    "(<docs|https://example.com/a>)",
@@ -45,8 +45,8 @@ func TestLinks(t *testing.T) {
 	check(t, long, "p ("+long+");")
 }
 
-// T9: where a link leads is said, and what should make a person look twice.
-// A look-alike letter looks alike in a warning too, so it is spelled there (T9).
+// T9: a suspicious host is shown with code points, because letters that look alike do so in
+// a warning too.
 func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://ex\u0430mple.com/plan": "ex⟨U+0430⟩mple.com", "https://example.com/plan": "example.com",
@@ -124,7 +124,7 @@ func TestSuspiciousLinks(t *testing.T) {
 	}
 }
 
-// linkIn returns the only link of a text.
+// linkIn returns the only link in a text.
 func linkIn(t *testing.T, src string) markdown.Link {
 	t.Helper()
 	var found []markdown.Link

@@ -13,7 +13,8 @@ type item struct {
 	width  int    // up to the words behind it
 }
 
-// itemOf reads "- words", "3. words" and "3) words". A marker without words is none.
+// itemOf reads "- text", "3. text" and "3) text". A marker without text is not an
+// item.
 func itemOf(front string) item {
 	n := 0
 	for n < len(front) && n < 9 && front[n] >= '0' && front[n] <= '9' {
@@ -37,7 +38,7 @@ func itemOf(front string) item {
 	return it
 }
 
-// list reads items one after another; blank lines may stand between them.
+// list reads items, with blank lines between them.
 func (p *parser) list(rest []string, depth int) (Block, int) {
 	var l List
 	n, end := 0, 0

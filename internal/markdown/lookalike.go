@@ -2,9 +2,8 @@ package markdown
 
 import "strings"
 
-// lookalikes are letters that most typefaces draw like a Latin one, each behind the one
-// it looks like. It is a small part of the table of UTS 39: the scripts that are used for
-// such tricks.
+// lookalikes replaces letters that most typefaces draw like a Latin one. It is a small
+// part of the table of UTS 39: the scripts that are used for such deception.
 var lookalikes = strings.NewReplacer(pairs(
 	"aаα", "bЬ", "cсϲց", "dԁ", "eе", "gց", "hһհ", "iіι", "jјյ", "kкκ", "lӏ", "nпո", "oоοօ", "pрρ", "qԛզ", "rг", "sѕ",
 	"tтτ", "uцυս", "vѵν", "wԝω", "xхχ", "yуγ",

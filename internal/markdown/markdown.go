@@ -1,11 +1,10 @@
-// Package markdown reads what agents write, a small part of Markdown, into a tree that each
-// door draws in its own way.
+// Package markdown parses text of agents, a small subset of Markdown, into a tree of safe
+// text.
 //
-// It is no CommonMark, in which words can vanish: reference definitions, comments, tags,
-// link titles. Here every character that is not a mark itself is in the tree, in its
-// order, and what is not understood stands as it was typed. HTML is text, an image is a
-// link, and there is no text that cannot be read. Reading takes time in proportion to the
-// text, and the tree is never deep.
+// It does not implement CommonMark, which hides text: reference definitions, comments,
+// tags, link titles. Here every character that is not a mark is in the tree, in its order,
+// and unknown marks are text. HTML is text, an image is a link, and every text can be
+// parsed. Parsing takes linear time, and the depth of the tree is limited.
 package markdown
 
 import (
@@ -14,17 +13,17 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Document is what was written, block by block.
+// A Document is a parsed text.
 type Document []Block
 
 // A Block is a [Paragraph], [Heading], [List], [Quote], [Code] or [Rule].
 type Block interface{ block() }
 
-// A Paragraph has its lines as they were broken: its spans contain line feeds.
+// A Paragraph keeps its line breaks: its spans contain line feeds.
 type Paragraph struct{ Spans []Span }
 
-// A Heading is a line of its own. It is the agent's, so a door never draws it like one of
-// its own headings.
+// A Heading is a heading in the text of an agent. A frontend must not display it like one
+// of its own headings.
 type Heading struct {
 	Level int // 1 to 6
 	Spans []Span
@@ -35,20 +34,21 @@ type List struct{ Items []Item }
 
 // An Item of a list can hold further lists.
 type Item struct {
-	Marker safetext.Text // "3." as it was typed; nothing is a bullet
+	Marker safetext.Text // "3." as it was typed; empty for a bullet
 	Blocks []Block
 }
 
-// A Quote is what the agent says that somebody said.
+// A Quote is a block quote.
 type Quote struct{ Blocks []Block }
 
-// Code is drawn exactly, in a fixed width. A table is code as well, its columns in line.
+// Code is displayed exactly, in a monospaced font. A table is code too, with its columns
+// aligned.
 type Code struct {
-	Label safetext.Text // what stood beside the fence: words too, so it is drawn
+	Label safetext.Text // the text after the fence; it must be displayed, as all text
 	Text  safetext.Text
 }
 
-// A Rule is a line across.
+// A Rule is a horizontal line.
 type Rule struct{}
 
 func (Paragraph) block() {}
@@ -58,34 +58,33 @@ func (Quote) block()     {}
 func (Code) block()      {}
 func (Rule) block()      {}
 
-// A Span is text of one look.
+// A Span is text in one style.
 type Span struct {
 	Text     safetext.Text
 	Strong   bool
 	Emphasis bool
 	Code     bool
-	Link     *Link // nil: none
+	Link     *Link // nil if the span is not a link
 }
 
-// A Link leads to exactly what its URL says. A door shows Text and then the whole URL,
-// never the text alone, and what is Suspicious beside it.
+// A Link leads to exactly its URL. A frontend displays the text with the whole URL, never
+// the text alone, and the warning Suspicious.
 type Link struct {
 	URL        safetext.Text // http, https or mailto
-	Host       safetext.Text // letters beyond ASCII by their number where it is suspicious
-	Suspicious string        // a sentence of ours; "" is nothing
+	Host       safetext.Text // with code points for what is not ASCII, if the link is suspicious
+	Suspicious string        // why the link is suspicious, in a sentence, or ""
 }
 
-// Bare says whether a span is an address and nothing else, to be shown once.
+// Bare reports whether the text of a link is its address, which is then displayed once.
 func (s Span) Bare() bool { return s.Link != nil && s.Text == s.Link.URL }
 
-// Parse reads a text. There is none that it refuses.
+// Parse parses a text. It accepts every text.
 func Parse(src string) Document {
 	var p parser
 	return p.blocks(lines(src), 0)
 }
 
-// Plain returns the words in their order, without their looks; each link is followed by
-// its address.
+// Plain returns the text without its formatting. The address follows each link.
 func (d Document) Plain() safetext.Text {
 	var b strings.Builder
 	plain(&b, d)

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/markdown"
 )
 
-// dump writes a tree on one line; spans with S for strong, E for emphasis, C for code, and
-// links as <text|address>.
+// dump writes a tree on one line: S for strong, E for emphasis, C for code, and
+// <text|address> for links.
 func dump(blocks []markdown.Block) string {
 	var b strings.Builder
 	for _, block := range blocks {

@@ -11,10 +11,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// marks may vanish; the last ones are what Plain draws for a bullet and a rule.
+// marks are the characters that Parse may remove. The last two are what Plain adds for a
+// bullet and a rule.
 const marks = "`*#>-+_~[]()\\•—"
 
-// visible leaves what must be read, in its order.
+// visible returns the characters that must be in the tree, in their order.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune(marks, r) {
@@ -24,7 +25,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// T3, T6: no word of a text is lost, doubled or moved, whatever marks stand around it.
+// T3, T6: Parse loses, doubles and moves no word, whatever marks are around it.
 func TestParseKeepsEveryCharacter(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``", "```", "~~~", "# ", "## ",
@@ -57,8 +58,7 @@ func depth(blocks []markdown.Block) int {
 	return deepest + 1
 }
 
-// A text that was made safe keeps all its characters, and what is drawn of any text is
-// safe: cleaning it again changes nothing.
+// Safe text keeps all its characters, and the text in the tree is safe.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"# Plan\n\n1. **stop** `db`\n   - [docs](https://example.com/a_(b))\n\n> *quoted*\n\n```sh\nrm -rf /\n```\n\n|a|b|\n|-|-|\n|1|2|",
@@ -95,7 +95,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// inOrder says whether all of s is in text, with other things between.
+// inOrder reports whether text contains the characters of s in their order.
 func inOrder(s, text string) bool {
 	want := []rune(s)
 	for _, r := range text {
@@ -106,7 +106,7 @@ func inOrder(s, text string) bool {
 	return len(want) == 0
 }
 
-// each visits every text of a tree.
+// each calls a function for every text of a tree.
 func each(blocks []markdown.Block, visit func(safetext.Text)) {
 	spans := func(spans []markdown.Span) {
 		for _, s := range spans {
@@ -137,7 +137,7 @@ func each(blocks []markdown.Block, visit func(safetext.Text)) {
 	}
 }
 
-// T25: no text takes more than its length in work.
+// T25: the work to parse a text is proportional to its length.
 func TestParseTimeIsLinear(t *testing.T) {
 	const n = 30_000
 	var ticks strings.Builder

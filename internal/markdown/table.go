@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// isDivider holds for the second line of a table: |---|:--:|
+// isDivider reports whether a line is the second line of a table: |---|:--:|
 func (p *parser) isDivider(line string) bool {
 	p.work += len(line) + 1
 	line = strings.TrimSpace(line)
@@ -34,8 +34,8 @@ const (
 	maxRows    = 200
 )
 
-// aligned fills the cells, so that the columns stand below each other, and takes nothing
-// away.
+// aligned pads the cells, so that the columns are below each other. It removes
+// nothing.
 func aligned(rows [][]string) []string {
 	widest := columns(rows)
 	out := make([]string, len(rows))
@@ -50,7 +50,7 @@ func aligned(rows [][]string) []string {
 	return out
 }
 
-// columns returns how wide each column is.
+// columns returns the width of each column.
 func columns(rows [][]string) []int {
 	var widest []int
 	for i, cells := range rows {
@@ -69,7 +69,7 @@ func columns(rows [][]string) []int {
 	return widest
 }
 
-// filled makes a cell wider: a divider in its dashes, others by spaces.
+// filled pads a cell: a divider with dashes, other cells with spaces.
 func filled(cell string, by int, divider bool) string {
 	at, fill := len(cell), " "
 	if i := strings.IndexByte(cell, '-'); divider && i >= 0 {

@@ -7,9 +7,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Pieces walks once over the parts of s that a row can begin with, and says how many cells
-// each takes at most: characters as people see them (UAX #29), and the pieces of those
-// that are wider than width.
+// Pieces yields the parts of s that a row can begin with, and how many cells each takes at
+// most. A part is a grapheme cluster (UAX #29), or a piece of one that is wider than width.
 func Pieces(s string, width int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for state := -1; s != ""; {
@@ -31,10 +30,9 @@ func Pieces(s string, width int) iter.Seq2[string, int] {
 	}
 }
 
-// Cells returns how many terminal cells r takes at most, where a terminal draws every
-// rune by itself: many know nothing of jamo in a row, of skin tones, of marks that are
-// spaced and of the halfwidth sound marks, which the rules of characters count as none.
-// What no rune is yet may be a wide one for a newer terminal.
+// Cells returns how many terminal cells r takes at most, in a terminal that draws every
+// rune separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth
+// sound marks. An unassigned code point counts as wide, as a newer terminal may draw it.
 func Cells(r rune) int {
 	switch {
 	case r >= ' ' && r < 0x300:
@@ -47,8 +45,8 @@ func Cells(r rune) int {
 	return max(1, uniseg.StringWidth(string(r)))
 }
 
-// isPicture holds for symbols that are narrow by the tables, or were before Unicode 16, and
-// that terminals draw two cells wide nevertheless.
+// isPicture reports whether r is a symbol that terminals may draw two cells wide, although
+// Unicode tables count it as narrow, or did before Unicode 16.
 func isPicture(r rune) bool {
 	switch {
 	case r >= 0x2300 && r <= 0x23FF, r >= 0x2600 && r <= 0x27BF, r >= 0x2E80 && r <= 0xA4CF && r != 0x303F:
@@ -57,8 +55,8 @@ func isPicture(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// most returns how many cells a character takes at most: whole, or rune by rune. Whole it
-// can be wider, where a selector makes a picture of a letter.
+// most returns how many cells a grapheme cluster takes at most, drawn as a whole or rune by
+// rune. As a whole it can be wider, if a selector turns a letter into a picture.
 func most(cluster string, whole int) int {
 	apart := 0
 	for _, r := range cluster {
@@ -67,8 +65,8 @@ func most(cluster string, whole int) int {
 	return max(whole, apart)
 }
 
-// pieces cuts a character where a terminal that draws every rune by itself begins a new
-// one: before what has a width and is no mark.
+// pieces cuts a grapheme cluster before each rune that takes cells and is not a mark. A
+// terminal that draws every rune separately can break a row there.
 func pieces(cluster string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		start, cells := 0, 0

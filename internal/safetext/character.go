@@ -23,8 +23,8 @@ func isSelector(r rune) bool {
 
 func isMongolianSelector(r rune) bool { return r >= 0x180B && r <= 0x180F && r != mongolianSeparator }
 
-// isVisibleFormat holds the format characters that are drawn: number signs and
-// abbreviation marks of Arabic, Syriac and Kaithi (Prepended_Concatenation_Mark).
+// isVisibleFormat reports whether r is a format character that is visible: number signs
+// and abbreviation marks of Arabic, Syriac and Kaithi (Prepended_Concatenation_Mark).
 func isVisibleFormat(r rune) bool {
 	switch {
 	case r >= 0x600 && r <= 0x605, r == 0x6DD, r == 0x70F, r == 0x890, r == 0x891, r == 0x8E2, r == 0x110BD, r == 0x110CD:
@@ -33,9 +33,9 @@ func isVisibleFormat(r rune) bool {
 	return false
 }
 
-// isInvisible holds everything that may hide or deceive: format characters with the
-// bidirectional ones, what is drawn as nothing (Default_Ignorable_Code_Point), line and
-// paragraph separators, private use and noncharacters.
+// isInvisible reports whether r may hide or deceive: format characters such as the
+// bidirectional ones, Default_Ignorable_Code_Point, line and paragraph separators, private
+// use and noncharacters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0xAD:
@@ -52,8 +52,8 @@ func isInvisible(r rune) bool {
 	return !isVisibleFormat(r) && unicode.In(r, unicode.Cf, unicode.Co)
 }
 
-// needsJoiners reports whether r is of a script in which joiners change how a word is
-// read: the cursive ones and those that build conjuncts.
+// needsJoiners reports whether joiners change how a word in the script of r is read, as in
+// cursive scripts and those with conjuncts.
 func needsJoiners(r rune) bool {
 	return r >= 0x600 && unicode.In(r,
 		unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mandaic, unicode.Mongolian, unicode.Phags_Pa,

@@ -15,19 +15,19 @@ const (
 	escapeMark   = '␛'
 	dottedCircle = '◌'
 
-	// maxMarks is how many combining marks one character may carry. Written languages
-	// need four or five; more are there to cover the lines around.
+	// maxMarks is how many combining marks one character may have. Languages need four or
+	// five; more of them would cover the lines around.
 	maxMarks = 8
 )
 
-// cleaner reads src rune by rune. Whether a rune is kept depends on what was written
-// before it and on whether the next rune is a letter or a mark, and those are never
-// replaced. That is why cleaning twice is the same as cleaning once.
+// cleaner reads src rune by rune. Whether it keeps a rune depends on its output so far and
+// on whether the next rune is a letter or a mark, which it never replaces. Therefore
+// cleaning twice gives the same result as cleaning once.
 type cleaner struct {
 	src    string
 	out    []byte
 	mode   mode
-	marked bool // something was shown with a mark
+	marked bool // the output has a mark
 
 	prev   rune // written last
 	base   rune // written last that is neither mark, joiner nor selector
@@ -57,7 +57,7 @@ func (c *cleaner) step() {
 	}
 }
 
-// exact is for code: what cannot be seen, or not told from a space, is shown.
+// exact writes a rune of code. It marks what is invisible or looks like a space.
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
@@ -73,7 +73,7 @@ func (c *cleaner) visible(r rune) {
 	if unicode.In(r, unicode.M) {
 		switch {
 		case c.prev == 0 || c.prev == '\n':
-			c.put(dottedCircle) // or it would join what is drawn before the text
+			c.put(dottedCircle) // the mark would join the character before the text
 		case c.marks == maxMarks:
 			c.cutMarks()
 			return
@@ -82,7 +82,7 @@ func (c *cleaner) visible(r rune) {
 	c.put(r)
 }
 
-// cutMarks replaces all further marks of one character by their number.
+// cutMarks replaces the remaining combining marks of a character by their number.
 func (c *cleaner) cutMarks() {
 	rest := strings.TrimLeftFunc(c.src, func(r rune) bool {
 		return unicode.In(r, unicode.M) && !isInvisible(r)
@@ -108,7 +108,7 @@ func (c *cleaner) control(r rune) {
 		for range tabWidth {
 			c.put(' ')
 		}
-	case r == '\r' && next == '\n' && c.mode != code: // the line feed stands for both
+	case r == '\r' && next == '\n' && c.mode != code: // dropped: the line feed follows
 	case c.mode == code:
 		c.show(r)
 	case r == esc:
@@ -146,7 +146,7 @@ func (c *cleaner) mark(s string) {
 	}
 }
 
-// put writes r and remembers what the runes behind it need to know.
+// put writes r and updates the state that later runes depend on.
 func (c *cleaner) put(r rune) {
 	c.out = utf8.AppendRune(c.out, r)
 	c.prev = r
@@ -158,7 +158,7 @@ func (c *cleaner) put(r rune) {
 		c.joined = false
 	case isSkinTone(r) && c.joined: // stays one picture
 	default:
-		c.base, c.marks, c.joined = r, 0, true // whether it is a pictograph is asked when a joiner comes
+		c.base, c.marks, c.joined = r, 0, true // joins checks whether it is a pictograph
 	}
 }
 
@@ -168,12 +168,12 @@ func (c *cleaner) keep(r rune) {
 	c.prev = r
 }
 
-// joins reports whether a joiner does something for the reader here: between the
-// letters of scripts that need it, or inside an emoji.
+// joins reports whether a joiner has an effect here: between letters of scripts that need
+// it, or inside an emoji.
 func (c *cleaner) joins(r rune) bool {
 	next, _ := utf8.DecodeRuneInString(c.src)
 	if isInvisible(next) {
-		return false // it will be a mark
+		return false // the next rune will become a mark
 	}
 	if r == mongolianSeparator {
 		return unicode.Is(unicode.Mongolian, c.prev) && unicode.IsLetter(c.prev) &&
@@ -194,8 +194,8 @@ func (c *cleaner) joins(r rune) bool {
 	return r == zwnj && letter && unicode.IsLetter(next) && needsJoiners(next)
 }
 
-// selects reports whether a variation selector may stay: one, behind something that
-// can have variants. Most letters have none, so there it could only carry a message.
+// selects reports whether a variation selector may stay: a single one, after a character
+// that can have variants. Elsewhere it could only carry a hidden message.
 func (c *cleaner) selects(r rune) bool {
 	base := c.base
 	switch {
@@ -213,8 +213,8 @@ func (c *cleaner) selects(r rune) bool {
 	return !unicode.Is(unicode.Z, base)
 }
 
-// flag keeps the flags of England, Scotland and Wales: a black flag and six tags. Any
-// other tags would be drawn as nothing and could carry a message.
+// flag keeps the flags of England, Scotland and Wales: a black flag and six tags. Other
+// tags are invisible and could carry a message.
 func (c *cleaner) flag() bool {
 	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
 		var tags strings.Builder
@@ -234,8 +234,8 @@ func (c *cleaner) flag() bool {
 	return false
 }
 
-// isPictograph asks the grapheme rules (UAX #29, GB11): only behind a pictograph does
-// a joiner hold on to the pictograph that follows.
+// isPictograph reports whether r is Extended_Pictographic. By UAX #29 (GB11) a joiner
+// connects the next pictograph only if one is before it.
 func isPictograph(r rune) bool {
 	if r < 0xA9 {
 		return false

@@ -1,7 +1,7 @@
 package safetext
 
-// IsRightToLeft reports whether r is written from right to left. It holds for the whole
-// blocks that Unicode keeps for such scripts (UAX #9, table 4), letters of tomorrow too.
+// IsRightToLeft reports whether r is written from right to left. It includes the whole
+// blocks that Unicode reserves for such scripts (UAX #9, table 4).
 func IsRightToLeft(r rune) bool {
 	switch {
 	case r < 0x590:

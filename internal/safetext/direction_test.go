@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A second opinion from the scripts: their letters are in the blocks, and those of
-// everybody else are not.
+// The tables of package unicode agree: letters of right-to-left scripts are in the
+// blocks, and other letters are not.
 func TestIsRightToLeft(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic, unicode.Hanifi_Rohingya, unicode.Hatran,

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// dangerous is a second opinion, written from the threat list and not from the code.
+// dangerous is an independent check, written from docs/threats.md and not from the
+// code.
 func dangerous(r rune) bool {
 	for _, span := range [][2]rune{
 		{0, 9},
@@ -47,7 +48,8 @@ func dangerous(r rune) bool {
 	return r&0xFFFE == 0xFFFE
 }
 
-// unseen may stay in prose, next to what needs it, and never in code.
+// unseen may stay in text for people, next to a character that needs it, and never in
+// code.
 func unseen(r rune) bool {
 	return r == 0x200C || r == 0x200D || r >= 0x180B && r <= 0x180F || r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0061 && r <= 0xE01EF
 }
@@ -56,7 +58,7 @@ type failer interface {
 	Errorf(format string, args ...any)
 }
 
-// check holds every way of making s safe to what they promise.
+// check checks the result of every function of the package for s.
 func check(t failer, s string) {
 	all := []struct {
 		name string
@@ -85,8 +87,8 @@ func check(t failer, s string) {
 	}
 }
 
-// T8 and T9 for each of the 1 114 112 code points: after a letter, before one, at the
-// start of a line. The bulk is checked in pieces, what must be shown one by one.
+// T8 and T9 for each of the 1 114 112 code points: after a letter, before one, and at
+// the start of a line.
 func TestEveryCodePoint(t *testing.T) {
 	const piece = 256
 	for first := rune(0); first <= unicode.MaxRune && !t.Failed(); first += piece {
@@ -101,7 +103,7 @@ func TestEveryCodePoint(t *testing.T) {
 	}
 }
 
-// shown checks that r leaves a mark and a badge.
+// shown checks that r becomes a mark, and that Hidden reports it.
 func shown(t *testing.T, r rune) {
 	s := string(r) + "a" + string(r) + "b"
 	if !safetext.Hidden(s) && r != '\t' {
@@ -112,7 +114,7 @@ func shown(t *testing.T, r rune) {
 	}
 }
 
-// hostile draws what the rules are about, in any order.
+// hostile generates the characters that the rules concern, in any order.
 func hostile() *rapid.Generator[string] {
 	pieces := []string{
 		"a", "Я", "0", " ", "\n", "\r", "\t", "\r\n", "é", "\u0301", "\u064b", "\u094d", strings.Repeat("\u0301", 7), "क", "র", "ک", "中", "葛", "ᠠ", "ℹ", "😀", "👩", "❤", "🏽",
@@ -132,8 +134,7 @@ func TestSafeTextIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, hostile().Draw(t, "text")) })
 }
 
-// What is printable ASCII in the source is still there, unless it was part of an escape
-// sequence: hiding text behind a mark would be dropping it in silence.
+// Printable ASCII in the source stays, unless it is part of an escape sequence.
 func TestNoCharacterIsDropped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.NewReplacer("\x1b", "", "\u009b", "").Replace(hostile().Draw(t, "text"))

@@ -4,14 +4,14 @@ const (
 	csi = '\u009b'
 	st  = '\u009c'
 
-	// maxSequence is longer than any sequence that a program means. What is longer is
-	// left as text, so that nothing of size can vanish behind one mark.
+	// maxSequence is longer than any sequence that programs use. A longer one is left as
+	// text, so that one mark cannot replace much.
 	maxSequence = 48
 )
 
-// sequence returns the length of the rest of an ECMA-48 escape sequence, s being what
-// follows ESC. Strings (OSC, DCS, SOS, PM, APC) are not taken whole: their content is
-// left as text, so an open one swallows nothing. Their end is a sequence of its own.
+// sequence returns the length of the ECMA-48 escape sequence that begins before s with ESC.
+// For a string (OSC, DCS, SOS, PM, APC) it returns 0: its content is left as text, so that
+// one without an end hides nothing. Its end is a sequence of its own.
 func sequence(s string) int {
 	if s == "" {
 		return 0
@@ -34,8 +34,8 @@ func sequence(s string) int {
 	return 0
 }
 
-// controlSequence returns the length of parameters, intermediates and final byte, or 0
-// if they are not a sequence.
+// controlSequence returns the length of the parameters, intermediates and final byte, or 0
+// if s does not begin with them.
 func controlSequence(s string) int {
 	n := span(s, 0x30, 0x3f)
 	n += span(s[n:], 0x20, 0x2f)
@@ -45,7 +45,7 @@ func controlSequence(s string) int {
 	return 0
 }
 
-// span counts the leading bytes between low and high, and no more than it has to.
+// span counts the leading bytes between low and high, up to maxSequence.
 func span(s string, low, high byte) int {
 	n := 0
 	for n < len(s) && n <= maxSequence && s[n] >= low && s[n] <= high {

@@ -1,42 +1,38 @@
-// Package safetext turns agent text into text that a person can trust to be what it
-// looks like.
+// Package safetext makes text of agents safe to display.
 //
-// The agent is taken to be hostile (threats T8 to T10). What moves a cursor, changes
-// the order of letters or cannot be seen is replaced by a visible mark: ␛ for a whole
-// escape sequence, a control picture such as ␇ for a control, ⟨U+202E⟩ for the rest.
-// Nothing is dropped in silence. The marks are ordinary characters, so safe text stays
-// as it is when it is made safe again.
+// The agent may be hostile (T8 to T10). What moves a cursor, changes the order of letters
+// or is invisible is replaced by a visible mark: ␛ for a whole escape sequence, a control
+// picture such as ␇ for a control, ⟨U+202E⟩ for the rest. No character is dropped without
+// a mark. Marks are ordinary characters, so making safe text safe again changes nothing.
 package safetext
 
 import "strings"
 
-// Text is text that was made safe. Only Line, Block, Code and Wrap make one; doors draw
-// no agent text of another type.
+// Text is safe text. Only Line, Block, Code and Wrap return one, and frontends display
+// text of agents in no other type.
 type Text struct{ s string }
 
 // String returns the safe text.
 func (t Text) String() string { return t.s }
 
-// Line makes s safe as one line: line breaks and tabs become one space each.
+// Line returns s as one safe line: line breaks and tabs become one space each.
 func Line(s string) Text { return Text{clean(s, line)} }
 
-// Block makes s safe as several lines: a carriage return before a line feed goes, and
-// a tab becomes four spaces.
+// Block returns s as safe lines. It removes a carriage return before a line feed, and
+// replaces a tab by four spaces.
 func Block(s string) Text { return Text{clean(s, block)} }
 
-// Code makes s safe and exact, for arguments and source code: only the line feed keeps
-// its meaning. Every character that cannot be seen is shown, also the joiners and
-// selectors that Block keeps and the spaces that only look like a space. A tab becomes
-// four spaces.
+// Code returns s as safe, exact text, for arguments and source code. Only line feeds keep
+// their meaning. It marks every invisible character, including the joiners and selectors
+// that Block keeps, and unusual spaces. A tab becomes four spaces.
 func Code(s string) Text { return Text{clean(s, code)} }
 
-// Hidden reports whether s has something that Block would show with a mark: the reason
-// for a badge "contains hidden characters".
+// Hidden reports whether Block would replace anything in s by a mark.
 func Hidden(s string) bool {
 	c := cleaner{src: s, mode: block}
 	for len(c.src) > 0 && !c.marked {
 		c.step()
-		c.out = c.out[:0] // only the verdict is wanted
+		c.out = c.out[:0] // only c.marked is needed
 	}
 	return c.marked
 }
@@ -49,7 +45,7 @@ const (
 	code
 )
 
-// tabWidth is fixed, not a tab stop: the text may be drawn behind a gutter.
+// tabWidth is fixed and not a tab stop, because the text may be indented.
 const tabWidth = 4
 
 func clean(s string, m mode) string {
@@ -63,7 +59,7 @@ func clean(s string, m mode) string {
 	return string(c.out)
 }
 
-// isPlain finds the common case, printable ASCII, which needs no copy.
+// isPlain reports whether s is printable ASCII, the common case that needs no copy.
 func isPlain(s string, m mode) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return (r < ' ' || r > '~') && (r != '\n' || m == line)

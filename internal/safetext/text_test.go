@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// Languages and pictures that need joiners, marks or selectors stay byte for byte (T9).
+// Text in languages and emoji that need joiners, marks or selectors is unchanged (T9).
 func TestOrdinaryTextIsUnchanged(t *testing.T) {
 	for name, s := range map[string]string{
 		"ASCII":            "Which database should we use? ~ \"quoted\" \\n",
@@ -48,7 +48,7 @@ func TestOrdinaryTextIsUnchanged(t *testing.T) {
 	}
 }
 
-// What hides or deceives is shown, and the person gets a badge (T9).
+// Characters that hide or deceive become marks, and Hidden reports them (T9).
 func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"override", "user\u202Etxt.exe", "user⟨U+202E⟩txt.exe"},
@@ -90,7 +90,7 @@ func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 	}
 }
 
-// Every category of ECMA-48, in the forms a terminal obeys (T8).
+// Every category of ECMA-48, in the forms that terminals obey (T8).
 func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	tests := []struct{ name, in, want string }{
@@ -158,7 +158,7 @@ func TestSpacesAndLines(t *testing.T) {
 	}
 }
 
-// Arguments are shown exactly: nothing that cannot be seen is left in them (T3, T9).
+// Code leaves no invisible character (T3, T9).
 func TestCodeMarksEveryInvisibleCharacter(t *testing.T) {
 	for in, want := range map[string]string{
 		"rm\u00a0-rf\u3000/\u2800":         "rm⟨U+00A0⟩-rf⟨U+3000⟩/⟨U+2800⟩",

@@ -6,7 +6,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width returns how many terminal cells t takes at most: those of its widest line.
+// Width returns how many terminal cells the widest line of t takes at most.
 func Width(t Text) int {
 	widest := 0
 	for l := range strings.SplitSeq(t.s, "\n") {
@@ -26,12 +26,13 @@ func lineWidth(l string) int {
 	return total
 }
 
-// Wrap breaks t into rows of at most width cells, at least one row. It breaks between
-// words (UAX #14), a long word between characters as people see them (UAX #29), and
-// keeps every byte but line feeds and the spaces at the breaks. A character that is wider
-// than a row, if a terminal draws its runes one by one, is broken between those. Only a
-// rune that is itself wider than width, with its marks, makes a wider row: a terminal
-// that has to break a row goes on in its first column, which is ours.
+// Wrap breaks t into at least one row of at most width cells. It breaks between words
+// (UAX #14), and a long word between grapheme clusters (UAX #29). It keeps every byte but
+// line feeds and the spaces at the breaks.
+//
+// A cluster that can be wider than a row is broken between its runes. Only a rune that is
+// wider than width makes a wider row. Rows must not be wider, because a terminal would
+// continue them in its first column, which belongs to Askback.
 func Wrap(t Text, width int) []Text {
 	var rows []Text
 	for l := range strings.SplitSeq(t.s, "\n") {
@@ -42,14 +43,14 @@ func Wrap(t Text, width int) []Text {
 	return rows
 }
 
-// wrapper breaks one line. All positions are byte offsets in text.
+// wrapper wraps one line. All positions are byte offsets in text.
 type wrapper struct {
 	text  string
 	width int
 	rows  []Text
 
-	start, cells int // of the row being filled
-	gap, beyond  int // the last place to break, and the cells since; none if gap == start
+	start, cells int // of the current row
+	gap, beyond  int // the last possible break, and the cells after it; none if gap == start
 }
 
 func (w *wrapper) run() {
@@ -77,7 +78,7 @@ func (w *wrapper) run() {
 	w.rows = append(w.rows, Text{last})
 }
 
-// put puts the cluster at pos into the row, in pieces if it is wider than any row.
+// put adds the cluster at pos to the row, in pieces if it is wider than a row.
 func (w *wrapper) put(pos int, cluster string, cells int) {
 	if cells <= w.width {
 		w.add(pos, cluster, cells)
@@ -89,8 +90,8 @@ func (w *wrapper) put(pos int, cluster string, cells int) {
 	}
 }
 
-// add puts what stands at pos into the row, which may end before it or before the word
-// it belongs to. Spaces never end a row: they hang over its edge and are cut there.
+// add adds a cluster to the row. If the row is full, it first ends before the cluster, or
+// before the word of the cluster. Spaces do not end a row: they are cut at its end.
 func (w *wrapper) add(pos int, cluster string, cells int) {
 	if cluster != " " && w.cells+cells > w.width {
 		if w.gap > w.start {
@@ -104,7 +105,7 @@ func (w *wrapper) add(pos int, cluster string, cells int) {
 	w.beyond += cells
 }
 
-// end closes the row at a position; cells of it belong to the next one.
+// end ends the row at a position. The given number of cells belongs to the next row.
 func (w *wrapper) end(at, cells int) {
 	w.rows = append(w.rows, Text{strings.TrimRight(w.text[w.start:at], " ")})
 	w.start, w.gap, w.cells, w.beyond = at, at, cells, cells

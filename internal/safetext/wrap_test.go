@@ -61,8 +61,8 @@ func TestWidthCountsCells(t *testing.T) {
 	}
 }
 
-// checkWrap: no row is too wide, no character is torn that fits into one, and nothing but
-// spaces and line feeds is lost.
+// checkWrap reports a row that is too wide, a broken character that fits into a row,
+// and a lost character other than a space or a line feed.
 func checkWrap(t failer, text safetext.Text, width int) {
 	wrapped := safetext.Wrap(text, width)
 	var all strings.Builder
@@ -96,8 +96,8 @@ func checkWrap(t failer, text safetext.Text, width int) {
 	}
 }
 
-// inked counts the runes of a row that take cells, without the spaces around and the
-// marks that stay with their letter.
+// inked counts the runes of a row that take cells, without surrounding spaces and
+// combining marks.
 func inked(row safetext.Text) (n int) {
 	for _, r := range strings.Trim(row.String(), " ") {
 		if safetext.Cells(r) > 0 && !unicode.Is(unicode.M, r) {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// What a person approves is what a program reads (T3, F7).
+// FormatJSON shows what a program will read (T3, F7).
 func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	for _, c := range []struct {
 		name, raw, want string
@@ -48,7 +48,7 @@ func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	}
 }
 
-// The drawing without the breaks inside its strings is JSON with the same meaning.
+// Without the added line breaks, the output is JSON with the same meaning.
 func TestFormatJSONKeepsTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := document(t, 0)
@@ -91,7 +91,7 @@ func document(t *rapid.T, depth int) string {
 	return "{" + list(func(i int) string { return text() + ": " + document(t, depth+1) }) + "}"
 }
 
-// unbroken takes out what stands for the eye only: the breaks inside strings.
+// unbroken removes the line breaks that FormatJSON adds inside strings.
 func unbroken(s string) string {
 	var b strings.Builder
 	depth, inside := 0, false

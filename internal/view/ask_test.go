@@ -19,8 +19,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// wire.md section 9: numbers, or letters where a label is a number. No key looks like a
-// label.
+// docs/wire.md §9: keys are numbers, or letters if a label is a number. No key looks
+// like a label.
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string
@@ -83,7 +83,7 @@ func TestMatchFindsChoices(t *testing.T) {
 	}
 }
 
-// What a person picks is answered in the agent's own words, hidden characters and all.
+// An answer has the label exactly as the agent sent it, with its hidden characters.
 func TestPickReturnsOriginalLabels(t *testing.T) {
 	q := of(askback.Question{
 		ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("a\u200bb", "c"), Default: []string{"c", "and d", "e"},
@@ -102,7 +102,8 @@ func TestPickReturnsOriginalLabels(t *testing.T) {
 	}
 }
 
-// F4: who, how and where; silence is never a person.
+// F4: the sentence names who settled the ask, how and through what. A timer is never a
+// person.
 func TestOutcomeSentences(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
@@ -125,7 +126,7 @@ func TestOutcomeSentences(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		if got := v.Status(); got != v.Outcome.Sentence {
-			t.Errorf("it stands at %q", got)
+			t.Errorf("its status is %q", got)
 		}
 		if got, want := v.Outcome.ByTimer, o.Actor.Kind == askback.ActorTimer; got != want {
 			t.Errorf("%s: by a timer: got %v, want %v", v.Outcome.Sentence, got, want)
@@ -133,7 +134,7 @@ func TestOutcomeSentences(t *testing.T) {
 	}
 }
 
-// F5: what the end of the deadline means.
+// F5: the notice describes what the deadline does.
 func TestTimeoutNotice(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
 	for means, want := range map[askback.OnTimeout]string{
@@ -194,7 +195,7 @@ func TestHeadlines(t *testing.T) {
 	}
 }
 
-// A label is no identity: where the token has another name, that is shown too.
+// An agent chooses its label, so the name of its token is shown too if it differs.
 func TestFromNamesTheToken(t *testing.T) {
 	for _, c := range []struct{ agent, owner, want string }{
 		{"deploy-bot", "mallory", "deploy-bot (token mallory)"},
@@ -207,7 +208,7 @@ func TestFromNamesTheToken(t *testing.T) {
 	}
 }
 
-// T9: one hidden character anywhere in what the agent wrote raises the badge.
+// T9: a hidden character in any field of the agent sets Hidden.
 func TestHiddenCharactersAreReported(t *testing.T) {
 	const trick = "a\u200bb"
 	quoted, _ := json.Marshal(trick)
@@ -240,7 +241,7 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 	}
 }
 
-// Every option is a choice with a key of its own, and can be picked.
+// Every option has its own key, and can be picked.
 func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
 	for i := range askback.MaxOptions {
@@ -271,8 +272,8 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	}
 }
 
-// What an agent was told when it resumed is for the agent: people see the rest, and that
-// something was left out. The arguments of a call stay as they are.
+// The context that an agent gets when it resumes is removed, with a warning. The
+// arguments of a call are unchanged.
 func TestResumeContextIsNotShown(t *testing.T) {
 	const block = "<resume-context>\nsecret\n</resume-context>\n"
 	a := askback.Ask{

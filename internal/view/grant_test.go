@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// F8: who may do what for how long, in safe words.
+// F8: the texts of a grant: its agent, its scope and its limits.
 func TestGrantTexts(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
@@ -54,8 +54,8 @@ func TestGrantTexts(t *testing.T) {
 	}
 }
 
-// D1, F8, F4: an approval by a grant is never told as a person's, and edited arguments are
-// said to be that.
+// D1, F8, F4: the sentence names a standing approval as such, and mentions edited
+// arguments.
 func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
@@ -78,7 +78,7 @@ func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	}
 }
 
-// F7, F8: what a filled-in form of a confirmation says.
+// F7, F8: the answer that each form of a confirmation gives.
 func TestFormReturnsTheDecision(t *testing.T) {
 	a := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(`{"a":1}`)}})
 	for name, c := range map[string]struct {
@@ -122,7 +122,7 @@ func TestFormReturnsTheDecision(t *testing.T) {
 	}
 }
 
-// F3: what is words has marks; what names or runs something has none.
+// F3: text for people is parsed as Markdown. Names, labels and arguments are not.
 func TestOnlyProseIsParsedAsMarkdown(t *testing.T) {
 	const s = "**a**"
 	raw, _ := json.Marshal(s)
@@ -156,7 +156,7 @@ func TestOnlyProseIsParsedAsMarkdown(t *testing.T) {
 	}
 }
 
-// An ask that names no session has its own, which ends with it.
+// An ask without a named session has its own, which ends with it.
 func TestAskWithItsOwnSession(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
@@ -165,8 +165,7 @@ func TestAskWithItsOwnSession(t *testing.T) {
 	}
 }
 
-// The arguments of a grant are shown, and a wide one of a tool that does whatever its text
-// says is marked.
+// A grant shows its arguments. A wide grant of a free-text tool is marked.
 func TestGrantShowsItsArguments(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",

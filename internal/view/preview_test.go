@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A preview is drawn as code: the lines that begin and end code in Markdown go.
+// A preview is shown as code, so its Markdown fences are removed.
 func TestPreviewFencesAreRemoved(t *testing.T) {
 	for preview, want := range map[string]string{
 		"select 1":                              "select 1",

@@ -18,7 +18,8 @@ func confirmation(input string) *view.Confirmation {
 	return view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(input)}}).Confirmation
 }
 
-// T9: names that one program tells apart and the next does not.
+// T9: names in one object that differ only in case or in letters that look alike get a
+// warning.
 func TestSimilarNamesGetAWarning(t *testing.T) {
 	for input, want := range map[string][]string{
 		`{"path":1,"Path":2}`:                         {"path", "Path"},
@@ -55,7 +56,7 @@ func TestSimilarNamesGetAWarning(t *testing.T) {
 	}
 }
 
-// T3: what pushes the end of a text out of sight is counted, and said before the text.
+// T3: blank lines, spaces and long lines get a warning before the text.
 func TestPaddingGetsAWarning(t *testing.T) {
 	for _, c := range []struct {
 		name, value, want string
@@ -85,7 +86,7 @@ func TestPaddingGetsAWarning(t *testing.T) {
 	}
 }
 
-// F15: what was mended in the agent's call is told, one safe line each.
+// F15: each repair of the agent's call is one safe line.
 func TestRepairsAreListed(t *testing.T) {
 	v := view.Of(askback.Ask{Warnings: []askback.Problem{
 		{Pointer: "/questions/0/header", Detail: "cut to 12 characters"}, {Detail: "two\nlines\u202e"},
@@ -105,7 +106,7 @@ func TestRepairsAreListed(t *testing.T) {
 	}
 }
 
-// F7: what a person is given to edit means what will run, and shows all of it.
+// F7: the editable arguments mean the same as the call, and hide no character.
 func TestEditableArgumentsKeepTheMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := `{"a": ` + document(t, 0) + `, "` + rapid.SampledFrom([]string{"b", "\u202e", "é\u0301\u0301", "\u0301", "\x7f", "😀\u200d", strings.Repeat("\u0301", 12)}).Draw(t, "name") + `": 1}`

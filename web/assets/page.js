@@ -1,14 +1,13 @@
-// Whoever writes an answer of their own has chosen Other. Without this script they
-// choose it themselves.
+// Typing into the field of Other picks Other. Without this script, people pick it.
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!(field instanceof HTMLTextAreaElement) || field.value.trim() === "") return;
-  const own = document.getElementById(field.id.replace(/-other$/, "-own"));
-  if (own instanceof HTMLInputElement) own.checked = true;
+  const other = document.getElementById(field.id.replace(/-other$/, "-pick-other"));
+  if (other instanceof HTMLInputElement) other.checked = true;
 });
 
-// Whoever begins to answer claims the ask, and again while they go on: the deadline
-// waits for them, and others see who is at it.
+// Typing claims the ask, at most once a minute. A claim holds the deadline, and other
+// people see it.
 let claimed = -Infinity;
 document.addEventListener("input", (event) => {
   const form = event.target instanceof Element && event.target.closest("form.ask");
@@ -17,8 +16,9 @@ document.addEventListener("input", (event) => {
   fetch(form.getAttribute("action") + "/claim", { method: "POST" }).catch(() => {});
 });
 
-// A dangerous call that comes into sight again, by going back or from another tab, has to
-// be looked at again before it can be approved (T12). The style sheet does it at first.
+// The Approve button of a dangerous call is disabled for a moment whenever the page is
+// shown again, as by the back button or from another tab (T12). The style sheet does this
+// when the page is first shown.
 function arm() {
   const buttons = document.querySelectorAll(".dangerous .approve");
   for (const button of buttons) button.disabled = true;
@@ -33,11 +33,11 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) arm();
 });
 
-// Whoever changed the arguments sees on the button that it is for their version.
+// The Approve button says that it approves the edited arguments.
 document.addEventListener("input", (event) => {
   if (!(event.target instanceof HTMLTextAreaElement) || event.target.id !== "input") return;
   const button = document.querySelector(".buttons .approve");
   if (!button) return;
-  button.dataset.words ||= button.textContent;
-  button.textContent = event.target.value === event.target.defaultValue ? button.dataset.words : "Approve as edited";
+  button.dataset.label ||= button.textContent;
+  button.textContent = event.target.value === event.target.defaultValue ? button.dataset.label : "Approve as edited";
 });

@@ -7,24 +7,24 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A Time is how long a standing approval can last.
+// A Time is a duration of a standing approval that the page offers.
 type Time struct {
 	Value     string // of the field
 	Words     string
 	ExpiresIn time.Duration
 }
 
-// Times are those that the page offers. Whoever wants others has the API.
+// Times are the durations that the page offers. The API takes any.
 var Times = []Time{
 	{"1h", "1 hour", time.Hour},
 	{"24h", "1 day", 24 * time.Hour},
 	{"168h", "1 week", 7 * 24 * time.Hour},
 }
 
-// A scope is what a standing approval can cover.
+// A scope is a scope of a standing approval that the page offers.
 type scope struct{ Value, Words string }
 
-// scopesOf returns the scopes that an ask can have, from narrow to wide.
+// scopesOf returns the scopes for an ask, from narrow to wide.
 func scopesOf(a view.Ask) []scope {
 	out := []scope{{"tool_and_input", "This call again: exactly these arguments"}}
 	if !a.OwnSession {
@@ -33,12 +33,13 @@ func scopesOf(a view.Ask) []scope {
 	return append(out, scope{"tool", "Every call of this tool by this agent, with any arguments, in all its sessions"})
 }
 
-// wide reports whether a person was about to approve more than one call.
-func wide(f view.Form) bool {
+// wantsGrant reports whether the person changed the form of the standing approval.
+func wantsGrant(f view.Form) bool {
 	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }
 
-// tall is how many rows a field has: up to a screen.
-func tall(t view.RawText) int {
+// fieldRows returns the height of a text field: as many rows as its text has, up to a
+// screen.
+func fieldRows(t view.RawText) int {
 	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
 }

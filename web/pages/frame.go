@@ -1,8 +1,8 @@
-// Package pages is what a person sees in the browser.
+// Package pages has the HTML templates of the web pages.
 //
-// It draws values of internal/view and nothing else. Everything an agent wrote stands
-// inside a bounded block that says whose words they are; the frame around it is ours
-// (T10). Nothing runs in a page but our own script, and every page works without it.
+// They display values of internal/view and nothing else. Text of an agent is inside a
+// marked block, with a label that names its author, so that it cannot pose as part of
+// Askback (T10). No script runs but Askback's own, and every page works without it.
 package pages
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A Frame is what stands around every page.
+// A Frame is what every page needs for its head and its header.
 type Frame struct {
-	Style, Script, Icon string    // addresses of our files
-	Name                view.Text // who is logged in; nobody where it is blank
+	Style, Script, Icon string    // paths of the static files
+	Name                view.Text // the person who is logged in; empty if there is none
 	Now                 time.Time
-	Zone                *time.Location // of the times on the page; nil is UTC
+	Zone                *time.Location // the time zone of the page; nil for UTC
 }
 
-// A Notice is a page that says one thing.
+// A Notice is the content of a page with one message.
 type Notice struct {
 	Heading string
 	Body    []string // paragraphs
-	Command string   // what to type in a terminal, if that helps
+	Command string   // a command for a terminal
 	After   string   // a sentence after the command
-	Home    bool     // there is a list to go back to
-	SignIn  SignIn   // where to log in, if that helps and there is somewhere
+	Home    bool     // show a link to the inbox
+	SignIn  SignIn   // show a link to log in, unless it is zero
 }
 
-// SignIn is an issuer that says who people are.
+// SignIn is a link to log in with an issuer.
 type SignIn struct {
-	Name string // as people know it
-	At   string // the address of ours that leads there
-	Else string // what else can be done, before the command
+	Name        string // as people know it
+	URL         string // the path that starts the log-in
+	Alternative string // what else can be done, before the command
 }
 
 // The names of the buttons of a form; the field is called "action".
@@ -45,41 +45,42 @@ const (
 	Approve    = "approve"
 	ApproveAll = "approve_all"
 	Deny       = "deny"
-	Stay       = "stay" // what Enter presses: nothing is decided
+	NoAction   = "stay" // pressed by the Enter key: nothing is decided
 )
 
-// Own and None are the values of a choice that is none of the agent's.
+// The values of the choices that are not options of the agent.
 const (
-	Own  = "own"
-	None = "none"
+	OtherAnswer = "own"
+	NoAnswer    = "none"
 )
 
 func (f Frame) when(t time.Time) string { return view.FormatTime(t, f.Zone) }
 
-// instant is a time for programs.
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// machineTime formats a time for the datetime attribute.
+func machineTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// ago says how long something has been, roughly.
+// ago returns about how long ago t was.
 func (f Frame) ago(t time.Time) string {
 	if d := f.Now.Sub(t); d >= time.Minute {
-		return span(d) + " ago"
+		return duration(d) + " ago"
 	}
 	return "just now"
 }
 
-// left says how much time there is.
-func (f Frame) left(deadline time.Time) string {
+// timeLeft returns about how long it is until a deadline.
+func (f Frame) timeLeft(deadline time.Time) string {
 	switch d := deadline.Sub(f.Now); {
 	case d <= 0:
 		return "the deadline has passed"
 	case d < time.Minute:
 		return "less than a minute left"
 	default:
-		return span(d) + " left"
+		return duration(d) + " left"
 	}
 }
 
-func span(d time.Duration) string {
+// duration formats a duration roughly, in its largest unit.
+func duration(d time.Duration) string {
 	switch {
 	case d < time.Hour:
 		return view.Count(int(d/time.Minute), "minute")
@@ -91,8 +92,8 @@ func span(d time.Duration) string {
 	return view.Count(int(d/(24*time.Hour)), "day")
 }
 
-// rows is about how many lines a text takes on the page.
-func rows(t view.Text) int {
+// rowCount returns about how many lines a text takes on the page.
+func rowCount(t view.Text) int {
 	n := 0
 	for line := range strings.SplitSeq(t.String(), "\n") {
 		n += 1 + len(line)/80
@@ -100,23 +101,24 @@ func rows(t view.Text) int {
 	return n
 }
 
-// A text of more rows than these is folded when it is only background; the fold says how
-// much it is. Arguments of a confirmation never are (T3).
+// A longer text is folded, and its size is shown, if it is only background. The arguments
+// of a confirmation are never folded (T3).
 const (
 	longPreview = 14
 	longProse   = 40
 )
 
-// gaps measures prose, in which a long line is nothing strange.
-func gaps(t view.Text) view.Size {
+// proseSize returns the size of prose, in which a long line needs no warning.
+func proseSize(t view.Text) view.Size {
 	s := view.SizeOf(t)
 	s.Longest = 0
 	return s
 }
 
-func said(t view.Text) bool { return t.String() != "" }
+// isSet reports whether there is any text.
+func isSet(t view.Text) bool { return t.String() != "" }
 
-// heading says in our words what is asked.
+// heading returns the heading of an open ask. It has no text of the agent.
 func heading(a view.Ask) string {
 	switch {
 	case a.Confirmation != nil && a.Confirmation.Dangerous:
@@ -129,7 +131,7 @@ func heading(a view.Ask) string {
 	return fmt.Sprintf("%d questions for you", len(a.Questions))
 }
 
-// title is what the browser shows in its tab: never a word of the agent's (T10).
+// title returns the title for the browser's tab. It has no text of the agent (T10).
 func title(a view.Ask) string {
 	switch {
 	case a.Outcome != nil:
@@ -140,16 +142,16 @@ func title(a view.Ask) string {
 	return "Question"
 }
 
-// problemID names the problem of a field for aria-describedby; "" where all is well.
+// problemID returns the id of the problem with a field, for aria-describedby, or "".
 func problemID(f view.Form, field string) string {
-	if said(f.Problem(field)) {
+	if isSet(f.Problem(field)) {
 		return field + "-problem"
 	}
 	return ""
 }
 
-// about says which question a field belongs to, where there are several.
-func about(form view.Form, field string) string {
+// questionLabel names the question of a field, if the form has several questions.
+func questionLabel(form view.Form, field string) string {
 	id, _, _ := strings.Cut(field, "-")
 	if n, ok := strings.CutPrefix(id, "q"); ok && len(form.Entries) > 1 {
 		return "Question " + n + ": "
@@ -157,8 +159,8 @@ func about(form view.Form, field string) string {
 	return ""
 }
 
-// describes lists the ids of what explains a field.
-func describes(ids ...string) string {
+// idList joins the ids that are not empty.
+func idList(ids ...string) string {
 	return strings.Join(strings.Fields(strings.Join(ids, " ")), " ")
 }
 
@@ -170,8 +172,8 @@ func join(list []view.Text) string {
 	return strings.Join(names, ", ")
 }
 
-// decided says in our words which button somebody pressed.
-func decided(f view.Form) string {
+// pressedButton names the button that the person pressed in a confirmation.
+func pressedButton(f view.Form) string {
 	switch f.Decision {
 	case "approved":
 		return "You pressed Approve."

@@ -2,8 +2,8 @@ package pages
 
 import "net/url"
 
-// after is the address of the next page of standing approvals.
-func after(ended bool, cursor string) string {
+// nextPage returns the address of the next page of standing approvals.
+func nextPage(ended bool, cursor string) string {
 	q := url.Values{"cursor": {cursor}}
 	if ended {
 		q.Set("ended", "1")

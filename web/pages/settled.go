@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// settledHeading never sounds like consent where there was none.
+// settledHeading returns the heading of a settled ask.
 func settledHeading(o *view.Outcome) string {
 	switch {
 	case o.ByTimer:
@@ -15,15 +15,15 @@ func settledHeading(o *view.Outcome) string {
 		return "Approved"
 	}
 	word, _, _ := strings.Cut(o.Sentence.String(), " ")
-	return capital(word)
+	return capitalize(word)
 }
 
-// refused says that the ask ended without an answer the agent may act on.
-func refused(a view.Ask) bool {
+// withoutAnswer reports whether the ask ended without an answer or an approval.
+func withoutAnswer(a view.Ask) bool {
 	return a.Confirmation != nil && !a.Outcome.Approved || len(a.Outcome.Answers) == 0 && !a.Outcome.Approved
 }
 
-// colon stands before the winner's answer where there is a single one.
+// colon returns ":" if a single answer follows the sentence of a conflict.
 func colon(a view.Ask) string {
 	if len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) > 0 {
 		return ":"
@@ -31,18 +31,18 @@ func colon(a view.Ask) string {
 	return ""
 }
 
-// ending is how an ask ended, in a sentence.
-func ending(o *view.Outcome) string {
+// endSentence describes how an ask ended.
+func endSentence(o *view.Outcome) string {
 	switch {
 	case o.ByTimer && o.Defaulted:
 		return "The deadline passed without an answer; a timer applied the defaults"
 	case o.ByTimer:
 		return "The deadline passed without an answer"
 	}
-	return upper(o.Sentence)
+	return capitalText(o.Sentence)
 }
 
-// lateHeading is the heading over an answer that came too late.
+// lateHeading returns the heading for a late answer.
 func lateHeading(w view.Conflict) string {
 	if w.SamePerson {
 		return "Already answered"
@@ -50,25 +50,26 @@ func lateHeading(w view.Conflict) string {
 	return "Too late"
 }
 
-// argumentsOf is the label over the arguments of a settled confirmation.
-func argumentsOf(a view.Ask) string {
+// argumentsLabel returns the label of the arguments in a settled confirmation.
+func argumentsLabel(a view.Ask) string {
 	if a.Outcome.Approved {
 		return "Approved, exactly these arguments"
 	}
 	return "Not approved: the arguments"
 }
 
-func upper(t view.Text) string { return capital(t.String()) }
+// capitalText returns a text with a capital first letter.
+func capitalText(t view.Text) string { return capitalize(t.String()) }
 
-func capital(s string) string {
+func capitalize(s string) string {
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// hint says how to answer a question.
-func hint(q view.Question) string {
+// instructions returns how to answer a question.
+func instructions(q view.Question) string {
 	s := "Choose one."
 	switch {
 	case len(q.Choices) == 0:
@@ -77,12 +78,12 @@ func hint(q view.Question) string {
 		s = "Choose any number."
 	}
 	if q.Optional {
-		s += " You may leave it out."
+		s += " This question is optional."
 	}
 	return s
 }
 
-// beside says whether the agent wrote anything beside its questions.
-func beside(a view.Ask) bool {
-	return len(a.Context) > 0 || said(a.Data) || said(a.Title) || len(a.Warnings) > 0
+// hasBackground reports whether the agent sent anything besides its questions.
+func hasBackground(a view.Ask) bool {
+	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings) > 0
 }

@@ -74,7 +74,7 @@ func TestTheIssuerIsDownForABrowser(t *testing.T) {
 	w := c.window()
 	w.open(k.PageURL)
 	w.press(offer)
-	w.see("Logging in does not work now")
+	w.see("Log-in is not available")
 	w.shot("7-down")
 	h.open()
 	until(t, "the issuer is reached", func() error {

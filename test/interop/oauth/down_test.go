@@ -25,7 +25,7 @@ func TestTheIssuerIsDown(t *testing.T) {
 	}
 	p := newPerson(t)
 	at, v := p.walk(h.begin("/asks/"+k.ID), "ana", "")
-	if v.status != http.StatusServiceUnavailable || !strings.Contains(v.body, "Logging in does not work now") || h.isIn(p) {
+	if v.status != http.StatusServiceUnavailable || !strings.Contains(v.body, "Log-in is not available") || h.isIn(p) {
 		t.Errorf("signing in comes to %s, %d:\n%s", at, v.status, v.body)
 	}
 

@@ -2,8 +2,8 @@ package pages
 
 import "github.com/askback/askback/internal/view"
 
-// look names the classes of a span.
-func look(s view.Span) string {
+// spanClass returns the CSS classes of a span.
+func spanClass(s view.Span) string {
 	class := "run"
 	if s.Strong {
 		class += " strong"
@@ -17,8 +17,9 @@ func look(s view.Span) string {
 	return class
 }
 
+// bullet returns the marker of a list item.
 func bullet(i view.Item) string {
-	if said(i.Marker) {
+	if isSet(i.Marker) {
 		return i.Marker.String()
 	}
 	return "•"
