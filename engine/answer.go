@@ -1,61 +1,59 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/ids"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/lifecycle"
 )
 
-// answerEvent completes an Answered event with what the state machine cannot
-// compute: the digest of edited arguments, and the id of a new grant.
-func (e *Engine) answerEvent(ctx context.Context, token string, s lifecycle.State, a askback.Answer, ev lifecycle.Answered) (lifecycle.Input, error) {
-	ev.Answer = a
-	if s.Ask.Kind != askback.Confirm {
-		return ev, nil
+// answered returns the input for an answer, with what the machine cannot compute: the
+// digest of edited arguments, and the id of a new grant.
+func (s *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
+	in := lifecycle.Answered{By: s.who.Name, Via: s.who.Channel, Answer: answer, At: t.now}
+	if a.Ask.Kind != askback.Confirm {
+		return in, nil
 	}
-	if err := e.digestEdited(s, &ev); err != nil && !s.Ask.Settled() {
+	if err := digestEdited(a, &in); err != nil && !a.Ask.Settled() {
 		return nil, err
 	}
-	if a.Decision != askback.ApproveAll || s.Ask.Settled() {
-		return ev, nil
+	if answer.Decision != askback.ApproveAll || a.Ask.Settled() {
+		return in, nil
 	}
-	if a.Grant != nil && a.Grant.Scope == askback.ScopeSession && s.Ask.SessionID == ids.Swap(s.Ask.ID, ids.Session) {
+	if answer.Grant != nil && answer.Grant.Scope == askback.ScopeSession && a.OwnSession() {
 		return nil, askback.Invalid{{
 			Pointer: "/grant/scope", Detail: "this ask has a session of its own, which ends with it", Fix: `"scope": "tool_and_input"`,
 		}}
 	}
 	var err error
-	if ev.Token, err = e.rootID(ctx, token); err != nil {
+	if in.Token, err = t.engine.rootID(t.ctx, s.who.Token); err != nil {
 		return nil, err
 	}
-	ev.GrantID, err = ids.New(ids.Grant, ev.At, e.rand)
-	return ev, err
+	in.GrantID, err = ids.New(ids.Grant, in.At, t.engine.rand)
+	return in, err
 }
 
 // digestEdited sets the digest of arguments that a person edited (F7). They are
 // parsed as strictly as those of the agent. It removes an edit that leaves the
 // digest unchanged.
-func (e *Engine) digestEdited(s lifecycle.State, ev *lifecycle.Answered) error {
-	if len(ev.Answer.Input) == 0 || ev.Answer.Decision != askback.Approve {
+func digestEdited(s lifecycle.AskState, in *lifecycle.Answered) error {
+	if len(in.Answer.Input) == 0 || in.Answer.Decision != askback.Approve {
 		return nil
 	}
 	c := *s.Ask.Confirmation
-	v, err := jcs.Parse(ev.Answer.Input)
+	v, err := jcs.Parse(in.Answer.Input)
 	if err == nil && v.Kind != jcs.Object {
 		return nil // package askback returns the error for it
 	}
-	c.Input = ev.Answer.Input
+	c.Input = in.Answer.Input
 	sum, err := digest("/input", s.Ask.Agent, c)
 	if err != nil {
 		return err
 	}
 	if sum == s.Ask.Confirmation.Digest {
-		ev.Answer.Input = nil
+		in.Answer.Input = nil
 		return nil
 	}
-	ev.Digest = sum
+	in.Digest = sum
 	return nil
 }

@@ -20,79 +20,64 @@ import (
 
 const kindAsk = "ask"
 
-// askTries is how often an ask is tried when a concurrent call creates its key or
-// session. The second try finds what that call created, so a third is rare.
-const askTries = 8
-
 // Ask implements [askback.Asker].
 func (s *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	if !access.Allowed(s.who.Kind, askback.ActAsk, askback.Owner) {
 		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
-	a, err := s.prepare(r)
+	n, err := s.prepare(r)
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	if a.late != nil {
-		if found, err := s.findByKey(ctx, a); !errors.Is(err, askback.ErrNotFound) {
+	if n.late != nil {
+		if found, err := s.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
-		return askback.Ask{}, a.late
+		return askback.Ask{}, n.late
 	}
 	done, err := s.engine.reserve(ctx, s.who.Name)
-	if err == nil {
-		if err = s.engine.quota.limitRate(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
-			done(false)
-		}
-	}
 	if err != nil {
-		if found, err := s.findByKey(ctx, a); err == nil {
-			return found, nil
-		}
-		return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
+		return s.findOr(ctx, n, err)
 	}
 	opened := false
 	defer func() { done(opened) }()
-	for range askTries {
-		made, err := s.open(ctx, a)
-		if err == nil {
-			opened = !made.Settled()
-			return made, nil
-		}
-		ended := errors.Is(err, askback.ErrEnded) // the ask with this key may exist since before the session ended
-		if !ended && !errors.Is(err, store.ErrConflict) {
-			return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
-		}
-		found, missing := s.findByKey(ctx, a)
-		switch {
-		case !errors.Is(missing, askback.ErrNotFound):
-			return found, missing
-		case ended:
-			return askback.Ask{}, fmt.Errorf("ask: %w", err)
-		}
+	if err := s.engine.quota.limitRate(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
+		return s.findOr(ctx, n, err)
 	}
-	return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrBusy)
+	var a askback.Ask
+	err = s.engine.update(ctx, func(t *tx) (err error) {
+		a, err = s.open(t, n)
+		return err
+	})
+	if errors.Is(err, askback.ErrEnded) { // the ask with this key may exist since before the session ended
+		return s.findOr(ctx, n, err)
+	}
+	if err != nil {
+		return askback.Ask{}, fmt.Errorf("ask: %w", err)
+	}
+	opened = !a.Settled() && !a.Repeated
+	return a.Clone(), nil
 }
 
-// asking is a request that was checked, and the ask to be made of it.
-type asking struct {
+// newAsk is a request that was checked, and the ask to be made of it.
+type newAsk struct {
 	asked      lifecycle.Asked
-	key        string // idempotency key with its owner; "" means none
+	timeout    time.Duration // until the deadline; 0: the ask has its deadline
+	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
 	late       error  // the deadline is past: the request is valid only if it repeats an ask
 }
 
 // prepare checks a request and makes an ask of it. It does not read the store.
-func (s *client) prepare(r askback.Request) (asking, error) {
+func (s *client) prepare(r askback.Request) (newAsk, error) {
 	r, err := r.Normalize()
 	if err != nil {
-		return asking{}, err
+		return newAsk{}, err
 	}
 	if r.Agent == "" {
 		r.Agent = s.who.Name
 	}
-	now := s.engine.clock()
 	a := askback.Ask{
 		Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Context: r.Context,
 		To: r.To, Quorum: r.Quorum, Tags: r.Tags, OnTimeout: r.OnTimeout,
@@ -101,20 +86,22 @@ func (s *client) prepare(r askback.Request) (asking, error) {
 		a.Kind = askback.Confirm
 		a.Confirmation, err = withDigest(r.Agent, *r.Confirmation)
 		if err != nil {
-			return asking{}, err
+			return newAsk{}, err
 		}
 	}
-	out := asking{asked: lifecycle.Asked{Ask: a, Owner: s.who.Name, At: now}, sessionID: r.SessionID}
+	out := newAsk{asked: lifecycle.Asked{Ask: a, Owner: s.who.Name}, timeout: r.Timeout, sessionID: r.SessionID}
 	if r.SessionKey != "" {
 		out.sessionKey = s.ownerKey(r.SessionKey)
 	}
 	if r.Key != "" {
 		out.key = s.ownerKey(r.Key)
 		if out.asked.Request, err = fingerprint(a, r); err != nil {
-			return asking{}, err
+			return newAsk{}, err
 		}
 	}
-	out.asked.Ask.Deadline, out.late = deadline(r, now)
+	if out.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(s.engine.clock()) {
+		out.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
+	}
 	out.asked.Ask.Warnings = r.Warnings // after the fingerprint, which does not include them
 	return out, nil
 }
@@ -152,7 +139,7 @@ func digest(at, agent string, c askback.Confirmation) (string, error) {
 // recognized. It includes the requested timeout and deadline, not the time of the call.
 func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	a.SessionID = r.SessionID
-	fixed, err := lifecycle.EncodeFixed(lifecycle.State{Ask: a})
+	fixed, err := lifecycle.AskState{Ask: a}.EncodeRequest()
 	if err != nil {
 		return "", err
 	}
@@ -161,98 +148,68 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	return "1:" + hex.EncodeToString(sum[:]), err // the number of this algorithm
 }
 
-// deadline returns the deadline that a request asks for, or an error if it is past.
-func deadline(r askback.Request, now time.Time) (time.Time, error) {
-	switch {
-	case r.Timeout != 0:
-		return now.Add(r.Timeout).Truncate(time.Millisecond), nil // as it is stored
-	case r.Deadline.IsZero() || r.Deadline.After(now):
-		return r.Deadline.UTC().Truncate(time.Millisecond), nil
+// open makes a new ask, with its session if that is new. If a grant covers the ask, it
+// is approved. After a conflict, another caller may have made the ask with this key.
+func (s *client) open(t *tx, n newAsk) (askback.Ask, error) {
+	if t.attempt > 0 {
+		if found, err := s.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
+			return found, err
+		}
 	}
-	return time.Time{}, askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
-}
-
-// open commits a new ask, with its session if that is new.
-func (s *client) open(ctx context.Context, a asking) (askback.Ask, error) {
-	e := s.engine
-	id, err := ids.New(ids.Ask, a.asked.At, e.rand)
-	if err != nil {
+	in := n.asked
+	in.At = t.now
+	if n.timeout != 0 {
+		in.Ask.Deadline = t.now.Add(n.timeout).Truncate(time.Millisecond) // as it is stored
+	}
+	var err error
+	if in.Ask.ID, err = ids.New(ids.Ask, t.now, t.engine.rand); err != nil {
 		return askback.Ask{}, err
 	}
-	a.asked.Ask.ID = id
 	// Another caller can find the ask in a list as soon as it is committed. Its
 	// steps wait until this one is cached and published.
-	unlock, err := e.locks.lock(ctx, id)
-	if err != nil {
+	if err := t.lock(in.Ask.ID); err != nil {
 		return askback.Ask{}, err
 	}
-	defer unlock()
-	at, err := s.session(ctx, &a)
-	if err != nil {
+	if in.Ask.SessionID, err = s.sessionOf(t, n, in.Ask); err != nil {
 		return askback.Ask{}, err
 	}
-	var o opening
-	if o.state, o.history, err = lifecycle.Step(lifecycle.State{}, a.asked); err != nil {
+	a := add(t, store.Record{
+		Kind: kindAsk, ID: in.Ask.ID, Stream: in.Ask.SessionID, Key: n.key, Owner: in.Owner, Agent: in.Ask.Agent, Created: in.At,
+	}, lifecycle.AskState{})
+	if err := a.step(t, in); err != nil {
 		return askback.Ask{}, err
 	}
-	done, err := e.applyGrant(ctx, &o, a.asked.At)
-	defer done()
-	if err != nil {
-		return askback.Ask{}, err
-	}
-	return s.commitOpening(ctx, a, o, at)
+	err = s.engine.approveByGrant(t, a)
+	return a.state.Ask, err
 }
 
-// commitOpening commits and publishes a new ask.
-func (s *client) commitOpening(ctx context.Context, a asking, o opening, at sessionRef) (askback.Ask, error) {
-	state, now := o.state, a.asked.At
-	var c change
-	err := c.ask(store.Record{
-		Kind: kindAsk, ID: state.Ask.ID, Stream: state.Ask.SessionID, Key: a.key, Owner: state.Owner, Agent: state.Ask.Agent,
-		Created: now,
-	}, state, o.history, now)
-	if err != nil {
-		return askback.Ask{}, err
+// findOr returns the ask with the same key, or err if there is none.
+func (s *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
+	found, missing := s.findByKey(ctx, n)
+	if errors.Is(missing, askback.ErrNotFound) {
+		return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
 	}
-	c.put(o.used...)
-	unlock, err := s.engine.addToSession(ctx, &c, at, state.Ask, now)
-	defer unlock()
-	if err != nil {
-		return askback.Ask{}, err
-	}
-	if err := s.engine.finish(ctx, c); err != nil {
-		return askback.Ask{}, err
-	}
-	return state.Ask.Clone(), nil
+	return found, missing
 }
 
 // findByKey returns the ask with the same key, or ErrNotFound. The error is
 // [askback.ErrKeyReused] if that ask was made by a different request.
-func (s *client) findByKey(ctx context.Context, a asking) (askback.Ask, error) {
-	if a.key == "" {
+func (s *client) findByKey(ctx context.Context, n newAsk) (askback.Ask, error) {
+	if n.key == "" {
 		return askback.Ask{}, askback.ErrNotFound
 	}
-	r, err := s.engine.store.ReadKey(ctx, kindAsk, a.key)
+	row, err := s.engine.store.ReadKey(ctx, kindAsk, n.key)
 	if err != nil {
 		return askback.Ask{}, fromStore(err)
 	}
-	k, err := decode(r)
+	state, err := decodeAsk(row)
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	if k.state.Request != a.asked.Request {
+	if state.Request != n.asked.Request {
 		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrKeyReused)
 	}
-	found := k.state.Ask.Clone()
+	found := state.Ask
 	found.Repeated = true
 	return found, nil
-}
-
-// describe sets the columns of a record that are derived from the state.
-func describe(r *store.Record, s lifecycle.State, now time.Time) {
-	r.Open, r.Unacked = !s.Ask.Settled(), s.Ask.Unacked()
-	r.Status = string(s.Ask.Status)
-	r.To = s.Ask.To
-	r.Due = s.Due()
-	r.Updated = now
 }

@@ -15,7 +15,8 @@ const (
 	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
-// cache holds the most recently used asks, up to a number of bytes.
+// cache holds the most recently used asks, up to a number of bytes. They must not be
+// changed.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -25,35 +26,36 @@ type cache struct {
 }
 
 type cacheEntry struct {
-	cachedAsk
+	ask  *askRecord
 	cost int
 }
 
 func newCache(limit int) *cache { return &cache{limit: limit, byID: map[string]*list.Element{}} }
 
-func (c *cache) get(id string) (cachedAsk, bool) {
+// get returns an ask, or nil.
+func (c *cache) get(id string) *askRecord {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.byID[id]
 	if !ok {
-		return cachedAsk{}, false
+		return nil
 	}
 	c.recent.MoveToFront(el)
-	return el.Value.(cacheEntry).cachedAsk, true
+	return el.Value.(cacheEntry).ask
 }
 
 // put stores an ask, unless the cache has a newer version of it.
-func (c *cache) put(k cachedAsk) {
+func (c *cache) put(a *askRecord) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el, ok := c.byID[k.record.ID]; ok {
-		if el.Value.(cacheEntry).record.Version > k.record.Version {
+	if el, ok := c.byID[a.row.ID]; ok {
+		if el.Value.(cacheEntry).ask.row.Version > a.row.Version {
 			return
 		}
 		c.remove(el)
 	}
-	cost := askBytes(k.state.Ask)
-	c.byID[k.record.ID] = c.recent.PushFront(cacheEntry{k, cost})
+	cost := askBytes(a.state.Ask)
+	c.byID[a.row.ID] = c.recent.PushFront(cacheEntry{a, cost})
 	c.used += cost
 	for c.used > c.limit && c.recent.Len() > 0 {
 		c.remove(c.recent.Back())
@@ -70,7 +72,7 @@ func (c *cache) drop(id string) {
 
 func (c *cache) remove(el *list.Element) {
 	old := c.recent.Remove(el).(cacheEntry)
-	delete(c.byID, old.record.ID)
+	delete(c.byID, old.ask.row.ID)
 	c.used -= old.cost
 }
 

@@ -41,27 +41,22 @@ func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	if err := askback.CheckDraft(draft); err != nil {
 		return err
 	}
-	unlock, err := s.engine.locks.lock(ctx, s.draftID(id))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return retryOnConflict(ctx, func(ctx context.Context) error { return s.saveDraft(ctx, id, draft) })
-}
-
-func (s *client) saveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	now := s.engine.clock()
-	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
-	if errors.Is(err, store.ErrNotFound) {
-		r, err = store.Record{Kind: kindDraft, ID: s.draftID(id), Owner: s.who.Name, Created: now, Fixed: []byte(`{"v":1}`)}, nil
-	} else {
-		r.Fixed = nil
-	}
-	if err != nil {
-		return err
-	}
-	r.State, r.Updated, r.Due = draft, now, now.Add(draftTime)
-	return s.engine.commit(ctx, store.Change{Put: []store.Record{r}})
+	return s.engine.update(ctx, func(t *tx) error {
+		if err := t.lock(s.draftID(id)); err != nil {
+			return err
+		}
+		row, err := s.engine.store.Read(t.ctx, kindDraft, s.draftID(id))
+		if errors.Is(err, store.ErrNotFound) {
+			row = store.Record{Kind: kindDraft, ID: s.draftID(id), Owner: s.who.Name, Created: t.now, Fixed: []byte(`{"v":1}`)}
+		} else if err != nil {
+			return err
+		} else {
+			row.Fixed = nil
+		}
+		row.State, row.Updated, row.Due = draft, t.now, t.now.Add(draftTime)
+		t.put(row)
+		return nil
+	})
 }
 
 // authorizeDraft returns an error unless this person may answer the ask. The error
@@ -70,11 +65,11 @@ func (s *client) authorizeDraft(ctx context.Context, id string) error {
 	if err := s.authorize(askback.ActDraft); err != nil {
 		return err
 	}
-	k, err := s.engine.read(ctx, id)
+	a, err := s.engine.read(ctx, id)
 	if err == nil {
-		err = s.authorizeAsk(askback.ActDraft, k.state)
+		err = s.authorizeAsk(askback.ActDraft, a.state)
 	}
-	if err == nil && k.state.Ask.Settled() {
+	if err == nil && a.state.Ask.Settled() {
 		err = askback.ErrSettled
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -155,20 +156,29 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map
 }
 
 // stepRecord does for one record what is due.
-func (e *Engine) stepRecord(ctx context.Context, r store.Record) error {
-	switch r.Kind {
+func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
+	switch row.Kind {
 	case kindAsk:
+		return e.update(ctx, func(t *tx) error {
+			_, err := t.ask(row.ID) // a deadline that has passed is applied
+			return err
+		})
 	case kindGrant:
-		return e.expire(ctx, r.ID)
+		err := e.update(ctx, func(t *tx) error {
+			g, err := t.grant(row.ID)
+			if err != nil {
+				return err
+			}
+			return g.step(t, lifecycle.GrantExpired{At: t.now})
+		})
+		if errors.Is(err, askback.ErrNotFound) {
+			return nil
+		}
+		return err
 	case kindToken, kindLogin, kindDraft:
-		return e.deleteExpired(ctx, r)
-	default:
-		return fmt.Errorf("%s %s is due, and this release does not know what that is", r.Kind, r.ID)
+		return e.deleteExpired(ctx, row)
 	}
-	_, err := e.step(ctx, r.ID, func(_ lifecycle.State, now time.Time) (lifecycle.Input, error) {
-		return lifecycle.Due{At: now}, nil
-	})
-	return err
+	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
 }
 
 // deleteExpired deletes a record that has no state machine. A conflict means that

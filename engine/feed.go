@@ -280,9 +280,9 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 	}
 	var a askback.Ask
 	if about != "" {
-		k, err := f.seat.engine.read(ctx, about)
-		if err == nil && h.Type.Settles() && !k.state.Ask.Settled() {
-			k, err = f.seat.engine.fetch(ctx, about) // the cache is updated after the commit
+		one, err := f.seat.engine.read(ctx, about)
+		if err == nil && h.Type.Settles() && !one.state.Ask.Settled() {
+			one, err = f.seat.engine.fetch(ctx, about) // the cache is updated after the commit
 		}
 		if errors.Is(err, askback.ErrNotFound) {
 			return ev, false, errMissing
@@ -294,13 +294,13 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 		if err != nil {
 			return ev, false, err
 		}
-		if err := f.seat.authorizeAsk(askback.ActGet, k.state); err != nil {
+		if err := f.seat.authorizeAsk(askback.ActGet, one.state); err != nil {
 			if errors.Is(err, askback.ErrNotFound) {
 				err = nil // the principal may not see it
 			}
 			return ev, false, err
 		}
-		a = k.state.Ask
+		a = one.state.Ask
 	}
 	data, err := eventData(h, f.seat.engine.withPageURL(a))
 	return askback.Event{

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/store"
 )
 
 // hub wakes the waiters and followers in this process. A waiter joins, then
@@ -46,16 +47,18 @@ func (h *hub) unfollow(stream string, f *follower) {
 	}
 }
 
-// wakeFollowers wakes the followers of these streams and those of all streams.
-// It is called after a commit.
-func (h *hub) wakeFollowers(streams map[string]struct{}) {
+// wakeFollowers wakes the followers of the streams of these events and those of all
+// streams. It is called after a commit.
+func (h *hub) wakeFollowers(events []store.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.followers) == 0 || len(streams) == 0 {
+	if len(h.followers) == 0 || len(events) == 0 {
 		return
 	}
-	for stream := range streams {
-		wakeAll(h.followers[stream])
+	for i, ev := range events {
+		if i == 0 || ev.Stream != events[i-1].Stream {
+			wakeAll(h.followers[ev.Stream])
+		}
 	}
 	wakeAll(h.followers[""])
 }
@@ -111,13 +114,13 @@ func (h *hub) hasAgentWaiter(id string) bool {
 	return false
 }
 
-// notifyWaiters sends a settled ask to its waiters.
-func (h *hub) notifyWaiters(a askback.Ask) {
+// notifyWaiters sends a settled ask to its waiters, which must not change it.
+func (h *hub) notifyWaiters(a *askback.Ask) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.waiters[a.ID] {
 		select {
-		case w.settled <- &a:
+		case w.settled <- a:
 		default: // it was notified before
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
 	"github.com/askback/askback/internal/ids"
-	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
 
@@ -43,7 +42,7 @@ func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 			}
 			from.After = r.ID
 			size += len(r.Fixed) + len(r.State)
-			state, err := lifecycle.DecodeSession(r.Fixed, r.State)
+			state, err := decodeSession(r)
 			if err != nil {
 				s.engine.logUnreadable(r, err)
 				continue

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
@@ -15,185 +14,47 @@ import (
 
 const kindSession = "session"
 
-// A sessionRef is the session that a new ask belongs to. It is zero for an ask
-// with a session of its own: that one has no record, its id follows from the
-// id of the ask.
-type sessionRef struct {
-	existingID string                 // set if the session exists
-	record     *store.Record          // set if the session is new
-	state      lifecycle.SessionState // the state of record
-}
-
-// session returns the session that a new ask belongs to, and sets its id in the ask.
-func (s *client) session(ctx context.Context, a *asking) (sessionRef, error) {
-	ask := &a.asked.Ask
+// sessionOf returns the id of the session that a new ask belongs to. It makes that
+// session if the request has a new key for one.
+func (s *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	switch {
-	case a.sessionID != "":
-		r, err := s.engine.store.Read(ctx, kindSession, a.sessionID)
-		if errors.Is(err, store.ErrNotFound) || err == nil && r.Owner != s.who.Name {
-			return sessionRef{}, askback.Invalid{{
+	case n.sessionID != "":
+		row, err := s.engine.store.Read(t.ctx, kindSession, n.sessionID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != s.who.Name {
+			err = askback.Invalid{{
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
 		}
-		ask.SessionID = a.sessionID
-		return sessionRef{existingID: a.sessionID}, err
-	case a.sessionKey == "":
-		ask.SessionID = ids.Swap(ask.ID, ids.Session)
-		return sessionRef{}, nil
+		return n.sessionID, err
+	case n.sessionKey == "":
+		return ids.Swap(a.ID, ids.Session), nil // a session of its own, without a record
 	}
-	r, err := s.engine.store.ReadKey(ctx, kindSession, a.sessionKey)
-	if err == nil || !errors.Is(err, store.ErrNotFound) {
-		ask.SessionID = r.ID
-		return sessionRef{existingID: r.ID}, err
+	row, err := s.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
+	if !errors.Is(err, store.ErrNotFound) {
+		return row.ID, err
 	}
-	made, err := s.newSession(askback.SessionRequest{Agent: ask.Agent}, a.sessionKey, a.asked.At)
-	ask.SessionID = made.state.Session.ID
-	return made, err
+	made, err := s.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
+	if err != nil {
+		return "", err
+	}
+	return made.row.ID, nil
 }
 
-// newSession returns a new session. It commits nothing.
-func (s *client) newSession(r askback.SessionRequest, key string, now time.Time) (sessionRef, error) {
-	id, err := ids.New(ids.Session, now, s.engine.rand)
+// startSession makes a new session.
+func (s *client) startSession(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
+	id, err := ids.New(ids.Session, t.now, s.engine.rand)
 	if err != nil {
-		return sessionRef{}, err
+		return nil, err
 	}
 	if r.Agent == "" {
 		r.Agent = s.who.Name
 	}
-	one := askback.Session{ID: id, Owner: s.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata}
-	state, _, _, err := lifecycle.StepSession(lifecycle.SessionState{}, lifecycle.SessionStarted{Session: one, At: now})
-	return sessionRef{
-		record: &store.Record{Kind: kindSession, ID: id, Stream: id, Key: key, Owner: s.who.Name, Agent: r.Agent, Created: now},
-		state:  state,
-	}, err
-}
-
-// hasOwnSession reports whether an ask has a session of its own, without a record.
-func hasOwnSession(a askback.Ask) bool { return a.SessionID == ids.Swap(a.ID, ids.Session) }
-
-// addToSession adds the session of a new ask to the change that opens it. A new
-// session is started first. The caller calls unlock after the commit.
-func (e *Engine) addToSession(ctx context.Context, c *change, at sessionRef, a askback.Ask, now time.Time) (unlock func(), err error) {
-	unlock = func() {}
-	if hasOwnSession(a) {
-		return unlock, nil
-	}
-	r, state := at.record, at.state
-	var history []lifecycle.Event
-	if r != nil {
-		started := state.Session
-		history = append(history, lifecycle.Event{Type: askback.EventSessionStarted, Session: &started})
-	} else if unlock, r, state, err = e.lockSession(ctx, at.existingID); err != nil {
-		return unlock, err
-	}
-	events := []lifecycle.SessionInput{lifecycle.AskOpened{Ask: a, At: now}}
-	if a.Settled() {
-		events = append(events, lifecycle.AskClosed{Ask: a, At: now})
-	}
-	for _, ev := range events {
-		next, entries, _, err := lifecycle.StepSession(state, ev)
-		if err != nil {
-			return unlock, err
-		}
-		state, history = next, append(history, entries...)
-	}
-	return unlock, c.session(*r, state, history, now)
-}
-
-// lockSession locks a session and reads it.
-func (e *Engine) lockSession(ctx context.Context, id string) (unlock func(), r *store.Record, state lifecycle.SessionState, err error) {
-	if unlock, err = e.locks.lock(ctx, id); err != nil {
-		return func() {}, nil, state, err
-	}
-	read, err := e.store.Read(ctx, kindSession, id)
-	if err != nil {
-		return unlock, nil, state, err
-	}
-	state, err = lifecycle.DecodeSession(read.Fixed, read.State)
-	read.Fixed, read.State = nil, nil
-	return unlock, &read, state, err
-}
-
-// session adds a session with its next state to the change. For a new session, its
-// first line of history comes before the lines of its asks.
-func (c *change) session(r store.Record, next lifecycle.SessionState, history []lifecycle.Event, now time.Time) (err error) {
-	one := next.Session
-	r.Open, r.Status, r.Updated = !one.Ended(), string(one.Status), now
-	if r.Version == 0 {
-		if r.Fixed, err = lifecycle.EncodeSessionFixed(next); err != nil {
-			return err
-		}
-	}
-	if r.State, err = lifecycle.EncodeSession(next); err != nil {
-		return err
-	}
-	c.put(r)
-	asks := c.Events
-	if r.Version == 0 {
-		c.Events = nil
-		if err := c.addEvents(r.ID, r.ID, history[:1], now); err != nil {
-			return err
-		}
-		c.Events, history = append(c.Events, asks...), history[1:]
-	}
-	return c.addEvents(r.ID, r.ID, history, now)
-}
-
-// closeInSession adds the session of an ask to the change that settles the ask. If a
-// deadline fails the session, its other open asks are cancelled in the same change.
-func (e *Engine) closeInSession(ctx context.Context, c *change, a askback.Ask, now time.Time) (unlock func(), err error) {
-	unlock = func() {}
-	if hasOwnSession(a) {
-		return unlock, nil
-	}
-	unlock, r, state, err := e.lockSession(ctx, a.SessionID)
-	if errors.Is(err, store.ErrNotFound) {
-		return unlock, nil // the session was deleted, but not the ask
-	}
-	if err != nil {
-		return unlock, err
-	}
-	next, history, cancel, err := lifecycle.StepSession(state, lifecycle.AskClosed{Ask: a, At: now})
-	if err != nil {
-		return unlock, err
-	}
-	if err := c.session(*r, next, history, now); err != nil || cancel == nil {
-		return unlock, err
-	}
-	return unlock, e.cancelOpenAsks(ctx, c, a.SessionID, a.ID, *cancel, now)
-}
-
-// cancelOpenAsks adds the cancellation of a session's open asks to the change. It
-// does not lock them: settling one of them needs the lock of the session, and any
-// other concurrent step is a conflict.
-func (e *Engine) cancelOpenAsks(ctx context.Context, c *change, session, except string, w lifecycle.Withdrawal, now time.Time) error {
-	open := true
-	q := store.Query{Kind: kindAsk, Stream: session, Open: &open, Limit: listChunk}
-	for {
-		records, err := e.store.List(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			if q.After = r.ID; r.ID == except {
-				continue
-			}
-			k, err := decode(r)
-			if err != nil {
-				return err
-			}
-			next, history, err := lifecycle.Step(k.state, lifecycle.Cancelled{By: w.By, Via: w.Via, Reason: w.Reason, At: now})
-			if err != nil {
-				return err
-			}
-			if err := c.ask(k.record, next, history, now); err != nil {
-				return err
-			}
-		}
-		if len(records) < q.Limit {
-			return nil
-		}
-	}
+	one := add(t, store.Record{
+		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: s.who.Name, Agent: r.Agent, Created: t.now,
+	}, lifecycle.SessionState{})
+	return one, one.step(t, lifecycle.SessionStarted{At: t.now, Session: askback.Session{
+		ID: id, Owner: s.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata,
+	}})
 }
 
 // Start implements [askback.Sessions].
@@ -208,17 +69,24 @@ func (s *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if r.Key != "" {
 		key = s.ownerKey(r.Key)
 	}
-	for range askTries {
-		found, err := s.sessionByKey(ctx, key)
+	var one askback.Session
+	err := s.engine.update(ctx, func(t *tx) error {
+		found, err := s.sessionByKey(t.ctx, key)
 		if !errors.Is(err, store.ErrNotFound) {
-			return found, err
+			one = found
+			return err
 		}
-		made, err := s.start(ctx, r, key)
-		if !errors.Is(err, store.ErrConflict) {
-			return made, fromStore(err)
+		made, err := s.startSession(t, r, key)
+		if err != nil {
+			return err
 		}
+		one = made.state.Session
+		return nil
+	})
+	if err != nil {
+		return askback.Session{}, fmt.Errorf("start: %w", err)
 	}
-	return askback.Session{}, fmt.Errorf("start: %w", askback.ErrBusy)
+	return one, nil
 }
 
 // sessionByKey returns the session with a key.
@@ -226,30 +94,13 @@ func (s *client) sessionByKey(ctx context.Context, key string) (askback.Session,
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
 	}
-	r, err := s.engine.store.ReadKey(ctx, kindSession, key)
-	if errors.Is(err, store.ErrNotFound) {
+	row, err := s.engine.store.ReadKey(ctx, kindSession, key)
+	if err != nil {
 		return askback.Session{}, err
 	}
-	if err != nil {
-		return askback.Session{}, fromStore(err)
-	}
-	state, err := lifecycle.DecodeSession(r.Fixed, r.State)
+	state, err := decodeSession(row)
 	state.Session.Repeated = true
 	return state.Session, err
-}
-
-func (s *client) start(ctx context.Context, r askback.SessionRequest, key string) (askback.Session, error) {
-	now := s.engine.clock()
-	at, err := s.newSession(r, key, now)
-	if err != nil {
-		return askback.Session{}, err
-	}
-	started := at.state.Session
-	var c change
-	if err := c.session(*at.record, at.state, []lifecycle.Event{{Type: askback.EventSessionStarted, Session: &started}}, now); err != nil {
-		return askback.Session{}, err
-	}
-	return at.state.Session, s.engine.finish(ctx, c)
 }
 
 // authorizeSession returns an error unless this principal may do an action on a
@@ -288,32 +139,37 @@ func (s *client) findSession(ctx context.Context, action askback.Action, id stri
 	if err != nil {
 		return askback.Session{}, fromStore(err)
 	}
-	state, err := lifecycle.DecodeSession(r.Fixed, r.State)
+	state, err := decodeSession(r)
 	if err != nil {
 		return askback.Session{}, err
 	}
 	return state.Session, s.authorizeSession(action, state.Session.Owner)
 }
 
-// ownSession returns the session of an ask that has one of its own. It is waiting
-// while the ask is open and ends with it. A principal that may not see the ask may
-// not see the session.
+// ownSession returns the session of an ask that has one of its own. A principal that may
+// not see the ask may not see the session.
 func (s *client) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
-	k, err := s.engine.read(ctx, ask)
-	switch {
-	case err != nil:
-	case action == askback.ActSessions: // the status of a session reveals nothing of the ask
-		err = s.authorize(action)
-	default:
-		err = s.authorizeAsk(askback.ActGet, k.state)
+	a, err := s.engine.read(ctx, ask)
+	if err != nil {
+		return askback.Session{}, err
 	}
-	if err == nil && !hasOwnSession(k.state.Ask) {
+	return s.ownSessionOf(a.state, action)
+}
+
+// ownSessionOf returns the session that an ask has of its own. It is waiting while the
+// ask is open and ends with it.
+func (s *client) ownSessionOf(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
+	err := s.authorizeAsk(askback.ActGet, state)
+	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
+		err = s.authorize(action)
+	}
+	if err == nil && !state.OwnSession() {
 		err = askback.ErrNotFound
 	}
 	if err != nil {
 		return askback.Session{}, err
 	}
-	a := k.state.Ask
+	a := state.Ask
 	one := askback.Session{
 		ID: a.SessionID, Agent: a.Agent, Owner: a.Owner, Title: a.Title, Status: askback.SessionWaiting,
 		AsksPending: 1, AsksTotal: 1, CreatedAt: a.CreatedAt, UpdatedAt: a.CreatedAt,
@@ -328,87 +184,57 @@ func (s *client) ownSession(ctx context.Context, action askback.Action, ask stri
 }
 
 // Send implements [askback.Sessions].
-func (s *client) Send(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
-	if err := s.authorize(t.Action()); err != nil {
+func (s *client) Send(ctx context.Context, id string, cmd askback.Command) (askback.Session, error) {
+	if err := s.authorize(cmd.Action()); err != nil {
 		return askback.Session{}, err
 	}
-	if err := t.Check(); err != nil {
+	if err := cmd.Check(); err != nil {
 		return askback.Session{}, err
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, stepTime, askback.ErrBusy)
-	defer cancel()
-	for attempt := 0; ; attempt++ {
-		one, err := s.tell(limited, id, t)
-		if !errors.Is(err, store.ErrConflict) {
-			if err != nil {
-				return askback.Session{}, fmt.Errorf("tell %s: %w", id, timeoutCause(limited, fromStore(err)))
-			}
-			return one, nil
+	var one askback.Session
+	err := s.engine.update(ctx, func(t *tx) error {
+		found, err := t.session(id)
+		if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
+			one, err = s.endOwnSession(t, ids.Swap(id, ids.Ask), cmd)
+			return err
 		}
-		if err := backOff(limited, attempt); err != nil {
-			return askback.Session{}, err
+		if err != nil {
+			return err
 		}
-	}
-}
-
-func (s *client) tell(ctx context.Context, id string, t askback.Command) (askback.Session, error) {
-	unlock, r, state, err := s.engine.lockSession(ctx, id)
-	defer unlock()
-	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-		return s.endOwnSession(ctx, ids.Swap(id, ids.Ask), t)
-	}
+		if err := s.authorizeSession(cmd.Action(), found.state.Session.Owner); err != nil {
+			return err
+		}
+		err = found.step(t, lifecycle.SessionCommand{By: s.actor(), Via: s.who.Channel, Command: cmd, At: t.now})
+		one = found.state.Session
+		return err
+	})
 	if err != nil {
-		return askback.Session{}, err
+		return askback.Session{}, fmt.Errorf("send to %s: %w", id, err)
 	}
-	if err := s.authorizeSession(t.Action(), state.Session.Owner); err != nil {
-		return askback.Session{}, err
-	}
-	now := s.engine.nowAfter(*r)
-	by := askback.Actor{Kind: askback.ActorPerson, Name: s.who.Name}
-	if s.who.Kind == askback.Agent {
-		by.Kind = askback.ActorAgent
-	}
-	next, history, w, err := lifecycle.StepSession(state, lifecycle.SessionCommand{By: by, Via: s.who.Channel, Command: t, At: now})
-	if err != nil || len(history) == 0 {
-		return state.Session, err
-	}
-	var c change
-	if err := c.session(*r, next, history, now); err != nil {
-		return state.Session, err
-	}
-	if w != nil {
-		if err := s.engine.cancelOpenAsks(ctx, &c, id, "", *w, now); err != nil {
-			return state.Session, err
-		}
-	}
-	return next.Session, s.engine.finish(ctx, c)
+	return one, nil
 }
 
 // endOwnSession ends the session that an ask has of its own by cancelling the ask. It
-// returns an error for any other input: no run reads it.
-func (s *client) endOwnSession(ctx context.Context, ask string, t askback.Command) (askback.Session, error) {
-	one, err := s.ownSession(ctx, t.Action(), ask)
+// returns an error for any other command: no run reads it.
+func (s *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
+	a, err := t.ask(ask)
 	if err != nil {
 		return askback.Session{}, err
 	}
-	reason := ""
-	switch t := t.(type) {
+	if _, err := s.ownSessionOf(a.state, cmd.Action()); err != nil {
+		return askback.Session{}, err
+	}
+	in := lifecycle.Cancelled{By: s.actor(), Via: s.who.Channel, At: t.now}
+	switch cmd := cmd.(type) {
 	case askback.EndTurn:
-		reason = t.Reason
+		in.Reason = cmd.Reason
 	case askback.EndSession:
-		reason = t.Reason
+		in.Reason = cmd.Reason
 	default:
-		return one, askback.Invalid{{Detail: "this session is that of a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
+		return askback.Session{}, askback.Invalid{{Detail: "this session is that of a single ask, and ends with it", Fix: "start a session, or name one by session_key"}}
 	}
-	by := askback.Actor{Kind: askback.ActorPerson, Name: s.who.Name}
-	if s.who.Kind == askback.Agent {
-		by.Kind = askback.ActorAgent
+	if err := a.step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
+		return askback.Session{}, err
 	}
-	_, err = s.engine.step(ctx, ask, func(_ lifecycle.State, now time.Time) (lifecycle.Input, error) {
-		return lifecycle.Cancelled{By: by, Via: s.who.Channel, Reason: reason, At: now}, nil
-	})
-	if err != nil && !errors.Is(err, askback.ErrSettled) {
-		return one, err
-	}
-	return s.ownSession(ctx, t.Action(), ask)
+	return s.ownSessionOf(a.state, cmd.Action())
 }

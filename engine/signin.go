@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/store"
 )
 
 // A signer identifies a person who signed in: an e-mail address, and the issuer
@@ -39,10 +38,9 @@ func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret strin
 	if err != nil {
 		return "", err
 	}
-	if err := e.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return "", fmt.Errorf("sign in: %w", fromStore(err))
+	if err := e.put(ctx, record); err != nil {
+		return "", fmt.Errorf("sign in: %w", err)
 	}
-	e.due.set(record.Due)
 	return secret, nil
 }
 

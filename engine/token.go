@@ -238,16 +238,16 @@ func (e *Engine) Adopt(ctx context.Context, who askback.Principal, secret string
 	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
 		return err
 	}
-	return retryOnConflict(ctx, func(ctx context.Context) error {
-		_, err := e.store.ReadKey(ctx, kindToken, hash(secret))
+	return e.update(ctx, func(t *tx) error {
+		_, err := e.store.ReadKey(t.ctx, kindToken, hash(secret))
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		record, _, err := e.newTokenRecord(who, 0, secret, signer{})
-		if err != nil {
-			return err
+		if err == nil {
+			t.put(record)
 		}
-		return e.commit(ctx, store.Change{Put: []store.Record{record}})
+		return err
 	})
 }
 
@@ -272,10 +272,9 @@ func (s *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askba
 	if err != nil {
 		return askback.Token{}, "", err
 	}
-	if err := s.engine.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return askback.Token{}, "", fmt.Errorf("create a token: %w", fromStore(err))
+	if err := s.engine.put(ctx, record); err != nil {
+		return askback.Token{}, "", fmt.Errorf("create a token: %w", err)
 	}
-	s.engine.due.set(record.Due)
 	return t, secret, nil
 }
 
@@ -324,38 +323,36 @@ func (s *client) RevokeToken(ctx context.Context, id string) (askback.Token, err
 
 // revokeToken revokes a token. The record keeps its key, so that the secret
 // cannot be adopted again.
-func (e *Engine) revokeToken(ctx context.Context, id string) (t askback.Token, err error) {
-	unlock, err := e.locks.lock(ctx, id)
-	if err != nil {
-		return t, err
-	}
-	defer unlock()
-	err = retryOnConflict(ctx, func(ctx context.Context) (err error) {
-		t, err = e.tryRevokeToken(ctx, id)
+func (e *Engine) revokeToken(ctx context.Context, id string) (token askback.Token, err error) {
+	err = e.update(ctx, func(t *tx) error {
+		if err := t.lock(id); err != nil {
+			return err
+		}
+		row, err := e.store.Read(t.ctx, kindToken, id)
+		if err != nil {
+			return err
+		}
+		if token, err = readToken(row); err != nil || !token.RevokedAt.IsZero() {
+			return err
+		}
+		token.RevokedAt = later(t.now, row.Updated)
+		row.Open, row.Status, row.Updated, row.Fixed = false, "revoked", token.RevokedAt, nil
+		row.State, err = json.Marshal(tokenState{1, millis(token.RevokedAt)})
+		t.put(row)
 		return err
 	})
-	return t, err
-}
-
-func (e *Engine) tryRevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	r, err := e.store.Read(ctx, kindToken, id)
-	if err != nil {
-		return askback.Token{}, err
-	}
-	t, err := readToken(r)
-	if err != nil || !t.RevokedAt.IsZero() {
-		return t, err
-	}
-	t.RevokedAt = e.nowAfter(r)
-	r.Open, r.Status, r.Updated, r.Fixed = false, "revoked", t.RevokedAt, nil
-	if r.State, err = json.Marshal(tokenState{1, millis(t.RevokedAt)}); err != nil {
-		return t, err
-	}
-	err = e.commit(ctx, store.Change{Put: []store.Record{r}})
-	if err == nil || errors.Is(err, store.ErrUnknown) {
+	if err == nil || errors.Is(err, askback.ErrUnknown) {
 		e.credentials.clear()
 	}
-	return t, err
+	return token, err
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // Logout revokes the token with this secret. Possession of the secret is the
@@ -394,49 +391,42 @@ func (s *client) LoginSecret(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := e.commit(ctx, store.Change{Put: []store.Record{record}}); err != nil {
-		return "", fmt.Errorf("make a log-in link: %w", fromStore(err))
+	if err := e.put(ctx, record); err != nil {
+		return "", fmt.Errorf("make a log-in link: %w", err)
 	}
-	e.due.set(record.Due)
 	return secret, nil
 }
 
 // Login exchanges the secret of a log-in link for the secret of a new browser
 // token, which is valid for [askback.BrowserTime]. A link works once. It returns
 // [askback.ErrUnauthorized] if the link is unknown, used or expired.
-func (e *Engine) Login(ctx context.Context, secret string) (string, error) {
-	link, err := e.store.ReadKey(ctx, kindLogin, hash(secret))
-	if errors.Is(err, store.ErrNotFound) {
-		return "", askback.ErrUnauthorized
-	}
-	if err != nil {
-		return "", fromStore(err)
-	}
-	who, err := readCredential(link)
-	if err != nil {
-		return "", err
-	}
-	holds, err := e.resolveCredential(ctx, link)
-	if err != nil {
-		return "", err
-	}
-	if !holds.RevokedAt.IsZero() || !e.clock().Before(holds.ExpiresAt) {
-		return "", askback.ErrUnauthorized
-	}
-	record, _, browser, err := e.newToken(askback.Principal{Kind: who.Kind, Name: who.Name, Channel: askback.ChannelWeb, Token: who.parent}, askback.BrowserTime)
-	if err != nil {
-		return "", err
-	}
-	err = e.commit(ctx, store.Change{
-		Put:    []store.Record{record},
-		Delete: []store.Ref{{Kind: link.Kind, ID: link.ID, Version: link.Version}},
+func (e *Engine) Login(ctx context.Context, secret string) (browser string, err error) {
+	err = e.update(ctx, func(t *tx) error {
+		link, err := e.store.ReadKey(t.ctx, kindLogin, hash(secret))
+		if errors.Is(err, store.ErrNotFound) {
+			return askback.ErrUnauthorized
+		}
+		if err != nil {
+			return err
+		}
+		who, err := e.resolveCredential(t.ctx, link)
+		if err != nil {
+			return err
+		}
+		if !who.RevokedAt.IsZero() || !t.now.Before(who.ExpiresAt) {
+			return askback.ErrUnauthorized
+		}
+		var record store.Record
+		record, _, browser, err = e.newToken(askback.Principal{Kind: who.Kind, Name: who.Name, Channel: askback.ChannelWeb, Token: who.parent}, askback.BrowserTime)
+		t.put(record)
+		t.delete(link)
+		return err
 	})
-	if errors.Is(err, store.ErrConflict) {
-		return "", askback.ErrUnauthorized
+	if err != nil && !errors.Is(err, askback.ErrUnauthorized) {
+		err = fmt.Errorf("log in: %w", err)
 	}
 	if err != nil {
-		return "", fmt.Errorf("log in: %w", fromStore(err))
+		return "", err
 	}
-	e.due.set(record.Due)
 	return browser, nil
 }

@@ -68,7 +68,6 @@ func laterEvents() []namedEvent {
 		{"`Claimed`", lifecycle.Claimed{By: "ana", At: soon}},
 		{"`Due`, before the deadline", lifecycle.Due{At: soon}},
 		{"`Due`, after it", lifecycle.Due{At: late}},
-		{"`Refused`", lifecycle.Refused{By: "ben", Via: askback.ChannelWeb, Answer: askback.Choose("B"), Why: "too late", At: soon}},
 		{"`Consumed`, as approved", lifecycle.Consumed{Digest: "sha256:00", At: soon}},
 		{"`Consumed`, other arguments", lifecycle.Consumed{Digest: "sha256:01", At: soon}},
 		{"`Acked`", lifecycle.Acked{At: soon}},
@@ -90,16 +89,16 @@ type walk struct {
 // explore applies every event to every state within five events of the start.
 func explore() walk {
 	w := walk{cells: map[[2]string][]string{}}
-	level := []lifecycle.State{{}}
+	level := []lifecycle.AskState{{}}
 	for range 5 {
-		var next []lifecycle.State
+		var next []lifecycle.AskState
 		seen := map[string]bool{}
 		for _, s := range level {
 			for _, h := range slices.Concat(openingEvents(), laterEvents()) {
-				after, history, err := lifecycle.Step(s, h.event)
+				after, history, err := step(s, h.event)
 				w.addCell(h, s.Ask.Status, after.Ask.Status, history, err)
-				fixed, _ := lifecycle.EncodeFixed(after)
-				moving, _ := lifecycle.Encode(after)
+				fixed, _ := after.EncodeFixed()
+				moving, _ := after.Encode()
 				if key := string(fixed) + string(moving); len(history) > 0 && !seen[key] {
 					seen[key] = true
 					next = append(next, after)
@@ -123,6 +122,9 @@ func (w *walk) addCell(h namedEvent, from, to askback.Status, history []lifecycl
 		return
 	}
 	event, _, _ := strings.Cut(strings.Trim(h.name, "`"), "`")
+	if err != nil {
+		event += ", too late"
+	}
 	edge := fmt.Sprintf("    %s --> %s: %s", node(from), node(to), event)
 	if !slices.Contains(w.edges, edge) {
 		w.edges = append(w.edges, edge)
@@ -140,6 +142,8 @@ func node(s askback.Status) string {
 func describeResult(from, to askback.Status, history []lifecycle.Event, err error) string {
 	var invalid askback.Invalid
 	switch {
+	case errors.Is(err, askback.ErrSettled) && len(history) > 0:
+		return "*refused: " + err.Error() + "*, kept: `" + string(history[0].Type) + "`"
 	case errors.As(err, &invalid):
 		return "*refused: `Invalid`*"
 	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved), errors.Is(err, askback.ErrPending):
@@ -157,18 +161,20 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 // markdown returns docs/lifecycle.md.
 func (w *walk) markdown() string {
 	var b strings.Builder
-	b.WriteString(`# How an ask lives
+	b.WriteString(`# How asks and grants live
 
-*Generated from the machine, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
-` + "`go test ./lifecycle -run TestTheDiagramIsTheMachine -update`" + `; the same test fails while this page and the machine differ.*
+*Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
+` + "`go test ./lifecycle -run TestTheDiagramIsTheMachine -update`" + `; the same test fails while this page and the machines differ.*
 
-The outcome is final, the ask is not frozen: what comes late is still recorded.
+## An ask
+
+The outcome is final, but the ask is not frozen: what comes late is still recorded.
 
 ` + "```mermaid\nstateDiagram-v2\n")
 	slices.SortStableFunc(w.edges, func(a, c string) int { return rank(a) - rank(c) })
 	b.WriteString(strings.Join(w.edges, "\n"))
-	b.WriteString("\n```\n\n" + `What happens, for every event in every status. Where a cell says several things, it depends on the ask: its
-kind, the end of its deadline, who answered before. "–" is no change, no history and no error.
+	b.WriteString("\n```\n\n" + `The result of every input in every status. If a cell has several results, they depend on the ask: its kind, its
+deadline, who answered before. "–" is no change, no history and no error.
 
 | |`)
 	for _, s := range statuses {
@@ -183,7 +189,45 @@ kind, the end of its deadline, who answered before. "–" is no change, no histo
 		}
 		b.WriteString("\n")
 	}
+	b.WriteString("\n## A grant\n\n```mermaid\nstateDiagram-v2\n" + strings.Join(grantEdges(), "\n") + "\n```\n")
 	return b.String()
+}
+
+// grantEdges returns the lines of the diagram of a grant.
+func grantEdges() []string {
+	soon, late := nine.Add(time.Minute), nine.Add(2*time.Hour)
+	ask := askback.Ask{Owner: "bot", Kind: askback.Confirm, Quorum: 1, Confirmation: &askback.Confirmation{ToolName: "drop"}}
+	inputs := []lifecycle.Input{
+		lifecycle.GrantMade{Grant: grant(nine.Add(time.Hour)), At: nine},
+		lifecycle.GrantUsed{Ask: ask, At: soon},
+		lifecycle.GrantRequired{MakerValid: true, At: soon},
+		lifecycle.GrantRevoked{By: "ana", At: soon},
+		lifecycle.GrantExpired{At: late},
+	}
+	var edges []string
+	states := []lifecycle.GrantState{{}}
+	for range 4 {
+		var next []lifecycle.GrantState
+		for _, s := range states {
+			for _, in := range inputs {
+				r, err := s.Step(in)
+				if err != nil || r.Unchanged {
+					continue
+				}
+				next = append(next, r.State)
+				from := "[*]"
+				if s.Grant.ID != "" {
+					from = s.Columns().Status
+				}
+				edge := fmt.Sprintf("    %s --> %s: %s", from, r.State.Columns().Status, strings.TrimPrefix(fmt.Sprintf("%T", in), "lifecycle."))
+				if !slices.Contains(edges, edge) {
+					edges = append(edges, edge)
+				}
+			}
+		}
+		states = next
+	}
+	return edges
 }
 
 // rank orders the lines of the diagram by their first status.
@@ -226,7 +270,6 @@ func TestWalkReachesEveryStatusAndEvent(t *testing.T) {
 		lifecycle.Cancelled{},
 		lifecycle.Claimed{},
 		lifecycle.Due{},
-		lifecycle.Refused{},
 		lifecycle.Consumed{},
 		lifecycle.Acked{},
 	} {

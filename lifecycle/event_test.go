@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func anyAsked() *rapid.Generator[lifecycle.Asked] {
 			t.Fatal(err)
 		}
 		ev.Ask = askback.Ask{
-			ID: "ask_1", SessionID: "ses_1", Agent: "the deployer", Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
+			ID: "ask_1", SessionID: rapid.SampledFrom([]string{"ses_1", "ses_2"}).Draw(t, "session"), Agent: "the deployer", Kind: askback.Questions, Title: r.Title, Questions: r.Questions,
 			Confirmation: r.Confirmation, Context: r.Context, To: r.To, Quorum: r.Quorum, Tags: r.Tags, OnTimeout: r.OnTimeout,
 		}
 		if r.Confirmation != nil {
@@ -149,7 +150,7 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 	return rapid.Custom(func(t *rapid.T) lifecycle.Input {
 		by, via := people.Draw(t, "by"), vias.Draw(t, "via")
 		switch rapid.IntRange(0, 13).Draw(t, "event") {
-		case 0, 1:
+		case 0, 1, 9:
 			return lifecycle.Answered{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Digest: edited, GrantID: "grt_1", At: at}
 		case 13:
 			return lifecycle.Acked{At: at}
@@ -164,8 +165,6 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 			return lifecycle.Claimed{By: by, At: at}
 		case 7, 8:
 			return lifecycle.Due{At: at}
-		case 9:
-			return lifecycle.Refused{By: by, Via: via, Answer: anyAnswer(a).Draw(t, "answer"), Why: "answered", At: at}
 		case 10:
 			return lifecycle.Consumed{Digest: digests.Draw(t, "digest"), At: at}
 		}
@@ -175,10 +174,23 @@ func anyEvent(a askback.Ask, at time.Time) *rapid.Generator[lifecycle.Input] {
 
 // A transition is one step of a random run.
 type transition struct {
-	before, after lifecycle.State
+	before, after lifecycle.AskState
 	event         lifecycle.Input
 	history       []lifecycle.Event
+	effects       []lifecycle.Effect
+	unchanged     bool
 	err           error
+}
+
+// late reports whether the event is a late answer that is in the history.
+func (m transition) late() bool {
+	return errors.Is(m.err, askback.ErrSettled) && len(m.history) > 0
+}
+
+// step steps an ask.
+func step(s lifecycle.AskState, in lifecycle.Input) (lifecycle.AskState, []lifecycle.Event, error) {
+	r, err := s.Step(in)
+	return r.State, r.History, err
 }
 
 // anyRun draws a random run: an ask and up to 30 events, mostly in order of time. No
@@ -188,14 +200,14 @@ func anyRun(t *rapid.T) []transition {
 	asked := anyAsked().Draw(t, "asked")
 	var (
 		run  []transition
-		s    lifecycle.State
+		s    lifecycle.AskState
 		now  = nine
 		wait = rapid.IntRange(0, 10).Draw(t, "events before it may end")
 	)
 	apply := func(ev lifecycle.Input) {
-		next, history, err := lifecycle.Step(s, ev)
-		run = append(run, transition{s, next, ev, history, err})
-		s = next
+		r, err := s.Step(ev)
+		run = append(run, transition{s, r.State, ev, r.History, r.Effects, r.Unchanged, err})
+		s = r.State
 	}
 	apply(asked)
 	for i := range rapid.IntRange(1, 30).Draw(t, "events") {
@@ -227,7 +239,7 @@ func forEachTransition(t *testing.T, check func(t *rapid.T, m transition)) {
 }
 
 // cloneState returns a deep copy of s.
-func cloneState(s lifecycle.State) lifecycle.State {
+func cloneState(s lifecycle.AskState) lifecycle.AskState {
 	s.Ask = s.Ask.Clone()
 	return s
 }

@@ -2,53 +2,122 @@ package lifecycle
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/askback/askback"
 )
 
-// grant returns the grant that approve_all makes on this ask. It is for the owner and
-// the tool of the ask, and covers dangerous calls only if this one is dangerous.
-func grant(s State, ev Answered, r askback.GrantRequest) askback.Grant {
-	c := s.Ask.Confirmation
-	g := askback.Grant{
-		ID: ev.GrantID, Owner: s.Owner, Agent: s.Ask.Agent, ToolName: c.ToolName, Server: c.Server, Scope: r.Scope,
-		Dangerous: c.Dangerous, By: ev.By, CreatedAt: ev.At, ExpiresAt: ev.At.Add(r.ExpiresIn),
-		Token: ev.Token, AskID: s.Ask.ID,
-	}
-	if len(c.Input) <= askback.MaxGrantInput {
-		g.Input = c.Input
-	}
-	switch r.Scope {
-	case askback.ScopeSession:
-		g.SessionID = s.Ask.SessionID
-	case askback.ScopeInput:
-		g.Digest = c.Digest
-	}
-	return g
+// A GrantState is the state of one grant. It is in force until it is revoked or has
+// expired.
+type GrantState struct {
+	Grant   askback.Grant
+	Expired bool // the history has its expiry
 }
 
-// grantKey returns a text that is equal for equal grant requests, or "" for nil.
-func grantKey(r *askback.GrantRequest) string {
-	if r == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
+// GrantMade begins a grant.
+type GrantMade struct {
+	Grant askback.Grant
+	At    time.Time
 }
 
-// covered approves the ask by a grant. It checks that the grant covers the ask and
-// does not rely on the caller.
-func covered(s State, ev Covered) (State, []Event, error) {
-	g := ev.Grant
-	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, ev.At) {
-		return s, nil, askback.ErrNotApproved
+// GrantUsed counts an ask that the grant approves.
+type GrantUsed struct {
+	Ask askback.Ask
+	At  time.Time
+}
+
+// GrantRequired returns [askback.ErrNotApproved] if the grant is no longer in force. It
+// changes nothing, but has the grant committed: a revocation at the same time is then a
+// conflict.
+type GrantRequired struct {
+	MakerValid bool // the token or the sign-in of the person who made it is still valid
+	At         time.Time
+}
+
+// GrantRevoked ends the grant: a person withdrew it.
+type GrantRevoked struct {
+	By  string
+	Via askback.Channel
+	At  time.Time
+}
+
+// GrantExpired is the time of a clock. It ends the grant if it has expired.
+type GrantExpired struct{ At time.Time }
+
+func (GrantMade) input()     {}
+func (GrantUsed) input()     {}
+func (GrantRequired) input() {}
+func (GrantRevoked) input()  {}
+func (GrantExpired) input()  {}
+
+// Step returns the result of an input: [GrantMade] first, then [GrantUsed],
+// [GrantRequired], [GrantRevoked] or [GrantExpired]. With an error, nothing changes.
+//
+// The error is [askback.ErrNotApproved].
+func (s GrantState) Step(in Input) (Result[GrantState], error) {
+	if made, ok := in.(GrantMade); ok != (s.Grant.ID == "") {
+		return unchanged(s), fmt.Errorf("%T for grant %q: GrantMade must be the first input, and only the first", in, s.Grant.ID)
+	} else if ok {
+		return grantMade(made)
 	}
-	next, history, err := settle(s, nil, askback.Outcome{
-		Status: askback.Answered, Decision: askback.Approve, Digest: s.Ask.Confirmation.Digest, GrantID: g.ID,
-		Actor: askback.Actor{Kind: askback.ActorPolicy, Name: g.By}, At: ev.At,
-	})
-	if err != nil || len(history) == 0 {
-		return s, nil, err
+	switch in := in.(type) {
+	case GrantUsed:
+		return grantUsed(s, in)
+	case GrantRequired:
+		return grantRequired(s, in)
+	case GrantRevoked:
+		return grantRevoked(s, in)
+	case GrantExpired:
+		return grantExpired(s, in)
 	}
-	g.Input = nil // the ask has it, and the history has it in grant_made
-	return next, append(history, Event{Type: askback.EventGrantUsed, Grant: &g}), nil
+	return unchanged(s), fmt.Errorf("%T is no input of a grant", in)
+}
+
+// Columns returns the columns of the record.
+func (s GrantState) Columns() Columns {
+	if s.ended() {
+		return Columns{Status: "ended"}
+	}
+	return Columns{Open: true, Status: "granted", Due: s.Grant.ExpiresAt}
+}
+
+func (s GrantState) ended() bool { return s.Expired || !s.Grant.RevokedAt.IsZero() }
+
+func grantMade(in GrantMade) (Result[GrantState], error) {
+	s := GrantState{Grant: in.Grant}
+	s.Grant.CreatedAt, s.Grant.Uses, s.Grant.RevokedAt = in.At, 0, time.Time{}
+	return changed(s), nil // the history of the ask has the event
+}
+
+func grantUsed(s GrantState, in GrantUsed) (Result[GrantState], error) {
+	if s.ended() || !s.Grant.Covers(in.Ask, in.At) {
+		return unchanged(s), askback.ErrNotApproved
+	}
+	s.Grant.Uses++
+	return changed(s), nil // the history of the ask has the event
+}
+
+func grantRequired(s GrantState, in GrantRequired) (Result[GrantState], error) {
+	if s.ended() || !in.MakerValid || !in.At.Before(s.Grant.ExpiresAt) {
+		return unchanged(s), askback.ErrNotApproved
+	}
+	return changed(s), nil
+}
+
+func grantRevoked(s GrantState, in GrantRevoked) (Result[GrantState], error) {
+	if s.ended() {
+		return unchanged(s), nil
+	}
+	s.Grant.RevokedAt = in.At
+	g := s.Grant
+	return changed(s, Event{Type: askback.EventGrantRevoked, By: in.By, Via: in.Via, Grant: &g}), nil
+}
+
+func grantExpired(s GrantState, in GrantExpired) (Result[GrantState], error) {
+	if s.ended() || in.At.Before(s.Grant.ExpiresAt) {
+		return unchanged(s), nil
+	}
+	s.Expired = true
+	g := s.Grant
+	return changed(s, Event{Type: askback.EventGrantExpired, Grant: &g}), nil
 }

@@ -1,366 +1,118 @@
-// Package lifecycle has the state machines of asks and sessions, as pure functions.
+// Package lifecycle has the state machines of asks, sessions and grants, as pure
+// functions.
 //
-// The result of [Step] depends only on its arguments: times, ids and digests are
-// part of the event. An ask is pending until exactly one outcome ends it. The
-// outcome is final, but later events are still recorded: late answers, the use of
-// an approval and the acknowledgement. The transcripts in testdata specify the
-// machines.
+// Each machine has a state with one method Step, which takes an [Input] and returns a
+// [Result]. The result depends only on the state and the input: times, ids and digests
+// are part of the input. The transcripts in testdata specify the machines.
+//
+// An ask is pending until exactly one outcome ends it. The outcome is final, but later
+// events are still recorded: late answers, the use of an approval and the
+// acknowledgement.
 package lifecycle
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/askback/askback"
 )
 
-// A State is the state of one ask.
-type State struct {
-	Ask      askback.Ask // the ask as people and agents read it
-	Owner    string      // the name of the principal that asked
-	Request  string      // digest of the request, to compare a repeat with the same key
-	Refused  int         // number of late answers in the history
-	Granted  string      // the grant that approve_all requested, to compare a repeat
-	Consumed time.Time   // when the approval was spent; zero: not yet
+// A Result is what a machine makes of an input. It is committed as a whole.
+type Result[S any] struct {
+	State     S
+	Unchanged bool     // the input changed nothing: there is nothing to commit
+	History   []Event  // what happened, for people
+	Effects   []Effect // what other records must do in the same commit
 }
 
-// MaxRefused is the number of late answers that the history of one ask keeps.
-const MaxRefused = 100
+// changed returns a result with a new state.
+func changed[S any](s S, history ...Event) Result[S] {
+	return Result[S]{State: s, History: history}
+}
 
-// claimPause is the least time between two claims of one person. Earlier ones change
-// nothing.
-const claimPause = 30 * time.Second
+// unchanged returns the result of an input that changes nothing.
+func unchanged[S any](s S) Result[S] {
+	return Result[S]{State: s, Unchanged: true}
+}
 
-// maxClaims is the number of claims that an ask keeps, the latest ones.
-const maxClaims = 20
-
-// An Input is an input to the machine of an ask: [Asked], [Covered], [Answered],
-// [Declined], [Cancelled], [Claimed], [Due], [Refused], [Consumed] or [Acked].
+// An Input is an input to a machine. Each machine has its own inputs and returns an
+// error for those of another one.
 type Input interface{ input() }
 
-// Asked opens an ask. Its questions or confirmation are normalized.
-type Asked struct {
-	Ask     askback.Ask
-	Owner   string
-	Request string
-	At      time.Time
+// An Effect is what a step of one record requires of another record. Both are
+// committed together, or neither is.
+type Effect interface{ effect() }
+
+// MakeGrant makes a grant: [GrantMade].
+type MakeGrant struct {
+	Grant     askback.Grant
+	SessionID string // whose history has the events of the grant
+	At        time.Time
 }
 
-// Covered approves the ask by a grant. Grant already counts this use.
-type Covered struct {
-	Grant askback.Grant
-	At    time.Time
+// UseGrant counts an ask that a grant approves: [GrantUsed].
+type UseGrant struct {
+	ID  string
+	Ask askback.Ask
+	At  time.Time
 }
 
-// Answered settles the ask with the answer of a person.
-type Answered struct {
-	By      string
-	Via     askback.Channel
-	Answer  askback.Answer
-	Digest  string // of the edited arguments, if there are any
-	GrantID string // the id of the grant that approve_all makes
-	Token   string // the id of the token on which that grant depends
-	At      time.Time
-}
-
-// Declined settles the ask without an answer: a person declined.
-type Declined struct {
-	By     string
-	Via    askback.Channel
-	Reason string
-	At     time.Time
-}
-
-// Cancelled settles the ask without an answer: the agent withdrew it, or its session
-// ended.
-type Cancelled struct {
-	By     askback.Actor
-	Via    askback.Channel
-	Reason string
-	At     time.Time
-}
-
-// Claimed records that a person is reading the ask.
-type Claimed struct {
-	By string
+// RequireGrant fails with [askback.ErrNotApproved] unless a grant is still in force:
+// [GrantRequired].
+type RequireGrant struct {
+	ID string
 	At time.Time
 }
 
-// Due is the time of a clock. It ends the ask if [State.Due] is past.
-type Due struct{ At time.Time }
-
-// Refused records an answer, or a refusal to answer, that came too late.
-type Refused struct {
-	By     string
-	Via    askback.Channel
-	Answer askback.Answer
-	Why    string
-	At     time.Time
+// NotifySession steps a session with [AskOpened] or [AskClosed]. It does nothing if
+// the session was deleted.
+type NotifySession struct {
+	ID    string
+	Input Input
 }
 
-// Consumed spends the approval: the action with this digest is about to run.
-type Consumed struct {
-	Digest string
-	At     time.Time
+// CancelOpenAsks cancels the open asks of a session: [Cancelled].
+type CancelOpenAsks struct {
+	SessionID string
+	Input     Cancelled
 }
 
-// Acked records that the agent acknowledged the outcome.
-type Acked struct{ At time.Time }
+func (MakeGrant) effect()      {}
+func (UseGrant) effect()       {}
+func (RequireGrant) effect()   {}
+func (NotifySession) effect()  {}
+func (CancelOpenAsks) effect() {}
 
-func (Asked) input()     {}
-func (Covered) input()   {}
-func (Answered) input()  {}
-func (Declined) input()  {}
-func (Cancelled) input() {}
-func (Claimed) input()   {}
-func (Due) input()       {}
-func (Refused) input()   {}
-func (Consumed) input()  {}
-func (Acked) input()     {}
+// An Event is one record of the history. It does not repeat what the ask itself has
+// and never changes, such as its questions and its outcome.
+type Event struct {
+	Type     askback.EventType        `json:"-"` // stored in a column of its own
+	By       string                   `json:"by,omitempty"`
+	Via      askback.Channel          `json:"via,omitempty"`
+	Why      string                   `json:"why,omitempty"`
+	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
+	Comment  string                   `json:"comment,omitempty"`
+	Decision askback.Decision         `json:"decision,omitempty"`
+	Input    json.RawMessage          `json:"input,omitempty"`
+	Reason   string                   `json:"reason,omitempty"`
+	Digest   string                   `json:"digest,omitempty"`
+	Grant    *askback.Grant           `json:"grant,omitempty"` // the grant after the event
 
-// Step returns the state after an event, and its records for the history. An event
-// that changes the state has at least one record, any other event has none. With an
-// error, Step returns s.
-//
-// The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
-func Step(s State, ev Input) (State, []Event, error) {
-	next, history, err := dispatch(s, ev)
-	if err != nil || len(history) == 0 {
-		return s, nil, err
-	}
-	return next, history, nil
+	// The fields of sessions.
+	Session *askback.Session `json:"session,omitempty"` // the session after the event
+	State   string           `json:"state,omitempty"`
+	Ask     string           `json:"ask,omitempty"`
+	Role    askback.Role     `json:"role,omitempty"`
+	Text    string           `json:"text,omitempty"`
+	Final   bool             `json:"final,omitempty"`
+	Todos   []askback.Todo   `json:"todos,omitempty"`
 }
 
-func dispatch(s State, ev Input) (State, []Event, error) {
-	if a, ok := ev.(Asked); ok != (s.Ask.ID == "") {
-		return s, nil, fmt.Errorf("%T for ask %q: Asked must be the first event, and only the first", ev, s.Ask.ID)
-	} else if ok {
-		return asked(a)
-	}
-	switch ev := ev.(type) {
-	case Covered:
-		return covered(s, ev)
-	case Answered:
-		return answered(s, ev)
-	case Declined:
-		return declined(s, ev)
-	case Cancelled:
-		return cancelled(s, ev)
-	case Claimed:
-		return claimed(s, ev)
-	case Due:
-		return due(s, ev)
-	case Refused:
-		return refused(s, ev)
-	case Consumed:
-		return consumed(s, ev)
-	case Acked:
-		return acked(s, ev)
-	}
-	return s, nil, fmt.Errorf("unknown event %T", ev)
-}
-
-// Due returns the time at which [Due] ends the ask, or zero if it never does. Claims
-// hold the deadline until [askback.ClaimHold] after the last one, but at most
-// [askback.MaxClaimHold] past the deadline (F5).
-func (s State) Due() time.Time {
-	a := s.Ask
-	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
-		return time.Time{}
-	}
-	due := a.Deadline
-	for _, c := range a.Claims {
-		if held := c.At.Add(askback.ClaimHold); held.After(due) {
-			due = held
-		}
-	}
-	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
-		due = last
-	}
-	return due
-}
-
-func asked(ev Asked) (State, []Event, error) {
-	s := State{Ask: ev.Ask, Owner: ev.Owner, Request: ev.Request}
-	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, ev.At, ev.Owner
-	s.Ask.Outcome, s.Ask.Claims = nil, nil
-	return s, []Event{{Type: askback.EventQuestionPending}}, nil
-}
-
-func answered(s State, ev Answered) (State, []Event, error) {
-	answer, err := ev.Answer.Normalize(s.Ask)
-	granted := grantKey(answer.Grant)
-	if s.Ask.Settled() && granted != s.Granted {
-		return s, nil, askback.ErrSettled
-	}
-	next, history, err := settle(s, err, askback.Outcome{
-		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
-		Input: answer.Input, Digest: approvedDigest(s, ev, answer), Reason: answer.Reason,
-		Actor: askback.Actor{Kind: askback.ActorPerson, Name: ev.By}, Channel: ev.Via, At: ev.At,
-	})
-	if err != nil || len(history) == 0 || answer.Grant == nil {
-		return next, history, err
-	}
-	g := grant(next, ev, *answer.Grant)
-	next.Granted, next.Ask.Outcome.GrantID = granted, g.ID
-	return next, append(history, Event{Type: askback.EventGrantMade, Grant: &g}), nil
-}
-
-// approvedDigest returns the digest of the arguments that an answer approves, or "".
-func approvedDigest(s State, ev Answered, a askback.Answer) string {
-	switch {
-	case s.Ask.Kind != askback.Confirm, a.Decision != askback.Approve && a.Decision != askback.ApproveAll:
-		return ""
-	case len(a.Input) > 0:
-		return ev.Digest
-	}
-	return s.Ask.Confirmation.Digest
-}
-
-func declined(s State, ev Declined) (State, []Event, error) {
-	return settle(s, nil, askback.Outcome{
-		Status: askback.Declined, Reason: ev.Reason,
-		Actor: askback.Actor{Kind: askback.ActorPerson, Name: ev.By}, Channel: ev.Via, At: ev.At,
-	})
-}
-
-func cancelled(s State, ev Cancelled) (State, []Event, error) {
-	if s.Ask.Status == askback.Cancelled {
-		return s, nil, nil
-	}
-	return settle(s, nil, askback.Outcome{
-		Status: askback.Cancelled, Reason: ev.Reason, Actor: ev.By, Channel: ev.Via, At: ev.At,
-	})
-}
-
-func due(s State, ev Due) (State, []Event, error) {
-	if at := s.Due(); at.IsZero() || ev.At.Before(at) {
-		return s, nil, nil
-	}
-	o := askback.Outcome{
-		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: ev.At,
-	}
-	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
-		o.Answers, o.Defaulted = s.Ask.Defaults(), true
-	}
-	return settle(s, nil, o)
-}
-
-// settle ends a pending ask with outcome o, unless the input is invalid. A settled
-// ask does not change: the same outcome by the same actor is a repeat and no error.
-// Any other one, also an invalid one, returns [askback.ErrSettled].
-func settle(s State, invalid error, o askback.Outcome) (State, []Event, error) {
-	if won := s.Ask.Outcome; won != nil {
-		if invalid == nil && won.Actor == o.Actor && won.Same(&o) {
-			return s, nil, nil
-		}
-		return s, nil, askback.ErrSettled
-	}
-	if invalid != nil {
-		return s, nil, invalid
-	}
-	s.Ask.Status, s.Ask.Outcome = o.Status, &o
-	return s, []Event{{Type: settledEvent(o.Status)}}, nil
-}
-
-// settledEvent returns the type of the event that settles an ask with a status.
-func settledEvent(s askback.Status) askback.EventType {
-	switch s {
-	case askback.Answered:
-		return askback.EventQuestionAnswered
-	case askback.Declined:
-		return askback.EventQuestionDeclined
-	case askback.Cancelled:
-		return askback.EventQuestionCancelled
-	}
-	return askback.EventQuestionExpired
-}
-
-func claimed(s State, ev Claimed) (State, []Event, error) {
-	if s.Ask.Settled() {
-		return s, nil, askback.ErrSettled
-	}
-	claims := slices.Clone(s.Ask.Claims)
-	if i := slices.IndexFunc(claims, func(c askback.Claim) bool { return c.Name == ev.By }); i >= 0 {
-		if ev.At.Before(claims[i].At.Add(claimPause)) {
-			return s, nil, nil
-		}
-		claims = slices.Delete(claims, i, i+1)
-	}
-	claims = append(claims, askback.Claim{Name: ev.By, At: ev.At})
-	if len(claims) > maxClaims {
-		claims = claims[1:]
-	}
-	s.Ask.Claims = claims
-	return s, []Event{{Type: askback.EventQuestionClaimed, By: ev.By}}, nil
-}
-
-func refused(s State, ev Refused) (State, []Event, error) {
-	if s.Refused >= MaxRefused {
-		return s, nil, nil
-	}
-	s.Refused++
-	e := Event{Type: askback.EventAnswerRefused, By: ev.By, Via: ev.Via, Why: ev.Why}
-	if a := ev.Answer; length(a) <= maxRefused {
-		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
-		e.Input = validJSON(a.Input)
-	}
-	return s, []Event{e}, nil
-}
-
-// maxRefused is the longest late answer in bytes that the history keeps. A late
-// answer is not checked against the limits of answers. Of a longer one, only the
-// actor and the reason are kept.
-const maxRefused = 1 << 16
-
-// validJSON returns raw, or nil if it is not valid JSON and could not be encoded.
-func validJSON(raw json.RawMessage) json.RawMessage {
-	if !json.Valid(raw) {
-		return nil
-	}
-	return raw
-}
-
-// length returns the approximate length of an answer as JSON. An empty entry counts
-// too, because its field names are written.
-func length(a askback.Answer) int {
-	const entry, value = 64, 4
-	n := len(a.Comment) + len(a.Decision) + len(a.Reason) + len(a.Input)
-	for _, q := range a.Answers {
-		n += entry + len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
-		for _, s := range q.Selected {
-			n += value + len(s)
-		}
-	}
-	return n
-}
-
-func consumed(s State, ev Consumed) (State, []Event, error) {
-	switch {
-	case s.Ask.Kind != askback.Confirm, !s.Ask.Outcome.Approved():
-		return s, nil, askback.ErrNotApproved
-	case ev.Digest != s.Ask.Outcome.Digest:
-		return s, nil, askback.ErrDigest
-	case !s.Consumed.IsZero():
-		return s, nil, askback.ErrConsumed
-	}
-	s.Consumed = ev.At
-	if s.Ask.AckedAt.IsZero() {
-		s.Ask.AckedAt = ev.At // an agent that spends an approval has the outcome
-	}
-	return s, []Event{{Type: askback.EventQuestionConsumed, Digest: ev.Digest}}, nil
-}
-
-func acked(s State, ev Acked) (State, []Event, error) {
-	switch {
-	case !s.Ask.Settled():
-		return s, nil, askback.ErrPending
-	case !s.Ask.AckedAt.IsZero():
-		return s, nil, nil
-	}
-	s.Ask.AckedAt = ev.At
-	return s, []Event{{Type: askback.EventAnswerAcked}}, nil
+// Columns are the parts of a state by which a store selects records.
+type Columns struct {
+	Open    bool
+	Unacked bool // settled, and not acknowledged
+	Status  string
+	To      []string
+	Due     time.Time // when the record must be stepped; zero: never
 }

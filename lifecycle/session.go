@@ -11,14 +11,10 @@ import (
 )
 
 // A SessionState is the state of one session. Until it ends, an open ask makes its
-// status waiting (wire.md §1).
+// status waiting (docs/wire.md §1).
 type SessionState struct {
 	Session askback.Session
 }
-
-// A SessionInput is an input to the machine of a session: [SessionStarted],
-// [AskOpened], [AskClosed] or [SessionCommand].
-type SessionInput interface{ sessionInput() }
 
 // SessionStarted begins a session.
 type SessionStarted struct {
@@ -28,14 +24,15 @@ type SessionStarted struct {
 
 // AskOpened records that the session has a new ask.
 type AskOpened struct {
-	Ask askback.Ask
-	At  time.Time
+	ID string // of the ask
+	At time.Time
 }
 
 // AskClosed records that an ask of the session was settled.
 type AskClosed struct {
-	Ask askback.Ask
-	At  time.Time
+	ID    string // of the ask
+	Fails bool   // it expired with [askback.OnTimeoutFail]: the session fails with it
+	At    time.Time
 }
 
 // SessionCommand is a command to the session, with its sender.
@@ -46,187 +43,180 @@ type SessionCommand struct {
 	At      time.Time
 }
 
-func (SessionStarted) sessionInput() {}
-func (AskOpened) sessionInput()      {}
-func (AskClosed) sessionInput()      {}
-func (SessionCommand) sessionInput() {}
+func (SessionStarted) input() {}
+func (AskOpened) input()      {}
+func (AskClosed) input()      {}
+func (SessionCommand) input() {}
 
 // MaxSessionAsks is the number of asks of one session that may be open. It is bounded
 // because they end with the session, in one commit.
 const MaxSessionAsks = 200
 
-// A Withdrawal requires that the open asks of a session are cancelled in the same
-// commit.
-type Withdrawal struct {
-	By     askback.Actor
-	Via    askback.Channel
-	Reason string
-}
-
-// StepSession returns the state after an event, its records for the history, and a
-// Withdrawal if the open asks end with it. With an error, it returns s.
+// Step returns the result of an input: [SessionStarted] first, then [AskOpened],
+// [AskClosed] or [SessionCommand]. With an error, nothing changes.
 //
 // The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for
 // an ask too many, an [askback.RetryError].
-func StepSession(s SessionState, ev SessionInput) (SessionState, []Event, *Withdrawal, error) {
-	next, history, cancel, err := dispatchSession(s, ev)
-	if err != nil {
-		return s, nil, nil, err
-	}
-	return next, history, cancel, nil
-}
-
-func dispatchSession(s SessionState, ev SessionInput) (SessionState, []Event, *Withdrawal, error) {
-	if started, ok := ev.(SessionStarted); ok != (s.Session.ID == "") {
-		return s, nil, nil, fmt.Errorf("%T for session %q: SessionStarted must be the first event, and only the first", ev, s.Session.ID)
+func (s SessionState) Step(in Input) (Result[SessionState], error) {
+	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
+		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first", in, s.Session.ID)
 	} else if ok {
 		return sessionStarted(started)
 	}
-	switch ev := ev.(type) {
+	switch in := in.(type) {
 	case AskOpened:
-		return askOpened(s, ev)
+		return askOpened(s, in)
 	case AskClosed:
-		return askClosed(s, ev)
+		return askClosed(s, in)
 	case SessionCommand:
-		return command(s, ev)
+		return command(s, in)
 	}
-	return s, nil, nil, fmt.Errorf("unknown event %T", ev)
+	return unchanged(s), fmt.Errorf("%T is no input of a session", in)
 }
 
-func sessionStarted(ev SessionStarted) (SessionState, []Event, *Withdrawal, error) {
-	s := SessionState{Session: ev.Session}
-	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, ev.At, ev.At
-	return s, []Event{s.snapshot(askback.EventSessionStarted)}, nil, nil
+// Columns returns the columns of the record.
+func (s SessionState) Columns() Columns {
+	return Columns{Open: !s.Session.Ended(), Status: string(s.Session.Status)}
+}
+
+func sessionStarted(in SessionStarted) (Result[SessionState], error) {
+	s := SessionState{Session: in.Session}
+	s.Session.Status, s.Session.CreatedAt, s.Session.UpdatedAt = askback.SessionRunning, in.At, in.At
+	return changed(s, s.snapshot(askback.EventSessionStarted)), nil
 }
 
 // askOpened counts a new ask. It starts the next turn if the last one had ended. A
 // session that is over for good accepts no ask.
-func askOpened(s SessionState, ev AskOpened) (SessionState, []Event, *Withdrawal, error) {
+func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	switch {
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	case s.Session.AsksPending >= MaxSessionAsks:
-		return s, nil, nil, &askback.RetryError{
+		return unchanged(s), &askback.RetryError{
 			Err: askback.ErrTooMany, After: 10 * time.Second,
 			Why: fmt.Sprintf("this session has %d open asks, as many as one may have; wait for answers, or withdraw some", MaxSessionAsks),
 		}
 	}
-	s = s.wake(ev.At)
+	s = s.wake(in.At)
 	s.Session.AsksPending++
 	s.Session.AsksTotal++
-	s = s.settle(ev.At)
-	return s, []Event{{Type: askback.EventStateChange, State: "awaiting_user_response", Ask: ev.Ask.ID}}, nil, nil
+	s = s.settle(in.At)
+	return changed(s, Event{Type: askback.EventStateChange, State: "awaiting_user_response", Ask: in.ID}), nil
 }
 
-// askClosed counts an ask as settled. If it expired with [askback.OnTimeoutFail], the
-// session fails, and its other asks are cancelled.
-func askClosed(s SessionState, ev AskClosed) (SessionState, []Event, *Withdrawal, error) {
+// askClosed counts an ask as settled. If the session fails with it, its other asks are
+// cancelled. A session that has ended has no open ask.
+func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
+	if s.Session.Ended() {
+		return unchanged(s), nil
+	}
+	if in.Fails {
+		s.Session.Error = "no one answered " + in.ID + " in time"
+		s = s.end(askback.SessionFailed, "", in.At)
+		return s.ended(askback.EventSessionFailed, "failed", Cancelled{
+			By: askback.Actor{Kind: askback.ActorTimer}, Reason: s.Session.Error, At: in.At,
+		}), nil
+	}
 	s.Session.AsksPending = max(0, s.Session.AsksPending-1)
-	o := ev.Ask.Outcome
-	if o.Status == askback.Expired && ev.Ask.OnTimeout == askback.OnTimeoutFail && !s.Session.Ended() {
-		s.Session.Error = "no one answered " + ev.Ask.ID + " in time"
-		s = s.end(askback.SessionFailed, "", ev.At)
-		return s, s.ending(askback.EventSessionFailed, "failed"), &Withdrawal{By: o.Actor, Reason: s.Session.Error}, nil
+	s = s.settle(in.At)
+	if s.Session.AsksPending > 0 {
+		return changed(s), nil // the status is the same, and the history of the ask has the event
 	}
-	s = s.settle(ev.At)
-	if s.Session.AsksPending > 0 || s.Session.Ended() {
-		return s, nil, nil, nil // the status is the same, and the history of the ask has the event
-	}
-	return s, []Event{{Type: askback.EventStateChange, State: "llm_requesting"}}, nil, nil
+	return changed(s, Event{Type: askback.EventStateChange, State: "llm_requesting"}), nil
 }
 
-func command(s SessionState, ev SessionCommand) (SessionState, []Event, *Withdrawal, error) {
-	if err := ev.Command.Check(); err != nil {
-		return s, nil, nil, err
+func command(s SessionState, in SessionCommand) (Result[SessionState], error) {
+	if err := in.Command.Check(); err != nil {
+		return unchanged(s), err
 	}
-	switch cmd := ev.Command.(type) {
+	switch cmd := in.Command.(type) {
 	case askback.SendMessage:
-		return s.message(ev, cmd.Text)
+		return s.message(in, cmd.Text)
 	case askback.Report:
-		return s.report(ev, cmd)
+		return s.report(in, cmd)
 	case askback.EndTurn:
-		return s.endTurn(ev, cmd)
+		return s.endTurn(in, cmd)
 	case askback.EndSession:
-		return s.cancel(ev, cmd)
+		return s.cancel(in, cmd)
 	case askback.ResumeSession:
-		return s.resume(ev, cmd)
+		return s.resume(in, cmd)
 	case askback.Complete:
-		return s.complete(ev, cmd)
+		return s.complete(in, cmd)
 	case askback.SetTodos:
-		return s.todo(ev, cmd)
+		return s.todo(in, cmd)
 	}
-	return s, nil, nil, fmt.Errorf("unknown command %T", ev.Command)
+	return unchanged(s), fmt.Errorf("unknown command %T", in.Command)
 }
 
 // message records a message of a person. It starts the next turn if the last one had
 // ended. Open asks stay open.
-func (s SessionState) message(ev SessionCommand, text string) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) message(in SessionCommand, text string) (Result[SessionState], error) {
 	if s.final() {
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	}
 	ended := s.Session.Ended()
-	s = s.wake(ev.At).settle(ev.At)
-	history := []Event{{Type: askback.EventMessage, By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: text}}
+	s = s.wake(in.At).settle(in.At)
+	history := []Event{{Type: askback.EventMessage, By: in.By.Name, Via: in.Via, Role: askback.RoleUser, Text: text}}
 	if ended {
 		history = append(history, Event{Type: askback.EventStateChange, State: "llm_requesting"})
 	}
-	return s, history, nil, nil
+	return changed(s, history...), nil
 }
 
-func (s SessionState) report(ev SessionCommand, cmd askback.Report) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) report(in SessionCommand, cmd askback.Report) (Result[SessionState], error) {
 	if s.final() {
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	}
-	s.Session.UpdatedAt = ev.At
-	return s, []Event{{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}}, nil, nil
+	s.Session.UpdatedAt = in.At
+	return changed(s, Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Text, Final: cmd.Final}), nil
 }
 
-func (s SessionState) endTurn(ev SessionCommand, cmd askback.EndTurn) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) endTurn(in SessionCommand, cmd askback.EndTurn) (Result[SessionState], error) {
 	switch {
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	case s.Session.Ended():
-		return s, nil, nil, nil
+		return unchanged(s), nil
 	}
-	s = s.end(askback.SessionCompleted, "idle", ev.At)
-	return s, s.ending(askback.EventSessionCompleted, "idle"), withdraw(ev, cmd.Reason), nil
+	s = s.end(askback.SessionCompleted, "idle", in.At)
+	return s.ended(askback.EventSessionCompleted, "idle", in.cancel(cmd.Reason)), nil
 }
 
-func (s SessionState) cancel(ev SessionCommand, cmd askback.EndSession) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) cancel(in SessionCommand, cmd askback.EndSession) (Result[SessionState], error) {
 	switch {
 	case s.Session.Status == askback.SessionCancelled:
-		return s, nil, nil, nil
+		return unchanged(s), nil
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	}
-	s = s.end(askback.SessionCancelled, "", ev.At)
+	s = s.end(askback.SessionCancelled, "", in.At)
 	s.Session.Error = cmd.Reason
-	return s, s.ending(askback.EventSessionCancelled, "cancelled"), withdraw(ev, cmd.Reason), nil
+	return s.ended(askback.EventSessionCancelled, "cancelled", in.cancel(cmd.Reason)), nil
 }
 
-func (s SessionState) resume(ev SessionCommand, cmd askback.ResumeSession) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Result[SessionState], error) {
 	switch {
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	case s.Session.AsksPending > 0:
-		return s, nil, nil, askback.ErrAsksOpen
+		return unchanged(s), askback.ErrAsksOpen
 	}
-	s = s.wake(ev.At).settle(ev.At)
-	s.Session.ResumedAt = ev.At
+	s = s.wake(in.At).settle(in.At)
+	s.Session.ResumedAt = in.At
 	history := []Event{{Type: askback.EventStateChange, State: "llm_requesting"}}
 	switch {
 	case cmd.Message == "":
-	case ev.By.Kind == askback.ActorAgent: // an agent cannot write as a person
+	case in.By.Kind == askback.ActorAgent: // an agent cannot write as a person
 		history = append(history, Event{Type: askback.EventMessage, Role: askback.RoleAssistant, Text: cmd.Message})
 	default:
-		history = append(history, Event{Type: askback.EventMessage, By: ev.By.Name, Via: ev.Via, Role: askback.RoleUser, Text: cmd.Message})
+		history = append(history, Event{Type: askback.EventMessage, By: in.By.Name, Via: in.Via, Role: askback.RoleUser, Text: cmd.Message})
 	}
-	return s, history, nil, nil
+	return changed(s, history...), nil
 }
 
 // complete ends a session for good, with the result that its agent reports. The same
 // report again changes nothing. Another one is an error, since the result is final.
-func (s SessionState) complete(ev SessionCommand, cmd askback.Complete) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[SessionState], error) {
 	status, event, word := askback.SessionCompleted, askback.EventSessionCompleted, "completed"
 	if cmd.Status == askback.SessionFailed {
 		status, event, word = askback.SessionFailed, askback.EventSessionFailed, "failed"
@@ -234,13 +224,13 @@ func (s SessionState) complete(ev SessionCommand, cmd askback.Complete) (Session
 	same := compact(s.Session.Result) == compact(cmd.Result) && s.Session.Error == cmd.Error
 	switch {
 	case s.Session.Status == status && same && s.Session.Phase == "":
-		return s, nil, nil, nil
+		return unchanged(s), nil
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	}
-	s = s.end(status, "", ev.At)
+	s = s.end(status, "", in.At)
 	s.Session.Result, s.Session.Error = cmd.Result, cmd.Error
-	return s, s.ending(event, word), withdraw(ev, "the run "+word), nil
+	return s.ended(event, word, in.cancel("the run "+word)), nil
 }
 
 // compact returns raw without white space between its tokens. What is not JSON is
@@ -253,19 +243,20 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-func (s SessionState) todo(ev SessionCommand, cmd askback.SetTodos) (SessionState, []Event, *Withdrawal, error) {
+func (s SessionState) todo(in SessionCommand, cmd askback.SetTodos) (Result[SessionState], error) {
 	switch {
 	case s.final():
-		return s, nil, nil, askback.ErrEnded
+		return unchanged(s), askback.ErrEnded
 	case slices.Equal(s.Session.Todos, cmd.Todos):
-		return s, nil, nil, nil
+		return unchanged(s), nil
 	}
-	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(cmd.Todos), ev.At
-	return s, []Event{{Type: askback.EventTodosChanged, Todos: s.Session.Todos}}, nil, nil
+	s.Session.Todos, s.Session.UpdatedAt = slices.Clone(cmd.Todos), in.At
+	return changed(s, Event{Type: askback.EventTodosChanged, Todos: s.Session.Todos}), nil
 }
 
-func withdraw(ev SessionCommand, reason string) *Withdrawal {
-	return &Withdrawal{By: ev.By, Via: ev.Via, Reason: reason}
+// cancel returns the input for the open asks of a session that ends by a command.
+func (c SessionCommand) cancel(reason string) Cancelled {
+	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }
 
 // final reports whether the session is over for good; see [askback.Session.Final].
@@ -294,19 +285,23 @@ func (s SessionState) settle(at time.Time) SessionState {
 	return s
 }
 
-// end ends the session. The caller must cancel its open asks in the same commit.
+// end ends the session, or its turn if the phase is idle.
 func (s SessionState) end(status askback.SessionStatus, phase string, at time.Time) SessionState {
 	s.Session.AsksPending = 0
 	s.Session.Status, s.Session.Phase, s.Session.CompletedAt, s.Session.UpdatedAt = status, phase, at, at
 	return s
 }
 
+// ended returns the result of a step that ended the session. Its open asks are
+// cancelled.
+func (s SessionState) ended(event askback.EventType, word string, asks Cancelled) Result[SessionState] {
+	r := changed(s, s.snapshot(event), Event{Type: askback.EventStateChange, State: word})
+	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: asks}}
+	return r
+}
+
 // snapshot returns a record for the history with the session as it is now.
 func (s SessionState) snapshot(event askback.EventType) Event {
 	session := s.Session
 	return Event{Type: event, Session: &session}
-}
-
-func (s SessionState) ending(event askback.EventType, word string) []Event {
-	return []Event{s.snapshot(event), {Type: askback.EventStateChange, State: word}}
 }

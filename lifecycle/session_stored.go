@@ -36,16 +36,16 @@ type sessionMoving struct {
 	Resumed   int64                 `json:"resumed,omitempty"`
 }
 
-// EncodeSessionFixed returns the part of a session that is written once, as JSON.
-func EncodeSessionFixed(s SessionState) ([]byte, error) {
+// EncodeFixed returns the part of the state that is written once, as JSON.
+func (s SessionState) EncodeFixed() ([]byte, error) {
 	one := s.Session
 	return marshal(sessionFixed{
 		SessionFormat, one.ID, one.Owner, one.Agent, one.Title, one.Metadata, millis(one.CreatedAt),
 	})
 }
 
-// EncodeSession returns the part of a session that each step rewrites, as JSON.
-func EncodeSession(s SessionState) ([]byte, error) {
+// Encode returns the part of the state that each step rewrites, as JSON.
+func (s SessionState) Encode() ([]byte, error) {
 	one := s.Session
 	return marshal(sessionMoving{
 		SessionFormat, one.Status, one.Phase, one.Result, one.Error, one.Todos, one.AsksPending, one.AsksTotal,
@@ -53,8 +53,8 @@ func EncodeSession(s SessionState) ([]byte, error) {
 	})
 }
 
-// DecodeSession returns the state that [EncodeSessionFixed] and [EncodeSession]
-// encoded, in this release or an older one.
+// DecodeSession returns the state that [SessionState.EncodeFixed] and
+// [SessionState.Encode] encoded, in this release or an older one.
 func DecodeSession(fixedPart, movingPart []byte) (SessionState, error) {
 	var f sessionFixed
 	var m sessionMoving

@@ -47,7 +47,7 @@ func sample(t testing.TB, path string) (fixed, moving []byte) {
 func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
 	for _, path := range samples(t) {
 		t.Run(filepath.ToSlash(path), func(t *testing.T) {
-			s, err := lifecycle.Decode(sample(t, path))
+			s, err := lifecycle.DecodeAsk(sample(t, path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
 }
 
 // stateJSON returns the whole state as JSON.
-func stateJSON(t *testing.T, s lifecycle.State) []byte {
+func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 	t.Helper()
 	raw, err := json.MarshalIndent(struct {
 		Ask      askback.Ask `json:"ask"`
@@ -89,29 +89,29 @@ func stateJSON(t *testing.T, s lifecycle.State) []byte {
 }
 
 // Encoding the samples of the present format gives the same bytes. If a change of the
-// stored form fails this test, increment [lifecycle.Format].
+// stored form fails this test, increment [lifecycle.AskFormat].
 func TestStoredFormMatchesSamples(t *testing.T) {
 	current := 0
 	for _, path := range samples(t) {
-		if filepath.Base(filepath.Dir(path)) != fmt.Sprintf("v%d", lifecycle.Format) {
+		if filepath.Base(filepath.Dir(path)) != fmt.Sprintf("v%d", lifecycle.AskFormat) {
 			continue
 		}
 		current++
 		fixed, moving := sample(t, path)
-		s, err := lifecycle.Decode(fixed, moving)
+		s, err := lifecycle.DecodeAsk(fixed, moving)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := lifecycle.EncodeFixed(s)
+		got, err := s.EncodeFixed()
 		if err != nil || string(got) != string(fixed) {
 			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, fixed)
 		}
-		if got, err = lifecycle.Encode(s); err != nil || string(got) != string(moving) {
+		if got, err = s.Encode(); err != nil || string(got) != string(moving) {
 			t.Errorf("%s: got %v\n%s, want\n%s", path, err, got, moving)
 		}
 	}
 	if current == 0 {
-		t.Errorf("no samples of format %d: add what this release writes to testdata/states/v%d", lifecycle.Format, lifecycle.Format)
+		t.Errorf("no samples of format %d: add what this release writes to testdata/states/v%d", lifecycle.AskFormat, lifecycle.AskFormat)
 	}
 }
 
@@ -123,17 +123,61 @@ const (
 // A newer release may have changed every field but the format number. The error names
 // the ask and what to do.
 func TestNewerFormatIsRejected(t *testing.T) {
-	const want = "ask ask_1 is stored in format 2, and this release reads up to 1: use a newer release"
+	const want = "ask ask_1 is stored in format 3, and this release reads up to 2: use a newer release"
 	for _, c := range []struct{ fixed, moving string }{
-		{strings.Replace(someFixed, `"v":1`, `"v":2`, 1), someMoving},
-		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":2`, 1)},
-		{someFixed, `{"v":2,"status":{"name":"pending"},"more":[1]}`},
-		{`{"v":2,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":2}`},
+		{strings.Replace(someFixed, `"v":1`, `"v":3`, 1), someMoving},
+		{someFixed, strings.Replace(someMoving, `"v":1`, `"v":3`, 1)},
+		{someFixed, `{"v":3,"status":{"name":"pending"},"more":[1]}`},
+		{`{"v":3,"id":"ask_1","questions":{"q1":"Why?"}}`, `{"v":3}`},
 	} {
-		s, err := lifecycle.Decode([]byte(c.fixed), []byte(c.moving))
+		s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving))
 		if err == nil || err.Error() != want || s.Ask.ID != "" {
 			t.Errorf("%s, %s: got %+v, %v, want %s", c.fixed, c.moving, s, err, want)
 		}
+	}
+}
+
+// Format 1 had other names for two fields. A step writes only the moving part anew, so
+// the two parts of an ask may have different formats.
+func TestFormat1IsLifted(t *testing.T) {
+	fixed1 := strings.TrimSuffix(someFixed, "}") + `,"repairs":[{"pointer":"/header","detail":"too long","fix":""}]}`
+	fixed2 := strings.Replace(strings.Replace(fixed1, `"v":1`, `"v":2`, 1), "repairs", "warnings", 1)
+	const outcome = `"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}`
+	moving1 := `{"v":1,` + outcome + `,"received":1767344460000}`
+	moving2 := `{"v":2,` + outcome + `,"acked":1767344460000}`
+	for _, fixed := range []string{fixed1, fixed2} {
+		for _, moving := range []string{moving1, moving2} {
+			s, err := lifecycle.DecodeAsk([]byte(fixed), []byte(moving))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Ask.Warnings) != 1 || s.Ask.Warnings[0].Pointer != "/header" || s.Ask.AckedAt.UnixMilli() != 1767344460000 {
+				t.Errorf("%s, %s: got warnings %v, acknowledged at %v", fixed, moving, s.Ask.Warnings, s.Ask.AckedAt)
+			}
+			if got, err := s.EncodeFixed(); err != nil || string(got) != fixed2 {
+				t.Errorf("got %s, %v, want %s", got, err, fixed2)
+			}
+			if got, err := s.Encode(); err != nil || string(got) != moving2 {
+				t.Errorf("got %s, %v, want %s", got, err, moving2)
+			}
+		}
+	}
+	// A new name in the old format has no meaning, and an old one in the new.
+	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
+	if err != nil || !s.Ask.AckedAt.IsZero() {
+		t.Errorf("got acknowledged at %v, %v, want never", s.Ask.AckedAt, err)
+	}
+}
+
+// Digests of requests are stored, so their form never changes.
+func TestFormOfRequestsNeverChanges(t *testing.T) {
+	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(someMoving))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Ask.Warnings = []askback.Problem{{Pointer: "/header"}}
+	if got, err := s.EncodeRequest(); err != nil || string(got) != someFixed {
+		t.Errorf("got %s, %v, want %s", got, err, someFixed)
 	}
 }
 
@@ -158,11 +202,11 @@ func TestInvalidStatesAreRejected(t *testing.T) {
 		"more answers than questions": {someFixed, `{"v":1,"status":"answered","outcome":{"answers":[{"id":"q1"},{"id":"q2"}],"by":"person","at":1}}`},
 		"nothing to confirm":          {confirm, someMoving},
 	} {
-		if s, err := lifecycle.Decode([]byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
+		if s, err := lifecycle.DecodeAsk([]byte(c.fixed), []byte(c.moving)); err == nil || s.Ask.ID != "" {
 			t.Errorf("%s: got %+v, %v, want an error and nothing", name, s, err)
 		}
 	}
-	if _, err := lifecycle.Decode([]byte(someFixed), []byte(someMoving)); err != nil {
+	if _, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(someMoving)); err != nil {
 		t.Errorf("the whole one: %v", err)
 	}
 }
@@ -170,7 +214,7 @@ func TestInvalidStatesAreRejected(t *testing.T) {
 // Fields that a later release of the same format adds are ignored.
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	fixed := strings.Replace(someFixed, `"v":1`, `"v":1,"new":{"a":[1]}`, 1)
-	if s, err := lifecycle.Decode([]byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
+	if s, err := lifecycle.DecodeAsk([]byte(fixed), []byte(someMoving)); err != nil || s.Ask.ID != "ask_1" {
 		t.Errorf("got %+v, %v, want ask_1", s, err)
 	}
 }
@@ -186,7 +230,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(fixed, moving)
 	}
 	f.Fuzz(func(t *testing.T, fixed, moving []byte) {
-		s, err := lifecycle.Decode(fixed, moving)
+		s, err := lifecycle.DecodeAsk(fixed, moving)
 		if err != nil {
 			return
 		}
@@ -197,10 +241,9 @@ func FuzzDecode(f *testing.F) {
 			lifecycle.Cancelled{At: nine},
 			lifecycle.Claimed{By: "ana", At: nine},
 			lifecycle.Due{At: nine},
-			lifecycle.Refused{By: "ana", At: nine},
 			lifecycle.Consumed{At: nine},
 		} {
-			next, _, _ := lifecycle.Step(s, ev)
+			next, _, _ := step(s, ev)
 			again := roundTrip(t, next)
 			if got, want := again.Ask.Status, next.Ask.Status; got != want || again.Refused != next.Refused {
 				t.Errorf("after %T: got %s, %d refused, want %s, %d", ev, got, again.Refused, want, next.Refused)

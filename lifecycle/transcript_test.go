@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecy
 //
 //	09:00 deploy-bot asks                          no deadline
 //	09:00 deploy-bot asks, until 10:00, then fail  or decline, default, wait
+//	09:00 deploy-bot asks, in ses_7                in a session with a record
 //	  Which extras? (several, optional, only these, default TLS) = TLS / Backups
 //	  What name?                                   no options: free text
 //	09:00 deploy-bot wants drop_table {"table": "users"}, until …
@@ -40,8 +42,8 @@ var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecy
 //	09:05 deploy-bot withdraws: reason
 //	09:05 deploy-bot runs drop_table {"table": "users"}
 //	09:05 deploy-bot has it
+//	09:05 ana answers 200 times: SQLite            only the last is shown
 //	09:05 the clock is looked at
-//	09:05 what ana wanted is kept: SQLite          "is kept 200 times"
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
@@ -54,14 +56,26 @@ func TestTranscripts(t *testing.T) {
 }
 
 func runTranscript(t *testing.T, path string) {
+	var s lifecycle.AskState
+	runStory(t, path, func(paragraph []string) string {
+		var text string
+		for _, in := range parse(t, s, paragraph) {
+			r, err := s.Step(in)
+			text = describe(s, r, err)
+			s = r.State
+		}
+		return text
+	})
+}
+
+// runStory compares a transcript with what happens now. The function steps a machine
+// with one paragraph and returns the text for the result.
+func runStory(t *testing.T, path string, step func(paragraph []string) string) {
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var (
-		got   strings.Builder
-		state lifecycle.State
-	)
+	var got strings.Builder
 	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
 		said, _, _ := strings.Cut(stanza, "\n----")
 		got.WriteString(said + "\n----\n")
@@ -71,14 +85,7 @@ func runTranscript(t *testing.T, path string) {
 				at, _, _ := strings.Cut(paragraph[0], " ")
 				got.WriteString(at + " ")
 			}
-			events := parse(t, state, paragraph)
-			for i, ev := range events {
-				next, history, err := lifecycle.Step(state, ev)
-				if i == len(events)-1 {
-					got.WriteString(describe(state, next, history, err))
-				}
-				state = next
-			}
+			got.WriteString(step(paragraph))
 		}
 		got.WriteString("\n")
 	}
@@ -130,8 +137,8 @@ func readTime(at time.Time) string {
 	return at.Format("15:04:05")
 }
 
-// parse returns the events of one paragraph: one, or several for "is kept 200 times".
-func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Input {
+// parse returns the inputs of one paragraph: one, or several for "answers 200 times".
+func parse(t *testing.T, s lifecycle.AskState, lines []string) []lifecycle.Input {
 	t.Helper()
 	first, rest, _ := strings.Cut(lines[0], " ")
 	at := clock(t, first)
@@ -140,9 +147,6 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Input {
 	}
 	if what, ok := strings.CutPrefix(rest, "a grant of "); ok {
 		return []lifecycle.Input{coveredEvent(t, s, at, strings.TrimSuffix(what, ", is found"))}
-	}
-	if who, what, ok := strings.Cut(strings.TrimPrefix(rest, "what "), " wanted is kept"); ok {
-		return lateAnswers(t, at, who, what)
 	}
 	who, did, _ := strings.Cut(rest, " ")
 	did, said, _ := strings.Cut(did, ": ")
@@ -157,7 +161,8 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Input {
 	case "wants":
 		return []lifecycle.Input{confirmation(t, at, who, strings.TrimPrefix(rest, who+" wants "))}
 	case "answers":
-		return []lifecycle.Input{lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}}
+		in := lifecycle.Answered{By: who, Via: via, Answer: answer(t, said, lines[1:]), At: at}
+		return slices.Repeat([]lifecycle.Input{in}, times(t, how))
 	case "approves":
 		ev := approval(t, s, strings.TrimPrefix(rest, who+" approves"), how, said)
 		ev.By, ev.Via, ev.At = who, via, at
@@ -180,7 +185,7 @@ func parse(t *testing.T, s lifecycle.State, lines []string) []lifecycle.Input {
 }
 
 // approval parses "", " with {…}", " everything" or " tool_and_input for 1h".
-func approval(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle.Answered {
+func approval(t *testing.T, s lifecycle.AskState, rest, how, said string) lifecycle.Answered {
 	t.Helper()
 	if input, ok := strings.CutPrefix(rest, " with "); ok {
 		a := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(input)}
@@ -201,7 +206,7 @@ func approval(t *testing.T, s lifecycle.State, rest, how, said string) lifecycle
 }
 
 // coveredEvent parses "ana for drop_table, until 10:00".
-func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) lifecycle.Input {
+func coveredEvent(t *testing.T, s lifecycle.AskState, at time.Time, what string) lifecycle.Input {
 	t.Helper()
 	who, what, _ := strings.Cut(what, " for ")
 	tool, until, ok := strings.Cut(what, ", until ")
@@ -210,27 +215,24 @@ func coveredEvent(t *testing.T, s lifecycle.State, at time.Time, what string) li
 	}
 	return lifecycle.Covered{At: at, Grant: askback.Grant{
 		ID: "grt_9", Owner: s.Owner, Agent: s.Ask.Agent, ToolName: tool, Scope: askback.ScopeTool, By: who,
-		ExpiresAt: clock(t, until), Uses: 1,
+		ExpiresAt: clock(t, until),
 	}}
 }
 
-func lateAnswers(t *testing.T, at time.Time, who, what string) []lifecycle.Input {
-	often, said, _ := strings.Cut(what, ": ")
-	n := 1
-	if often != "" {
-		var err error
-		if n, err = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(often), " times")); err != nil {
-			t.Fatalf("cannot read %q: %v", what, err)
-		}
+// times parses "200 times"; anything else is once.
+func times(t *testing.T, how string) int {
+	number, ok := strings.CutSuffix(how, " times")
+	if !ok {
+		return 1
 	}
-	events := make([]lifecycle.Input, n)
-	for i := range events {
-		events[i] = lifecycle.Refused{By: who, Via: askback.ChannelWeb, Answer: askback.Choose(said), Why: "too late", At: at}
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatalf("cannot read %q: %v", how, err)
 	}
-	return events
+	return n
 }
 
-// limit parses ", until 10:00, then fail".
+// limit parses "until 10:00, then fail, in ses_7".
 func limit(t *testing.T, how string, a *askback.Ask) {
 	a.OnTimeout = askback.OnTimeoutWait
 	for part := range strings.SplitSeq(how, ", ") {
@@ -239,6 +241,9 @@ func limit(t *testing.T, how string, a *askback.Ask) {
 		}
 		if then, ok := strings.CutPrefix(part, "then "); ok {
 			a.OnTimeout = askback.OnTimeout(then)
+		}
+		if session, ok := strings.CutPrefix(part, "in "); ok {
+			a.SessionID = session
 		}
 	}
 }
@@ -281,11 +286,9 @@ func questions(t *testing.T, at time.Time, who, how string, lines []string) life
 }
 
 func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input {
-	what, how, _ := strings.Cut(what, ", until ")
+	what, how, _ := strings.Cut(what, "}, ")
+	what = strings.TrimSuffix(what, "}") + "}"
 	a := askback.Ask{ID: "ask_1", SessionID: "ses_1", Agent: who, Kind: askback.Confirm, Quorum: 1}
-	if how != "" {
-		how = "until " + how
-	}
 	limit(t, how, &a)
 	tool, input, _ := strings.Cut(what, " ")
 	a.Confirmation = &askback.Confirmation{ToolName: tool, Input: json.RawMessage(input), Tier: "confirm", Digest: digest(t, what)}
@@ -332,11 +335,12 @@ func answer(t *testing.T, said string, lines []string) askback.Answer {
 	return a
 }
 
-func describe(before, s lifecycle.State, history []lifecycle.Event, err error) string {
+func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState], err error) string {
+	s := r.State
 	var invalid askback.Invalid
 	switch {
 	case errors.Is(err, askback.ErrSettled):
-		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor)
+		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor) + describeHistory(r.History, r.Effects)
 	case errors.As(err, &invalid):
 		var b strings.Builder
 		b.WriteString("refused:\n")
@@ -346,8 +350,7 @@ func describe(before, s lifecycle.State, history []lifecycle.Event, err error) s
 		return b.String()
 	case err != nil:
 		return fmt.Sprintf("refused: %v\n", err)
-	}
-	if len(history) == 0 {
+	case r.Unchanged:
 		return "nothing changes\n"
 	}
 	var b strings.Builder
@@ -369,13 +372,42 @@ func describe(before, s lifecycle.State, history []lifecycle.Event, err error) s
 	if at := s.Ask.AckedAt; !at.Equal(before.Ask.AckedAt) && !at.Equal(s.Consumed) {
 		fmt.Fprintf(&b, "  the agent has it since %s\n", readTime(at))
 	}
-	if s.Refused != before.Refused {
-		fmt.Fprintf(&b, "  came late so far: %d\n", s.Refused)
-	}
+	b.WriteString(describeHistory(r.History, r.Effects))
+	return b.String()
+}
+
+// describeHistory returns the text for the history and the effects of a step.
+func describeHistory(history []lifecycle.Event, effects []lifecycle.Effect) string {
+	var b strings.Builder
 	for _, h := range history {
 		b.WriteString("  history: " + describeEntry(h) + "\n")
 	}
+	for _, f := range effects {
+		b.WriteString("  effect: " + describeEffect(f) + "\n")
+	}
 	return b.String()
+}
+
+func describeEffect(effect lifecycle.Effect) string {
+	switch f := effect.(type) {
+	case lifecycle.MakeGrant:
+		return fmt.Sprintf("make grant %s in %s", f.Grant.ID, f.SessionID)
+	case lifecycle.UseGrant:
+		return fmt.Sprintf("use grant %s for %s", f.ID, f.Ask.ID)
+	case lifecycle.RequireGrant:
+		return fmt.Sprintf("require grant %s", f.ID)
+	case lifecycle.NotifySession:
+		switch in := f.Input.(type) {
+		case lifecycle.AskOpened:
+			return fmt.Sprintf("notify %s that %s is open", f.ID, in.ID)
+		case lifecycle.AskClosed:
+			fails := strings.Repeat(", which fails it", strings.Count(fmt.Sprint(in.Fails), "true"))
+			return fmt.Sprintf("notify %s that %s is settled%s", f.ID, in.ID, fails)
+		}
+	case lifecycle.CancelOpenAsks:
+		return fmt.Sprintf("cancel the open asks of %s, by %s: %s", f.SessionID, f.Input.By, f.Input.Reason)
+	}
+	return fmt.Sprintf("%+v", effect)
 }
 
 // describeEntry returns the text of a record of the history.

@@ -10,34 +10,12 @@ import (
 	"github.com/askback/askback"
 )
 
-// Format is the version number in stored states of asks. [Decode] converts older
+// AskFormat is the version number in stored states of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
-const Format = 1
+const AskFormat = 2
 
-// An Event is one record of the history of an ask or a session. It does not repeat
-// what the ask itself has and never changes, such as its questions and its outcome.
-type Event struct {
-	Type     askback.EventType        `json:"-"` // stored in a column of its own
-	By       string                   `json:"by,omitempty"`
-	Via      askback.Channel          `json:"via,omitempty"`
-	Why      string                   `json:"why,omitempty"`
-	Answers  []askback.QuestionAnswer `json:"answers,omitempty"`
-	Comment  string                   `json:"comment,omitempty"`
-	Decision askback.Decision         `json:"decision,omitempty"`
-	Input    json.RawMessage          `json:"input,omitempty"`
-	Reason   string                   `json:"reason,omitempty"`
-	Digest   string                   `json:"digest,omitempty"`
-	Grant    *askback.Grant           `json:"grant,omitempty"` // the grant at the time of the event
-
-	// The fields of sessions.
-	Session *askback.Session `json:"session,omitempty"` // the session after the event
-	State   string           `json:"state,omitempty"`
-	Ask     string           `json:"ask,omitempty"`
-	Role    askback.Role     `json:"role,omitempty"`
-	Text    string           `json:"text,omitempty"`
-	Final   bool             `json:"final,omitempty"`
-	Todos   []askback.Todo   `json:"todos,omitempty"`
-}
+// Encode returns the event as JSON, without its type.
+func (e Event) Encode() ([]byte, error) { return marshal(e) }
 
 // DecodeEvent returns an event that was stored as data under a type, in this release or
 // an older one.
@@ -58,8 +36,9 @@ func eventType(stored string) askback.EventType {
 }
 
 // An ask is stored in two parts. Their JSON is independent of the JSON on the wire:
-// fixed is written once, moving with each step. Times are in milliseconds since 1970.
-type fixed struct {
+// askFixed is written once, askMoving with each step. Times are in milliseconds since
+// 1970.
+type askFixed struct {
 	Format       int               `json:"v"`
 	ID           string            `json:"id"`
 	SessionID    string            `json:"session"`
@@ -77,10 +56,11 @@ type fixed struct {
 	Created      int64             `json:"created"`
 	Deadline     int64             `json:"deadline,omitempty"`
 	OnTimeout    askback.OnTimeout `json:"on_timeout"`
-	Repairs      []askback.Problem `json:"repairs,omitempty"`
+	Warnings     []askback.Problem `json:"warnings,omitempty"`
+	Repairs      []askback.Problem `json:"repairs,omitempty"` // format 1: Warnings
 }
 
-type moving struct {
+type askMoving struct {
 	Format   int            `json:"v"`
 	Status   askback.Status `json:"status"`
 	To       []string       `json:"to,omitempty"`
@@ -89,7 +69,8 @@ type moving struct {
 	Refused  int            `json:"refused,omitempty"`
 	Granted  string         `json:"granted,omitempty"`
 	Consumed int64          `json:"consumed,omitempty"`
-	Received int64          `json:"received,omitempty"`
+	Acked    int64          `json:"acked,omitempty"`
+	Received int64          `json:"received,omitempty"` // format 1: Acked
 }
 
 // The stored types have the fields of the types of package askback in the same order,
@@ -146,27 +127,41 @@ type storedOutcome struct {
 	Defaulted bool              `json:"defaulted,omitempty"`
 }
 
-// EncodeFixed returns the part of a state that is written once, as JSON.
-func EncodeFixed(s State) ([]byte, error) {
+// EncodeFixed returns the part of the state that is written once, as JSON.
+func (s AskState) EncodeFixed() ([]byte, error) {
+	f := s.fixed()
+	f.Warnings = s.Ask.Warnings
+	return marshal(f)
+}
+
+// EncodeRequest returns what the owner requested, as JSON. The digests of requests are
+// stored, so its form is the same in every release.
+func (s AskState) EncodeRequest() ([]byte, error) {
+	f := s.fixed()
+	f.Format = 1
+	return marshal(f)
+}
+
+func (s AskState) fixed() askFixed {
 	a := s.Ask
-	f := fixed{
-		Format: Format, ID: a.ID, SessionID: a.SessionID, Owner: s.Owner, Request: s.Request, Agent: a.Agent,
+	f := askFixed{
+		Format: AskFormat, ID: a.ID, SessionID: a.SessionID, Owner: s.Owner, Request: s.Request, Agent: a.Agent,
 		Path: a.Path, Kind: a.Kind, Title: a.Title, Confirmation: (*storedConfirm)(a.Confirmation),
 		Context: a.Context, Quorum: a.Quorum, Tags: a.Tags, Created: millis(a.CreatedAt),
-		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout, Repairs: a.Warnings,
+		Deadline: millis(a.Deadline), OnTimeout: a.OnTimeout,
 	}
 	for _, q := range a.Questions {
 		f.Questions = append(f.Questions, storedQuestion(q))
 	}
-	return marshal(f)
+	return f
 }
 
-// Encode returns the part of a state that each step rewrites, as JSON.
-func Encode(s State) ([]byte, error) {
+// Encode returns the part of the state that each step rewrites, as JSON.
+func (s AskState) Encode() ([]byte, error) {
 	a := s.Ask
-	m := moving{Format: Format, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
+	m := askMoving{Format: AskFormat, Status: a.Status, To: a.To, Refused: s.Refused, Granted: s.Granted, Consumed: millis(s.Consumed)}
 	if !a.AckedAt.Equal(s.Consumed) { // otherwise restore sets it from consumed
-		m.Received = millis(a.AckedAt)
+		m.Acked = millis(a.AckedAt)
 	}
 	for _, c := range a.Claims {
 		m.Claims = append(m.Claims, storedClaim{c.Name, millis(c.At)})
@@ -186,46 +181,57 @@ func Encode(s State) ([]byte, error) {
 	return marshal(m)
 }
 
-// Decode returns the state that [EncodeFixed] and [Encode] encoded, in this release
-// or an older one.
-func Decode(fixedPart, movingPart []byte) (State, error) {
-	var f fixed
-	var m moving
+// DecodeAsk returns the state that [AskState.EncodeFixed] and [AskState.Encode] encoded,
+// in this release or an older one.
+func DecodeAsk(fixedPart, movingPart []byte) (AskState, error) {
+	var f askFixed
+	var m askMoving
 	errFixed, errMoving := json.Unmarshal(fixedPart, &f), json.Unmarshal(movingPart, &m)
 	// Unmarshal continues after a value of the wrong type. So the format is known
 	// even if a newer release changed the type of another field.
-	if newest := max(f.Format, m.Format); newest > Format {
-		return State{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, Format)
+	if newest := max(f.Format, m.Format); newest > AskFormat {
+		return AskState{}, fmt.Errorf("ask %s is stored in format %d, and this release reads up to %d: use a newer release", f.ID, newest, AskFormat)
 	}
 	if errFixed != nil {
-		return State{}, fmt.Errorf("read a stored ask: %v", errFixed)
+		return AskState{}, fmt.Errorf("read a stored ask: %v", errFixed)
 	}
 	if errMoving != nil {
-		return State{}, fmt.Errorf("read the state of ask %s: %v", f.ID, errMoving)
+		return AskState{}, fmt.Errorf("read the state of ask %s: %v", f.ID, errMoving)
 	}
+	lift(&f, &m)
 	if !whole(f, m) {
-		return State{}, fmt.Errorf("read ask %s: what is stored does not fit together", f.ID)
+		return AskState{}, fmt.Errorf("read ask %s: what is stored does not fit together", f.ID)
 	}
-	return State{
+	return AskState{
 		Ask: restore(f, m), Owner: f.Owner, Request: f.Request, Refused: m.Refused, Granted: m.Granted,
 		Consumed: instant(m.Consumed),
 	}, nil
 }
 
+// lift converts parts in format 1, which had other names for two fields.
+func lift(f *askFixed, m *askMoving) {
+	if f.Format == 1 {
+		f.Warnings, f.Repairs = f.Repairs, nil
+	}
+	if m.Format == 1 {
+		m.Acked, m.Received = m.Received, 0
+	}
+}
+
 // whole reports whether both parts have the required fields and match each other.
-func whole(f fixed, m moving) bool {
+func whole(f askFixed, m askMoving) bool {
 	return f.Format > 0 && m.Format > 0 && f.ID != "" &&
 		(f.Kind == askback.Confirm) == (f.Confirmation != nil) &&
 		m.Status != "" && (m.Status == askback.Pending) == (m.Outcome == nil) &&
 		(m.Outcome == nil || len(m.Outcome.Answers) <= len(f.Questions))
 }
 
-func restore(f fixed, m moving) askback.Ask {
+func restore(f askFixed, m askMoving) askback.Ask {
 	a := askback.Ask{
 		ID: f.ID, SessionID: f.SessionID, Agent: f.Agent, Owner: f.Owner, Path: f.Path, Kind: f.Kind, Title: f.Title,
 		Confirmation: (*askback.Confirmation)(f.Confirmation), Context: f.Context, To: m.To, Quorum: f.Quorum,
 		Tags: f.Tags, Status: m.Status, CreatedAt: instant(f.Created), Deadline: instant(f.Deadline),
-		OnTimeout: f.OnTimeout, Warnings: f.Repairs, AckedAt: instant(cmp.Or(m.Received, m.Consumed)),
+		OnTimeout: f.OnTimeout, Warnings: f.Warnings, AckedAt: instant(cmp.Or(m.Acked, m.Consumed)),
 	}
 	for _, q := range f.Questions {
 		a.Questions = append(a.Questions, askback.Question(q))

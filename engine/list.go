@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/access"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/store"
+)
+
+// List implements [askback.Inbox].
+func (s *client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if !access.Ever(s.who.Kind, askback.ActList) {
+		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
+	}
+	if err := cmp.Or(q.Check(), checkCursor(ids.Ask, q.Cursor)); err != nil {
+		return askback.Page{}, err
+	}
+	if q.Key != "" {
+		return s.listKey(ctx, q.Key)
+	}
+	return s.list(ctx, q, false)
+}
+
+// listKey returns a page with the ask that this principal made with a key, or an empty
+// page.
+func (s *client) listKey(ctx context.Context, key string) (askback.Page, error) {
+	row, err := s.engine.store.ReadKey(ctx, kindAsk, s.ownerKey(key))
+	if errors.Is(err, store.ErrNotFound) {
+		return askback.Page{}, nil
+	}
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
+	}
+	state, err := decodeAsk(row)
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", err)
+	}
+	if s.authorizeAsk(askback.ActList, state) != nil {
+		return askback.Page{}, nil
+	}
+	return askback.Page{Items: []askback.Ask{state.Ask.Clone()}}, nil
+}
+
+// list returns a page of the asks that match a query: those that this principal may
+// see, or all of them if every is set.
+func (s *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
+	limit := q.Limit
+	if limit == 0 {
+		limit = askback.DefaultLimit
+	}
+	from := s.storeQuery(q)
+	if every {
+		from.For, from.Owner = "", ""
+	}
+	from.Limit = min(limit+1, listChunk)
+	var page askback.Page
+	for size, looked := 0, 0; ; {
+		records, err := s.engine.store.List(ctx, from)
+		if err != nil {
+			return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
+		}
+		for _, r := range records {
+			from.After = r.ID
+			state, err := decodeAsk(r)
+			if err != nil {
+				s.engine.logUnreadable(r, err)
+				continue
+			}
+			if !every && s.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
+				continue
+			}
+			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
+				page.NextCursor = page.Items[n-1].ID
+				return page, nil
+			}
+			page.Items = append(page.Items, state.Ask.Clone())
+			size += len(r.Fixed) + len(r.State)
+		}
+		if len(records) < from.Limit {
+			return page, nil
+		}
+		if looked += len(records); looked >= maxLooked {
+			page.NextCursor = from.After
+			return page, nil
+		}
+	}
+}
+
+const (
+	// listChunk is how many asks a list reads at once. An ask may have 2 MB.
+	listChunk = 16
+	// listBytes is the size at which a page ends, even if it has fewer items than
+	// its limit.
+	listBytes = 4 << 20
+)
+
+// checkCursor returns an error unless cursor can be the cursor of a page. A wrong
+// cursor would return an empty page, which a client takes for the last.
+func checkCursor(prefix, cursor string) error {
+	if cursor == "" || ids.Valid(prefix, cursor) {
+		return nil
+	}
+	return askback.Invalid{{Pointer: "?cursor", Detail: "this is no cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
+}
+
+// storeQuery returns the part of a query that the store evaluates: its columns, and
+// whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
+func (s *client) storeQuery(q askback.Query) store.Query {
+	from := store.Query{
+		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
+	}
+	from.Unacked, from.Newest = q.Unacked, q.Unacked
+	switch q.Status {
+	case askback.AnyStatus:
+		from.Newest = true
+	case "", askback.Pending:
+		if open := true; !q.Unacked {
+			from.Open = &open
+		}
+	default:
+		from.Status, from.Newest = string(q.Status), true
+	}
+	if s.who.Kind == askback.Agent {
+		from.Owner = s.who.Name
+	} else {
+		from.For = s.who.Name
+	}
+	return from
+}
+
+// matchesQuery reports whether an ask matches the part of a query that the store
+// does not evaluate.
+func matchesQuery(q askback.Query, a askback.Ask) bool {
+	if q.To != "" && len(a.To) > 0 && !slices.Contains(a.To, q.To) {
+		return false
+	}
+	if q.Search == "" {
+		return true
+	}
+	texts := []string{a.Title, a.Agent}
+	for _, one := range a.Questions {
+		texts = append(texts, one.Text, one.Header)
+	}
+	if c := a.Confirmation; c != nil {
+		texts = append(texts, c.ToolName, c.Server, c.Description)
+	}
+	return containsFold(q.Search, texts...)
+}

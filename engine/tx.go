@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// A tx is one unit of work: the records that it has read or made, their new states, and
+// what is committed with them. [Engine.update] makes one for each attempt.
+//
+// A tx locks what it reads until its changes are published: an ask first, then a grant,
+// then a session, so that no two wait for each other. A lock keeps out other callers in
+// this process; the versions of the records keep out other processes.
+type tx struct {
+	engine  *Engine
+	ctx     context.Context
+	attempt int       // 0 is the first
+	now     time.Time // not before the last change of any record that was read
+	records []stored  // in the order in which they were read or made
+	effects []lifecycle.Effect
+	change  store.Change // what is committed, besides the records
+	unlock  []func()
+}
+
+// A machine is the state of a record.
+type machine[S any] interface {
+	Step(in lifecycle.Input) (lifecycle.Result[S], error)
+	Columns() lifecycle.Columns
+	EncodeFixed() ([]byte, error)
+	Encode() ([]byte, error)
+}
+
+// A record is a record that a tx has read or made, with its state.
+type record[S machine[S]] struct {
+	row     store.Record // without Fixed and State
+	state   S
+	changed bool
+	closes  bool              // it was open when it was read, and is no longer
+	history []lifecycle.Event // what happened in the tx
+}
+
+type (
+	askRecord     = record[lifecycle.AskState]
+	sessionRecord = record[lifecycle.SessionState]
+	grantRecord   = record[lifecycle.GrantState]
+)
+
+// stored is a [record] of any machine.
+type stored interface {
+	id() string
+	encode(t *tx) error
+}
+
+// lock locks an id until the tx has ended.
+func (t *tx) lock(id string) error {
+	unlock, err := t.engine.locks.lock(t.ctx, id)
+	if err == nil {
+		t.unlock = append(t.unlock, unlock)
+	}
+	return err
+}
+
+func (t *tx) releaseLocks() {
+	for _, unlock := range t.unlock {
+		unlock()
+	}
+}
+
+// ask locks and reads an ask. If its deadline has passed, it has expired then, even if
+// the timer has not fired yet.
+func (t *tx) ask(id string) (*askRecord, error) {
+	if r := find[lifecycle.AskState](t, id); r != nil {
+		return r, nil
+	}
+	if err := t.lock(id); err != nil {
+		return nil, err
+	}
+	a, err := t.engine.read(t.ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	r := add(t, a.row, a.state)
+	return r, r.step(t, lifecycle.Due{At: t.now})
+}
+
+// session locks and reads a session.
+func (t *tx) session(id string) (*sessionRecord, error) {
+	return load(t, kindSession, id, decodeSession)
+}
+
+// grant locks and reads a grant.
+func (t *tx) grant(id string) (*grantRecord, error) {
+	return load(t, kindGrant, id, decodeGrant)
+}
+
+// load locks a record, reads it and adds it to the tx, unless the tx has it already.
+func load[S machine[S]](t *tx, kind, id string, decode func(store.Record) (S, error)) (*record[S], error) {
+	if r := find[S](t, id); r != nil {
+		return r, nil
+	}
+	if err := t.lock(id); err != nil {
+		return nil, err
+	}
+	row, err := t.engine.store.Read(t.ctx, kind, id)
+	if err != nil {
+		return nil, err
+	}
+	state, err := decode(row)
+	if err != nil {
+		return nil, err
+	}
+	return add(t, row, state), nil
+}
+
+// find returns a record that the tx has, or nil.
+func find[S machine[S]](t *tx, id string) *record[S] {
+	for _, r := range t.records {
+		if r, ok := r.(*record[S]); ok && r.row.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// add adds a record to the tx, as it was read or as a new one.
+func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
+	t.now = later(t.now, row.Updated)
+	row.Fixed, row.State = nil, nil
+	r := &record[S]{row: row, state: state}
+	t.records = append(t.records, r)
+	return r
+}
+
+// put adds a record without a machine to the change.
+func (t *tx) put(row store.Record) { t.change.Put = append(t.change.Put, row) }
+
+// delete adds the deletion of a record to the change.
+func (t *tx) delete(row store.Record) {
+	t.change.Delete = append(t.change.Delete, store.Ref{Kind: row.Kind, ID: row.ID, Version: row.Version})
+}
+
+// step steps a record. Its effects on other records are performed before the commit.
+func (r *record[S]) step(t *tx, in lifecycle.Input) error {
+	result, refused := r.state.Step(in)
+	if result.Unchanged {
+		return refused
+	}
+	r.state, r.changed = result.State, true
+	r.closes = r.row.Open && !r.state.Columns().Open
+	r.history = append(r.history, result.History...)
+	for _, h := range result.History {
+		data, err := h.Encode()
+		if err != nil {
+			return err
+		}
+		t.change.Events = append(t.change.Events, store.Event{
+			Stream: r.row.Stream, Subject: r.row.ID, Type: string(h.Type), At: t.now, Data: data,
+		})
+	}
+	t.effects = append(t.effects, result.Effects...)
+	return refused
+}
+
+func (r *record[S]) id() string { return r.row.ID }
+
+// encode adds the record to the change, if it has changed.
+func (r *record[S]) encode(t *tx) (err error) {
+	if !r.changed {
+		return nil
+	}
+	c := r.state.Columns()
+	r.row.Open, r.row.Unacked, r.row.Status, r.row.To, r.row.Due = c.Open, c.Unacked, c.Status, c.To, c.Due
+	r.row.Updated = t.now
+	row := r.row
+	if row.Version == 0 {
+		if row.Fixed, err = r.state.EncodeFixed(); err != nil {
+			return err
+		}
+	}
+	if row.State, err = r.state.Encode(); err != nil {
+		return err
+	}
+	t.put(row)
+	return nil
+}
+
+// settles reports whether the tx settles an ask.
+func (t *tx) settles() bool {
+	for _, r := range t.records {
+		if a, ok := r.(*askRecord); ok && a.closes {
+			return true
+		}
+	}
+	return false
+}
+
+// performEffects performs the effects of the steps, in their order. These steps may
+// have further effects.
+func (t *tx) performEffects() error {
+	for len(t.effects) > 0 {
+		next := t.effects[0]
+		t.effects = t.effects[1:]
+		if err := t.perform(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) perform(effect lifecycle.Effect) error {
+	switch f := effect.(type) {
+	case lifecycle.MakeGrant:
+		return t.makeGrant(f)
+	case lifecycle.UseGrant:
+		return t.useGrant(f)
+	case lifecycle.RequireGrant:
+		return t.requireGrant(f)
+	case lifecycle.NotifySession:
+		return t.notifySession(f)
+	case lifecycle.CancelOpenAsks:
+		return t.cancelOpenAsks(f)
+	}
+	return fmt.Errorf("unknown effect %T", effect)
+}
+
+func (t *tx) makeGrant(f lifecycle.MakeGrant) error {
+	g := add(t, store.Record{
+		Kind: kindGrant, ID: f.Grant.ID, Stream: f.SessionID, Owner: f.Grant.Owner, Agent: f.Grant.Agent, Created: f.At,
+	}, lifecycle.GrantState{})
+	return g.step(t, lifecycle.GrantMade{Grant: f.Grant, At: f.At})
+}
+
+func (t *tx) useGrant(f lifecycle.UseGrant) error {
+	g, err := t.grant(f.ID)
+	if err != nil {
+		return err
+	}
+	return g.step(t, lifecycle.GrantUsed{Ask: f.Ask, At: f.At})
+}
+
+func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
+	g, err := t.grant(f.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return askback.ErrNotApproved
+	}
+	if err != nil {
+		return err
+	}
+	valid, err := t.engine.grantorValid(t.ctx, g.state.Grant, f.At)
+	if err != nil {
+		return err
+	}
+	return g.step(t, lifecycle.GrantRequired{MakerValid: valid, At: f.At})
+}
+
+func (t *tx) notifySession(f lifecycle.NotifySession) error {
+	s, err := t.session(f.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // it was deleted, but not the ask
+	}
+	if err != nil {
+		return err
+	}
+	return s.step(t, f.Input)
+}
+
+// cancelOpenAsks cancels the open asks of a session. It does not lock them: settling one
+// of them needs the lock of the session, which the tx has, and any other step at the
+// same time is a conflict.
+func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
+	open := true
+	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: &open, Limit: listChunk}
+	for {
+		rows, err := t.engine.store.List(t.ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			q.After = row.ID
+			if find[lifecycle.AskState](t, row.ID) != nil {
+				continue // it is settled in this tx
+			}
+			state, err := decodeAsk(row)
+			if err != nil {
+				return err
+			}
+			if err := add(t, row, state).step(t, f.Input); err != nil {
+				return err
+			}
+		}
+		if len(rows) < q.Limit {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// updateTime is how long an update is retried after conflicts with another process.
+const updateTime = 5 * time.Second
+
+// update runs fn on a new [tx] and commits what fn stepped in it. After the commit it
+// publishes the new states.
+//
+// After a conflict it runs fn again, until ctx ends or updateTime is over. So fn must
+// change nothing but its tx. If fn returns an error, nothing is committed. The one
+// exception is [askback.ErrSettled]: the deadline that has passed and the record of a
+// late answer are committed, and the error is returned.
+func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
+	limited, cancel := context.WithTimeoutCause(ctx, updateTime, askback.ErrBusy)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		err := e.try(limited, attempt, fn)
+		if !errors.Is(err, store.ErrConflict) {
+			return timeoutCause(limited, fromStore(err))
+		}
+		if err := backOff(limited, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// put commits one record without a machine.
+func (e *Engine) put(ctx context.Context, row store.Record) error {
+	return e.update(ctx, func(t *tx) error {
+		t.put(row)
+		return nil
+	})
+}
+
+// try makes one attempt at an update. The locks of the tx are released when its changes
+// have been published.
+func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
+	t := &tx{engine: e, ctx: ctx, attempt: attempt, now: e.clock()}
+	defer t.releaseLocks()
+	refused := fn(t)
+	if refused != nil && !errors.Is(refused, askback.ErrSettled) {
+		return refused
+	}
+	err := t.commit()
+	if refused == nil || errors.Is(err, store.ErrConflict) || err != nil && t.settles() {
+		return err
+	}
+	if err != nil {
+		e.log.Warn("a late answer is not in the history", "error", err)
+	}
+	return refused
+}
+
+// commit performs the effects of the steps, commits the changes and publishes them.
+func (t *tx) commit() error {
+	if err := t.performEffects(); err != nil {
+		return err
+	}
+	for _, r := range t.records {
+		if err := r.encode(t); err != nil {
+			return err
+		}
+	}
+	if len(t.change.Put)+len(t.change.Delete)+len(t.change.Done) == 0 {
+		return nil
+	}
+	if err := t.engine.commit(t.ctx, t.change); err != nil {
+		for _, r := range t.records {
+			t.engine.cache.drop(r.id()) // it may be older than the version of another process
+		}
+		if errors.Is(err, store.ErrUnknown) {
+			t.engine.hub.wakeFollowers(t.change.Events) // they read whether it was committed
+		}
+		return err
+	}
+	t.publish()
+	return nil
+}
+
+// publish caches the new states and wakes those that wait for them. It is called after
+// the commit.
+func (t *tx) publish() {
+	e := t.engine
+	for _, r := range t.change.Put {
+		e.due.set(r.Due)
+	}
+	for _, r := range t.records {
+		if a, ok := r.(*askRecord); ok && a.changed {
+			e.publishAsk(a)
+		}
+	}
+	e.hub.wakeFollowers(t.change.Events)
+}
+
+// publishAsk caches an ask that was just committed and notifies its waiters and the
+// observer. The record must not be changed any more.
+func (e *Engine) publishAsk(a *askRecord) {
+	if a.closes {
+		e.quota.release(a.row.Owner)
+	}
+	history := a.history
+	a.changed, a.closes, a.history = false, false, nil
+	a.row.Version++
+	e.cache.put(a)
+	if a.state.Ask.Settled() {
+		e.hub.notifyWaiters(&a.state.Ask)
+	}
+	if e.observer == nil {
+		return
+	}
+	for _, h := range history {
+		e.observer.Committed(h.Type, a.state.Ask.Clone())
+	}
+}
+
+// commit commits a change. If the store returns [store.ErrUnknown], it reads back
+// one record of the change to learn whether the commit succeeded.
+func (e *Engine) commit(ctx context.Context, c store.Change) error {
+	_, err := e.store.Commit(ctx, c)
+	if !errors.Is(err, store.ErrUnknown) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), updateTime)
+	defer cancel()
+	if e.wasCommitted(ctx, c) {
+		return nil
+	}
+	return err
+}
+
+// wasCommitted reports whether the first record that a change puts, or else the
+// first that it deletes, is in the store as after the commit.
+func (e *Engine) wasCommitted(ctx context.Context, c store.Change) bool {
+	switch {
+	case len(c.Put) > 0:
+		want := c.Put[0]
+		got, err := e.store.Read(ctx, want.Kind, want.ID)
+		return err == nil && got.Version == want.Version+1 && string(got.State) == string(want.State)
+	case len(c.Delete) > 0:
+		_, err := e.store.Read(ctx, c.Delete[0].Kind, c.Delete[0].ID)
+		return errors.Is(err, store.ErrNotFound)
+	}
+	return false
+}
+
+// fromStore translates the errors of a store into those of package askback.
+func fromStore(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return askback.ErrNotFound
+	case errors.Is(err, store.ErrFull):
+		return askback.ErrFull
+	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+		return askback.ErrStopping // the process ends after a failed write, too
+	case errors.Is(err, store.ErrDiskFull):
+		return askback.ErrDiskFull
+	case errors.Is(err, store.ErrUnknown):
+		return fmt.Errorf("%w: %v", askback.ErrUnknown, err)
+	case errors.Is(err, store.ErrConflict):
+		return askback.ErrBusy
+	}
+	var damaged store.DamagedError
+	if errors.As(err, &damaged) {
+		return askback.DamagedError{ID: damaged.ID}
+	}
+	return err
+}
+
+// timeoutCause returns the cause of ctx if err is the error of ctx, and err
+// otherwise: [askback.ErrBusy] instead of a deadline error.
+func timeoutCause(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// backOff waits before the next attempt. It does not wait before the second one, which
+// often finds what another caller has made. Then it waits exponentially longer each
+// time, with jitter, up to 64 ms.
+func backOff(ctx context.Context, attempt int) error {
+	if attempt == 0 {
+		return nil
+	}
+	return sleep(ctx, rand.N(time.Millisecond<<min(attempt, 6)))
+}
+
+// sleep waits for d. It returns the cause of ctx if that ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

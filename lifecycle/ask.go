@@ -1,0 +1,431 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/askback/askback"
+)
+
+// An AskState is the state of one ask.
+type AskState struct {
+	Ask      askback.Ask // the ask as people and agents read it
+	Owner    string      // the name of the principal that asked
+	Request  string      // digest of the request, to compare a repeat with the same key
+	Refused  int         // number of late answers in the history
+	Granted  string      // the grant that approve_all requested, to compare a repeat
+	Consumed time.Time   // when the approval was spent; zero: not yet
+}
+
+// MaxRefused is the number of late answers that the history of one ask keeps.
+const MaxRefused = 100
+
+// claimPause is the least time between two claims of one person. Earlier ones change
+// nothing.
+const claimPause = 30 * time.Second
+
+// maxClaims is the number of claims that an ask keeps, the latest ones.
+const maxClaims = 20
+
+// Asked opens an ask. Its questions or confirmation are normalized.
+type Asked struct {
+	Ask     askback.Ask
+	Owner   string
+	Request string
+	At      time.Time
+}
+
+// Covered approves the ask by a grant, as it is before this use.
+type Covered struct {
+	Grant askback.Grant
+	At    time.Time
+}
+
+// Answered settles the ask with the answer of a person. If it comes too late, it is
+// recorded in the history.
+type Answered struct {
+	By      string
+	Via     askback.Channel
+	Answer  askback.Answer
+	Digest  string // of the edited arguments, if there are any
+	GrantID string // the id of the grant that approve_all makes
+	Token   string // the id of the token on which that grant depends
+	At      time.Time
+}
+
+// Declined settles the ask without an answer: a person declined. If it comes too late,
+// it is recorded in the history.
+type Declined struct {
+	By     string
+	Via    askback.Channel
+	Reason string
+	At     time.Time
+}
+
+// Cancelled settles the ask without an answer: the agent withdrew it, or its session
+// ended.
+type Cancelled struct {
+	By     askback.Actor
+	Via    askback.Channel
+	Reason string
+	At     time.Time
+}
+
+// Claimed records that a person is reading the ask.
+type Claimed struct {
+	By string
+	At time.Time
+}
+
+// Due is the time of a clock. It ends the ask if [AskState.Due] is past.
+type Due struct{ At time.Time }
+
+// Consumed spends the approval: the action with this digest is about to run.
+type Consumed struct {
+	Digest string
+	At     time.Time
+}
+
+// Acked records that the agent acknowledged the outcome.
+type Acked struct{ At time.Time }
+
+func (Asked) input()     {}
+func (Covered) input()   {}
+func (Answered) input()  {}
+func (Declined) input()  {}
+func (Cancelled) input() {}
+func (Claimed) input()   {}
+func (Due) input()       {}
+func (Consumed) input()  {}
+func (Acked) input()     {}
+
+// Step returns the result of an input: [Asked] first, then [Covered], [Answered],
+// [Declined], [Cancelled], [Claimed], [Due], [Consumed] or [Acked]. With an error,
+// nothing changes, except that [askback.ErrSettled] may come with the record of a late
+// answer.
+//
+// The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
+// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
+func (s AskState) Step(in Input) (Result[AskState], error) {
+	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
+		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in, s.Ask.ID)
+	} else if ok {
+		return asked(a)
+	}
+	switch in := in.(type) {
+	case Covered:
+		return covered(s, in)
+	case Answered:
+		return answered(s, in)
+	case Declined:
+		return declined(s, in)
+	case Cancelled:
+		return cancelled(s, in)
+	case Claimed:
+		return claimed(s, in)
+	case Due:
+		return due(s, in)
+	case Consumed:
+		return consumed(s, in)
+	case Acked:
+		return acked(s, in)
+	}
+	return unchanged(s), fmt.Errorf("%T is no input of an ask", in)
+}
+
+// OwnSession reports whether the ask has a session of its own, which has the same id
+// with another prefix and no record.
+func (s AskState) OwnSession() bool {
+	return strings.TrimPrefix(s.Ask.SessionID, "ses_") == strings.TrimPrefix(s.Ask.ID, "ask_")
+}
+
+// Columns returns the columns of the record.
+func (s AskState) Columns() Columns {
+	a := s.Ask
+	return Columns{Open: !a.Settled(), Unacked: a.Unacked(), Status: string(a.Status), To: a.To, Due: s.Due()}
+}
+
+// Due returns the time at which [Due] ends the ask, or zero if it never does. Claims
+// hold the deadline until [askback.ClaimHold] after the last one, but at most
+// [askback.MaxClaimHold] past the deadline (F5).
+func (s AskState) Due() time.Time {
+	a := s.Ask
+	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
+		return time.Time{}
+	}
+	due := a.Deadline
+	for _, c := range a.Claims {
+		if held := c.At.Add(askback.ClaimHold); held.After(due) {
+			due = held
+		}
+	}
+	if last := a.Deadline.Add(askback.MaxClaimHold); due.After(last) {
+		due = last
+	}
+	return due
+}
+
+func asked(in Asked) (Result[AskState], error) {
+	s := AskState{Ask: in.Ask, Owner: in.Owner, Request: in.Request}
+	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
+	s.Ask.Outcome, s.Ask.Claims = nil, nil
+	r := changed(s, Event{Type: askback.EventQuestionPending})
+	r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At})
+	return r, nil
+}
+
+// notifySession returns the effect on the session of the ask, if that has a record.
+func (s AskState) notifySession(in Input) []Effect {
+	if s.OwnSession() {
+		return nil
+	}
+	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in}}
+}
+
+func answered(s AskState, in Answered) (Result[AskState], error) {
+	answer, err := in.Answer.Normalize(s.Ask)
+	if err != nil && !s.Ask.Settled() {
+		return unchanged(s), err
+	}
+	granted := grantKey(answer.Grant)
+	if err != nil || s.Ask.Settled() && granted != s.Granted {
+		return refuse(s, in.By, in.Via, in.Answer)
+	}
+	r, err := settle(s, askback.Outcome{
+		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
+		Input: answer.Input, Digest: approvedDigest(s, in, answer), Reason: answer.Reason,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: in.By}, Channel: in.Via, At: in.At,
+	})
+	switch {
+	case errors.Is(err, askback.ErrSettled):
+		return refuse(s, in.By, in.Via, in.Answer)
+	case err != nil || r.Unchanged || answer.Grant == nil:
+		return r, err
+	}
+	g := newGrant(s, in, *answer.Grant)
+	r.State.Granted, r.State.Ask.Outcome.GrantID = granted, g.ID
+	r.History = append(r.History, Event{Type: askback.EventGrantMade, Grant: &g})
+	r.Effects = append(r.Effects, MakeGrant{Grant: g, SessionID: s.Ask.SessionID, At: in.At})
+	return r, nil
+}
+
+// approvedDigest returns the digest of the arguments that an answer approves, or "".
+func approvedDigest(s AskState, in Answered, a askback.Answer) string {
+	switch {
+	case s.Ask.Kind != askback.Confirm, a.Decision != askback.Approve && a.Decision != askback.ApproveAll:
+		return ""
+	case len(a.Input) > 0:
+		return in.Digest
+	}
+	return s.Ask.Confirmation.Digest
+}
+
+// newGrant returns the grant that approve_all makes on this ask. It is for the owner
+// and the tool of the ask, and covers dangerous calls only if this one is dangerous.
+func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
+	c := s.Ask.Confirmation
+	g := askback.Grant{
+		ID: in.GrantID, Owner: s.Owner, Agent: s.Ask.Agent, ToolName: c.ToolName, Server: c.Server, Scope: r.Scope,
+		Dangerous: c.Dangerous, By: in.By, CreatedAt: in.At, ExpiresAt: in.At.Add(r.ExpiresIn),
+		Token: in.Token, AskID: s.Ask.ID,
+	}
+	if len(c.Input) <= askback.MaxGrantInput {
+		g.Input = c.Input
+	}
+	switch r.Scope {
+	case askback.ScopeSession:
+		g.SessionID = s.Ask.SessionID
+	case askback.ScopeInput:
+		g.Digest = c.Digest
+	}
+	return g
+}
+
+// grantKey returns a text that is equal for equal grant requests, or "" for nil.
+func grantKey(r *askback.GrantRequest) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
+}
+
+// covered approves the ask by a grant. It checks that the grant covers the ask and
+// does not rely on the caller.
+func covered(s AskState, in Covered) (Result[AskState], error) {
+	g := in.Grant
+	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, in.At) {
+		return unchanged(s), askback.ErrNotApproved
+	}
+	use := UseGrant{ID: g.ID, Ask: s.Ask, At: in.At}
+	r, err := settle(s, askback.Outcome{
+		Status: askback.Answered, Decision: askback.Approve, Digest: s.Ask.Confirmation.Digest, GrantID: g.ID,
+		Actor: askback.Actor{Kind: askback.ActorPolicy, Name: g.By}, At: in.At,
+	})
+	if err != nil || r.Unchanged {
+		return r, err
+	}
+	g.Uses++
+	g.Input = nil // the ask has it, and the history has it in grant_made
+	r.History = append(r.History, Event{Type: askback.EventGrantUsed, Grant: &g})
+	r.Effects = append([]Effect{use}, r.Effects...)
+	return r, nil
+}
+
+func declined(s AskState, in Declined) (Result[AskState], error) {
+	r, err := settle(s, askback.Outcome{
+		Status: askback.Declined, Reason: in.Reason,
+		Actor: askback.Actor{Kind: askback.ActorPerson, Name: in.By}, Channel: in.Via, At: in.At,
+	})
+	if errors.Is(err, askback.ErrSettled) {
+		return refuse(s, in.By, in.Via, askback.Answer{Reason: in.Reason})
+	}
+	return r, err
+}
+
+func cancelled(s AskState, in Cancelled) (Result[AskState], error) {
+	if s.Ask.Status == askback.Cancelled {
+		return unchanged(s), nil
+	}
+	return settle(s, askback.Outcome{
+		Status: askback.Cancelled, Reason: in.Reason, Actor: in.By, Channel: in.Via, At: in.At,
+	})
+}
+
+func due(s AskState, in Due) (Result[AskState], error) {
+	if at := s.Due(); at.IsZero() || in.At.Before(at) {
+		return unchanged(s), nil
+	}
+	o := askback.Outcome{
+		Status: askback.Expired, Reason: "no one answered in time", Actor: askback.Actor{Kind: askback.ActorTimer}, At: in.At,
+	}
+	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
+		o.Answers, o.Defaulted = s.Ask.Defaults(), true
+	}
+	return settle(s, o)
+}
+
+// settle ends a pending ask with outcome o. If the ask is settled, the same outcome by
+// the same actor is a repeat that changes nothing. Any other one returns
+// [askback.ErrSettled].
+func settle(s AskState, o askback.Outcome) (Result[AskState], error) {
+	if won := s.Ask.Outcome; won != nil {
+		if won.Actor == o.Actor && won.Same(&o) {
+			return unchanged(s), nil
+		}
+		return unchanged(s), askback.ErrSettled
+	}
+	s.Ask.Status, s.Ask.Outcome = o.Status, &o
+	r := changed(s, Event{Type: settledEvent(o.Status)})
+	r.Effects = s.notifySession(AskClosed{
+		ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
+	})
+	return r, nil
+}
+
+// settledEvent returns the type of the event that settles an ask with a status.
+func settledEvent(s askback.Status) askback.EventType {
+	switch s {
+	case askback.Answered:
+		return askback.EventQuestionAnswered
+	case askback.Declined:
+		return askback.EventQuestionDeclined
+	case askback.Cancelled:
+		return askback.EventQuestionCancelled
+	}
+	return askback.EventQuestionExpired
+}
+
+func claimed(s AskState, in Claimed) (Result[AskState], error) {
+	if s.Ask.Settled() {
+		return unchanged(s), askback.ErrSettled
+	}
+	claims := slices.Clone(s.Ask.Claims)
+	if i := slices.IndexFunc(claims, func(c askback.Claim) bool { return c.Name == in.By }); i >= 0 {
+		if in.At.Before(claims[i].At.Add(claimPause)) {
+			return unchanged(s), nil
+		}
+		claims = slices.Delete(claims, i, i+1)
+	}
+	claims = append(claims, askback.Claim{Name: in.By, At: in.At})
+	if len(claims) > maxClaims {
+		claims = claims[1:]
+	}
+	s.Ask.Claims = claims
+	return changed(s, Event{Type: askback.EventQuestionClaimed, By: in.By}), nil
+}
+
+// refuse records an answer that came too late, and returns [askback.ErrSettled].
+func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Result[AskState], error) {
+	if s.Refused >= MaxRefused {
+		return unchanged(s), askback.ErrSettled
+	}
+	s.Refused++
+	e := Event{Type: askback.EventAnswerRefused, By: by, Via: via, Why: string(s.Ask.Status)}
+	if length(a) <= maxRefused {
+		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
+		e.Input = validJSON(a.Input)
+	}
+	return changed(s, e), askback.ErrSettled
+}
+
+// maxRefused is the longest late answer in bytes that the history keeps. A late
+// answer is not checked against the limits of answers. Of a longer one, only the
+// actor and the reason are kept.
+const maxRefused = 1 << 16
+
+// validJSON returns raw, or nil if it is not valid JSON and could not be encoded.
+func validJSON(raw json.RawMessage) json.RawMessage {
+	if !json.Valid(raw) {
+		return nil
+	}
+	return raw
+}
+
+// length returns the approximate length of an answer as JSON. An empty entry counts
+// too, because its field names are written.
+func length(a askback.Answer) int {
+	const entry, value = 64, 4
+	n := len(a.Comment) + len(a.Decision) + len(a.Reason) + len(a.Input)
+	for _, q := range a.Answers {
+		n += entry + len(q.ID) + len(q.Question) + len(q.Other) + len(q.Notes)
+		for _, s := range q.Selected {
+			n += value + len(s)
+		}
+	}
+	return n
+}
+
+func consumed(s AskState, in Consumed) (Result[AskState], error) {
+	switch {
+	case s.Ask.Kind != askback.Confirm, !s.Ask.Outcome.Approved():
+		return unchanged(s), askback.ErrNotApproved
+	case in.Digest != s.Ask.Outcome.Digest:
+		return unchanged(s), askback.ErrDigest
+	case !s.Consumed.IsZero():
+		return unchanged(s), askback.ErrConsumed
+	}
+	s.Consumed = in.At
+	if s.Ask.AckedAt.IsZero() {
+		s.Ask.AckedAt = in.At // an agent that spends an approval has the outcome
+	}
+	r := changed(s, Event{Type: askback.EventQuestionConsumed, Digest: in.Digest})
+	if o := s.Ask.Outcome; o.Actor.Kind == askback.ActorPolicy {
+		r.Effects = []Effect{RequireGrant{ID: o.GrantID, At: in.At}}
+	}
+	return r, nil
+}
+
+func acked(s AskState, in Acked) (Result[AskState], error) {
+	switch {
+	case !s.Ask.Settled():
+		return unchanged(s), askback.ErrPending
+	case !s.Ask.AckedAt.IsZero():
+		return unchanged(s), nil
+	}
+	s.Ask.AckedAt = in.At
+	return changed(s, Event{Type: askback.EventAnswerAcked}), nil
+}
