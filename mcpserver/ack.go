@@ -20,22 +20,22 @@ const (
 
 // ack acknowledges an outcome in the background at the next tick, so that the reply does
 // not wait for the disk. If Ack fails, the outcome is returned once more.
-func (s *Server) ack(who *caller, g gift) {
-	if err := who.acks.begin(); err != nil {
+func (s *Server) ack(caller *caller, g delivery) {
+	if err := caller.acks.begin(); err != nil {
 		s.ackFailed(g, err)
 		return
 	}
 	go func() {
-		defer who.acks.end()
+		defer caller.acks.end()
 		select {
 		case <-time.After(time.Until(time.Now().Truncate(ackTick).Add(ackTick))):
 		case <-s.stopping.Done():
 		}
-		ctx, cancel := context.WithTimeout(s.acking, ackTime)
+		ctx, cancel := context.WithTimeout(s.ackCtx, ackTime)
 		defer cancel()
 		err := ctx.Err() // Finish may have run out of time
 		if err == nil {
-			_, err = who.seat.Ack(ctx, g.id)
+			_, err = caller.client.Ack(ctx, g.id)
 		}
 		if err != nil {
 			s.ackFailed(g, err)
@@ -43,8 +43,8 @@ func (s *Server) ack(who *caller, g gift) {
 	}()
 }
 
-// ackFailed makes an outcome count as not given.
-func (s *Server) ackFailed(g gift, err error) {
-	s.memory.forget(g.mark)
+// ackFailed makes an outcome count as not delivered.
+func (s *Server) ackFailed(g delivery, err error) {
+	s.recent.remove(g.recentKey)
 	s.log.Warn("an outcome was sent and could not be acknowledged", "ask", g.id, "error", err)
 }

@@ -50,7 +50,7 @@ func (c *ackCounter) Ack(ctx context.Context, _ string) (askback.Ask, error) {
 func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
 	for n := from; n < to; n++ {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
-		s.Give(c, askback.Ask{ID: fmt.Sprint(n)}, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) {})
+		s.ServeOutcome(c, askback.Ask{ID: fmt.Sprint(n)}, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) {})
 	}
 	synctest.Wait()
 }
@@ -96,7 +96,7 @@ func TestAcksAreBounded(t *testing.T) {
 		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
 		deliver(s, c, 0, most+2)
 		advance(mcpserver.AckTick)
-		last, next := s.Remembers(fmt.Sprint(most-1)), s.Remembers(fmt.Sprint(most))
+		last, next := s.Delivered(fmt.Sprint(most-1)), s.Delivered(fmt.Sprint(most))
 		if n := runtime.NumGoroutine() - before; n > most || c.running.Load() != most || !last || next {
 			t.Errorf("%d goroutines, %d calls of Ack, want %d; the last counts as delivered: %t; the next: %t", n, c.running.Load(), most, last, next)
 		}
@@ -116,10 +116,10 @@ func TestOutcomeWhoseAckFailsIsDeliveredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := mcpserver.New(nil), &ackCounter{err: errors.New("disk")}
 		deliver(s, c, 0, 1)
-		if !s.Remembers("0") {
+		if !s.Delivered("0") {
 			t.Error("the outcome does not count as delivered before the call of Ack")
 		}
-		if nextTick(); s.Remembers("0") {
+		if nextTick(); s.Delivered("0") {
 			t.Error("the outcome counts as delivered")
 		}
 	})
@@ -130,7 +130,7 @@ func TestAckHasATimeout(t *testing.T) {
 		s, c := mcpserver.New(nil), &ackCounter{release: make(chan struct{})}
 		deliver(s, c, 0, 3)
 		advance(mcpserver.AckTick + mcpserver.AckTime)
-		if s.Remembers("0") || s.Remembers("2") || c.running.Load() != 0 {
+		if s.Delivered("0") || s.Delivered("2") || c.running.Load() != 0 {
 			t.Errorf("%d calls of Ack are running", c.running.Load())
 		}
 	})
@@ -151,7 +151,7 @@ func TestTheEndWaitsForAcks(t *testing.T) {
 		if !d.received(t, two.ID) || d.received(t, one.ID) {
 			t.Errorf("after stdio: acknowledged %t, want true; the other %t", d.received(t, two.ID), d.received(t, one.ID))
 		}
-		d.server.Give(d.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
+		d.server.ServeOutcome(d.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
 		d.server.Stop()
 		begun := time.Now()
 		d.server.Finish()
@@ -188,7 +188,7 @@ func TestNoAckAfterFinish(t *testing.T) {
 			t.Errorf("Finish took %s", took)
 		}
 		deliver(d.server, waiting, 2, 3)
-		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || d.server.Remembers("0") || d.server.Remembers("1") {
+		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || d.server.Delivered("0") || d.server.Delivered("1") {
 			t.Errorf("%d calls of Ack are running, %d began after Finish", running.running.Load(), waiting.total.Load())
 		}
 		close(get)
@@ -237,8 +237,8 @@ func TestAcksAndCancellationsAtOnce(t *testing.T) {
 		t.Error("Finish waited for calls of Ack that do not exist")
 	}
 	for _, id := range ids {
-		if d.received(t, id) != d.server.Remembers(id) {
-			t.Errorf("%s is acknowledged: %t, and counts as delivered: %t", id, d.received(t, id), d.server.Remembers(id))
+		if d.received(t, id) != d.server.Delivered(id) {
+			t.Errorf("%s is acknowledged: %t, and counts as delivered: %t", id, d.received(t, id), d.server.Delivered(id))
 		}
 	}
 	if n := d.server.InFlight(); n != 0 {

@@ -84,7 +84,7 @@ func TestAWaitThatEndsLosesNothing(t *testing.T) {
 			t.Errorf("error %t, %v", got.IsError, s)
 		}
 		for _, said := range []string{got.text(t), fmt.Sprint(s["next"])} {
-			if !strings.Contains(said, "Do not ask this again") || !strings.Contains(said, "Call wait_for_answer") || !strings.Contains(said, "never look again and again") {
+			if !strings.Contains(said, "Do not ask this again") || !strings.Contains(said, "Call wait_for_answer") || !strings.Contains(said, "never call get_answer in a loop") {
 				t.Errorf("%q does not say what to do", said)
 			}
 		}

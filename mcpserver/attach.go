@@ -13,56 +13,56 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// MetaKey is the field of a call's _meta that may hold an idempotency key: the
-// same key of the same token is the same ask, in any session, as long as it is
-// kept.
+// MetaKey is the field of a call's _meta for an idempotency key. Calls of one token with
+// the same key share one ask, in any session, as long as the ask is stored.
 const MetaKey = "askback/idempotency-key"
 
 const (
-	// maxRounds bounds how many approvals one call passes over because others were
-	// given them while it waited.
-	maxRounds = 1000
-	// maxSearches bounds the searches of one call. A second one is needed only when
-	// others ask the same, and are answered, as fast as this one reads.
+	// maxSkips bounds how many approvals one call skips because other calls consumed them
+	// while it waited.
+	maxSkips = 1000
+	// maxSearches bounds the searches of one call. A second one is needed only if other
+	// calls add asks during the first.
 	maxSearches = 20
 )
 
-// A key finds the ask of a call again.
+// A key identifies the asks of a call.
 type key struct {
-	base  string
-	own   bool   // given by the client
-	marks string // before the marks of what was given for this key
+	base         string
+	explicit     bool   // set by the client
+	recentPrefix string // prefix of the keys in recent
 }
 
-// mark is what the memory knows an ask by.
-func (k key) mark(id string) string { return k.marks + id }
+// recentKey returns the key of an ask in the set of recent deliveries.
+func (k key) recentKey(id string) string { return k.recentPrefix + id }
 
-// looks says that a call asks nothing itself: there is no key to ask again under.
-func (k key) looks() bool { return k.base == "" }
+// readOnly reports whether a call only reads an ask, so that there is no key to ask again.
+func (k key) readOnly() bool { return k.base == "" }
 
-// round is the key of the n-th ask of this call.
-func (k key) round(n int) string {
+// numbered returns the idempotency key of the n-th ask of this call.
+func (k key) numbered(n int) string {
 	return k.base + ":" + strconv.Itoa(n)
 }
 
-// key makes the key of a call. Arguments that mean the same are the same.
+// key returns the key of a call. Arguments with the same canonical JSON have the same key.
 func (c *call) key(tool string, input []byte) key {
-	if own, _ := c.req.Params.Meta[MetaKey].(string); own != "" {
-		return key{base: "mcp:own:" + digest(own), own: true}
+	if explicit, _ := c.req.Params.Meta[MetaKey].(string); explicit != "" {
+		return key{base: "mcp:own:" + digest(explicit), explicit: true}
 	}
 	return c.keyOf(tool, input)
 }
 
-// keyOf makes the key of a call from what it says.
+// keyOf returns the key for a tool and its input.
 func (c *call) keyOf(tool string, input []byte) key {
 	canonical, err := jcs.Canonical(input)
 	if err != nil {
-		canonical = input // it has no one form, but these are still the same bytes
+		canonical = input // it has no canonical form, but the same bytes are the same call
 	}
-	return key{base: "mcp:" + digest(tool, c.who.session, string(canonical))}
+	return key{base: "mcp:" + digest(tool, c.caller.session, string(canonical))}
 }
 
-// digest is one of several texts, none of which can run into the next.
+// digest returns a digest of several strings. Their lengths are part of it, so that
+// different lists never collide.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -75,26 +75,26 @@ func digest(parts ...string) string {
 // outcome the agent does not have yet. Each ask of a call is made only after those
 // before it are done, so only the last of them counts, or the next.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
-	if k.own {
+	if k.explicit {
 		r.Key = k.base
-		ask, err := c.who.seat.Ask(ctx, r)
-		return c.linked(ask), err
+		ask, err := c.caller.client.Ask(ctx, r)
+		return c.withPageURL(ask), err
 	}
-	base := c.rounds(k)
-	first := c.memory.get(base)
+	base := c.counterKey(k)
+	first := c.recent.get(base)
 	n := first
 	for range maxSearches {
-		r.Key = k.round(n)
-		ask, err := c.who.seat.Ask(ctx, r)
+		r.Key = k.numbered(n)
+		ask, err := c.caller.client.Ask(ctx, r)
 		switch {
 		case errors.Is(err, askback.ErrKeyReused): // another release read the same input differently
 		case err != nil:
 			return askback.Ask{}, err
-		case !ask.Settled() || !c.given(k, ask):
+		case !ask.Settled() || !c.delivered(k, ask):
 			if n > first {
-				c.memory.put(base, n)
+				c.recent.put(base, n)
 			}
-			return c.linked(ask), nil
+			return c.withPageURL(ask), nil
 		}
 		last, err := c.last(ctx, k, n)
 		if err != nil {
@@ -105,22 +105,22 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 	return askback.Ask{}, askback.ErrBusy
 }
 
-// rounds is the mark of how many asks of a call are done with. It is this agent's:
-// keys of two agents never meet, in here neither.
-func (c *call) rounds(k key) string { return "round:" + digest(c.who.name, k.base) }
+// counterKey returns the key in the set of recent deliveries for the number of asks of a
+// call that are done. It includes the agent, because keys of two agents must not collide.
+func (c *call) counterKey(k key) string { return "round:" + digest(c.caller.name, k.base) }
 
-// passOver has the next attach go on behind an ask that is used up, and behind all
-// that were made before the last one.
-func (c *call) passOver(ctx context.Context, k key, ask askback.Ask) error {
-	c.memory.tell(k.mark(ask.ID))
-	n, err := c.last(ctx, k, c.memory.get(c.rounds(k)))
+// skip makes the next attach continue after a consumed approval, at the last ask of the
+// call.
+func (c *call) skip(ctx context.Context, k key, ask askback.Ask) error {
+	c.recent.add(k.recentKey(ask.ID))
+	n, err := c.last(ctx, k, c.recent.get(c.counterKey(k)))
 	if err == nil {
-		c.memory.put(c.rounds(k), n)
+		c.recent.put(c.counterKey(k), n)
 	}
 	return err
 }
 
-// last returns the number of the last ask of a call, given one that exists. It reads
+// last returns the number of the last ask of a call. The n-th ask must exist. last reads
 // twice the logarithm of their number: with one read for each, a call would become
 // slower each time it is repeated.
 func (c *call) last(ctx context.Context, k key, n int) (int, error) {
@@ -152,27 +152,28 @@ func (c *call) last(ctx context.Context, k key, n int) (int, error) {
 
 // exists reports whether a call has an n-th ask.
 func (c *call) exists(ctx context.Context, k key, n int) (bool, error) {
-	page, err := c.who.seat.List(ctx, askback.Query{Key: k.round(n)})
+	page, err := c.caller.client.List(ctx, askback.Query{Key: k.numbered(n)})
 	return len(page.Items) > 0, err
 }
 
 const (
-	// keptTime is how long an answer waits for the same words where nothing tells
-	// one run of an agent from the next: tomorrow they are another question.
-	keptTime = 24 * time.Hour
-	// promptTime is how old a decision may be that this process does not remember
-	// giving to a prompt. Claude Code tries again within minutes.
-	promptTime = time.Hour
+	// sessionlessAge is how long an outcome is kept for the same call if the protocol has
+	// no sessions. After that, the same question is asked again.
+	sessionlessAge = 24 * time.Hour
+	// promptAge is the age up to which a decision is used for a prompt, if this process
+	// does not know whether it was delivered. Claude Code tries again within minutes.
+	promptAge = time.Hour
 )
 
-// given says whether the agent was given the result of a settled ask, or made it.
-func (c *call) given(k key, ask askback.Ask) bool {
+// delivered reports whether the outcome of a settled ask was delivered to the agent, or the
+// agent withdrew the ask.
+func (c *call) delivered(k key, ask askback.Ask) bool {
 	at := ask.Outcome.At
 	switch {
-	case ask.Withdrawn(), c.memory.told(k.mark(ask.ID)):
+	case ask.Withdrawn(), c.recent.has(k.recentKey(ask.ID)):
 		return true
-	case k.marks != "": // a receipt does not tell a prompt from the other tools
-		return !c.memory.knows(at) && time.Since(at) > promptTime
+	case k.recentPrefix != "": // an ack does not distinguish a prompt from the other tools
+		return !c.recent.covers(at) && time.Since(at) > promptAge
 	}
-	return !ask.AckedAt.IsZero() || c.who.session == "" && time.Since(at) > keptTime
+	return !ask.AckedAt.IsZero() || c.caller.session == "" && time.Since(at) > sessionlessAge
 }

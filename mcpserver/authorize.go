@@ -15,27 +15,27 @@ import (
 	"github.com/askback/askback/internal/login"
 )
 
-// An Issuer vouches for agents that have a token of its own: an authorization server
-// of OAuth 2.1, as MCP wants it.
+// An Issuer verifies tokens of agents that another server issued: an authorization server
+// of OAuth 2.1, as MCP requires.
 type Issuer interface {
-	// Address is the issuer's, by which clients find the rest.
+	// Address returns the URL of the issuer, at which clients find its metadata.
 	Address() string
-	// Agent returns the name of the agent that shows a token meant for the public URL
-	// and /mcp, and what people may know it by, or ""; or [askback.ErrUnauthorized].
-	// Another error means that nobody knows.
+	// Agent verifies a token whose audience is the public URL followed by /mcp. It returns
+	// the name of the agent and its label for people, which may be "". The error is
+	// [askback.ErrUnauthorized] for an invalid token. Another error means that the token
+	// could not be verified.
 	Agent(ctx context.Context, token string) (name, label string, err error)
 }
 
-// resourcePath is where agents are served, and with the public URL what their tokens
-// are for.
+// resourcePath is the path of the handler. The public URL followed by it is the audience of
+// tokens.
 const resourcePath = login.ResourcePath
 
-// MetadataPath is where [Server.Metadata] is looked for: the path of what it is about
-// stands behind that of all such metadata (RFC 9728, section 3.1).
+// MetadataPath is the path of [Server.Metadata] (RFC 9728, section 3.1).
 const MetadataPath = "/.well-known/oauth-protected-resource" + resourcePath
 
-// Metadata tells clients where agents get their tokens (RFC 9728). Without an
-// [Options.Issuer] it is nil.
+// Metadata returns a handler that tells clients where agents get tokens (RFC 9728). It is
+// nil without [Options.Issuer].
 func (s *Server) Metadata() http.Handler {
 	if s.options.Issuer == nil {
 		return nil
@@ -48,10 +48,10 @@ func (s *Server) Metadata() http.Handler {
 	})
 }
 
-// errNoBearer says that no token was shown at all.
-var errNoBearer = fmt.Errorf("%w: there is no bearer", askback.ErrUnauthorized)
+// errNoBearer is returned for a request without a token.
+var errNoBearer = fmt.Errorf("%w: the request has no bearer token", askback.ErrUnauthorized)
 
-// bearer is the secret that a request shows.
+// bearer returns the token of a request.
 func bearer(r *http.Request) (string, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
@@ -60,20 +60,19 @@ func bearer(r *http.Request) (string, error) {
 	return secret, nil
 }
 
-// seat makes the caller that has a secret: the gate's, or a token of the issuer,
-// which is of three parts with dots between, as no secret of the gate's is.
-func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, err error) {
+// authenticateSecret returns the caller for a token. A token with two dots is verified by
+// the issuer: tokens of Askback have none.
+func (s *Server) authenticateSecret(ctx context.Context, g Authenticator, secret string) (*caller, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
 		if err != nil {
 			return nil, err
 		}
-		// Such a token is not taken back: it ends soon, and what was called with it
-		// before that may end after it.
+		// A token of the issuer cannot be revoked, but it expires soon. A call that began
+		// before may end after that.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP}
-		// What the client calls itself is no label here: it could be the address of
-		// another person, and this one is verified.
-		return &caller{seat: g.As(p), name: p.Name, label: cmp.Or(label, name)}, nil
+		// The label is not the client's name, which could be the address of another person.
+		return &caller{client: g.As(p), name: p.Name, label: cmp.Or(label, name)}, nil
 	}
 	p, err := g.Authenticate(ctx, secret)
 	switch {
@@ -82,11 +81,10 @@ func (s *Server) seat(ctx context.Context, g Gate, secret string) (who *caller, 
 	case p.Kind != askback.Agent:
 		return nil, askback.ErrForbidden // a principal that may answer must not ask
 	}
-	return &caller{seat: guarded{g.As(p), g, secret}, name: p.Name}, nil
+	return &caller{client: checkedClient{g.As(p), g, secret}, name: p.Name}, nil
 }
 
-// challenge says what a client should show (RFC 6750, section 3), and where it gets
-// that.
+// challenge returns the header WWW-Authenticate (RFC 6750, section 3).
 func (s *Server) challenge(why error) string {
 	c := `Bearer realm="askback"`
 	if !errors.Is(why, errNoBearer) {

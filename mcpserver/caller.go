@@ -10,125 +10,126 @@ import (
 	"github.com/askback/askback"
 )
 
-// A caller is who makes a request, and how it came. Over HTTP there is one for
-// each request, made of the token it shows: two agents never share one.
+// A caller is the sender of a request. Over HTTP each request has its own, made from its
+// token, so two agents never share one.
 type caller struct {
-	seat    Agent
-	name    string // of the principal; "" on stdio, which has one
-	session string // the client's session; "" is none
-	client  string // the name of the client, if the request does not declare it
-	label   string // what people know it by; "" is the client's name
-	stdio   bool
-	live    context.Context // ends when nobody reads the reply any more; the one of a call need not
+	client     Agent
+	name       string // of the principal; "" on stdio, where there is only one
+	session    string // the client's session; "" if it has none
+	clientName string // used if the request does not declare a name
+	label      string // shown to people; "" is the client's name
+	stdio      bool
+	connected  context.Context // ends when the client no longer reads the reply, even if the context of the call does not
 
-	acks  *group
-	leave context.CancelFunc // ends live; nil where the protocol ends the call
+	acks       *group
+	cancelWait context.CancelFunc // ends connected; nil if the protocol ends the call
 
-	mu       sync.Mutex
-	given    []gift // by this request
-	replying bool   // its reply is being written: a cancellation changes nothing any more
-	over     bool   // it is replied to, or cancelled: nothing is given any more
+	mu           sync.Mutex
+	deliveries   []delivery // in the reply to this request
+	replyStarted bool       // from then on a cancellation changes nothing
+	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }
 
-// A gift is a settled ask that was given to the agent, and its mark.
-type gift struct{ id, mark string }
+// A delivery is a settled ask whose outcome is in a reply, with its key in recent.
+type delivery struct{ id, recentKey string }
 
 type callerKey struct{}
 
 func callerOf(ctx context.Context) (*caller, error) {
-	who, ok := ctx.Value(callerKey{}).(*caller)
+	caller, ok := ctx.Value(callerKey{}).(*caller)
 	if !ok {
-		return nil, errors.New("a request came without its caller")
+		return nil, errors.New("the request has no caller")
 	}
-	return who, nil
+	return caller, nil
 }
 
-// tell notes that a settled ask is given to the agent. It has no receipt before the
-// reply was sent.
-func (s *Server) tell(w *caller, ask askback.Ask, mark string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.over {
+// deliver records that the reply to a request has the outcome of an ask. It is acknowledged
+// after the reply is written.
+func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
+	caller.mu.Lock()
+	defer caller.mu.Unlock()
+	if caller.closed {
 		return
 	}
-	s.memory.tell(mark)
-	w.given = append(w.given, gift{ask.ID, mark})
+	s.recent.add(recentKey)
+	caller.deliveries = append(caller.deliveries, delivery{ask.ID, recentKey})
 }
 
-// gave says whether a request gave anything. One that did not gives nothing any
-// more: its call may still run, and nobody reads what it finds.
-func (w *caller) gave() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.over = w.over || len(w.given) == 0
-	return len(w.given) > 0
+// hasDeliveries reports whether the reply has an outcome. If not, the request is closed:
+// its call may still run, but the reply is no longer read.
+func (caller *caller) hasDeliveries() bool {
+	caller.mu.Lock()
+	defer caller.mu.Unlock()
+	caller.closed = caller.closed || len(caller.deliveries) == 0
+	return len(caller.deliveries) > 0
 }
 
-// startReply records that the reply which gives something is being written. From here
-// on only a write that fails takes the answer back, and no cancellation: some clients
-// send one for each call whose reply they have. A client that is gone by now is given
-// nothing.
-func (s *Server) startReply(w *caller, gone bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// startReply records that a reply with outcomes is being written. From here on only a
+// failed write discards them, and no cancellation: some clients send one for each call
+// whose reply they have. If the client is gone already, the outcomes are discarded.
+func (s *Server) startReply(caller *caller, gone bool) {
+	caller.mu.Lock()
+	defer caller.mu.Unlock()
 	switch {
-	case len(w.given) == 0 || w.replying:
+	case len(caller.deliveries) == 0 || caller.replyStarted:
 	case gone:
-		s.takeBack(w)
+		s.discard(caller)
 	default:
-		w.replying = true
+		caller.replyStarted = true
 	}
 }
 
-// cancel ends a request whose reply is not being written yet. It gives nothing: the
-// client does not read the reply.
-func (s *Server) cancel(w *caller) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.replying || w.over {
+// cancel ends a request unless its reply is being written. Its outcomes are discarded,
+// because the client does not read the reply.
+func (s *Server) cancel(caller *caller) {
+	caller.mu.Lock()
+	defer caller.mu.Unlock()
+	if caller.replyStarted || caller.closed {
 		return
 	}
-	if w.leave != nil {
-		w.leave()
+	if caller.cancelWait != nil {
+		caller.cancelWait()
 	}
-	s.takeBack(w)
+	s.discard(caller)
 }
 
-// takeBack makes what a request gave count as not given, and lets it give nothing
-// more. The caller holds the lock.
-func (s *Server) takeBack(w *caller) {
-	for _, g := range w.given {
-		s.memory.forget(g.mark)
+// discard makes the outcomes in a reply count as not delivered, and closes the request. The
+// caller must hold the lock.
+func (s *Server) discard(caller *caller) {
+	for _, g := range caller.deliveries {
+		s.recent.remove(g.recentKey)
 	}
-	w.given, w.over = nil, true
+	caller.deliveries, caller.closed = nil, true
 }
 
-// replied leaves receipts for what a request gave, once its reply is written; or takes
-// it back, when the reply could not be written.
-func (s *Server) replied(w *caller, arrived bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// finishReply acknowledges the outcomes in a reply that was written, and discards those in
+// a reply that was not.
+func (s *Server) finishReply(caller *caller, arrived bool) {
+	caller.mu.Lock()
+	defer caller.mu.Unlock()
 	if !arrived {
-		s.takeBack(w)
+		s.discard(caller)
 		return
 	}
-	for _, g := range w.given {
-		s.ack(w, g)
+	for _, g := range caller.deliveries {
+		s.ack(caller, g)
 	}
-	w.given, w.over = nil, true
+	caller.deliveries, caller.closed = nil, true
 }
 
-// A call is one call of a tool.
+// A call is a call of a tool.
 type call struct {
 	*Server
-	who *caller
-	req *mcp.CallToolRequest
+	caller *caller
+	req    *mcp.CallToolRequest
 }
 
-// ended says whether nobody reads the result any more.
-func (c *call) ended(ctx context.Context) bool { return ctx.Err() != nil || c.who.live.Err() != nil }
+// isGone reports whether the client no longer reads the result.
+func (c *call) isGone(ctx context.Context) bool {
+	return ctx.Err() != nil || c.caller.connected.Err() != nil
+}
 
-// input is what the model wrote, untouched.
+// input returns the arguments exactly as the model wrote them.
 func (c *call) input() []byte {
 	if len(c.req.Params.Arguments) == 0 {
 		return []byte("{}")
@@ -136,53 +137,53 @@ func (c *call) input() []byte {
 	return c.req.Params.Arguments
 }
 
-// modern says whether this very request speaks protocol 2026-07-28, where each
-// one declares what its client can do. What was said before does not count.
-func (c *call) modern() bool {
+// isStateless reports whether this request uses protocol 2026-07-28, in which each request
+// declares the capabilities of its client.
+func (c *call) isStateless() bool {
 	version, _ := c.req.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
 	return version >= statelessVersion
 }
 
-// client is the name of the program that calls.
-func (c *call) client() string {
-	return clientOf(c.req.Params.Meta, c.req.Session, c.who)
+// clientName returns the name of the client's program.
+func (c *call) clientName() string {
+	return clientOf(c.req.Params.Meta, c.req.Session, c.caller)
 }
 
-// clientOf is the name of the program that makes a request: as the request declares it,
-// or the session of the client.
-func clientOf(meta mcp.Meta, session *mcp.ServerSession, who *caller) string {
+// clientOf returns the name of the program that sent a request: the name in the request, or
+// that of the session.
+func clientOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) string {
 	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
 	}
-	if begun := session.InitializeParams(); begun != nil && begun.ClientInfo != nil && begun.ClientInfo.Name != "" {
-		return begun.ClientInfo.Name
+	if started := session.InitializeParams(); started != nil && started.ClientInfo != nil && started.ClientInfo.Name != "" {
+		return started.ClientInfo.Name
 	}
-	return who.client
+	return caller.clientName
 }
 
-// label is what people know this agent by. It is no identity: that is the token's. A
-// call with a key of its own is the same in every folder, and the label is part of what
-// is asked.
+// label returns the name of the agent for people. It does not identify the agent: the token
+// does. With an idempotency key of the client it has no folder, because the label is part
+// of the request, and the same key must work in every folder.
 func (c *call) label(k key) string {
-	if c.who.label != "" {
-		return c.who.label
+	if c.caller.label != "" {
+		return c.caller.label
 	}
 	folder := ""
-	if c.who.stdio && !k.own {
+	if c.caller.stdio && !k.explicit {
 		folder = c.options.Folder
 	}
-	return label(c.client(), folder)
+	return label(c.clientName(), folder)
 }
 
-// declared is an object that one request has in its _meta, read where it stands:
-// to make a typed value of it costs the SDK as much as to read the request.
+// declared returns an object in the _meta of a request. Decoding it into a struct with the
+// SDK would take as long as reading the request.
 func declared(meta mcp.Meta, key string) map[string]any {
 	object, _ := meta[key].(map[string]any)
 	return object
 }
 
-// linked gives an ask the address of its page, if it has none and there is one.
-func (s *Server) linked(ask askback.Ask) askback.Ask {
+// withPageURL returns an ask with the URL of its page, if there are pages.
+func (s *Server) withPageURL(ask askback.Ask) askback.Ask {
 	if ask.PageURL != "" {
 		return ask
 	}

@@ -192,8 +192,8 @@ func TestACancellationAfterTheReplyChangesNothing(t *testing.T) {
 						a.cancel(cancels)
 					}
 					nextTick()
-					if !d.received(t, id) || !d.server.Remembers(id) {
-						t.Errorf("there is a receipt: %t, and it counts as given: %t; want both", d.received(t, id), d.server.Remembers(id))
+					if !d.received(t, id) || !d.server.Delivered(id) {
+						t.Errorf("there is a receipt: %t, and it counts as given: %t; want both", d.received(t, id), d.server.Delivered(id))
 					}
 					listed := call(t.Context(), d.http("bot", "program", modern, nil), "list_open_questions", `{}`).text(t)
 					if strings.Contains(listed, id) {
@@ -265,10 +265,10 @@ func TestACancellationBeforeTheReplyTakesTheAnswerBack(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		d := newDesk(t)
 		ask := d.answered(t)
-		d.server.GiveAndCancel(d.engine.As(bot), ask, before)
+		d.server.ServeOutcomeAndCancel(d.engine.As(bot), ask, before)
 		d.server.Finish()
-		if d.server.Remembers(ask.ID) == before || d.received(t, ask.ID) == before {
-			t.Errorf("cancelled before the reply: %t; it counts as given: %t, and there is a receipt: %t", before, d.server.Remembers(ask.ID), d.received(t, ask.ID))
+		if d.server.Delivered(ask.ID) == before || d.received(t, ask.ID) == before {
+			t.Errorf("cancelled before the reply: %t; it counts as given: %t, and there is a receipt: %t", before, d.server.Delivered(ask.ID), d.received(t, ask.ID))
 		}
 	}
 }

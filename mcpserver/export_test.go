@@ -16,65 +16,65 @@ const (
 	FinishTime = finishTime
 )
 
-// Memory is what a server remembers of what it gave.
-type Memory = memory
+// RecentSet is the set of recent deliveries.
+type RecentSet = recentSet
 
-// The ways of a memory, for tests.
-func NewMemory(now time.Time) Memory     { return newMemory(now) }
-func Knows(m *Memory, at time.Time) bool { return m.knows(at) }
-func Tell(m *Memory, mark string)        { m.tell(mark) }
-func Told(m *Memory, mark string) bool   { return m.told(mark) }
-func Size(m *Memory) int                 { return len(m.now) + len(m.old) }
+// The methods of RecentSet, for tests.
+func NewRecentSet(now time.Time) RecentSet    { return newRecentSet(now) }
+func Covers(m *RecentSet, at time.Time) bool  { return m.covers(at) }
+func Add(m *RecentSet, recentKey string)      { m.add(recentKey) }
+func Has(m *RecentSet, recentKey string) bool { return m.has(recentKey) }
+func Size(m *RecentSet) int                   { return len(m.now) + len(m.old) }
 
-// Judge reads an input as the small tools and the prompt do.
-func Judge(raw []byte) (waits, prompts error) {
+// ReadInputs reads an input as wait_for_answer and permission_prompt do.
+func ReadInputs(raw []byte) (waits, prompts error) {
 	_, waits = readInput(raw, "question_id", "max_wait_s")
 	_, prompts = readPrompt(raw)
 	return waits, prompts
 }
 
-// OpenState reads what a client was given to keep after a round with a page.
+// OpenState returns the id of the ask in a requestState.
 func (s *Server) OpenState(text, name, base string, now time.Time) (string, error) {
-	return s.seal.openState(text, name, base, now)
+	return s.signer.parseState(text, name, base, now)
 }
 
-// Give serves a request with a protocol that gives an ask and then replies.
-func (s *Server) Give(seat Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
-	who := &caller{seat: seat, live: r.Context(), acks: &s.acks}
+// Give serves a request whose reply delivers the outcome of an ask.
+func (s *Server) ServeOutcome(client Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
+	caller := &caller{client: client, connected: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.tell(who, ask, ask.ID)
+		s.deliver(caller, ask, ask.ID)
 		reply(w, r)
-	}), who, w, r)
+	}), caller, w, r)
 }
 
-// GiveAndCancel serves a request that gives an ask, and is cancelled right before or
-// right after its reply is written.
-func (s *Server) GiveAndCancel(seat Agent, ask askback.Ask, before bool) {
+// GiveAndCancel serves a request whose reply delivers the outcome of an ask, and cancels it
+// right before or right after the reply is written.
+func (s *Server) ServeOutcomeAndCancel(client Agent, ask askback.Ask, before bool) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
-	who := &caller{seat: seat, live: r.Context(), acks: &s.acks}
+	caller := &caller{client: client, connected: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		s.tell(who, ask, ask.ID)
+		s.deliver(caller, ask, ask.ID)
 		if before {
-			s.cancel(who)
+			s.cancel(caller)
 		}
 		_, _ = w.Write([]byte("the reply"))
-		s.cancel(who)
-	}), who, w, r)
+		s.cancel(caller)
+	}), caller, w, r)
 }
 
-// InFlight is how many requests can be cancelled.
+// InFlight returns the number of requests that can be cancelled.
 func (s *Server) InFlight() int {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
-	return len(s.inFlight.who)
+	return len(s.inFlight.callers)
 }
 
-// Remembers says whether an ask counts as given.
-func (s *Server) Remembers(mark string) bool { return s.memory.told(mark) }
+// Remembers reports whether an outcome counts as delivered.
+func (s *Server) Delivered(recentKey string) bool { return s.recent.has(recentKey) }
 
-// ForgetRounds empties the memory of a server, as a restart does.
-func (s *Server) ForgetRounds() {
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
-	s.memory.now, s.memory.old = nil, nil
+// ForgetRounds empties the set of recent deliveries, as a restart does.
+func (s *Server) ForgetDeliveries() {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	s.recent.now, s.recent.old = nil, nil
 }

@@ -186,9 +186,9 @@ func TestAPanicGivesNothing(t *testing.T) {
 			}
 		}()
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
-		d.server.Give(d.engine.As(bot), ask, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+		d.server.ServeOutcome(d.engine.As(bot), ask, httptest.NewRecorder(), r, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	}()
-	if d.server.Finish(); d.server.Remembers(ask.ID) || d.received(t, ask.ID) {
+	if d.server.Finish(); d.server.Delivered(ask.ID) || d.received(t, ask.ID) {
 		t.Error("it counts as given")
 	}
 }
@@ -215,7 +215,7 @@ func TestWhatDoesNotArriveWasNotGiven(t *testing.T) {
 		ask := d.answered(t)
 		ctx, leave := context.WithCancel(t.Context())
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`)).WithContext(ctx)
-		d.server.Give(d.engine.As(bot), ask, c.w, r, func(w http.ResponseWriter, _ *http.Request) {
+		d.server.ServeOutcome(d.engine.As(bot), ask, c.w, r, func(w http.ResponseWriter, _ *http.Request) {
 			if c.before {
 				leave()
 			}
@@ -225,8 +225,8 @@ func TestWhatDoesNotArriveWasNotGiven(t *testing.T) {
 			}
 		})
 		leave()
-		if d.server.Finish(); d.server.Remembers(ask.ID) != c.given || d.received(t, ask.ID) != c.given {
-			t.Errorf("%s: it counts as given: %t, and there is a receipt: %t; want %t", name, d.server.Remembers(ask.ID), d.received(t, ask.ID), c.given)
+		if d.server.Finish(); d.server.Delivered(ask.ID) != c.given || d.received(t, ask.ID) != c.given {
+			t.Errorf("%s: it counts as given: %t, and there is a receipt: %t; want %t", name, d.server.Delivered(ask.ID), d.received(t, ask.ID), c.given)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestAgentsNeverMix(t *testing.T) {
 				}
 				id := `{"question_id": "` + asks[0].ID + `"}`
 				for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-					if got := call(t.Context(), cat, tool, id); !got.IsError || !strings.Contains(got.text(t), "you asked nothing") {
+					if got := call(t.Context(), cat, tool, id); !got.IsError || !strings.Contains(got.text(t), "you have no question called") {
 						t.Errorf("%s: %s", tool, got.text(t))
 					}
 				}

@@ -9,44 +9,44 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A mistake is what was wrong with the input of a tool of this package, in words
-// for the model.
-type mistake string
+// An inputError is the mistake in the input of a tool of this package, as a text for the
+// model.
+type inputError string
 
-func (m mistake) Error() string { return string(m) }
+func (m inputError) Error() string { return string(m) }
 
-// An input is that of one of the small tools.
+// An input is the input of a tool of this package.
 type input struct {
 	id      string
 	reason  string
 	cursor  string
-	seconds int64 // -1: not said
+	seconds int64 // -1 if not given
 }
 
-// maxWaitSeconds bounds max_wait_s: a day is more than any client waits, and does not
+// maxWaitSeconds bounds max_wait_s. A day is more than any client waits, and does not
 // overflow.
 const maxWaitSeconds = 24 * 60 * 60
 
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
-// readInput reads the fields that a tool has. The first must be there. What is
-// not known is refused and never ignored: the model means something by it.
+// readInput reads the fields of a tool. The first is required. Unknown fields are rejected,
+// because the model means something by them.
 func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
 	v, err := jcs.Parse(raw)
 	if err != nil || v.Kind != jcs.Object {
-		return in, mistake("The input is one JSON object. " + example(fields))
+		return in, inputError("The input is one JSON object. " + example(fields))
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
-			return in, mistake(fmt.Sprintf("/%s: there is no such field; there is %s. %s", clip(m.Name), named(fields), example(fields)))
+			return in, inputError(fmt.Sprintf("/%s: there is no such field; there is %s. %s", clip(m.Name), fieldList(fields), example(fields)))
 		}
 		if err := in.set(m); err != nil {
 			return in, err
 		}
 	}
 	if slices.Contains(fields, "question_id") && in.id == "" {
-		return in, mistake("/question_id: which question? It stands in the pending result. " + exampleID)
+		return in, inputError("/question_id: which question? Its id is in the pending result. " + exampleID)
 	}
 	return in, nil
 }
@@ -56,7 +56,7 @@ func (in *input) set(m jcs.Member) error {
 		return in.setSeconds(m.Value)
 	}
 	if m.Value.Kind != jcs.String {
-		return mistake(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
+		return inputError(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
 	}
 	switch m.Name {
 	case "reason":
@@ -70,8 +70,8 @@ func (in *input) set(m jcs.Member) error {
 	return nil
 }
 
-// setSeconds also reads a number in quotes, which models send, and null, which
-// says nothing.
+// setSeconds also accepts a number in quotes, which models send, and null, which is the
+// same as leaving it out.
 func (in *input) setSeconds(v jcs.Value) error {
 	n, ok := v.Int()
 	if v.Kind == jcs.String {
@@ -83,13 +83,13 @@ func (in *input) setSeconds(v jcs.Value) error {
 		return nil
 	}
 	if !ok || n < 0 {
-		return mistake(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
+		return inputError(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
 	}
 	in.seconds = min(n, maxWaitSeconds)
 	return nil
 }
 
-func named(fields []string) string {
+func fieldList(fields []string) string {
 	if len(fields) == 0 {
 		return "none"
 	}
@@ -103,7 +103,7 @@ func example(fields []string) string {
 	return exampleID
 }
 
-// clip keeps the name of a field short.
+// clip shortens the name of a field.
 func clip(name string) string {
 	if r := []rune(name); len(r) > 60 {
 		return string(r[:60]) + "…"

@@ -13,26 +13,26 @@ import (
 // A server of years remembers the latest and stays small.
 func TestAMemoryIsBounded(t *testing.T) {
 	begun := time.Now()
-	m := mcpserver.NewMemory(begun)
-	if mcpserver.Knows(&m, begun.Add(-time.Second)) || !mcpserver.Knows(&m, begun.Add(time.Second)) {
+	m := mcpserver.NewRecentSet(begun)
+	if mcpserver.Covers(&m, begun.Add(-time.Second)) || !mcpserver.Covers(&m, begun.Add(time.Second)) {
 		t.Error("it knows what was before it, or not what is after")
 	}
 	const many = 100_000
 	for i := range many {
-		mcpserver.Tell(&m, strconv.Itoa(i))
+		mcpserver.Add(&m, strconv.Itoa(i))
 		if n := mcpserver.Size(&m); n > 8192 {
 			t.Fatalf("%d marks after %d", n, i)
 		}
 	}
 	for i := many - 4096; i < many; i++ {
-		if !mcpserver.Told(&m, strconv.Itoa(i)) {
+		if !mcpserver.Has(&m, strconv.Itoa(i)) {
 			t.Fatalf("mark %d of %d is forgotten", i, many)
 		}
 	}
-	if mcpserver.Told(&m, "0") {
+	if mcpserver.Has(&m, "0") {
 		t.Error("the first mark is still there")
 	}
-	if mcpserver.Knows(&m, begun) {
+	if mcpserver.Covers(&m, begun) {
 		t.Error("it says that it knows what it forgot")
 	}
 }
@@ -47,7 +47,7 @@ func FuzzInputs(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		waits, prompts := mcpserver.Judge(raw)
+		waits, prompts := mcpserver.ReadInputs(raw)
 		for _, err := range []error{waits, prompts} {
 			switch {
 			case err == nil && !json.Valid(raw):

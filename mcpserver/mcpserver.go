@@ -1,53 +1,48 @@
-// Package mcpserver lets agents of today ask people through the Model Context
-// Protocol: on stdio for one agent, over HTTP for many.
+// Package mcpserver serves the ask tools over the Model Context Protocol: on stdio for one
+// agent, and over HTTP for many.
 //
-// A call writes its ask first and only then waits, so nothing is lost when a
-// client gives up, a connection breaks or a process ends: a disconnect withdraws
-// nothing. What a call is given depends on what its request declares, the
-// richest first:
+// A call records its ask before it waits, so nothing is lost if a client gives up, a
+// connection breaks or a process ends. A disconnect withdraws nothing. The form of the
+// reply depends on what the request declares. In order of preference:
 //
-//   - the extension io.modelcontextprotocol/tasks: a task, whose id is the ask's;
-//   - protocol 2026-07-28 with elicitation by URL, and a client that is known to
-//     show pages well: one round that shows the page of the ask, and after it what
-//     everybody gets;
-//   - everybody: a bounded wait, and then a normal result that says that nobody
-//     has answered yet, and to call wait_for_answer.
+//   - with the extension io.modelcontextprotocol/tasks, a task whose id is the id of the ask;
+//   - with protocol 2026-07-28, elicitation by URL and a client that is known to show pages
+//     well, a request to show the page of the ask, and then the third form;
+//   - otherwise, a wait of bounded length, and then the answer, or a pending result that
+//     names wait_for_answer.
 //
-// Claude Code gets the wait whatever it declares: what comes of a task its model is
-// told not to take for an approval. Codex and Copilot declare pages, and would not call
-// again before a key is pressed at their terminal; they get the wait too.
+// Claude Code always gets the third form: its model is told not to take the result of a
+// task for an approval. Codex and Copilot declare elicitation, but do not call again before
+// a key is pressed at their terminal, so they get the third form too.
 //
-// # Calls that are repeated
+// # Repeated calls
 //
-// A call is the same when it has the same tool, the same arguments and the same
-// client session, or the same idempotency key in its _meta ([MetaKey]). It is put
-// under a key, so that the same call finds its ask again, in another process
-// too. While the ask is open, the same call attaches to it. Once it is settled it
-// depends on whether the result was given to the agent: if it was not, because a
-// client gave up or a wait was over, the same call is given the result; if it was,
-// the agent asks a second time because it wants to know again, and that is a new
-// ask, under the next key. A call with a key of its own is always the one ask.
+// Two calls are the same if they have the same tool, the same arguments and the same client
+// session, or the same idempotency key in their _meta ([MetaKey]). A call has an
+// idempotency key, by which the same call finds its ask again, in another process too.
+// While the ask is pending, the same call attaches to it. Once the ask is settled, the same
+// call gets the outcome if it was not delivered, because the client gave up or the wait
+// ended. If the outcome was delivered, the agent wants to know again, and the call makes a
+// new ask under the next key. A call with an idempotency key of the client always has the
+// same ask.
 //
-// An approval is consumed when it is given, which is kept with the ask: a later
-// call is never given one that another was given before, unless it has the same
-// key of its own; of two that wait together one is given it, and the other asks
-// anew. wait_for_answer and get_answer still say what was decided, as often as they
-// are called, and that the approval was used already ("confirmed": false).
+// An approval is consumed when it is delivered. No other call gets it, except one with the
+// same idempotency key of the client. If two calls wait for the same approval, one gets it
+// and the other asks again. wait_for_answer and get_answer still return the decision, with
+// "confirmed": false and a note that the approval was used.
 //
-// What else is given has a receipt with its ask ([askback.Asker.Ack]), written
-// right after the reply, together with others. Until the reply is written, an
-// answer waits for its agent, however late it came and whatever was restarted, and
-// list_open_questions names it. A result counts as given when its reply was written
-// whole to a client that was still there. A connection that breaks before that, and
-// notifications/cancelled before that, make the call give nothing. After that a cancellation
-// changes nothing: OpenCode sends one for each call whose reply it has. A crash between the
-// reply and its receipt gives the answer twice, which is better than an answer lost.
+// Other outcomes are acknowledged ([askback.Asker.Ack]) right after the reply. Until the
+// reply is written, an outcome is kept for its agent, across restarts, and
+// list_open_questions lists it. An outcome counts as delivered once its reply was written
+// in full to a client that was still connected. A broken connection or
+// notifications/cancelled before that discards it. A cancellation after that changes
+// nothing: OpenCode sends one for each call whose reply it has. After a crash between the
+// reply and Ack, the outcome is delivered twice, which is better than never.
 //
-// A client session is the process on stdio and what Mcp-Session-Id says over
-// HTTP, where it outlives a restart, because nothing is kept of it here. Protocol
-// 2026-07-28 has no sessions: there, two runs that share a token and ask exactly
-// the same within a day share the ask, until one was given its answer. Give runs
-// that must not do that tokens or keys of their own.
+// A client session is the process on stdio, and the header Mcp-Session-Id over HTTP, where
+// it survives a restart because the server does not store it. Protocol 2026-07-28 has no
+// sessions: two runs that share a token and ask the same within a day share the ask, until
+// one has its answer. Give such runs tokens or idempotency keys of their own.
 package mcpserver
 
 import (
@@ -63,7 +58,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Agent is the client of an agent. An [askback.Client] is one.
+// An Agent is what this package uses of the client of an agent. An [askback.Client] is one.
 type Agent interface {
 	askback.Asker
 	// Get returns an ask of this agent.
@@ -72,55 +67,54 @@ type Agent interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
 
-// Options are what a server can be given; the zero value is good.
+// Options are the options of a server. The zero value is valid.
 type Options struct {
-	// PublicURL is where people reach the pages, without a slash at the end. It
-	// is for seats whose asks have no link of their own.
+	// PublicURL is the URL of the pages, without a slash at the end. It is used if the asks
+	// of a client have no page URL.
 	PublicURL string
-	// Secret signs what clients keep for the server: at least 32 bytes, the same
-	// for all processes that serve the same clients. Nil: one of this process.
-	// Another that is shorter, also an empty one, makes [New] panic.
+	// Secret signs session ids and states that clients keep. It has at least 32 bytes, or
+	// [New] panics. Processes that serve the same clients share it. Nil generates one for
+	// this process.
 	Secret []byte
-	// Folder is the name of the project's folder, on stdio. People see it beside the
-	// name of the client. "" is none.
+	// Folder is the name of the project's folder, on stdio. People see it after the name of
+	// the client. "" shows none.
 	Folder string
-	// ClaudeSession is the session of the Claude Code that started this server on
-	// stdio, so that its hooks find what permission_prompt asked. "" is none.
+	// ClaudeSession is the session id of the Claude Code that started this server on stdio,
+	// so that its hooks find what permission_prompt asked. "" is none.
 	ClaudeSession string
-	// Issuer lets in agents over HTTP that have a token of its own instead of one of
-	// the gate's. It needs the PublicURL. Nil: there is none.
+	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL.
+	// Nil accepts no such tokens.
 	Issuer Issuer
-	// Version is the release, for the client's log.
+	// Version is the version of Askback that clients see.
 	Version string
-	Log     *slog.Logger // nil: nothing is logged
+	Log     *slog.Logger // nil discards logs
 }
 
-// A Server serves the ask tools. Make one with [New].
+// A Server serves the ask tools. Create one with [New].
 type Server struct {
 	options  Options
 	log      *slog.Logger
-	seal     seal
-	memory   memory
+	signer   signer
+	recent   recentSet
 	inFlight inFlight
 	protocol *mcp.Server
-	// What Finish waits for: requests over HTTP and connections on stdio, and the
-	// receipts of the former.
+	// Finish waits for requests: those over HTTP and connections on stdio. Then it waits
+	// for acks: the calls of Ack for requests over HTTP.
 	requests  group
 	acks      group
-	writeTime time.Duration // for a piece of a reply
-	// acking ends when Finish has no more time: then no outcome is acknowledged.
-	acking context.Context
-	cut    context.CancelFunc
-	// stopping ends when Stop is called: then nothing waits any more.
+	writeTime time.Duration // for each write of a reply
+	// ackCtx ends when Finish has no more time. Then no outcome is acknowledged.
+	ackCtx   context.Context
+	stopAcks context.CancelFunc
+	// stopping ends when Stop is called. Then no call waits.
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
-// minSecret is how long a secret is at least, in bytes: as long as what it signs
-// with.
+// minSecret is the minimum length of a secret, in bytes: that of the signature.
 const minSecret = 32
 
-// New returns a server. It starts nothing.
+// New returns a server. It starts no goroutines.
 func New(o *Options) *Server {
 	if o == nil {
 		o = &Options{}
@@ -128,34 +122,31 @@ func New(o *Options) *Server {
 	if o.Secret != nil && len(o.Secret) < minSecret {
 		panic(fmt.Sprintf("mcpserver: Options.Secret has %d bytes; it needs %d, or is nil", len(o.Secret), minSecret))
 	}
-	s := &Server{options: *o, log: o.Log, seal: slices.Clone(o.Secret), memory: newMemory(time.Now()), writeTime: writeTime, acks: group{limit: maxAcks}}
+	s := &Server{options: *o, log: o.Log, signer: slices.Clone(o.Secret), recent: newRecentSet(time.Now()), writeTime: writeTime, acks: group{limit: maxAcks}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.seal == nil {
-		s.seal = []byte(rand.Text() + rand.Text())
+	if s.signer == nil {
+		s.signer = []byte(rand.Text() + rand.Text())
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.acking, s.cut = context.WithCancel(context.Background())
-	s.protocol = s.speak()
+	s.ackCtx, s.stopAcks = context.WithCancel(context.Background())
+	s.protocol = s.newProtocol()
 	return s
 }
 
-// Stop makes those who wait get what there is: that nobody has answered yet.
-// Requests that come after it are refused.
+// Stop ends all waits: they return a pending result. Later requests are rejected.
 func (s *Server) Stop() { s.stop() }
 
-// finishTime bounds Finish: that is for what ends by itself after Stop, and for its
-// receipts. A process has 20 s to stop in all, of which a server takes 10 s to let
-// requests end before it.
+// finishTime bounds Finish. A process has 20 s to stop, of which the HTTP server takes up
+// to 10 s to end its requests before Finish is called.
 const finishTime = 5 * time.Second
 
-// Finish waits for the requests that are still served, and then for the receipts of
-// what was given, but not for ever; after it there are none. Call it after Stop,
-// when nothing comes any more, and before the seats end. It is for the end: the
-// server cannot be used again.
+// Finish waits until the remaining requests have ended and their outcomes are acknowledged,
+// but at most a few seconds. Call it after Stop, when no more requests arrive, and before
+// the clients of agents are closed. The server cannot be used again.
 func (s *Server) Finish() {
-	defer s.cut()
+	defer s.stopAcks()
 	late := time.NewTimer(finishTime)
 	defer late.Stop()
 	for _, end := range []func() <-chan struct{}{s.requests.close, s.acks.close} {

@@ -8,12 +8,12 @@ import (
 	"net/http"
 )
 
-// A message is what has to be known of a request before the protocol reads it. Its
-// members are found by their exact names, as the protocol does.
+// A message is what this package reads of a request before the protocol does. Like the
+// protocol, it finds members by their exact names.
 type message struct {
-	method                  string
-	id                      json.RawMessage
-	cancelled, task, client json.RawMessage // requestId, taskId and clientInfo of its params
+	method                      string
+	id                          json.RawMessage
+	cancelled, task, clientName json.RawMessage // requestId, taskId and clientInfo of params
 }
 
 func readMessage(body []byte) *message {
@@ -22,16 +22,14 @@ func readMessage(body []byte) *message {
 		return nil
 	}
 	m := &message{id: all["id"]}
-	_ = json.Unmarshal(all["method"], &m.method) // what is wrong here the protocol says
+	_ = json.Unmarshal(all["method"], &m.method) // the protocol reports what is wrong with it
 	_ = json.Unmarshal(all["params"], &params)
-	m.cancelled, m.task, m.client = params["requestId"], params["taskId"], params["clientInfo"]
+	m.cancelled, m.task, m.clientName = params["requestId"], params["taskId"], params["clientInfo"]
 	return m
 }
 
-// peek reads the message of a request that can still be read after it. It is nil
-// where nothing of it has to be known, and where it is none: the protocol says what
-// is wrong with it. A body that is too large, or breaks off, is so for the next
-// reader too.
+// peek reads the message of a request and restores the body. It returns nil if this package
+// needs nothing of it, or if it is not valid, which the protocol then reports.
 func peek(r *http.Request) *message {
 	if r.Method != http.MethodPost || !beforeStateless(r) && !aboutTask(r) {
 		return nil
@@ -44,12 +42,12 @@ func peek(r *http.Request) *message {
 	return readMessage(body)
 }
 
-// maxBlank is how much white space may stand before a message.
+// maxBlank bounds the white space in front of a message, in bytes.
 const maxBlank = 64
 
-// isBatch says whether the body of a request is a list of messages, without reading
-// on. Only one old revision has them, each would be served at once, and a reply to
-// one of many can neither be cancelled nor bounded.
+// isBatch reports whether the body of a request is a list of messages. It reads only the
+// beginning. One old revision has such batches. They are rejected, because the reply to one
+// message of a batch can neither be cancelled nor be bounded.
 func isBatch(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return false
@@ -59,18 +57,17 @@ func isBatch(r *http.Request) bool {
 		io.Reader
 		io.Closer
 	}{in, r.Body}
-	begin, _ := in.Peek(maxBlank) // a body that is shorter, or breaks off, is so for the next reader
+	begin, _ := in.Peek(maxBlank) // the next reader reports a body that is too short or breaks off
 	message := bytes.TrimLeft(begin, " \t\r\n")
 	return len(message) > 0 && message[0] == '[' || len(message) == 0 && len(begin) == maxBlank
 }
 
-// beforeStateless says whether a request is of a revision with sessions.
+// beforeStateless reports whether a request uses a revision with sessions.
 func beforeStateless(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") < statelessVersion
 }
 
-// aboutTask says whether the header of a request says that it is about a task, by
-// one of the methods there are.
+// aboutTask reports whether the header names a method of the tasks extension.
 func aboutTask(r *http.Request) bool {
 	switch r.Header.Get("Mcp-Method") {
 	case "tasks/get", "tasks/update", "tasks/cancel":

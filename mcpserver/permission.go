@@ -13,32 +13,32 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A prompt is the input of permission_prompt: a tool that Claude Code wants to
-// use, and its arguments.
+// A prompt is the input of permission_prompt: a tool that Claude Code wants to use, and its
+// arguments.
 type prompt struct {
 	tool  string
 	input json.RawMessage
 }
 
-// readPrompt reads it. Fields it does not know belong to a newer Claude Code and
-// say nothing about what is allowed, which is the tool and its arguments.
+// readPrompt parses a prompt. Unknown fields belong to a newer Claude Code and do not
+// change what is allowed: the tool and its arguments.
 func readPrompt(raw []byte) (prompt, error) {
 	const want = `The input is {"tool_name": "Bash", "input": {"command": "ls"}}: `
 	v, err := jcs.Parse(raw)
 	if err != nil {
-		return prompt{}, mistake(short(want + err.Error()))
+		return prompt{}, inputError(truncate(want + err.Error()))
 	}
 	name, _ := v.Get("tool_name")
 	input, _ := v.Get("input")
 	if name.Kind != jcs.String || name.Text() == "" || input.Kind != jcs.Object {
-		return prompt{}, mistake(want + "tool_name is a text and input an object.")
+		return prompt{}, inputError(want + "tool_name is a text and input an object.")
 	}
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
 
-// permission is permission_prompt (D1, F7). What it allows is what a person
-// approved, with exactly these arguments, or those they changed them to, once:
-// the approval is consumed before the reply.
+// permission implements permission_prompt. It allows exactly what a person approved, with
+// these arguments or those the person changed them to, once. The approval is consumed
+// before the reply.
 func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	p, err := readPrompt(c.input())
 	if err != nil {
@@ -50,88 +50,88 @@ func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	return c.permitTool(ctx, p)
 }
 
-// permitTool asks whether a tool may run. An approval that another call used up
-// before is passed over, and a person is asked again.
+// permitTool asks whether a tool may run. An approval that another call consumed is
+// skipped, and a person is asked again.
 func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	r := claudehook.Permission(p.tool, p.input)
-	r.Context = c.prompted()
-	k, begun := c.promptKey(p), time.Now()
-	for range maxRounds {
-		ask, err := c.decided(ctx, k, r, begun)
+	r.Context = c.promptContext()
+	k, started := c.promptKey(p), time.Now()
+	for range maxSkips {
+		ask, err := c.askAndWait(ctx, k, r, started)
 		switch {
 		case err != nil:
 			return nil, err
 		case !ask.Outcome.Approved():
 			return c.deny(ask, k), nil
 		}
-		err = c.spend(ctx, c.who, ask)
+		err = c.consume(ctx, c.caller, ask)
 		switch {
 		case err == nil:
-			c.memory.tell(k.mark(ask.ID)) // it is spent, whether or not the reply arrives
-			return allow(allowed(ask)), nil
-		case !taken(err):
+			c.recent.add(k.recentKey(ask.ID)) // it is consumed, whether or not the reply arrives
+			return allow(approvedInput(ask)), nil
+		case !approvalGone(err):
 			return nil, err
 		}
-		if err := c.passOver(ctx, k, ask); err != nil {
+		if err := c.skip(ctx, k, ask); err != nil {
 			return nil, err
 		}
 	}
 	return nil, askback.ErrTooFast
 }
 
-// prompted is the context of a prompt. Hooks that ask the same beside it know by it
-// which card is left over once the tool ran, or the turn is over.
-func (c *call) prompted() json.RawMessage {
-	if !c.who.stdio || c.options.ClaudeSession == "" {
+// promptContext returns the context of a prompt. By it, the hooks of the same session find
+// the ask and withdraw it once the tool ran or the turn is over.
+func (c *call) promptContext() json.RawMessage {
+	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
 	}
 	return claudehook.PromptContext(c.options.ClaudeSession)
 }
 
-// promptKey finds the ask of a prompt again. The id of the tool use is left out:
-// a model that was told to try again does so under a new one. What it was told
-// meanwhile by other tools does not count either: only a reply to the prompt lets
-// the tool run.
+// promptKey returns the key of a prompt. It does not include the id of the tool use: a
+// model that tries again does so under a new one. An outcome that another tool delivered
+// does not count, because only the reply to the prompt lets the tool run.
 func (c *call) promptKey(p prompt) key {
 	both, err := json.Marshal(map[string]any{"tool_name": p.tool, "input": p.input})
 	if err != nil {
 		both = c.input()
 	}
 	k := c.keyOf(permissionPrompt, both)
-	k.marks = "permit:"
+	k.recentPrefix = "permit:"
 	return k
 }
 
-// decided asks and waits. A decision that nobody is there to use stays as it is.
-func (c *call) decided(ctx context.Context, k key, r askback.Request, begun time.Time) (askback.Ask, error) {
+// askAndWait asks and waits for the decision. If the client is gone, it returns an error
+// and the decision stays unused.
+func (c *call) askAndWait(ctx context.Context, k key, r askback.Request, started time.Time) (askback.Ask, error) {
 	ask, err := c.attach(ctx, k, r)
 	if err == nil {
-		ask, err = c.wait(ctx, ask, begun, c.patience())
+		ask, err = c.wait(ctx, ask, started, c.maxWait())
 	}
-	if err == nil && c.ended(ctx) {
+	if err == nil && c.isGone(ctx) {
 		err = context.Canceled
 	}
 	return ask, err
 }
 
-// allowed are the arguments that may be used.
-func allowed(ask askback.Ask) json.RawMessage {
+// approvedInput returns the arguments that were approved.
+func approvedInput(ask askback.Ask) json.RawMessage {
 	if len(ask.Outcome.Input) > 0 {
 		return ask.Outcome.Input
 	}
 	return ask.Confirmation.Input
 }
 
-// permitQuestions puts the questions of Claude Code's own tool to people. Its
-// result is the tool's input with the answers in it, the same as a hook's.
+// permitQuestions puts the questions of Claude Code's own tool to people. The result is the
+// tool's input with the answers in it, as for a hook.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	asks, err := claudehook.Questions(p.input)
 	if err != nil {
-		return denied(short(err.Error())), nil
+		return denied(truncate(err.Error())), nil
 	}
 	k := c.promptKey(p)
-	asks.Request.Context = c.prompted()
-	ask, err := c.decided(ctx, k, asks.Request, time.Now())
+	asks.Request.Context = c.promptContext()
+	ask, err := c.askAndWait(ctx, k, asks.Request, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -140,14 +140,14 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 		return c.deny(ask, k), nil
 	}
 	input, ok := claudehook.MergeAnswers(p.input, result)
-	if !ok { // without an answer the tool would take silence for one
+	if !ok { // without answers the tool would take silence for an answer
 		return c.deny(ask, k), nil
 	}
-	c.tell(c.who, ask, k.mark(ask.ID))
+	c.deliver(c.caller, ask, k.recentKey(ask.ID))
 	return allow(input), nil
 }
 
-// allow is the reply that lets a tool run with these arguments.
+// allow returns the reply that lets a tool run with these arguments.
 func allow(input json.RawMessage) *mcp.CallToolResult {
 	return decision(struct {
 		Behavior string          `json:"behavior"`
@@ -155,11 +155,11 @@ func allow(input json.RawMessage) *mcp.CallToolResult {
 	}{"allow", input})
 }
 
-// deny is the reply for an ask that is not approved, or not yet.
+// deny returns the reply for an ask that is not approved, or not yet.
 func (c *call) deny(ask askback.Ask, k key) *mcp.CallToolResult {
 	text, _, _ := asktool.Result(ask)
 	if ask.Settled() {
-		c.tell(c.who, ask, k.mark(ask.ID))
+		c.deliver(c.caller, ask, k.recentKey(ask.ID))
 		return denied(text)
 	}
 	return denied(text + " Do not work around this. Call wait_for_answer with question_id " + ask.ID +
@@ -173,14 +173,14 @@ func denied(message string) *mcp.CallToolResult {
 	}{"deny", message})
 }
 
-// decision is a reply as Claude Code reads it: a text that is JSON.
+// decision returns a reply in the form that Claude Code reads: a text that is JSON.
 func decision(v any) *mcp.CallToolResult {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(written(v))}}}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(mustMarshal(v))}}}
 }
 
-// written is a value as JSON. What is written here came out of JSON or is text,
-// so it always can be; a value that could not would let nothing run.
-func written(v any) json.RawMessage {
+// mustMarshal returns a value as JSON. Marshalling cannot fail, because the values are
+// strings or JSON. If it did, the result denies.
+func mustMarshal(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return json.RawMessage(`{"behavior":"deny","message":"the decision could not be written"}`)

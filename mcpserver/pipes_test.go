@@ -163,7 +163,7 @@ func TestAReplyThatNobodyTookHasNoReceipt(t *testing.T) {
 		defer conn.Close()
 		fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		<-time.After(time.Minute)
-		if synctest.Wait(); d.received(t, ask.ID) || d.server.Remembers(ask.ID) {
+		if synctest.Wait(); d.received(t, ask.ID) || d.server.Delivered(ask.ID) {
 			t.Error("it counts as given")
 		}
 	})
@@ -194,7 +194,7 @@ func TestAConnectionThatNobodyReadsIsClosed(t *testing.T) {
 // give is a server whose every reply gives an ask, in so many bytes at once.
 func (d *desk) give(t *testing.T, ask askback.Ask, size int) *pipes {
 	return d.serve(t, &http.Server{WriteTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.server.Give(d.engine.As(bot), ask, w, r, func(w http.ResponseWriter, _ *http.Request) {
+		d.server.ServeOutcome(d.engine.As(bot), ask, w, r, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(make([]byte, size)) // what became of it is what is tested
 		})
 	})})

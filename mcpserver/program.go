@@ -7,20 +7,20 @@ import (
 	"unicode"
 )
 
-// A program is what is known of a client by the name in its clientInfo.
+// A program is what is known about the clients whose name in clientInfo has this prefix.
 type program struct {
-	prefix string        // of the name, in lower case
-	label  string        // what people know it by
-	wait   time.Duration // how long it is known to wait for a result; 0 is shortWait
-	pages  bool          // whether its user profits from the page of an ask
+	prefix string        // in lower case
+	label  string        // shown to people
+	wait   time.Duration // for a result; 0 is defaultWait
+	pages  bool          // whether to show the page of an ask
 }
 
-// programs are the known ones; the first that fits counts.
+// programs are the known clients. The first match counts.
 //
-// The page of an ask is shown only by clients whose user profits from it. Codex and
-// Copilot block: they show the address at the terminal and call again only after a
-// key is pressed there, whatever was answered meanwhile. Without a terminal they, and Claude Code,
-// refuse each page at once. The user of the MCP inspector wants to see each request.
+// Only the MCP inspector is asked to show the page of an ask, because its user wants to see
+// each request. Codex and Copilot block: they show the URL at the terminal and call again
+// only after a key is pressed there, even if the ask is answered meanwhile. Without a
+// terminal they, and Claude Code, decline each page at once.
 var programs = []program{
 	{prefix: "claude-code", label: "claude-code"},
 	{prefix: "codex", label: "codex", wait: 240 * time.Second},
@@ -32,7 +32,7 @@ var programs = []program{
 	{prefix: "visual studio code", label: "vscode"},
 }
 
-// programOf returns what is known of the client with this name.
+// programOf returns the program with this name.
 func programOf(name string) program {
 	name = strings.ToLower(name)
 	for _, p := range programs {
@@ -46,21 +46,21 @@ func programOf(name string) program {
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.prefix == "claude-code" }
 
-// maxLabel bounds each part of the name of an agent, in characters: it is read on cards
-// and in lists.
+// maxLabel bounds each part of a label, in characters, because it is shown on cards and in
+// lists.
 const maxLabel = 40
 
-// label is what people know an agent by: the client's name and the project's folder, as
-// in "codex · shop". "" leaves it to the token.
-func label(client, folder string) string {
-	name := cmp.Or(programOf(client).label, cleaned(client))
+// label returns the label of an agent: the client's name and the project's folder, as in
+// "codex · shop". "" uses the name of the token.
+func label(clientName, folder string) string {
+	name := cmp.Or(programOf(clientName).label, cleaned(clientName))
 	if folder = cleaned(folder); name != "" && folder != "" {
 		name += " · " + folder
 	}
 	return name
 }
 
-// cleaned is a name of a client, or of a folder, in one short line.
+// cleaned returns a name as one short line of printable characters.
 func cleaned(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -181,7 +181,7 @@ func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
 		d.seat = func(s askback.Client) askback.Client { return brokenList{s, broken} }
 		cs := d.stdio("program", modern, nil)
 		d.rounds(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
-		d.server.ForgetRounds() // as another process
+		d.server.ForgetDeliveries() // as another process
 		broken.Store(true)
 		got := <-start(t.Context(), cs, "ask_user_question", database)
 		if asks := d.open(); len(asks) != 0 || !got.IsError || strings.Contains(got.text(t), "SQLite") {

@@ -14,24 +14,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine bounds a message on stdio. The protocol ends with one that is longer, so
-// this is far above what a tool takes, which it can explain ([maxArguments]).
+// maxLine bounds a message on stdio, in bytes. The protocol ends the connection at a longer
+// one, so this is far above [maxArguments], which is reported to the model.
 const maxLine = 16 << 20
 
-// ServeStdio serves one agent, one message a line, until in ends or ctx does.
-// When in ends it returns nil, and every ask stays as it is.
+// ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in
+// ends, it returns nil, and every ask stays as it is.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	if err := s.requests.begin(); err != nil {
 		return err
 	}
 	defer s.requests.end()
-	live, hangUp := context.WithCancel(ctx)
-	defer hangUp()
-	l := &line{
-		server: s, agent: agent, session: rand.Text(), live: live, hangUp: hangUp, out: &counted{Writer: out}, open: map[jsonrpc.ID]*caller{},
+	connected, stopWaiting := context.WithCancel(ctx)
+	defer stopWaiting()
+	l := &stdioConn{
+		server: s, agent: agent, session: rand.Text(), connected: connected, stopWaiting: stopWaiting, out: &countingWriter{Writer: out}, calls: map[jsonrpc.ID]*caller{},
 		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine}, acks: group{limit: maxAcks},
 	}
-	defer l.end()
+	defer l.finish()
 	err := s.protocol.Run(ctx, l)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -39,40 +39,40 @@ func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out 
 	return err
 }
 
-// A line is the connection of one agent on stdio. It gives each request a caller of
-// its own, and knows when the reply to it was written.
-type line struct {
+// A stdioConn is the connection of one agent on stdio. It gives each request a caller, and
+// acknowledges the outcomes in its reply after it is written.
+type stdioConn struct {
 	mcp.Connection
-	transport *mcp.IOTransport
-	server    *Server
-	agent     Agent
-	session   string
-	live      context.Context
-	hangUp    context.CancelFunc // ends all waiting
-	acks      group
+	transport   *mcp.IOTransport
+	server      *Server
+	agent       Agent
+	session     string
+	connected   context.Context
+	stopWaiting context.CancelFunc // ends connected
+	acks        group
 
 	writing sync.Mutex
-	out     *counted
+	out     *countingWriter
 
-	mu    sync.Mutex
-	open  map[jsonrpc.ID]*caller // of requests without a reply
-	quiet chan struct{}          // closed when there is none, once the input ended
-	ended bool
+	mu      sync.Mutex
+	calls   map[jsonrpc.ID]*caller // requests without a reply
+	drained chan struct{}          // closed when calls is empty, after the end of the input
+	closed  bool
 }
 
 // Connect implements [mcp.Transport].
-func (l *line) Connect(ctx context.Context) (mcp.Connection, error) {
+func (l *stdioConn) Connect(ctx context.Context) (mcp.Connection, error) {
 	l.transport.Writer = l.out
 	conn, err := l.transport.Connect(ctx)
 	l.Connection = conn
 	return l, err
 }
 
-// callerExtra is where a request of stdio has its caller.
+// callerExtra is the key of the caller in the extra fields of a request on stdio.
 const callerExtra = "askback caller"
 
 // Read implements [mcp.Connection].
-func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (l *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := l.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
 		l.drain(ctx)
@@ -81,137 +81,135 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 	switch {
 	case !ok || err != nil:
 	case req.IsCall():
-		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: l.admit(req.ID)}}}
+		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: l.newCaller(req.ID)}}}
 	case req.Method == cancelledMethod:
 		l.cancelled(req.Params)
 	}
 	return m, err
 }
 
-// cancelled ends a call of a client that does not wait for its reply any more. One whose
-// reply is being written, or was, stays as it is.
-func (l *line) cancelled(params json.RawMessage) {
-	var members map[string]any // found by their exact names, as the protocol does
+// cancelled ends a call that its client no longer waits for, unless its reply is being
+// written or was written.
+func (l *stdioConn) cancelled(params json.RawMessage) {
+	var members map[string]any // by their exact names, as the protocol finds them
 	_ = json.Unmarshal(params, &members)
 	id, err := jsonrpc.MakeID(members["requestId"])
 	if err != nil {
 		return
 	}
 	l.mu.Lock()
-	who := l.open[id]
+	caller := l.calls[id]
 	l.mu.Unlock()
-	if who != nil {
-		l.server.cancel(who)
+	if caller != nil {
+		l.server.cancel(caller)
 	}
 }
 
-// onStdio returns a context with the caller of a request that came by a line.
-func onStdio(ctx context.Context, req mcp.Request) context.Context {
+// withStdioCaller returns a context with the caller of a request on stdio.
+func withStdioCaller(ctx context.Context, req mcp.Request) context.Context {
 	extra := req.GetExtra()
 	if extra == nil || extra.TokenInfo == nil {
 		return ctx
 	}
-	if who, ok := extra.TokenInfo.Extra[callerExtra].(*caller); ok {
-		return context.WithValue(ctx, callerKey{}, who)
+	if caller, ok := extra.TokenInfo.Extra[callerExtra].(*caller); ok {
+		return context.WithValue(ctx, callerKey{}, caller)
 	}
 	return ctx
 }
 
-// admit makes the caller of a request. One whose id is in use is dropped by the
-// protocol, and gives nothing.
-func (l *line) admit(id jsonrpc.ID) *caller {
-	who := &caller{seat: l.agent, session: l.session, stdio: true, live: l.live, acks: &l.acks}
+// newCaller returns the caller of a request. The protocol drops a request whose id is in
+// use, so its caller delivers nothing.
+func (l *stdioConn) newCaller(id jsonrpc.ID) *caller {
+	caller := &caller{client: l.agent, session: l.session, stdio: true, connected: l.connected, acks: &l.acks}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[id] != nil || l.ended {
-		who.over = true
-		return who
+	if l.calls[id] != nil || l.closed {
+		caller.closed = true
+		return caller
 	}
-	l.open[id] = who
-	return who
+	l.calls[id] = caller
+	return caller
 }
 
-// Write implements [mcp.Connection]. A reply that the protocol keeps back, for a
-// batch, counts as one that did not arrive: then the answer is offered once more.
-func (l *line) Write(ctx context.Context, m jsonrpc.Message) error {
-	var who *caller
+// Write implements [mcp.Connection]. A reply that the protocol buffers for a batch counts
+// as not written, so its outcomes are delivered again.
+func (l *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	var caller *caller
 	if reply, ok := m.(*jsonrpc.Response); ok {
-		who = l.answered(reply.ID) // before it is written: after that the id is free
+		caller = l.removeCall(reply.ID) // before the write, after which the id is free
 	}
-	if who != nil {
-		l.server.startReply(who, false)
+	if caller != nil {
+		l.server.startReply(caller, false)
 	}
 	l.writing.Lock()
 	before := l.out.n
 	err := l.Connection.Write(ctx, m)
 	arrived := err == nil && l.out.n > before
 	l.writing.Unlock()
-	if who != nil {
-		l.server.replied(who, arrived)
+	if caller != nil {
+		l.server.finishReply(caller, arrived)
 	}
 	return err
 }
 
-// answered takes the caller of a request that is replied to.
-func (l *line) answered(id jsonrpc.ID) *caller {
+// removeCall removes and returns the caller of a request.
+func (l *stdioConn) removeCall(id jsonrpc.ID) *caller {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	who := l.open[id]
-	delete(l.open, id)
-	if l.quiet != nil && len(l.open) == 0 {
-		close(l.quiet)
-		l.quiet = nil
+	caller := l.calls[id]
+	delete(l.calls, id)
+	if l.drained != nil && len(l.calls) == 0 {
+		close(l.drained)
+		l.drained = nil
 	}
-	return who
+	return caller
 }
 
-// drainTime bounds how long the replies take to what was read last.
+// drainTime bounds the wait for replies after the input has ended.
 const drainTime = 2 * time.Second
 
-// drain lets out the replies to what was read before the input ended. Nobody waits
-// for a person any more.
-func (l *line) drain(ctx context.Context) {
-	l.hangUp()
+// drain ends all waits, and waits until the replies to the last requests are written.
+func (l *stdioConn) drain(ctx context.Context) {
+	l.stopWaiting()
 	l.mu.Lock()
-	quiet := make(chan struct{})
-	if len(l.open) == 0 {
-		close(quiet)
+	drained := make(chan struct{})
+	if len(l.calls) == 0 {
+		close(drained)
 	} else {
-		l.quiet = quiet
+		l.drained = drained
 	}
 	l.mu.Unlock()
 	select {
-	case <-quiet:
+	case <-drained:
 	case <-ctx.Done():
 	case <-time.After(drainTime):
 	}
 }
 
-// end takes back what was given in replies that were never written, and waits for
-// the receipts of the others.
-func (l *line) end() {
+// finish discards the outcomes in replies that were not written, and waits until the others
+// are acknowledged.
+func (l *stdioConn) finish() {
 	l.mu.Lock()
-	l.ended = true
-	open := l.open
-	l.open = nil
+	l.closed = true
+	calls := l.calls
+	l.calls = nil
 	l.mu.Unlock()
-	for _, who := range open {
-		l.server.replied(who, false)
+	for _, caller := range calls {
+		l.server.finishReply(caller, false)
 	}
-	<-l.acks.close() // each has its bound
+	<-l.acks.close() // each has a timeout
 }
 
-// counted is an output that belongs to somebody else. It counts the bytes that it
-// took.
-type counted struct {
+// countingWriter counts the bytes that are written. Its Close leaves the output open.
+type countingWriter struct {
 	io.Writer
 	n int64
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.n += int64(n)
 	return n, err
 }
 
-func (*counted) Close() error { return nil }
+func (*countingWriter) Close() error { return nil }

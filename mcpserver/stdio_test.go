@@ -77,7 +77,7 @@ func TestAReplyThatIsNotWrittenGivesNothing(t *testing.T) {
 			if got := d.received(t, id); got != written {
 				t.Errorf("written %t: there is a receipt: %t", written, got)
 			}
-			if d.server.Remembers(id) != written {
+			if d.server.Delivered(id) != written {
 				t.Errorf("written %t: it counts as given: %t", written, !written)
 			}
 			listed := call(t.Context(), d.stdio("claude-code", legacy, nil), "list_open_questions", `{}`).text(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// tasksExtension is the extension of 2026-07-28 that turns a call into a task.
-// An ask is one already: it is written before the reply, its id is unguessable,
-// and it is kept whatever becomes of this process.
+// tasksExtension is the extension of 2026-07-28 that turns a call into a task. An ask is a
+// task already: it is recorded before the reply, its id cannot be guessed, and it is
+// independent of this process.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// How often a client looks: often while a person may be at the desk, seldom when
-// it takes hours. The answer is then at most a tenth of the wait late.
+// The bounds of the interval at which a client polls. The interval is a tenth of the time
+// since the ask was made, so an answer is at most that much late.
 const (
 	quickPoll = 2 * time.Second
 	slowPoll  = 30 * time.Second
@@ -33,13 +33,13 @@ type taskResult struct {
 	Message    string      `json:"statusMessage,omitempty"`
 	Created    time.Time   `json:"createdAt"`
 	Updated    time.Time   `json:"lastUpdatedAt"`
-	TTL        *int64      `json:"ttlMs"` // null: it is kept as long as its ask
+	TTL        *int64      `json:"ttlMs"` // null: as long as the ask is stored
 	Poll       int64       `json:"pollIntervalMs,omitempty"`
 	Result     *toolResult `json:"result,omitempty"`
 }
 
-// A toolResult is the result of the call inside its task. It says its type like
-// the result of a call does: clients read it by the same schema.
+// A toolResult is the result of the call inside its task. Clients read it by the schema for
+// calls, which includes resultType.
 type toolResult struct {
 	ResultType string        `json:"resultType"`
 	Content    []mcp.Content `json:"content"`
@@ -47,47 +47,48 @@ type toolResult struct {
 	IsError    bool          `json:"isError,omitempty"`
 }
 
-// An ackResult says that a request was taken.
+// An ackResult is the reply to a request that has no result.
 type ackResult struct {
 	mcp.ResultBase
 	ResultType string `json:"resultType"`
 }
 
-// taskParams name a task. Responses to questions that were never put are ignored.
+// taskParams are the parameters of the tasks extension. Askback sends no input requests, so
+// responses are ignored.
 type taskParams struct {
 	mcp.ParamsBase
 	ID        string          `json:"taskId"`
 	Responses json.RawMessage `json:"inputResponses,omitempty"`
 }
 
-// declaresTasks says whether this request takes a task for its result.
-// Claude Code does too, and then tells its model the answer in a note that says it
-// is no user's input and no approval: what a person said must not reach it so.
-func (c *call) declaresTasks() bool {
-	return c.modern() && tasksIn(c.req.Params.Meta) && !c.claudeCode()
+// acceptsTask reports whether this request supports a task as its result. Claude Code is
+// excluded: it tells its model that the result of a task is neither user input nor an
+// approval.
+func (c *call) acceptsTask() bool {
+	return c.isStateless() && hasTasks(c.req.Params.Meta) && !c.claudeCode()
 }
 
-// tasksIn looks for the extension in what one request declares.
-func tasksIn(meta map[string]any) bool {
+// hasTasks reports whether a request declares the extension.
+func hasTasks(meta map[string]any) bool {
 	extensions, _ := declared(meta, mcp.MetaKeyClientCapabilities)["extensions"].(map[string]any)
 	_, declared := extensions[tasksExtension]
 	return declared
 }
 
-// task leaves a task in place of the result of a call.
+// task replaces the result of a call by a task.
 func (c *call) task(ctx context.Context, ask askback.Ask) (*mcp.CallToolResult, error) {
-	made, ok := ctx.Value(madeKey{}).(*made)
+	taskSlot, ok := ctx.Value(taskSlotKey{}).(*taskSlot)
 	if !ok {
-		return nil, errors.New("a call came without a place for its task")
+		return nil, errors.New("the call has no slot for its task")
 	}
-	made.task = taskOf(ask, time.Now())
-	made.task.ResultType = "task"
+	taskSlot.task = taskOf(ask, time.Now())
+	taskSlot.task.ResultType = "task"
 	return &mcp.CallToolResult{}, nil
 }
 
-// taskOf is how a task stands. What a person, a timer or an operator made of the
-// ask is a result that the model has to know; only what the agent itself withdrew
-// is cancelled.
+// taskOf returns the task of an ask. If a person, a timer or an operator ended the ask, the
+// task is completed, because the model has to read the result. Only an ask that the agent
+// withdrew is cancelled.
 func taskOf(ask askback.Ask, now time.Time) *taskResult {
 	t := &taskResult{ResultType: "complete", ID: ask.ID, Status: "working", Created: ask.CreatedAt.UTC(), Updated: ask.CreatedAt.UTC()}
 	if !ask.Settled() {
@@ -100,11 +101,11 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 		t.Status = "cancelled"
 		return t
 	}
-	t.complete(toldOf(ask))
+	t.complete(resultOf(ask))
 	return t
 }
 
-// complete gives a task its result.
+// complete sets the result of a task.
 func (t *taskResult) complete(r *mcp.CallToolResult) {
 	t.Status, t.Result = "completed", &toolResult{"complete", r.Content, r.StructuredContent, r.IsError}
 }
@@ -117,61 +118,61 @@ func (s *Server) addTasks(p *mcp.Server) {
 		"tasks/get": s.getTask, "tasks/update": s.updateTask, "tasks/cancel": s.cancelTask,
 	} {
 		err := mcp.AddReceivingCustomMethod(p, method, func(ctx context.Context, _ *mcp.ServerSession, params *taskParams) (*anyResult, error) {
-			if params == nil || !tasksIn(params.GetMeta()) {
+			if params == nil || !hasTasks(params.GetMeta()) {
 				return nil, missingTasks()
 			}
-			who, err := callerOf(ctx)
+			caller, err := callerOf(ctx)
 			if err != nil {
 				return nil, err
 			}
-			result, err := do(ctx, who, params.ID)
+			result, err := do(ctx, caller, params.ID)
 			if err != nil {
-				return nil, s.taskFailed(err)
+				return nil, s.taskError(err)
 			}
 			return &anyResult{Result: result}, nil
 		})
 		if err != nil {
-			panic("mcpserver: " + err.Error()) // the protocol has such a method of its own now
+			panic("mcpserver: " + err.Error()) // the SDK now has this method
 		}
 	}
 }
 
-// anyResult is whichever result a method of the extension has.
+// anyResult is the result of a method of the extension.
 type anyResult struct{ mcp.Result }
 
-// MarshalJSON writes the result itself.
+// MarshalJSON implements [json.Marshaler].
 func (r *anyResult) MarshalJSON() ([]byte, error) { return json.Marshal(r.Result) }
 
-func (s *Server) getTask(ctx context.Context, who *caller, id string) (mcp.Result, error) {
-	ask, err := who.seat.Get(ctx, id)
+func (s *Server) getTask(ctx context.Context, caller *caller, id string) (mcp.Result, error) {
+	ask, err := caller.client.Get(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	task := taskOf(s.linked(ask), time.Now())
-	if spendable(ask) {
-		err := s.spend(ctx, who, ask)
+	task := taskOf(s.withPageURL(ask), time.Now())
+	if isConsumable(ask) {
+		err := s.consume(ctx, caller, ask)
 		switch {
 		case errors.Is(err, askback.ErrConsumed):
-			task.complete(usedOf(ask))
+			task.complete(usedResult(ask))
 		case err != nil:
 			return nil, err
 		}
 	}
 	if ask.Settled() {
-		s.tell(who, ask, ask.ID)
+		s.deliver(caller, ask, ask.ID)
 	}
 	return task, nil
 }
 
-// updateTask takes nothing: a task of ours never asks its client for input.
-func (s *Server) updateTask(ctx context.Context, who *caller, id string) (mcp.Result, error) {
-	_, err := who.seat.Get(ctx, id)
+// updateTask changes nothing: tasks of Askback request no input.
+func (s *Server) updateTask(ctx context.Context, caller *caller, id string) (mcp.Result, error) {
+	_, err := caller.client.Get(ctx, id)
 	return &ackResult{ResultType: "complete"}, err
 }
 
-// cancelTask withdraws the ask, unless somebody was quicker.
-func (s *Server) cancelTask(ctx context.Context, who *caller, id string) (mcp.Result, error) {
-	_, err := who.seat.Cancel(ctx, id, "")
+// cancelTask withdraws the ask, unless it is settled.
+func (s *Server) cancelTask(ctx context.Context, caller *caller, id string) (mcp.Result, error) {
+	_, err := caller.client.Cancel(ctx, id, "")
 	if errors.Is(err, askback.ErrSettled) {
 		err = nil
 	}
@@ -185,10 +186,10 @@ func missingTasks() error {
 	}
 }
 
-func (s *Server) taskFailed(err error) error {
+func (s *Server) taskError(err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
-		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such task, or it is not yours"}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "this task does not exist, or is not yours"}
 	}
 	s.log.Error("a task failed", "error", err)
-	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong on the server; the task is as it was"}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong on the server; the task is unchanged"}
 }

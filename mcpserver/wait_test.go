@@ -121,7 +121,9 @@ func TestARevokedTokenHearsNothingWhereNobodyMayWait(t *testing.T) {
 func TestAWaitThatFailsEndsWithItsClientAndItsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
-		d.seat = func(s askback.Client) askback.Client { return crowded{s, askback.ErrTooMany, 1 << 30, new(atomic.Int32)} }
+		d.seat = func(s askback.Client) askback.Client {
+			return crowded{s, askback.ErrTooMany, 1 << 30, new(atomic.Int32)}
+		}
 		cs := d.stdio("program", legacy, nil)
 		begun := time.Now()
 		done := start(t.Context(), cs, "ask_user_question", database)

@@ -31,7 +31,7 @@ func TestTwoAgentsNeverMix(t *testing.T) {
 				t.Errorf("%s lists\n%s", name, diff)
 			}
 			for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-				if r := a.call(later(tool, others)); !r.IsError || !strings.Contains(r.text(), "you asked nothing that is called") {
+				if r := a.call(later(tool, others)); !r.IsError || !strings.Contains(r.text(), "you have no question called") {
 					t.Errorf("%s: %s of the other's question: %+v", name, tool, r)
 				}
 			}

@@ -144,7 +144,7 @@ func TestTokensOfAskbackBesideIt(t *testing.T) {
 	for _, sub := range []string{"robot", "Robot", " robot", "robot ", "robot\n", "robot\u200b", "\u202erobot", "oidc:robot", "mcp:robot"} {
 		token := h.signed(h.claims().but("sub", sub), nil, "")
 		got := h.tool(token, "get_answer", map[string]any{"question_id": k.ID})
-		if got.status != http.StatusUnauthorized && !strings.Contains(got.body, "you asked nothing that is called") {
+		if got.status != http.StatusUnauthorized && !strings.Contains(got.body, "you have no question called") {
 			t.Errorf("sub %q is the agent of a token: %+v", sub, got)
 		}
 	}

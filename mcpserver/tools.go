@@ -14,66 +14,66 @@ import (
 	"github.com/askback/askback"
 )
 
-// waitForAnswer is wait_for_answer: the wait of a call that was over before. It waits
-// no longer than max_wait_s, nor than its client does.
+// waitForAnswer implements wait_for_answer. It waits no longer than max_wait_s, nor than
+// its client does.
 func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id", "max_wait_s")
 	if err != nil {
 		return nil, err
 	}
-	ask, err := c.who.seat.Get(ctx, in.id)
+	ask, err := c.caller.client.Get(ctx, in.id)
 	if err != nil {
-		return nil, missing(in.id, err)
+		return nil, notFound(in.id, err)
 	}
-	most := c.patience()
+	most := c.maxWait()
 	if in.seconds >= 0 {
 		most = min(most, time.Duration(in.seconds)*time.Second)
 	}
-	return c.bounded(ctx, c.linked(ask), key{}, most)
+	return c.waitReply(ctx, c.withPageURL(ask), key{}, most)
 }
 
-// getAnswer is get_answer: how an ask stands.
+// getAnswer implements get_answer.
 func (c *call) getAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id")
 	if err != nil {
 		return nil, err
 	}
-	ask, err := c.who.seat.Get(ctx, in.id)
+	ask, err := c.caller.client.Get(ctx, in.id)
 	if err != nil {
-		return nil, missing(in.id, err)
+		return nil, notFound(in.id, err)
 	}
-	return c.told(ctx, c.linked(ask), key{})
+	return c.result(ctx, c.withPageURL(ask), key{})
 }
 
-// withdraw is withdraw_question. Whoever was quicker is heard.
+// withdraw implements withdraw_question. If the ask is settled, it returns the outcome.
 func (c *call) withdraw(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id", "reason")
 	if err != nil {
 		return nil, err
 	}
-	ask, err := c.who.seat.Cancel(ctx, in.id, in.reason)
+	ask, err := c.caller.client.Cancel(ctx, in.id, in.reason)
 	if errors.Is(err, askback.ErrSettled) {
-		return c.told(ctx, c.linked(ask), key{})
+		return c.result(ctx, c.withPageURL(ask), key{})
 	}
 	if err != nil {
-		return nil, missing(in.id, err)
+		return nil, notFound(in.id, err)
 	}
-	return said("Withdrawn: nobody is asked "+ask.ID+" any more. This is not consent.",
+	return textResult("Withdrawn: "+ask.ID+" needs no answer any more. This is not consent.",
 		map[string]any{"status": ask.Status, "question_id": ask.ID}), nil
 }
 
-// listed is one ask in a list.
-type listed struct {
+// A listRow is an ask in a list.
+type listRow struct {
 	ID      string   `json:"question_id"`
 	Status  string   `json:"status"`
 	Kind    string   `json:"kind"`
-	Asks    []string `json:"asks"` // how the questions begin, or the action
+	Asks    []string `json:"asks"` // the questions, or the action, shortened
 	PageURL string   `json:"page_url,omitempty"`
 	Since   string   `json:"created_at"`
 }
 
-// listOpen is list_open_questions, for agents that start anew: what is open, and
-// what was settled and never given to them.
+// listOpen implements list_open_questions, for agents after a restart: pending asks, and
+// outcomes that were not delivered.
 func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "cursor")
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	}
 	after, late, both := strings.Cut(in.cursor, ".")
 	if in.cursor != "" && !both {
-		return nil, mistake("/cursor: the next_cursor of a list before, or nothing for the first. Example: {}")
+		return nil, inputError("/cursor: use the next_cursor of the previous list, or leave it out for the first. Example: {}")
 	}
 	open, after, err := c.rows(ctx, askback.Query{Status: askback.Pending}, after)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 	if after != listEnd || late != listEnd {
 		next = after + "." + late
 	}
-	return said(sentences(open, settled, in.cursor == "", next), map[string]any{
+	return textResult(formatList(open, settled, in.cursor == "", next), map[string]any{
 		"questions": open, "settled": settled, "more": next != "", "next_cursor": next,
 	}), nil
 }
@@ -103,38 +103,39 @@ func (c *call) listOpen(ctx context.Context) (*mcp.CallToolResult, error) {
 const (
 	listEnd  = "-" // the cursor after the last row
 	listRows = 50
-	// listPages bounds what is read for one list: large asks make short pages.
+	// listPages bounds the pages that are read for one list. Pages with large asks are
+	// short.
 	listPages = 10
-	// listText is how many characters of a question stand in a list. get_answer
-	// has all of it.
+	// listText is how many characters of a question are in a list. get_answer returns all
+	// of it.
 	listText = 200
 )
 
-// rows are those that come after a cursor, and the cursor after them.
-func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []listed, next string, err error) {
-	rows, q.Cursor = []listed{}, after
+// rows returns the rows after a cursor, and the next cursor.
+func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []listRow, next string, err error) {
+	rows, q.Cursor = []listRow{}, after
 	for range listPages {
 		if q.Cursor == listEnd || len(rows) >= listRows {
 			break
 		}
 		q.Limit = listRows - len(rows)
-		p, err := c.who.seat.List(ctx, q)
+		p, err := c.caller.client.List(ctx, q)
 		if err != nil {
 			return nil, "", err
 		}
 		for _, ask := range p.Items {
-			if c.memory.told(ask.ID) {
-				continue // it was given, and its receipt is not written yet
+			if c.recent.has(ask.ID) {
+				continue // delivered, and not acknowledged yet
 			}
-			rows = append(rows, row(c.linked(ask)))
+			rows = append(rows, newListRow(c.withPageURL(ask)))
 		}
 		q.Cursor = cmp.Or(p.NextCursor, listEnd)
 	}
 	return rows, q.Cursor, nil
 }
 
-func row(ask askback.Ask) listed {
-	l := listed{ID: ask.ID, Status: string(ask.Status), Kind: string(ask.Kind), PageURL: ask.PageURL, Since: ask.CreatedAt.UTC().Format(time.RFC3339)}
+func newListRow(ask askback.Ask) listRow {
+	l := listRow{ID: ask.ID, Status: string(ask.Status), Kind: string(ask.Kind), PageURL: ask.PageURL, Since: ask.CreatedAt.UTC().Format(time.RFC3339)}
 	for _, q := range ask.Questions {
 		l.Asks = append(l.Asks, q.Text)
 	}
@@ -152,9 +153,9 @@ func row(ask askback.Ask) listed {
 	return l
 }
 
-// sentences says both lists in words. Texts are quoted: none can pass for another
-// row.
-func sentences(open, settled []listed, first bool, next string) string {
+// formatList returns both lists as a text. Questions are quoted, so that none looks like
+// another row.
+func formatList(open, settled []listRow, first bool, next string) string {
 	var b strings.Builder
 	switch {
 	case len(open) > 0:
@@ -162,13 +163,13 @@ func sentences(open, settled []listed, first bool, next string) string {
 	case first:
 		b.WriteString("Nothing is open: everything you asked is settled.")
 	default:
-		b.WriteString("No more is open.")
+		b.WriteString("No others are open.")
 	}
 	for _, l := range open {
 		fmt.Fprintf(&b, "\n%s since %s: %s", l.ID, l.Since, l.quoted())
 	}
 	if len(settled) > 0 {
-		fmt.Fprintf(&b, "\n%d settled that you were not told of yet, newest first. Call get_answer with the question_id you need.", len(settled))
+		fmt.Fprintf(&b, "\n%d settled whose outcome you did not get yet, newest first. Call get_answer with the question_id you need.", len(settled))
 	}
 	for _, l := range settled {
 		fmt.Fprintf(&b, "\n%s %s, asked %s: %s", l.ID, l.Status, l.Since, l.quoted())
@@ -179,17 +180,17 @@ func sentences(open, settled []listed, first bool, next string) string {
 	return b.String()
 }
 
-// quoted is what was asked, as JSON.
-func (l listed) quoted() []byte {
-	b, _ := json.Marshal(l.Asks) // a list of strings can be written
+// quoted returns the questions as JSON.
+func (l listRow) quoted() []byte {
+	b, _ := json.Marshal(l.Asks) // a list of strings can be marshalled
 	return b
 }
 
-// missing says of an id that is not known, or not this agent's, what would be.
-func missing(id string, err error) error {
+// notFound returns an error with advice for an id that is not known, or not this agent's.
+func notFound(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
-		return mistake(fmt.Sprintf("/question_id: you asked nothing that is called %q. "+
-			"Call list_open_questions for the ids of what is open.", clip(id)))
+		return inputError(fmt.Sprintf("/question_id: you have no question called %q. "+
+			"Call list_open_questions for the ids of open questions.", clip(id)))
 	}
 	return err
 }

@@ -1,0 +1,86 @@
+package mcpserver
+
+import (
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// writeTime is how long a client may take to read writePiece bytes. A slower client is
+	// disconnected.
+	writeTime = 10 * time.Second
+	// writePiece is how many bytes are written under one deadline.
+	writePiece = 64 << 10
+)
+
+// deadlineWriter writes a reply that may take long to begin and must then be read. There is
+// a deadline for each write, and none between two writes.
+type deadlineWriter struct {
+	http.ResponseWriter
+	control     *http.ResponseController
+	limit       time.Duration
+	beforeWrite func()      // called before each write
+	failed      atomic.Bool // a write has failed
+}
+
+// newDeadlineWriter replaces the deadline that the HTTP server has for the whole reply by
+// one for each write. A test without a connection has no deadlines.
+func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
+	b := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
+	b.clearDeadline()
+	return b
+}
+
+func (b *deadlineWriter) setDeadline()   { _ = b.control.SetWriteDeadline(time.Now().Add(b.limit)) }
+func (b *deadlineWriter) clearDeadline() { _ = b.control.SetWriteDeadline(time.Time{}) }
+
+// Write implements [http.ResponseWriter].
+func (b *deadlineWriter) Write(p []byte) (n int, err error) {
+	b.beforeWrite()
+	defer b.clearDeadline()
+	for err == nil && n < len(p) {
+		b.setDeadline()
+		var took int
+		took, err = b.ResponseWriter.Write(p[n:min(len(p), n+writePiece)])
+		n += took
+	}
+	if err != nil {
+		b.failed.Store(true)
+	}
+	return n, err
+}
+
+// FlushError implements the interface of [http.ResponseController].
+func (b *deadlineWriter) FlushError() error {
+	b.setDeadline()
+	defer b.clearDeadline()
+	err := b.control.Flush()
+	if errors.Is(err, http.ErrNotSupported) {
+		return err // nothing is buffered
+	}
+	if err != nil {
+		b.failed.Store(true)
+	}
+	return err
+}
+
+// Flush implements [http.Flusher].
+func (b *deadlineWriter) Flush() { _ = b.FlushError() }
+
+// Unwrap implements the interface of [http.ResponseController].
+func (b *deadlineWriter) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+
+// flushed sends what is buffered and reports whether all writes have succeeded.
+func (b *deadlineWriter) flushed() bool {
+	_ = b.FlushError()
+	return !b.failed.Load()
+}
+
+// endTime bounds what the HTTP server writes after the handler: the last bytes of a flushed
+// reply. It is longer than a connection may be idle, because it stays in force until the
+// next reply sets its own.
+const endTime = 5 * time.Minute
+
+func (b *deadlineWriter) finish() { _ = b.control.SetWriteDeadline(time.Now().Add(endTime)) }

@@ -1,0 +1,76 @@
+package mcpserver
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// stateTime is how long the client may take to show the page of an ask.
+const stateTime = 10 * time.Minute
+
+// errState is returned for a requestState that has a wrong signature, belongs to another
+// agent or call, or has expired.
+var errState = errors.New("this requestState is not valid, or has expired; call the tool again without it")
+
+// A signer signs values that clients keep for the server.
+type signer []byte
+
+// A state is what a client sends back after it has shown a page. The signature also covers
+// the agent and the call.
+type state struct {
+	Ask     string `json:"ask"`
+	Expires int64  `json:"expires"` // Unix time
+}
+
+// newState returns the requestState of a call.
+func (s signer) newState(name, base, ask string, now time.Time) string {
+	return s.sign(state{ask, now.Add(stateTime).Unix()}, "state", name, base)
+}
+
+// parseState returns the id of the ask in a requestState.
+func (s signer) parseState(text, name, base string, now time.Time) (string, error) {
+	var st state
+	if !s.verify(text, &st, "state", name, base) || now.Unix() >= st.Expires {
+		return "", errState
+	}
+	return st.Ask, nil
+}
+
+// A session is the content of a session id. Only the client stores it, so it survives a
+// restart.
+type session struct {
+	Random string `json:"random"`
+	Client string `json:"client"`
+}
+
+// sign returns a value with a signature for this use.
+func (s signer) sign(v any, use ...string) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only for a type of this file that cannot be marshalled
+	}
+	body := base64.RawURLEncoding.EncodeToString(raw)
+	return body + "." + s.mac(body, use)
+}
+
+// verify reads the value of a signed text. It reports whether the signature is valid for
+// this use.
+func (s signer) verify(text string, into any, use ...string) bool {
+	body, sum, _ := strings.Cut(text, ".")
+	if !hmac.Equal([]byte(sum), []byte(s.mac(body, use))) {
+		return false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(body)
+	return err == nil && json.Unmarshal(raw, into) == nil
+}
+
+func (s signer) mac(body string, use []string) string {
+	h := hmac.New(sha256.New, s)
+	h.Write([]byte(digest(append([]string{"askback mcp", body}, use...)...)))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
