@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 // announcePause is the time between two tries to say who serves here.
@@ -25,7 +26,7 @@ func (h *holder) announce(s instance.Server) error {
 		log.Warn("the disk is full: commands on this machine do not find this server until there is room", "error", err)
 	}
 	h.later.Go(func() {
-		for errors.Is(err, syscall.ENOSPC) && instance.Pause(h.at.closing, announcePause) == nil {
+		for errors.Is(err, syscall.ENOSPC) && pause.For(h.at.closing, announcePause) == nil {
 			err = h.desk.place.Announce(s)
 		}
 		if log := h.desk.serve.log; log != nil && h.at.closing.Err() == nil {

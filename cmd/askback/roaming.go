@@ -9,6 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 // roaming is a seat that outlives the server it is at: a call that got lost is
@@ -35,7 +36,7 @@ func call[T any](ctx context.Context, r roaming, what func(context.Context, askb
 		if !r.desk.patient(err, begun) {
 			return out, err
 		}
-		if err := instance.Pause(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
+		if err := pause.For(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
 			return out, err
 		}
 	}
@@ -103,7 +104,7 @@ func (r roaming) Wait(ctx context.Context, id string) (askback.Ask, error) {
 		if a, err = r.Get(ctx, id); err != nil || a.Settled() {
 			return a, err
 		}
-		if err := instance.Pause(ctx, after); err != nil {
+		if err := pause.For(ctx, after); err != nil {
 			return a, err
 		}
 	}

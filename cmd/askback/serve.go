@@ -16,6 +16,7 @@ import (
 	"github.com/askback/askback/internal/gctune"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/pause"
 	"github.com/askback/askback/internal/serverlog"
 	"github.com/askback/askback/terminal"
 )
@@ -193,7 +194,7 @@ func (d *desk) handedOver(ctx context.Context, s instance.Server) (*instance.Loc
 		if now, ok := d.place.Last(); ok && now.Instance != s.Instance {
 			return nil, nil
 		}
-		if err := instance.Pause(ctx, 2*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 2*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

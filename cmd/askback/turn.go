@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 // turnPause is the time between two looks at whether a terminal is free.
@@ -48,7 +49,7 @@ func (p *prompt) turn(ctx context.Context) error {
 		case !waited:
 			say(p.io.err, "another question is open in this terminal; "+p.id+" waits for its turn")
 		}
-		if err := instance.Pause(ctx, turnPause); err != nil {
+		if err := pause.For(ctx, turnPause); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/askback/askback/internal/pause"
 )
 
 // A Place is a database file together with its lock file and its server.json.
@@ -175,22 +177,10 @@ func (l *check) wait(ctx context.Context) (proved bool, err error) {
 		}
 		l.stop()
 		l.proof = nil
-		return false, Pause(ctx, searchPause)
+		return false, pause.For(ctx, searchPause)
 	case <-next.C:
 		return false, nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
-	}
-}
-
-// Pause waits for d. It returns the cause of ctx if that ends first.
-func Pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
 	}
 }

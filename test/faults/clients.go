@@ -9,7 +9,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 // Numbers of clients. There are far more agents than people, so that most
@@ -302,7 +302,7 @@ func (p *person) act(ctx context.Context) {
 	dice := p.rand.IntN(100)
 	switch {
 	case at.id == "":
-		_ = instance.Pause(ctx, retryPause) // no ask yet
+		_ = pause.For(ctx, retryPause) // no ask yet
 		return
 	case dice < 70:
 		p.last = p.answer(ctx, at.id)

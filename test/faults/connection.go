@@ -10,6 +10,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 // retryPause is the pause before a call is retried.
@@ -74,7 +75,7 @@ func call[T any](ctx context.Context, l *connection, token string, what func(con
 		default:
 			return out, retried, err
 		}
-		if err := instance.Pause(ctx, retryPause); err != nil {
+		if err := pause.For(ctx, retryPause); err != nil {
 			return out, retried, err
 		}
 	}

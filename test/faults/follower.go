@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 const (
@@ -155,7 +156,7 @@ func (f *follower) run(ctx context.Context) {
 		}
 		if err != nil {
 			f.conn.reset(s)
-			_ = instance.Pause(ctx, retryPause)
+			_ = pause.For(ctx, retryPause)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 const (
@@ -109,7 +110,7 @@ func (o *serverTest) kill(ctx context.Context, n int) error {
 		case 1, 2:
 			err = o.killWhileAllWait(ctx)
 		default:
-			err = o.serve(ctx, func() { _ = instance.Pause(ctx, randomDuration(o.rand, maxServeTime)) })
+			err = o.serve(ctx, func() { _ = pause.For(ctx, randomDuration(o.rand, maxServeTime)) })
 		}
 		if err == nil {
 			err = o.check(ctx)
@@ -158,7 +159,7 @@ func (o *serverTest) killWhileAllWait(ctx context.Context) error {
 	goOn := o.clientPool.pause()
 	err := o.serve(ctx, func() {
 		o.until(ctx, func() bool { return o.clientPool.waiting() == agentCount })
-		_ = instance.Pause(ctx, randomDuration(o.rand, maxServeTime/8))
+		_ = pause.For(ctx, randomDuration(o.rand, maxServeTime/8))
 	})
 	then := o.clientPool.agentStates()
 	goOn()
@@ -180,7 +181,7 @@ func (o *serverTest) until(ctx context.Context, so func() bool) {
 	ctx, stop := context.WithTimeout(ctx, outcomeTimeout)
 	defer stop()
 	for ctx.Err() == nil && o.clientPool.ok() && !so() {
-		_ = instance.Pause(ctx, retryPause)
+		_ = pause.For(ctx, retryPause)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
 )
 
 const (
@@ -120,7 +121,7 @@ func (s *streamTest) write(ctx context.Context, n int, follow func()) error {
 }
 
 func (s *streamTest) while(ctx context.Context) {
-	_ = instance.Pause(ctx, randomDuration(s.rand, maxServeTimeStreams))
+	_ = pause.For(ctx, randomDuration(s.rand, maxServeTimeStreams))
 }
 
 // serve starts a server, calls during, and kills the server.
@@ -235,7 +236,7 @@ func (s *streamTest) until(ctx context.Context, so func(*record) bool) {
 		case time.Now().After(limit):
 			s.bad = append(s.bad, violated(lost, "%s received no event for %s", missing, stallTimeout))
 		}
-		_ = instance.Pause(ctx, retryPause)
+		_ = pause.For(ctx, retryPause)
 	}
 }
 
