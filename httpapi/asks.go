@@ -59,18 +59,16 @@ func (c *call) waitParam() (time.Duration, error) {
 // stops. It returns the ask in its current state.
 func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
 	if d == 0 {
-		return c.seat.Get(c.r.Context(), id)
+		return c.client.Get(c.r.Context(), id)
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), d)
 	defer cancel()
 	defer context.AfterFunc(c.h.stopping, cancel)()
-	a, err := c.seat.Wait(ctx, id)
+	a, err := c.client.Wait(ctx, id)
 	if err != nil && (ctx.Err() == nil || c.r.Context().Err() != nil || a.ID == "") {
 		return a, err
 	}
-	// The token may have been revoked meanwhile.
-	_, err = c.h.gate.Authenticate(context.WithoutCancel(ctx), c.secret)
-	return a, err
+	return a, c.reauthenticate(context.WithoutCancel(ctx))
 }
 
 func (c *call) ask() error {
@@ -88,7 +86,7 @@ func (c *call) ask() error {
 		}
 		r.Key = header
 	}
-	a, err := c.seat.Ask(c.r.Context(), r)
+	a, err := c.client.Ask(c.r.Context(), r)
 	if errors.Is(err, askback.ErrEnded) {
 		p := problemOf(err)
 		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " is over; begin another: name a new session_key"
@@ -101,7 +99,7 @@ func (c *call) ask() error {
 	if a.Repeated {
 		status = http.StatusOK
 	}
-	c.body, r = nil, askback.Request{} // nothing of it is hookReply while it waits
+	c.body, r = nil, askback.Request{} // so that a waiting call does not hold them
 	if wait > 0 && !a.Settled() {
 		// The ask exists, so an error of waiting is not returned.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
@@ -149,7 +147,7 @@ func (c *call) list() error {
 	default:
 		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked is true or false", Fix: "unacked=true"}}
 	}
-	page, err := c.seat.List(c.r.Context(), q)
+	page, err := c.client.List(c.r.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -177,7 +175,7 @@ func (c *call) answer() error {
 	if err != nil {
 		return err
 	}
-	return c.replySettled(c.seat.Answer(c.r.Context(), c.id(), answer))
+	return c.replySettled(c.client.Answer(c.r.Context(), c.id(), answer))
 }
 
 func (c *call) decline() error {
@@ -185,7 +183,7 @@ func (c *call) decline() error {
 	if err != nil {
 		return err
 	}
-	return c.replySettled(c.seat.Decline(c.r.Context(), c.id(), reason))
+	return c.replySettled(c.client.Decline(c.r.Context(), c.id(), reason))
 }
 
 func (c *call) cancel() error {
@@ -193,14 +191,14 @@ func (c *call) cancel() error {
 	if err != nil {
 		return err
 	}
-	return c.replySettled(c.seat.Cancel(c.r.Context(), c.id(), reason))
+	return c.replySettled(c.client.Cancel(c.r.Context(), c.id(), reason))
 }
 
 func (c *call) claim() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	return c.replySettled(c.seat.Claim(c.r.Context(), c.id()))
+	return c.replySettled(c.client.Claim(c.r.Context(), c.id()))
 }
 
 func (c *call) consume() error {
@@ -208,7 +206,7 @@ func (c *call) consume() error {
 	if err != nil {
 		return err
 	}
-	a, err := c.seat.Consume(c.r.Context(), c.id(), digest)
+	a, err := c.client.Consume(c.r.Context(), c.id(), digest)
 	if err != nil {
 		return err
 	}
@@ -219,7 +217,7 @@ func (c *call) ack() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	a, err := c.seat.Ack(c.r.Context(), c.id())
+	a, err := c.client.Ack(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}
@@ -227,7 +225,7 @@ func (c *call) ack() error {
 }
 
 func (c *call) draft() error {
-	draft, err := c.seat.Draft(c.r.Context(), c.id())
+	draft, err := c.client.Draft(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}
@@ -241,7 +239,7 @@ func (c *call) saveDraft() error {
 	if _, err := jcs.Parse(c.body); err != nil {
 		return err
 	}
-	if err := c.seat.SaveDraft(c.r.Context(), c.id(), c.body); err != nil {
+	if err := c.client.SaveDraft(c.r.Context(), c.id(), c.body); err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)

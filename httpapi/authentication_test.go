@@ -17,24 +17,26 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// doubtfulGate is a gate whose Authenticate fails with an error of the store after it
-// accepted letIn requests.
-type doubtfulGate struct {
+// limitedAuthenticator is an Authenticator whose Authenticate fails with an error of the
+// store after some calls.
+type limitedAuthenticator struct {
 	*engine.Engine
-	letIn atomic.Int64 // how many more requests it accepts; negative: all
+	left  atomic.Int64 // how many more calls succeed; negative: all
+	calls atomic.Int64
 }
 
-func (g *doubtfulGate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
-	if n := g.letIn.Load(); n == 0 || n > 0 && g.letIn.Add(-1) < 0 {
+func (g *limitedAuthenticator) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	g.calls.Add(1)
+	if n := g.left.Load(); n == 0 || n > 0 && g.left.Add(-1) < 0 {
 		return askback.Principal{}, askback.ErrBusy
 	}
 	return g.Engine.Authenticate(ctx, secret)
 }
 
-func newDoubtfulGate(t *testing.T) (*fixture, *doubtfulGate) {
+func newLimitedAuthenticator(t *testing.T) (*fixture, *limitedAuthenticator) {
 	t.Helper()
-	g := &doubtfulGate{Engine: engine.New(memstore.New(), nil)}
-	g.letIn.Store(-1)
+	g := &limitedAuthenticator{Engine: engine.New(memstore.New(), nil)}
+	g.left.Store(-1)
 	w := &fixture{t: t, engine: g.Engine, handler: httpapi.NewHandler(g, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
 	w.server = httptest.NewServer(checkTraffic(t, w.handler))
 	t.Cleanup(func() {
@@ -49,21 +51,21 @@ func newDoubtfulGate(t *testing.T) (*fixture, *doubtfulGate) {
 // be checked.
 func TestStreamEndsWhenTokenCannotBeChecked(t *testing.T) {
 	for name, c := range map[string]struct {
-		pulse time.Duration
-		event bool
+		heartbeat time.Duration
+		event     bool
 	}{"at an event": {time.Hour, true}, "at a heartbeat": {10 * time.Millisecond, false}} {
-		w, g := newDoubtfulGate(t)
-		w.handler.SetHeartbeat(c.pulse, time.Minute)
+		w, g := newLimitedAuthenticator(t)
+		w.handler.SetHeartbeat(c.heartbeat, time.Minute)
 		run := w.startSession("run")
 		in, conn := w.stream(limitedContext(t), "/api/v1/sessions/"+run.ID+"/events", ana)
 		until(t, in, "event: snapshot", 1)
-		g.letIn.Store(0)
+		g.left.Store(0)
 		if c.event {
 			w.postMessage(run.ID, "secret plans")
 		}
 		rest, err := io.ReadAll(in)
 		if err != nil || !strings.Contains(string(rest), "retry: ") || strings.Contains(string(rest), "secret plans") {
-			t.Errorf("%s: got %q, %v; want the end with a time to come back, and no event", name, rest, err)
+			t.Errorf("%s: got %q, %v; want the end with a retry time, and no event", name, rest, err)
 		}
 		conn.Close()
 	}
@@ -72,7 +74,7 @@ func TestStreamEndsWhenTokenCannotBeChecked(t *testing.T) {
 // If the token cannot be checked before the header was sent, the reply has an error
 // status.
 func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
-	w, g := newDoubtfulGate(t)
+	w, g := newLimitedAuthenticator(t)
 	w.handler.SetHeartbeat(10*time.Millisecond, time.Minute)
 	run := w.startSession("run")
 	cursor := ""
@@ -84,7 +86,7 @@ func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
 		break
 	}
 	secret := w.token(ana)
-	g.letIn.Store(1) // for the request, but not for its first event
+	g.left.Store(1) // for the request, but not for its first event
 	r, err := http.NewRequestWithContext(limitedContext(t), "GET", w.server.URL+"/api/v1/sessions/"+run.ID+"/events?after="+cursor, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,13 +104,13 @@ func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
 
 // A hook gets no decision if its token cannot be checked.
 func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
-	for name, pulse := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
-		w, g := newDoubtfulGate(t)
-		w.handler.SetHeartbeat(pulse, time.Minute)
+	for name, heartbeat := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
+		w, g := newLimitedAuthenticator(t)
+		w.handler.SetHeartbeat(heartbeat, time.Minute)
 		conn := w.dialHook("", runsBash)
 		w.open(1, askback.Pending)
-		g.letIn.Store(0)
-		if pulse == time.Hour {
+		g.left.Store(0)
+		if heartbeat == time.Hour {
 			a := w.open(1, askback.Pending)[0]
 			if _, err := w.engine.As(ana).Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
 				t.Fatal(err)
@@ -121,6 +123,22 @@ func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 		raw, err := io.ReadAll(res.Body) // an error means that the server aborted the reply, which is no decision
 		if strings.Contains(string(raw), "allow") || res.StatusCode == http.StatusNoContent || err == nil && res.StatusCode == http.StatusOK {
 			t.Errorf("%s: got %d %s, want no decision", name, res.StatusCode, raw)
+		}
+	}
+}
+
+// A request is authenticated once, unless its body is slow.
+func TestRequestIsAuthenticatedOnce(t *testing.T) {
+	w, g := newLimitedAuthenticator(t)
+	for slowBody, want := range map[time.Duration]int64{time.Hour: 1, 0: 2} {
+		w.handler.SetSlowBody(slowBody)
+		secret := w.token(bot)
+		before := g.calls.Load()
+		if got := w.send("POST", "/api/v1/asks", secret, `{"question": "Which?"}`); got.status != http.StatusCreated {
+			t.Fatalf("got %d %s, want 201", got.status, got.body)
+		}
+		if got := g.calls.Load() - before; got != want {
+			t.Errorf("a body of %s is slow: authenticated %d times, want %d", slowBody, got, want)
 		}
 	}
 }

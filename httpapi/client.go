@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // A Client is an [askback.Client] at a server, for the principal of a token. Its
@@ -197,7 +198,7 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 			continue
 		}
 		// A proxy or a busy server replied without waiting.
-		if backOff(ctx, early) != nil {
+		if pause.For(ctx, min(longestPollPause, 50*time.Millisecond<<min(early-1, 6))) != nil {
 			return c.lastState(ctx, id, last)
 		}
 	}
@@ -206,21 +207,9 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 const (
 	// shortPoll is the duration below which a poll counts as one that did not wait.
 	shortPoll = time.Second
-	// pollPause is the longest pause after polls that did not wait.
-	pollPause = 2 * time.Second
+	// longestPollPause is the longest pause after polls that did not wait.
+	longestPollPause = 2 * time.Second
 )
-
-// backOff waits after the n-th consecutive poll that did not wait.
-func backOff(ctx context.Context, n int) error {
-	t := time.NewTimer(min(pollPause, 50*time.Millisecond<<min(n-1, 6)))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
-}
 
 // poll sends one request that waits for the ask, until the deadline of ctx if that is
 // earlier than pollTime.
@@ -329,34 +318,6 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	}
 	_, _, err := c.do(ctx, request{method: "PUT", path: askPath(id, "draft"), body: draft}, nil)
 	return err
-}
-
-// Tokens implements [askback.Tokens].
-func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
-	var list tokenList
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/tokens"}, &list)
-	return list.Items, err
-}
-
-// CreateToken implements [askback.Tokens].
-func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	var out createdToken
-	_, _, err := c.do(ctx, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
-	return out.Token, out.Secret, err
-}
-
-// RevokeToken implements [askback.Tokens].
-func (c *Client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	var out askback.Token
-	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)}, &out)
-	return out, err
-}
-
-// LoginSecret implements [askback.Tokens].
-func (c *Client) LoginSecret(ctx context.Context) (string, error) {
-	var link loginLink
-	_, _, err := c.do(ctx, request{method: "POST", path: base + "/logins"}, &link)
-	return link.Secret, err
 }
 
 // Yield asks the server to hand its local database over.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/pause"
 )
 
 // Events implements [askback.Events]. It reconnects with the last cursor when the
@@ -67,18 +68,11 @@ const (
 func (s *stream) backOff(ctx context.Context, why error) error {
 	longest := max(s.client.pause, s.retry) << min(s.failures, 6)
 	s.failures++
-	pause := rand.N(min(longest, lastPause)) + time.Millisecond
-	if refused, ok := errors.AsType[*askback.RetryError](why); ok {
-		pause += refused.After
+	d := rand.N(min(longest, lastPause)) + time.Millisecond
+	if retry, ok := errors.AsType[*askback.RetryError](why); ok {
+		d += retry.After
 	}
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return pause.For(ctx, d)
 }
 
 // silenceTime is how long a connection may have no traffic. The server sends a

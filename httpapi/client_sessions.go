@@ -41,8 +41,8 @@ type wireTodos struct {
 	Todos []askback.Todo `json:"todos"`
 }
 
-// tellRequest returns the request for an input to a session.
-func tellRequest(id string, t askback.Command) (request, error) {
+// commandRequest returns the request for an input to a session.
+func commandRequest(id string, t askback.Command) (request, error) {
 	at := func(what string) string { return base + sessionPath(id, what) }
 	switch t := t.(type) {
 	case askback.SendMessage:
@@ -107,7 +107,7 @@ func (c *Client) Send(ctx context.Context, id string, t askback.Command) (askbac
 		return askback.Session{}, err
 	}
 	var out askback.Session
-	r, err := tellRequest(id, t)
+	r, err := commandRequest(id, t)
 	if err == nil {
 		_, _, err = c.do(ctx, r, &out)
 	}

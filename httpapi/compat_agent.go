@@ -34,7 +34,7 @@ func (c *call) agentQuestions() error {
 // agentAnswer serves POST /agent/answer/{session_id}. A second answer changes nothing
 // and gets "already_answered", not an error.
 func (c *call) agentAnswer() error {
-	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
+	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
 	}
 	found, now, err := c.answerText(c.id())
@@ -57,7 +57,7 @@ func (c *call) agentAnswer() error {
 
 // agentLate replies to an answer for an ask that was settled before.
 func (c *call) agentLate(a askback.Ask) error {
-	s, err := c.seat.Session(c.r.Context(), c.id())
+	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *call) agentLate(a askback.Ask) error {
 
 // agentSession serves GET /agent/session/{session_id}.
 func (c *call) agentSession() error {
-	s, err := c.seat.Session(c.r.Context(), c.id())
+	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 		}
 		return string(s.Result), nil
 	}
-	for seat := c.seat; seat != nil; {
-		if said, ok := seat.(lastSayer); ok {
+	for seat := c.client; seat != nil; {
+		if said, ok := seat.(lastMessager); ok {
 			return said.LastSaid(c.r.Context(), s.ID)
 		}
 		outer, ok := seat.(interface{ Unwrap() askback.Client })
@@ -105,7 +105,7 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 		}
 		seat = outer.Unwrap()
 	}
-	page, err := c.seat.Messages(c.r.Context(), s.ID, "", askback.MaxLimit)
+	page, err := c.client.Messages(c.r.Context(), s.ID, "", askback.MaxLimit)
 	last := ""
 	for _, m := range page.Items {
 		if m.Role == askback.RoleAssistant {
@@ -115,8 +115,8 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 	return last, err
 }
 
-// A lastSayer is a seat that returns the last message of a session without reading
+// A lastMessager is a seat that returns the last message of a session without reading
 // all of them.
-type lastSayer interface {
+type lastMessager interface {
 	LastSaid(ctx context.Context, session string) (string, error)
 }

@@ -13,7 +13,7 @@ import (
 // respond serves POST /conversations/{id}/respond. The body names each question by its
 // text, which shows that the client has read it.
 func (c *call) respond() error {
-	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
+	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
 	}
 	if _, err := jcs.Parse(c.body); err != nil {
@@ -35,7 +35,7 @@ func (c *call) respond() error {
 		return whichAsk([]string{ask.ID}, "an approval names what it approves, and this body names only what an agent said of it: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
-	settled, err := c.seat.Answer(c.r.Context(), ask.ID, answer)
+	settled, err := c.client.Answer(c.r.Context(), ask.ID, answer)
 	return badRequest(c.replySettled(settled, err))
 }
 
@@ -95,7 +95,7 @@ const maxPages = 8
 func (c *call) asksOf(ctx context.Context, q askback.Query, enough int) (out []askback.Ask, err error) {
 	q.Limit = askback.MaxLimit
 	for range maxPages {
-		page, err := c.seat.List(ctx, q)
+		page, err := c.client.List(ctx, q)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ func (c *call) dialectAsk() error {
 	}
 	r := said.Request
 	r.Key = c.r.Header.Get("Idempotency-Key")
-	a, err := c.seat.Ask(c.r.Context(), r)
+	a, err := c.client.Ask(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (c *call) dialectAsk() error {
 	result, err := said.Result(a)
 	if err == nil && a.Kind == askback.Confirm && a.Outcome.Approved() {
 		// The client runs the tool when it gets this reply, so the approval is consumed now.
-		if _, err := c.seat.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
+		if _, err := c.client.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	case t.QuestionID == "" && found.Kind == askback.Confirm && answer.Decision != askback.Deny:
 		return found, found, unnamedApproval(found.ID) // it may be meant for another one, just settled
 	}
-	now, err = c.seat.Answer(c.r.Context(), found.ID, answer)
+	now, err = c.client.Answer(c.r.Context(), found.ID, answer)
 	return found, now, err
 }
 
@@ -53,7 +53,7 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 		}
 		return compat.Latest(open)
 	}
-	a, err := c.seat.Get(c.r.Context(), t.QuestionID)
+	a, err := c.client.Get(c.r.Context(), t.QuestionID)
 	if err == nil && a.SessionID != session {
 		err = askback.ErrNotFound
 	}
@@ -81,7 +81,7 @@ func (c *call) sessionAnswer() error {
 // pendingQuestion serves GET /sessions/{id}/pending-question. It returns the oldest open
 // ask.
 func (c *call) pendingQuestion() error {
-	if _, err := c.seat.Session(c.r.Context(), c.id()); err != nil {
+	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
 	}
 	open, err := c.asksOf(c.r.Context(), askback.Query{SessionID: c.id()}, 1)
@@ -94,7 +94,7 @@ func (c *call) pendingQuestion() error {
 // resumeContext replies with the asks of a session that were settled since the last
 // resume, as text for the agent (docs/wire.md §6).
 func (c *call) resumeContext() error {
-	s, err := c.seat.Session(c.r.Context(), c.id())
+	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ type watchedGate struct {
 	letIn  chan struct{}
 }
 
-// Authenticate implements [httpapi.Gate].
+// Authenticate implements [httpapi.Authenticator].
 func (g *watchedGate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	who, err := g.Engine.Authenticate(ctx, secret)
 	if err == nil && secret == g.secret {

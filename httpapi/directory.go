@@ -25,7 +25,7 @@ func nilIfEmpty[T any](all []T) []T {
 }
 
 func (c *call) people() error {
-	people, err := c.seat.People(c.r.Context())
+	people, err := c.client.People(c.r.Context())
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (c *call) people() error {
 func (c *call) groups() error { return c.reply(http.StatusOK, itemsOf[string](nil)) }
 
 func (c *call) agents() error {
-	agents, err := c.seat.Agents(c.r.Context())
+	agents, err := c.client.Agents(c.r.Context())
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (c *call) agents() error {
 }
 
 func (c *call) stats() error {
-	s, err := c.seat.Stats(c.r.Context())
+	s, err := c.client.Stats(c.r.Context())
 	if err != nil {
 		return err
 	}

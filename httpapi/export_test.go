@@ -74,8 +74,8 @@ func Sentinels() map[string]int {
 const TypePrefix = typePrefix
 
 // SetHeartbeat sets the time between heartbeats and the write timeout of frames.
-func (h *Handler) SetHeartbeat(pulse, frameTime time.Duration) {
-	h.heartbeatTime, h.frameTime = pulse, frameTime
+func (h *Handler) SetHeartbeat(heartbeat, frameTime time.Duration) {
+	h.heartbeatTime, h.frameTime = heartbeat, frameTime
 }
 
 // FillLarge blocks the parsing of large events until release is called.
@@ -98,3 +98,6 @@ func Document() ([]byte, error) {
 	d, err := describeWire(Options{})
 	return d.document, err
 }
+
+// SetSlowBody sets how long a body may take before the client is authenticated again.
+func (h *Handler) SetSlowBody(d time.Duration) { h.slowBodyTime = d }

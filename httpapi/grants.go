@@ -18,7 +18,7 @@ func (c *call) grants() error {
 	default:
 		return askback.Invalid{{Pointer: "?ended", Detail: "ended is true or false", Fix: "ended=true"}}
 	}
-	page, err := c.seat.Grants(c.r.Context(), q)
+	page, err := c.client.Grants(c.r.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (c *call) grants() error {
 }
 
 func (c *call) revokeGrant() error {
-	g, err := c.seat.Revoke(c.r.Context(), c.id())
+	g, err := c.client.Revoke(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}

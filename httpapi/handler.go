@@ -27,14 +27,14 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// A Gate authenticates requests.
-type Gate interface {
+// An Authenticator authenticates requests.
+type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
-	// As returns the seat of a principal.
+	// As returns the client of a principal.
 	As(askback.Principal) askback.Client
 	// May returns [askback.ErrForbidden] if principals of this kind may never do an
-	// action. The seat also checks the permission for each ask.
+	// action. The client also checks the permission for each ask.
 	May(askback.Principal, askback.Action) error
 }
 
@@ -60,33 +60,33 @@ type Options struct {
 
 // A Handler serves the routes of this package. Make one with [NewHandler].
 type Handler struct {
-	gate    Gate
+	auth    Authenticator
 	options Options
 	log     *slog.Logger
 	mux     *http.ServeMux
 	cross   *http.CrossOriginProtection
 	streams streams
 	hooks   claudehook.Runner // the hook calls in progress
-	large   chan struct{}      // semaphore: one entry for each large event being parsed
+	large   chan struct{}     // semaphore: one entry for each large event being parsed
 	// description returns the OpenAPI document; the first call makes it.
 	description func() (description, error)
 	// Copies of the constants, which tests change.
-	heartbeatTime, frameTime time.Duration
+	heartbeatTime, frameTime, slowBodyTime time.Duration
 	// stopping is cancelled by Stop.
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
 // NewHandler returns a handler. It starts no goroutine.
-func NewHandler(g Gate, o *Options) *Handler {
+func NewHandler(a Authenticator, o *Options) *Handler {
 	if o == nil {
 		o = &Options{}
 	}
-	h := &Handler{gate: g, options: *o, log: o.Log, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	h := &Handler{auth: a, options: *o, log: o.Log, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
 	}
-	h.heartbeatTime, h.frameTime = heartbeatTime, frameTime
+	h.heartbeatTime, h.frameTime, h.slowBodyTime = heartbeatTime, frameTime, slowBodyTime
 	h.large = make(chan struct{}, maxLarge)
 	h.stopping, h.stop = context.WithCancel(context.Background())
 	h.description = sync.OnceValues(func() (description, error) { return describeWire(h.options) })
@@ -110,11 +110,11 @@ type call struct {
 	h    *Handler
 	w    http.ResponseWriter
 	r    *http.Request
-	who  askback.Principal
-	seat askback.Client
 	body []byte
 
-	secret string // the credential of the request
+	principal askback.Principal
+	client    askback.Client // of the principal
+	secret    string         // the credential of the request
 }
 
 // wrap returns a handler for a route. It authenticates the request and reads its body,
@@ -145,6 +145,7 @@ func (h *Handler) wrap(rt route) http.Handler {
 	})
 }
 
+// prepare checks the query, authenticates the client, and reads the body.
 func (c *call) prepare(rt route) error {
 	if err := c.checkQuery(rt.doc.Query); err != nil || rt.open {
 		return err
@@ -154,40 +155,54 @@ func (c *call) prepare(rt route) error {
 		return askback.ErrStopping
 	}
 	if err := c.h.cross.Check(c.r); err != nil {
-		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin may not do that"}
+		return problem{Status: http.StatusForbidden, Type: "cross-origin", Detail: "a page of another origin must not send this request"}
 	}
+	if err := c.authenticate(rt); err != nil {
+		return err
+	}
+	begun := time.Now()
+	if err := c.readBody(rt.limit); err != nil || time.Since(begun) < c.h.slowBodyTime {
+		return err
+	}
+	return c.reauthenticate(c.r.Context())
+}
+
+// slowBodyTime is how long a body may take to arrive before the client is authenticated
+// again, because its token may have been revoked in the meantime.
+const slowBodyTime = 100 * time.Millisecond
+
+// authenticate sets the principal of the request. It returns an error if that may never
+// use the route.
+func (c *call) authenticate(rt route) error {
 	secret, browser := credential(c.r)
-	who, err := c.h.gate.Authenticate(c.r.Context(), secret)
+	p, err := c.h.auth.Authenticate(c.r.Context(), secret)
 	if err != nil {
 		return err
 	}
-	if err := c.authorize(who, rt); err != nil {
+	err = c.h.auth.May(p, rt.action)
+	if err != nil && rt.or != "" {
+		err = c.h.auth.May(p, rt.or)
+	}
+	if err != nil {
 		return err
 	}
 	// Browsers send a cookie to every port of its host, so another program may have
 	// read it. It is accepted only as a cookie, and only for what pages need.
-	if !browser && who.Channel == askback.ChannelWeb {
+	if !browser && p.Channel == askback.ChannelWeb {
 		return askback.ErrUnauthorized
 	}
 	if browser && (rt.action == askback.ActTokens || rt.action == askback.ActTokenList || rt.action == askback.ActYield) {
 		return askback.ErrForbidden
 	}
-	c.who, c.secret = who, secret
-	c.seat = c.h.gate.As(who)
-	if err := c.readBody(rt.limit); err != nil || c.r.ContentLength == 0 {
-		return err
-	}
-	// The token may have been revoked while the body was read.
-	_, err = c.h.gate.Authenticate(c.r.Context(), secret)
-	return err
+	c.principal, c.secret, c.client = p, secret, c.h.auth.As(p)
+	return nil
 }
 
-// authorize returns [askback.ErrForbidden] if a principal may never use a route.
-func (c *call) authorize(who askback.Principal, rt route) error {
-	err := c.h.gate.May(who, rt.action)
-	if err != nil && rt.or != "" {
-		err = c.h.gate.May(who, rt.or)
-	}
+// reauthenticate returns an error if the token of the request is no longer valid, or if
+// that cannot be checked. It is called whenever time has passed: after a slow body, after
+// a wait, at each heartbeat and for each event.
+func (c *call) reauthenticate(ctx context.Context) error {
+	_, err := c.h.auth.Authenticate(ctx, c.secret)
 	return err
 }
 
@@ -241,9 +256,9 @@ func (c *call) readBody(limit int64) error {
 	case errors.As(err, &large) && limit == 0:
 		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "this request has no body"}
 	case errors.As(err, &large):
-		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: fmt.Sprintf("the body has more than %d bytes, as many as this request may have", limit)}
+		return problem{Status: http.StatusRequestEntityTooLarge, Type: "too-large", Detail: fmt.Sprintf("the body has more than %d bytes, the limit of this request", limit)}
 	case err != nil:
-		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "the body did not come whole"}
+		return problem{Status: http.StatusBadRequest, Type: "body", Detail: "the body is incomplete"}
 	}
 	c.body = raw
 	if len(raw) == 0 {
@@ -271,11 +286,11 @@ func (c *call) reply(status int, v any) error {
 }
 
 // text writes plain text.
-func (c *call) text(said string) error {
+func (c *call) text(text string) error {
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime))
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	c.w.WriteHeader(http.StatusOK)
-	if _, err := io.WriteString(c.w, said); err != nil {
+	if _, err := io.WriteString(c.w, text); err != nil {
 		c.h.log.Debug("a reply did not arrive", "error", err)
 	}
 	return nil

@@ -8,65 +8,6 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// createdToken is a new token with its secret, which is never returned again.
-type createdToken struct {
-	Token  askback.Token `json:"token"`
-	Secret string        `json:"secret"`
-}
-
-type tokenList struct {
-	Items      []askback.Token `json:"items"`
-	NextCursor *string         `json:"next_cursor"`
-}
-
-func (c *call) tokens() error {
-	tokens, err := c.seat.Tokens(c.r.Context())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, tokenList{Items: append([]askback.Token{}, tokens...)})
-}
-
-func (c *call) createToken() error {
-	r, err := decode.TokenRequest(c.body)
-	if err != nil {
-		return err
-	}
-	t, secret, err := c.seat.CreateToken(c.r.Context(), r)
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusCreated, createdToken{t, secret})
-}
-
-func (c *call) revokeToken() error {
-	t, err := c.seat.RevokeToken(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, t)
-}
-
-type loginLink struct {
-	Secret string `json:"secret"`
-	URL    string `json:"url,omitempty"`
-}
-
-func (c *call) login() error {
-	if err := decode.Nothing(c.body); err != nil {
-		return err
-	}
-	secret, err := c.seat.LoginSecret(c.r.Context())
-	if err != nil {
-		return err
-	}
-	link := loginLink{Secret: secret}
-	if c.h.options.PublicURL != "" {
-		link.URL = c.h.options.PublicURL + "/login?secret=" + secret
-	}
-	return c.reply(http.StatusCreated, link)
-}
-
 // yield makes this process release its local database, if it can.
 func (c *call) yield() error {
 	if err := decode.Nothing(c.body); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// dialectRoutes are the routes in the formats of other programs (docs/wire.md §3).
-var dialectRoutes = []route{
+// compatRoutes are the routes in the formats of other programs (docs/wire.md §3).
+var compatRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).sessionAnswer,
 		doc: openapi.Route{

@@ -5,8 +5,8 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// deskRoutes are the routes for standing approvals, people and statistics.
-var deskRoutes = []route{
+// directoryRoutes are the routes for standing approvals, people and statistics.
+var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/grants", action: askback.ActGrants, serve: (*call).grants,
 		doc: openapi.Route{

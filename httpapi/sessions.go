@@ -13,7 +13,7 @@ func (c *call) startSession() error {
 	if err != nil {
 		return err
 	}
-	s, err := c.seat.Start(c.r.Context(), r)
+	s, err := c.client.Start(c.r.Context(), r)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (c *call) startSession() error {
 }
 
 func (c *call) session() error {
-	s, err := c.seat.Session(c.r.Context(), c.id())
+	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c *call) session() error {
 
 func (c *call) sessions() error {
 	in := c.r.URL.Query()
-	page, err := c.seat.Sessions(c.r.Context(), askback.SessionQuery{
+	page, err := c.client.Sessions(c.r.Context(), askback.SessionQuery{
 		Status: askback.SessionStatus(in.Get("status")), Agent: in.Get("agent"), Search: in.Get("q"),
 		Cursor: in.Get("cursor"), Limit: limit(in.Get("limit")),
 	})
@@ -47,7 +47,7 @@ func (c *call) sessions() error {
 
 func (c *call) messages() error {
 	in := c.r.URL.Query()
-	page, err := c.seat.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit")))
+	page, err := c.client.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit")))
 	if err != nil {
 		return err
 	}
@@ -58,46 +58,46 @@ func (c *call) messages() error {
 // as the user.
 func (c *call) postMessage() error {
 	role := askback.RoleUser
-	if c.who.Kind == askback.Agent {
+	if c.principal.Kind == askback.Agent {
 		role = askback.RoleAssistant
 	}
 	t, err := decode.Message(c.body, role)
-	return c.applyTell(http.StatusAccepted, t, err)
+	return c.sendCommand(http.StatusAccepted, t, err)
 }
 
 func (c *call) endSession() error {
 	reason, err := decode.Reason(c.body)
-	return c.applyTell(http.StatusOK, askback.EndSession{Reason: reason}, err)
+	return c.sendCommand(http.StatusOK, askback.EndSession{Reason: reason}, err)
 }
 
 // endTurn serves POST /conversations/{id}/cancel. The next message starts a new turn.
 func (c *call) endTurn() error {
 	reason, err := decode.Reason(c.body)
-	return c.applyTell(http.StatusOK, askback.EndTurn{Reason: reason}, err)
+	return c.sendCommand(http.StatusOK, askback.EndTurn{Reason: reason}, err)
 }
 
 func (c *call) resume() error {
 	t, err := decode.Resume(c.body)
-	return c.applyTell(http.StatusOK, t, err)
+	return c.sendCommand(http.StatusOK, t, err)
 }
 
 func (c *call) complete() error {
 	t, err := decode.Complete(c.body)
-	return c.applyTell(http.StatusOK, t, err)
+	return c.sendCommand(http.StatusOK, t, err)
 }
 
 func (c *call) setTodos() error {
 	t, err := decode.Todos(c.body)
-	return c.applyTell(http.StatusOK, t, err)
+	return c.sendCommand(http.StatusOK, t, err)
 }
 
-// applyTell sends a decoded input to the session and replies with the session. It
+// sendCommand sends a decoded input to the session and replies with the session. It
 // returns err if that is not nil.
-func (c *call) applyTell(status int, t askback.Command, err error) error {
+func (c *call) sendCommand(status int, t askback.Command, err error) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.seat.Send(c.r.Context(), c.id(), t)
+	s, err := c.client.Send(c.r.Context(), c.id(), t)
 	if err != nil {
 		return err
 	}

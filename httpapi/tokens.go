@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/decode"
+)
+
+// createdToken is a new token with its secret, which is never returned again.
+type createdToken struct {
+	Token  askback.Token `json:"token"`
+	Secret string        `json:"secret"`
+}
+
+type tokenList struct {
+	Items      []askback.Token `json:"items"`
+	NextCursor *string         `json:"next_cursor"`
+}
+
+func (c *call) tokens() error {
+	tokens, err := c.client.Tokens(c.r.Context())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, tokenList{Items: append([]askback.Token{}, tokens...)})
+}
+
+func (c *call) createToken() error {
+	r, err := decode.TokenRequest(c.body)
+	if err != nil {
+		return err
+	}
+	t, secret, err := c.client.CreateToken(c.r.Context(), r)
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusCreated, createdToken{t, secret})
+}
+
+func (c *call) revokeToken() error {
+	t, err := c.client.RevokeToken(c.r.Context(), c.id())
+	if err != nil {
+		return err
+	}
+	return c.reply(http.StatusOK, t)
+}
+
+type loginLink struct {
+	Secret string `json:"secret"`
+	URL    string `json:"url,omitempty"`
+}
+
+func (c *call) login() error {
+	if err := decode.Nothing(c.body); err != nil {
+		return err
+	}
+	secret, err := c.client.LoginSecret(c.r.Context())
+	if err != nil {
+		return err
+	}
+	link := loginLink{Secret: secret}
+	if c.h.options.PublicURL != "" {
+		link.URL = c.h.options.PublicURL + "/login?secret=" + secret
+	}
+	return c.reply(http.StatusCreated, link)
+}
+
+// Tokens implements [askback.Tokens].
+func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
+	var list tokenList
+	_, _, err := c.do(ctx, request{method: "GET", path: base + "/tokens"}, &list)
+	return list.Items, err
+}
+
+// CreateToken implements [askback.Tokens].
+func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+	var out createdToken
+	_, _, err := c.do(ctx, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
+	return out.Token, out.Secret, err
+}
+
+// RevokeToken implements [askback.Tokens].
+func (c *Client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+	var out askback.Token
+	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)}, &out)
+	return out, err
+}
+
+// LoginSecret implements [askback.Tokens].
+func (c *Client) LoginSecret(ctx context.Context) (string, error) {
+	var link loginLink
+	_, _, err := c.do(ctx, request{method: "POST", path: base + "/logins"}, &link)
+	return link.Secret, err
+}
