@@ -15,12 +15,12 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// contextLength makes the question of each subject about 250 bytes.
+// contextLength makes each question about 250 bytes long.
 const contextLength = 160
 
-// product is Askback as a Go program uses it: an engine on SQLite, with a seat
-// for the agent and one for the person. Only the seats are used, so that the
-// client of a server can take their place.
+// product is Askback as a Go program uses it: an engine on SQLite, with a
+// client for the agent and one for the person. The clients may also be those of
+// a server.
 type product struct {
 	agent  askback.Asker
 	person askback.Inbox
@@ -28,13 +28,13 @@ type product struct {
 	shut   func() error
 }
 
-// Who asks and who answers.
+// The agent and the person.
 var (
 	asker    = askback.Principal{Kind: askback.Agent, Name: "deploy-bot", Channel: askback.ChannelAPI}
 	answerer = askback.Principal{Kind: askback.Responder, Name: "ann@example.com", Channel: askback.ChannelAPI}
 )
 
-// openProduct opens Askback in this process.
+// openProduct opens an engine in this process.
 func openProduct(ctx context.Context, path string) (subject, error) {
 	return openEngine(ctx, path, nil)
 }
@@ -57,53 +57,54 @@ func openEngine(ctx context.Context, path string, o *engine.Options) (*product, 
 	}, nil
 }
 
-// openPostedProduct opens Askback in this process, with a person who answers
-// over HTTP.
-func openPostedProduct(ctx context.Context, path string) (subject, error) {
+// openProductWithHTTPAnswers opens an engine in this process, with a person who
+// answers over HTTP.
+func openProductWithHTTPAnswers(ctx context.Context, path string) (subject, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	secret, err := p.admit(ctx, answerer)
+	secret, err := p.createToken(ctx, answerer)
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	p.person = httpapi.NewClient(address, secret, dialer())
+	p.person = httpapi.NewClient(address, secret, newHTTPClient())
 	return p, nil
 }
 
-// openDistantProduct opens Askback with everybody at the other end of HTTP.
-func openDistantProduct(ctx context.Context, path string) (subject, error) {
+// openRemoteProduct opens a server, with the agent and the person as HTTP
+// clients.
+func openRemoteProduct(ctx context.Context, path string) (subject, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	agent, err := p.admit(ctx, asker)
-	person, personErr := p.admit(ctx, answerer)
+	agent, err := p.createToken(ctx, asker)
+	person, personErr := p.createToken(ctx, answerer)
 	if err := errors.Join(err, personErr); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	client := dialer()
+	client := newHTTPClient()
 	p.agent, p.person = httpapi.NewClient(address, agent, client), httpapi.NewClient(address, person, client)
 	return p, nil
 }
 
-// waitersEach is how many calls of one agent may wait at a server.
-const waitersEach = 200
+// waitersPerAgent is how many calls of one agent may wait at a server.
+const waitersPerAgent = 200
 
-// served are the options of askback serve. How many asks an agent may have open
-// is bounded, as there, but by more than anybody measures.
-func served() *engine.Options {
-	return &engine.Options{Log: slog.New(slog.DiscardHandler), MaxOpen: 1 << 30, MaxWaiters: waitersEach}
+// serverOptions returns the engine options of askback serve, with a higher
+// limit of open asks per agent.
+func serverOptions() *engine.Options {
+	return &engine.Options{Log: slog.New(slog.DiscardHandler), MaxOpen: 1 << 30, MaxWaiters: waitersPerAgent}
 }
 
-// openServer serves Askback on a free port, with its own handler and tokens on.
-// Those in this process go on without them.
+// openServer starts a server with tokens on a free port. The clients in this
+// process need no tokens.
 func openServer(ctx context.Context, path string, note func(net.Conn, http.ConnState)) (p *product, address string, err error) {
-	if p, err = openEngine(ctx, path, served()); err != nil {
+	if p, err = openEngine(ctx, path, serverOptions()); err != nil {
 		return nil, "", err
 	}
-	ln, address, err := port()
+	ln, address, err := listenLoopback()
 	if err != nil {
 		return nil, "", errors.Join(err, p.close())
 	}
@@ -114,8 +115,8 @@ func openServer(ctx context.Context, path string, note func(net.Conn, http.ConnS
 	return p, address, nil
 }
 
-// admit makes a token for somebody and returns its secret.
-func (p *product) admit(ctx context.Context, who askback.Principal) (string, error) {
+// createToken creates a token and returns its secret.
+func (p *product) createToken(ctx context.Context, who askback.Principal) (string, error) {
 	secret, err := p.engine.NewSecret()
 	if err != nil {
 		return "", err
@@ -123,7 +124,7 @@ func (p *product) admit(ctx context.Context, who askback.Principal) (string, err
 	return secret, p.engine.Adopt(ctx, who, secret)
 }
 
-// request is what the bare cycle asks, in our words.
+// request returns the question of the bare cycle as a request.
 func request() askback.Request {
 	return askback.Request{
 		Questions: []askback.Question{{
@@ -147,7 +148,7 @@ func (p *product) ask(ctx context.Context) (string, error) {
 func (p *product) wait(ctx context.Context, id string) error {
 	a, err := p.agent.Wait(ctx, id)
 	if err == nil && a.Outcome.Answers[0].String() != "yes" {
-		err = errors.New("another answer than the one that was given")
+		err = errors.New("the answer differs from the one that was sent")
 	}
 	return err
 }

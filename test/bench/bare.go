@@ -12,7 +12,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// What the bare cycle writes: 250 bytes once, then 70.
+// The bare cycle writes 250 bytes for a question and 70 for an answer.
 var (
 	bareQuestion = []byte(`{"question":"Deploy build 4711 to production?","run":"0123456789abcdef",` +
 		`"options":["yes","no","later"],"context":"` + strings.Repeat("x", contextLength) + `"}`)
@@ -27,13 +27,13 @@ create index if not exists qpend on q(id) where answer is null`
 	bareUpdate = `update q set answer=?, answered_at=? where id=? and answer is null`
 )
 
-// bare is the least that a durable question and answer can cost on SQLite: two
-// statements, no history, no rules, no identity.
+// bare is a minimal durable question and answer on SQLite: two statements,
+// without history, rules or identity.
 type bare struct {
 	*group
 	insert, update *sql.Stmt
 	last           atomic.Int64
-	waiting        signals
+	waiting        waiters
 }
 
 func openBare(ctx context.Context, path string) (subject, error) {
@@ -73,14 +73,13 @@ func (b *bare) answer(_ context.Context, id string) error {
 
 func (b *bare) wait(ctx context.Context, id string) error { return b.waiting.wait(ctx, id) }
 
-// signals are the runs that wait: a map of channels, the least that tells
-// exactly the right one.
-type signals struct {
+// waiters wakes the waiting runs: a channel for each, by id.
+type waiters struct {
 	mu sync.Mutex
 	by map[string]chan []byte
 }
 
-func (s *signals) expect(id string) {
+func (s *waiters) expect(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.by == nil {
@@ -89,14 +88,14 @@ func (s *signals) expect(id string) {
 	s.by[id] = make(chan []byte, 1)
 }
 
-func (s *signals) settle(id string, answer []byte) {
+func (s *waiters) settle(id string, answer []byte) {
 	s.mu.Lock()
 	settled := s.by[id]
 	s.mu.Unlock()
 	settled <- answer
 }
 
-func (s *signals) wait(ctx context.Context, id string) error {
+func (s *waiters) wait(ctx context.Context, id string) error {
 	s.mu.Lock()
 	settled := s.by[id]
 	s.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// The test program is its own child, as the program is.
+// TestMain runs a child command if the test binary is started as a child.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == childWord {
+	if len(os.Args) > 1 && os.Args[1] == childArg {
 		if err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -51,7 +51,7 @@ func TestEveryCaseWorks(t *testing.T) {
 }
 
 func TestMemoryAndRecoveryWork(t *testing.T) {
-	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20, connected: waitersEach + 10}
+	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20, connected: waitersPerAgent + 10}
 	all, err := measureMemory(t.Context(), p)
 	if err != nil || len(all) != 5 {
 		t.Errorf("memory: got %v, %v; want five footprints", all, err)
@@ -68,11 +68,11 @@ func TestMemoryAndRecoveryWork(t *testing.T) {
 	}
 }
 
-func TestAllWhoFollowAreTold(t *testing.T) {
+func TestAllFollowersReceiveEvents(t *testing.T) {
 	p := plan{rounds: 2, dir: t.TempDir(), followers: 5}
 	all, err := measureFanOut(t.Context(), p, io.Discard)
-	if err != nil || len(all) != len(fans) {
-		t.Fatalf("got %v, %v; want %d figures", all, err, len(fans))
+	if err != nil || len(all) != len(streamServers) {
+		t.Fatalf("got %v, %v; want %d figures", all, err, len(streamServers))
 	}
 	for _, f := range all {
 		if f.Streams != p.followers || f.P50.Min <= 0 || f.Max.Median < f.P50.Median || f.OfBare.Min <= 0 {
@@ -84,13 +84,13 @@ func TestAllWhoFollowAreTold(t *testing.T) {
 	}
 }
 
-// silent takes what is asked and tells nobody.
-type silent struct{ fan }
+// silentServer accepts asks and sends no events.
+type silentServer struct{ streamServer }
 
-func (silent) ask(context.Context) (string, error) { return "ask_1", nil }
+func (silentServer) ask(context.Context) (string, error) { return "ask_1", nil }
 
-func TestEventThatDoesNotReachAllIsNoFigure(t *testing.T) {
-	f, err := openProductFan(t.Context(), filepath.Join(t.TempDir(), "fan.db"))
+func TestUndeliveredEventIsAnError(t *testing.T) {
+	f, err := openProductStreamServer(t.Context(), filepath.Join(t.TempDir(), "fan.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestEventThatDoesNotReachAllIsNoFigure(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if took, err := all.tell(ctx, silent{f}, 1); !errors.Is(err, context.DeadlineExceeded) || len(took) > 0 {
+	if took, err := all.ask(ctx, silentServer{f}, 1); !errors.Is(err, context.DeadlineExceeded) || len(took) > 0 {
 		t.Errorf("got %v, %v; want an error", took, err)
 	}
-	if _, err := all.tell(t.Context(), f, 1); err != nil {
-		t.Errorf("then all are told: %v", err)
+	if _, err := all.ask(t.Context(), f, 1); err != nil {
+		t.Errorf("with all events delivered: %v", err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestEachCaseIsALineOfJSON(t *testing.T) {
 	}
 }
 
-func TestUnknownPartIsRefused(t *testing.T) {
+func TestInvalidOptionsAreErrors(t *testing.T) {
 	for _, args := range []string{"-only sandwich", "-c 0", "-c x", "-rounds 0", "stray"} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
@@ -147,19 +147,19 @@ func TestUnknownPartIsRefused(t *testing.T) {
 	}
 }
 
-// What record writes is held to be what Askback writes, table by table, column
-// by column, in bytes.
+// TestRecordWritesWhatAskbackWrites compares the tables by column, in bytes.
 func TestRecordWritesWhatAskbackWrites(t *testing.T) {
 	got, want := written(t, openRecord), written(t, openProduct)
 	if got != want {
 		t.Errorf("record wrote\n%s\nAskback wrote\n%s", got, want)
 	}
 	if !strings.Contains(want, "records 8 rows") || !strings.Contains(want, "history 13 rows") {
-		t.Errorf("Askback wrote\n%s\nwant 8 records and 13 lines of history", want)
+		t.Errorf("Askback wrote\n%s\nwant 8 records and 13 events", want)
 	}
 }
 
-// written lets a subject ask eight times and answer five, and weighs its tables.
+// written makes eight asks and five answers, and returns the sizes of the
+// tables.
 func written(t *testing.T, open func(context.Context, string) (subject, error)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "written.db")
@@ -194,7 +194,7 @@ func weigh(t *testing.T, path string) string {
 		fmt.Fprintf(&out, "%s %s rows\n", table, list(t, db, `select count(*) from `+table)[0])
 		for _, column := range list(t, db, `select name from pragma_table_info('`+table+`')`) {
 			weight := `length(cast(` + column + ` as blob))`
-			if strings.HasSuffix(column, "sum") { // of a row with a new id: as many, but of other digits
+			if strings.HasSuffix(column, "sum") { // checksums have the same length but other digits
 				weight = column + ` is not null`
 			}
 			bytes := list(t, db, `select coalesce(sum(`+weight+`), 0) from `+table)[0]

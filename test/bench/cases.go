@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// A plan says what is measured, and where.
+// A plan is what to measure, and where.
 type plan struct {
 	duration time.Duration // of one case in one round
 	rounds   int
-	runs     []int // so many at once
-	pending  int   // asks that wait already
+	runs     []int // numbers of concurrent runs
+	pending  int   // asks that are pending before
 	dir      string
-	patience time.Duration // with others who work on the same machine
+	patience time.Duration // how long to wait for an idle machine
 
-	memory    []int // pending asks at which memory is looked at
-	waiters   int   // of them, so many are waited for in process
-	connected int   // long polls at a server, when its memory is looked at
-	followers int   // event streams that are told the same
-	recovery  []int // pending asks at which the process is killed
+	memory    []int // numbers of pending asks at which memory is measured
+	waiters   int   // how many of them have a waiter in the process
+	connected int   // long polls at a server, for its memory
+	followers int   // event streams for the fan-out
+	recovery  []int // numbers of pending asks at which the process is killed
 }
 
-// A key names a case.
+// A key identifies a case.
 type key struct {
 	contender, place string
 	runs             int
 }
 
-// A report is all that was measured of the cycle: per case, by round.
+// A report contains the measurements of all cycles, by case and round.
 type report map[key]map[int]measurement
 
-// measureCycles measures every contender beside the others, round by round.
-// The order turns from round to round, so that none is always first.
+// measureCycles measures all contenders in each round. Their order rotates, so
+// that none is always first.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, patience := report{}, patience{p.patience}
 	for round := range p.rounds {
@@ -94,7 +94,8 @@ func (r report) ratio(k key, by string, q quantity) spread {
 	return spreadOf(ratios(r.of(k, q), r.of(reference, q)))
 }
 
-// keys returns the cases as they are printed: by runs, then as contenders stand.
+// keys returns the cases in the order of the table: by number of runs, then by
+// contender.
 func (r report) keys(p plan) []key {
 	var keys []key
 	for _, runs := range p.runs {

@@ -17,30 +17,30 @@ import (
 	"github.com/askback/askback"
 )
 
-// Polls are what a server tells those who are going to wait there: where it is,
-// and for each of them the ask, its session and the token.
-type polls struct {
+// pollTargets is sent by a server child: its address, and an ask, a session and
+// a token for each request that will wait.
+type pollTargets struct {
 	Address  string   `json:"address"`
 	Asks     []string `json:"asks"`
 	Sessions []string `json:"sessions"`
-	Tokens   []string `json:"tokens"` // each good for the next waitersEach asks
+	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
 // A waiting is a kind of request that waits.
 type waiting struct {
-	path func(p polls, i int) string
-	// begun returns when the server has sent all that it has to say now.
+	path func(p pollTargets, i int) string
+	// begun returns when the server has sent its first response data.
 	begun func(net.Conn) error
 }
 
-// longPoll waits for an ask; oneStream follows its session.
+// longPoll waits for an ask, and oneStream follows its session.
 var (
 	longPoll = waiting{
-		func(p polls, i int) string { return "/api/v1/asks/" + p.Asks[i] + "?wait=60s" },
+		func(p pollTargets, i int) string { return "/api/v1/asks/" + p.Asks[i] + "?wait=60s" },
 		func(net.Conn) error { return nil },
 	}
 	oneStream = waiting{
-		func(p polls, i int) string { return "/api/v1/sessions/" + p.Sessions[i] + "/events" },
+		func(p pollTargets, i int) string { return "/api/v1/sessions/" + p.Sessions[i] + "/events" },
 		readSnapshot,
 	}
 )
@@ -51,7 +51,7 @@ func readSnapshot(conn net.Conn) error {
 	for begun := false; ; {
 		line, err := in.ReadString('\n')
 		if err != nil {
-			return fmt.Errorf("a stream ended before it began: %w", err)
+			return fmt.Errorf("the stream ended before its first frame: %w", err)
 		}
 		switch {
 		case strings.HasPrefix(line, "event: snapshot"):
@@ -62,9 +62,9 @@ func readSnapshot(conn net.Conn) error {
 	}
 }
 
-// measureConnections lets a server in a process of its own hold so many requests,
-// each on its own connection and about an ask of its own, and looks at its size
-// before and then.
+// measureConnections starts a server in a child process and measures its memory
+// without requests and with the given number of waiting requests, each on its
+// own connection and for its own ask.
 func measureConnections(ctx context.Context, p plan, of waiting) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-connections-*")
 	if err != nil {
@@ -78,7 +78,7 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 	defer func() { err = errors.Join(err, c.kill()) }()
 	var (
 		before, then footprint
-		at           polls
+		at           pollTargets
 	)
 	if err := errors.Join(c.read(&at), c.read(&before)); err != nil {
 		return nil, err
@@ -95,9 +95,9 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 	return []footprint{before, then}, err
 }
 
-// request sends all the requests and reads what comes at once: the least that a
-// client can be.
-func (p polls) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
+// request sends all requests and reads the first data of their responses. It is
+// a minimal client.
+func (p pollTargets) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (p polls) request(ctx context.Context, of waiting) (all []net.Conn, err err
 			return all, fmt.Errorf("connection %d: %w", i, err)
 		}
 		all = append(all, conn)
-		if err := get(conn, server.Host, of.path(p, i), p.Tokens[i/waitersEach]); err != nil {
+		if err := get(conn, server.Host, of.path(p, i), p.Tokens[i/waitersPerAgent]); err != nil {
 			return all, fmt.Errorf("request %d: %w", i, err)
 		}
 		if err := of.begun(conn); err != nil {
@@ -124,11 +124,11 @@ func get(conn net.Conn, host, path, token string) error {
 	return err
 }
 
-// underWay counts the requests a server is busy with. One that was refused is
-// under way no more.
-type underWay struct{ atomic.Int64 }
+// activeRequests counts the requests that a server is handling, without the
+// rejected ones.
+type activeRequests struct{ atomic.Int64 }
 
-func (u *underWay) note(_ net.Conn, now http.ConnState) {
+func (u *activeRequests) note(_ net.Conn, now http.ConnState) {
 	switch now {
 	case http.StateActive:
 		u.Add(1)
@@ -137,58 +137,59 @@ func (u *underWay) note(_ net.Conn, now http.ConnState) {
 	}
 }
 
-// sleepersEach is how many goroutines wait for one long poll, or one stream: its
-// handler, and one of net/http that looks whether the client is gone.
-const sleepersEach = 2
+// goroutinesPerRequest is how many goroutines block for one long poll or
+// stream: its handler, and one of net/http that detects closed connections.
+const goroutinesPerRequest = 2
 
-// serveChild serves Askback, and says how much memory it takes before and while
-// so many calls wait.
+// serveChild runs a server, and reports its memory before and while the given
+// number of requests waits.
 func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
-	var busy underWay
+	var busy activeRequests
 	p, address, err := openServer(ctx, path, busy.note)
 	if err != nil {
 		return err
 	}
 	defer p.close()
 	n := numbers[0]
-	if err := p.invite(ctx, out, address, n); err != nil {
+	if err := p.holdPolls(ctx, out, address, n); err != nil {
 		return err
 	}
 	if err := out.Encode(footprint{"connections", n, 0, settledMemory()}); err != nil {
 		return err
 	}
-	err = rest(ctx, func() bool { return busy.Load() == int64(n) && sleepers() >= uint64(sleepersEach*n) })
+	err = waitIdle(ctx, func() bool { return busy.Load() == int64(n) && blockedGoroutines() >= uint64(goroutinesPerRequest*n) })
 	if err != nil {
 		return err
 	}
 	return out.Encode(footprint{"connections", n, n, settledMemory()})
 }
 
-// invite prepares for so many long polls, and says where they go.
-func (p *product) invite(ctx context.Context, out *json.Encoder, address string, n int) error {
+// holdPolls prepares n long polls, sends their targets to the parent and waits
+// for them.
+func (p *product) holdPolls(ctx context.Context, out *json.Encoder, address string, n int) error {
 	at, err := p.prepare(ctx, address, n)
 	if err != nil {
 		return err
 	}
-	if err := p.look(ctx, at.Asks); err != nil {
+	if err := p.readAsks(ctx, at.Asks); err != nil {
 		return err
 	}
 	return out.Encode(at)
 }
 
-// prepare makes the asks that are waited for, of as many agents as the bound on
-// the waiters of each requires.
-func (p *product) prepare(ctx context.Context, address string, n int) (polls, error) {
-	at := polls{Address: address}
+// prepare makes the asks to wait for, of as many agents as waitersPerAgent
+// requires.
+func (p *product) prepare(ctx context.Context, address string, n int) (pollTargets, error) {
+	at := pollTargets{Address: address}
 	for len(at.Asks) < n {
 		who := askback.Principal{Kind: askback.Agent, Name: fmt.Sprint("agent ", len(at.Tokens)), Channel: askback.ChannelAPI}
-		secret, err := p.admit(ctx, who)
+		secret, err := p.createToken(ctx, who)
 		if err != nil {
 			return at, err
 		}
 		at.Tokens = append(at.Tokens, secret)
 		seat := p.engine.As(who)
-		for range min(waitersEach, n-len(at.Asks)) {
+		for range min(waitersPerAgent, n-len(at.Asks)) {
 			a, err := seat.Ask(ctx, request())
 			if err != nil {
 				return at, err

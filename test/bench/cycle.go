@@ -11,28 +11,27 @@ import (
 	"time"
 )
 
-// A subject is one way to have a question asked, waited for and answered. Where
-// the agent and the person are is its own affair: a remote form of a subject,
-// whose three calls go over HTTP, is another contender.
+// A subject is an implementation of the cycle: ask, wait, answer. It may run in
+// this process or over HTTP.
 type subject interface {
-	// ask returns when a question is durable.
+	// ask returns when the question is durable.
 	ask(ctx context.Context) (id string, err error)
-	// wait returns when the run that asked has its answer.
+	// wait returns when the run has received the answer.
 	wait(ctx context.Context, id string) error
 	// answer returns when the answer is durable.
 	answer(ctx context.Context, id string) error
 	close() error
 }
 
-// A contender is a subject that can be opened on a file of its own.
+// A contender opens a subject with a new database.
 type contender struct {
 	name  string
-	place string // where the agent and the person are
+	place string // of the agent and the person
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
-// The places: all in one process; the agent there, and the answer comes over
-// HTTP; ask, long poll and answer over HTTP.
+// The places of agent and person: both in the process of the engine; only the
+// agent, with answers over HTTP; both at the other end of HTTP.
 const (
 	inProcess = "in process"
 	byPost    = "answer by POST"
@@ -44,24 +43,25 @@ var contenders = []contender{
 	{"bare", inProcess, openBare},
 	{"record", inProcess, openRecord},
 	{"askback", inProcess, openProduct},
-	{"bare", byPost, post(openBare)},
-	{"record", byPost, post(openRecord)},
-	{"askback", byPost, openPostedProduct},
-	{"bare", remote, far(openBare)},
-	{"record", remote, far(openRecord)},
-	{"askback", remote, openDistantProduct},
-	{"mcp", remote, openCalled},
+	{"bare", byPost, withHTTPAnswers(openBare)},
+	{"record", byPost, withHTTPAnswers(openRecord)},
+	{"askback", byPost, openProductWithHTTPAnswers},
+	{"bare", remote, overHTTP(openBare)},
+	{"record", remote, overHTTP(openRecord)},
+	{"askback", remote, openRemoteProduct},
+	{"mcp", remote, openMCPProduct},
 }
 
-// A measurement is what one contender did in one round.
+// A measurement is the result of one contender in one round.
 type measurement struct {
 	PerSecond float64
-	P50, P99  time.Duration // from the answer being sent until the run has it
-	CPU       time.Duration // of this process, for one cycle
-	Others    float64       // processors that everybody else kept busy meanwhile
+	P50, P99  time.Duration // from sending an answer until the run has received it
+	CPU       time.Duration // of this process, per cycle
+	Others    float64       // processors that other processes used meanwhile
 }
 
-// measure runs cycles of one contender, so many at a time, on a fresh database.
+// measure runs cycles of one contender with the given number of concurrent
+// runs, on a new database.
 func measure(ctx context.Context, c contender, p plan, runs int) (m measurement, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-"+c.name+"-*")
 	if err != nil {
@@ -76,7 +76,7 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	if err := fill(ctx, s, p.pending); err != nil {
 		return m, fmt.Errorf("fill %s: %w", c.name, err)
 	}
-	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm
+	if _, err := cycles(ctx, s, runs, p.duration/10); err != nil { // warm up
 		return m, fmt.Errorf("warm %s, %s: %w", c.name, c.place, err)
 	}
 	usage, start := readUsage(), time.Now()
@@ -93,7 +93,7 @@ func measure(ctx context.Context, c contender, p plan, runs int) (m measurement,
 	}, nil
 }
 
-// fill asks n questions that nobody answers.
+// fill asks n questions that are not answered.
 func fill(ctx context.Context, s subject, n int) error {
 	const atOnce = 64
 	return each(atOnce, func(worker int) error {
@@ -106,10 +106,10 @@ func fill(ctx context.Context, s subject, n int) error {
 	})
 }
 
-// cycles runs questions and answers for a while and returns how long each run
-// waited for the answer once it was sent.
+// cycles runs cycles for the duration d and returns the latencies from answer
+// to run.
 func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.Duration, error) {
-	ctx, stop := context.WithTimeout(ctx, d+time.Minute) // nobody waits for ever
+	ctx, stop := context.WithTimeout(ctx, d+time.Minute) // limit of a failing run
 	defer stop()
 	end := time.Now().Add(d)
 	waited := make([][]time.Duration, runs)
@@ -120,9 +120,8 @@ func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.D
 	return slices.Concat(waited...), err
 }
 
-// agent is one run of an agent, asking one question after another, and the person
-// who answers it from another goroutine. The next cycle begins when the run has
-// its answer and the person the reply.
+// agent runs one cycle after another, with a person in another goroutine. The
+// next cycle begins when the run has its answer and the person the response.
 func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Duration, err error) {
 	asked, sent := make(chan string), make(chan answered)
 	defer close(asked)
@@ -144,7 +143,7 @@ func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Dura
 	return latencies, nil
 }
 
-// answered says when an answer was sent, and how that went.
+// answered is the time at which an answer was sent, and its error.
 type answered struct {
 	at  time.Time
 	err error
@@ -157,7 +156,7 @@ func person(ctx context.Context, s subject, asked <-chan string, sent chan<- ans
 	}
 }
 
-// each calls do n times at once and returns all that went wrong.
+// each calls do n times concurrently and joins the errors.
 func each(n int, do func(int) error) error {
 	var (
 		workers sync.WaitGroup

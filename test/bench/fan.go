@@ -11,32 +11,33 @@ import (
 	"github.com/askback/askback"
 )
 
-// productFan is Askback, followed over HTTP and asked in this process.
-type productFan struct {
+// productStreamServer is Askback, with followers over HTTP and asks in this
+// process.
+type productStreamServer struct {
 	*product
 	address, token string
 }
 
-func openProductFan(ctx context.Context, path string) (fan, error) {
+func openProductStreamServer(ctx context.Context, path string) (streamServer, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	token, err := p.admit(ctx, answerer)
+	token, err := p.createToken(ctx, answerer)
 	if err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	return &productFan{p, address, token}, nil
+	return &productStreamServer{p, address, token}, nil
 }
 
-func (p *productFan) stream() (address, path, token string) {
+func (p *productStreamServer) stream() (address, path, token string) {
 	return p.address, "/api/v1/events", p.token
 }
 
-// bareFan is the least that tells many of a durable ask: the bare cycle, a
-// channel for each who follows, and net/http. There is no token, no cursor that
-// could be gone back to and no history; the frame is made once.
-type bareFan struct {
+// bareStreamServer is a minimal server of events about durable asks: the bare
+// cycle, a channel for each follower, and net/http. It has no tokens, cursors
+// or history, and encodes the frame once.
+type bareStreamServer struct {
 	*bare
 	address string
 	stop    func() error
@@ -46,25 +47,25 @@ type bareFan struct {
 	followers map[chan []byte]struct{}
 }
 
-func openBareFan(ctx context.Context, path string) (fan, error) {
+func openBareStreamServer(ctx context.Context, path string) (streamServer, error) {
 	s, err := openBare(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	ln, address, err := port()
+	ln, address, err := listenLoopback()
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	b := &bareFan{bare: s.(*bare), address: address, followers: map[chan []byte]struct{}{}}
-	if b.frame, err = bareFrame(); err != nil {
+	b := &bareStreamServer{bare: s.(*bare), address: address, followers: map[chan []byte]struct{}{}}
+	if b.frame, err = newBareFrame(); err != nil {
 		return nil, errors.Join(err, s.close(), ln.Close())
 	}
 	b.stop = serve(ln, b, nil)
 	return b, nil
 }
 
-// bareFrame is as long as the frame that Askback sends of an ask.
-func bareFrame() ([]byte, error) {
+// newBareFrame returns a frame as long as that of Askback for an ask.
+func newBareFrame() ([]byte, error) {
 	r := request()
 	a := askback.Ask{
 		ID: "ask_01k000000000000000000000000", SessionID: "ses_01k000000000000000000000000", Agent: asker.Name,
@@ -75,19 +76,19 @@ func bareFrame() ([]byte, error) {
 		return nil, err
 	}
 	line, err := askback.Event{Seq: 1, SessionID: a.SessionID, Type: askback.EventQuestionPending, Data: data}.MarshalJSON()
-	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", toldLine, line), err
+	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", askEventLine, line), err
 }
 
 // ServeHTTP streams what is asked.
-func (b *bareFan) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	told := make(chan []byte, eventsEach+warmEvents)
+func (b *bareStreamServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	fanOutResult := make(chan []byte, eventsPerRound+warmEvents)
 	b.mu.Lock()
-	b.followers[told] = struct{}{}
+	b.followers[fanOutResult] = struct{}{}
 	b.mu.Unlock()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		delete(b.followers, told)
+		delete(b.followers, fanOutResult)
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out, frame := http.NewResponseController(w), []byte("event: snapshot\ndata: {}\n\n")
@@ -96,27 +97,29 @@ func (b *bareFan) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		select {
-		case frame = <-told:
+		case frame = <-fanOutResult:
 		case <-r.Context().Done():
 			return
 		}
 	}
 }
 
-// ask tells all who follow, once the ask is durable.
-func (b *bareFan) ask(ctx context.Context) (string, error) {
+// ask sends the event to all followers when the ask is durable.
+func (b *bareStreamServer) ask(ctx context.Context) (string, error) {
 	id, err := b.bare.ask(ctx)
 	if err != nil {
 		return id, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for told := range b.followers {
-		told <- b.frame
+	for fanOutResult := range b.followers {
+		fanOutResult <- b.frame
 	}
 	return id, nil
 }
 
-func (b *bareFan) stream() (address, path, token string) { return b.address, "/events", "none" }
+func (b *bareStreamServer) stream() (address, path, token string) {
+	return b.address, "/events", "none"
+}
 
-func (b *bareFan) close() error { return errors.Join(b.stop(), b.bare.close()) }
+func (b *bareStreamServer) close() error { return errors.Join(b.stop(), b.bare.close()) }

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// A fan is a server whose followers are all told when something is asked.
-type fan interface {
+// A streamServer is a server that sends an event to all followers of its stream
+// for each ask.
+type streamServer interface {
 	ask(ctx context.Context) (id string, err error)
-	// stream is where it is followed: the address, the path and the token.
+	// stream returns the address, path and token of the stream.
 	stream() (address, path, token string)
 	close() error
 }
 
-// fans in the order in which they are measured: the least that a durable ask and
-// net/http can do, and Askback.
-var fans = []struct {
+// streamServers are measured in this order.
+var streamServers = []struct {
 	name string
-	open func(ctx context.Context, path string) (fan, error)
-}{{"bare", openBareFan}, {"askback", openProductFan}}
+	open func(ctx context.Context, path string) (streamServer, error)
+}{{"bare", openBareStreamServer}, {"askback", openProductStreamServer}}
 
-// A told is how long one event took until all who follow had it, the ask
-// included that caused it.
-type told struct {
+// A fanOutResult is the time from an ask until all followers have received its
+// event.
+type fanOutResult struct {
 	What    string  `json:"what"`
 	Streams int     `json:"streams"`
 	P50     spread  `json:"p50_ms"`
@@ -42,48 +42,49 @@ type told struct {
 	Others  float64 `json:"others"`
 }
 
-// eventsEach is how many events are told in one round, and warmEvents how many
-// before it.
+// eventsPerRound is how many events are measured in a round, after warmEvents
+// events.
 const (
-	eventsEach = 20
-	warmEvents = 3
+	eventsPerRound = 20
+	warmEvents     = 3
 )
 
-// A fanRound is what one fan did in one round.
-type fanRound struct {
-	fan    int // in fans
-	took   []time.Duration
-	others float64
+// A streamRound is the result of one server in one round.
+type streamRound struct {
+	streamServer int // index in streamServers
+	took         []time.Duration
+	others       float64
 }
 
-// measureFanOut tells the same number of streams of one event after another,
-// round by round. The order turns from round to round.
-func measureFanOut(ctx context.Context, p plan, progress io.Writer) ([]told, error) {
-	var rounds [][]fanRound
+// measureFanOut measures all servers in each round, with the same number of
+// streams. Their order rotates.
+func measureFanOut(ctx context.Context, p plan, progress io.Writer) ([]fanOutResult, error) {
+	var rounds [][]streamRound
 	patience := patience{p.patience}
 	for n := range p.rounds {
-		round := make([]fanRound, len(fans))
-		for i := range fans {
+		round := make([]streamRound, len(streamServers))
+		for i := range streamServers {
 			patience.wait(ctx)
-			turn := (i + n) % len(fans)
-			one, err := fanOut(ctx, p, turn)
+			turn := (i + n) % len(streamServers)
+			one, err := measureStreams(ctx, p, turn)
 			if err != nil {
-				return nil, fmt.Errorf("%s, round %d: %w", fans[turn].name, n+1, err)
+				return nil, fmt.Errorf("%s, round %d: %w", streamServers[turn].name, n+1, err)
 			}
 			round[turn] = one
 		}
 		rounds = append(rounds, round)
 		fmt.Fprintf(progress, "bench: fan-out, round %d of %d\n", n+1, p.rounds)
 	}
-	var all []told
-	for i := range fans {
-		all = append(all, summed(rounds, i, p.followers))
+	var all []fanOutResult
+	for i := range streamServers {
+		all = append(all, summarize(rounds, i, p.followers))
 	}
 	return all, nil
 }
 
-// summed is one fan over all rounds; the ratio compares within a round.
-func summed(rounds [][]fanRound, i, streams int) told {
+// summarize returns the results of one server over all rounds. Its ratio
+// compares within a round.
+func summarize(rounds [][]streamRound, i, streams int) fanOutResult {
 	var p50s, maxes, of, loads []float64
 	for _, r := range rounds {
 		mine, bare := r[i].took, r[0].took
@@ -92,18 +93,18 @@ func summed(rounds [][]fanRound, i, streams int) told {
 		of = append(of, millis(percentile(mine, 0.5))/millis(percentile(bare, 0.5)))
 		loads = append(loads, r[i].others)
 	}
-	return told{fans[i].name, streams, spreadOf(p50s), spreadOf(maxes), spreadOf(of), spreadOf(loads).Median}
+	return fanOutResult{streamServers[i].name, streams, spreadOf(p50s), spreadOf(maxes), spreadOf(of), spreadOf(loads).Median}
 }
 
-// fanOut opens one fan with its followers on a fresh database and lets it tell
-// them of one ask after another.
-func fanOut(ctx context.Context, p plan, i int) (r fanRound, err error) {
+// measureStreams opens one server with its followers on a new database, and
+// makes one ask after another.
+func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-fan-*")
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	f, err := fans[i].open(ctx, filepath.Join(dir, "fan.db"))
+	f, err := streamServers[i].open(ctx, filepath.Join(dir, "fan.db"))
 	if err != nil {
 		return r, err
 	}
@@ -113,28 +114,28 @@ func fanOut(ctx context.Context, p plan, i int) (r fanRound, err error) {
 	if err != nil {
 		return r, err
 	}
-	if _, err := all.tell(ctx, f, warmEvents); err != nil {
+	if _, err := all.ask(ctx, f, warmEvents); err != nil {
 		return r, err
 	}
 	usage, start := readUsage(), time.Now()
-	took, err := all.tell(ctx, f, eventsEach)
+	took, err := all.ask(ctx, f, eventsPerRound)
 	slices.Sort(took)
-	return fanRound{i, took, usage.others(time.Since(start))}, err
+	return streamRound{i, took, usage.others(time.Since(start))}, err
 }
 
-// Followers read a stream each, and say so when they were told of an ask.
+// followers read one stream each and report each ask that they receive.
 type followers struct {
-	all  []net.Conn
-	read sync.WaitGroup
-	told chan struct{}
+	all          []net.Conn
+	read         sync.WaitGroup
+	fanOutResult chan struct{}
 }
 
-// toldLine begins the frame of an ask.
-var toldLine = []byte("event: question_pending")
+// askEventLine begins the frame of an ask.
+var askEventLine = []byte("event: question_pending")
 
-// follow opens the streams, and returns when all have their first frame.
-func follow(ctx context.Context, f fan, n int) (*followers, error) {
-	all := &followers{told: make(chan struct{}, n)}
+// follow opens the streams, and returns when each has received its first frame.
+func follow(ctx context.Context, f streamServer, n int) (*followers, error) {
+	all := &followers{fanOutResult: make(chan struct{}, n)}
 	address, path, token := f.stream()
 	at, err := url.Parse(address)
 	if err != nil {
@@ -151,7 +152,7 @@ func follow(ctx context.Context, f fan, n int) (*followers, error) {
 		if err := get(conn, at.Host, path, token); err != nil {
 			return all, err
 		}
-		all.read.Go(func() { all.listen(conn, begun) })
+		all.read.Go(func() { all.readStream(conn, begun) })
 	}
 	for range n {
 		if err := <-begun; err != nil {
@@ -161,15 +162,15 @@ func follow(ctx context.Context, f fan, n int) (*followers, error) {
 	return all, nil
 }
 
-// listen reads one stream to its end. Its first frame is a snapshot.
-func (f *followers) listen(conn net.Conn, begun chan<- error) {
+// readStream reads one stream to its end. Its first frame is a snapshot.
+func (f *followers) readStream(conn net.Conn, begun chan<- error) {
 	in := bufio.NewReader(conn)
 	first := true
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			if first {
-				begun <- fmt.Errorf("a stream ended before it began: %w", err)
+				begun <- fmt.Errorf("the stream ended before its first frame: %w", err)
 			}
 			return
 		}
@@ -177,19 +178,19 @@ func (f *followers) listen(conn net.Conn, begun chan<- error) {
 		case bytes.HasPrefix(line, []byte("event: snapshot")) && first:
 			first = false
 			begun <- nil
-		case bytes.HasPrefix(line, toldLine):
-			f.told <- struct{}{}
+		case bytes.HasPrefix(line, askEventLine):
+			f.fanOutResult <- struct{}{}
 		}
 	}
 }
 
-// patienceEach is how long one event may take, before something is wrong.
-const patienceEach = time.Minute
+// eventTimeout is how long one event may take before it counts as lost.
+const eventTimeout = time.Minute
 
-// tell asks one thing after another, and returns how long each took until all
-// who follow were told.
-func (f *followers) tell(ctx context.Context, by fan, n int) (took []time.Duration, err error) {
-	ctx, stop := context.WithTimeout(ctx, time.Duration(n)*patienceEach)
+// ask makes one ask after another, and returns for each the time until all
+// followers have received it.
+func (f *followers) ask(ctx context.Context, by streamServer, n int) (took []time.Duration, err error) {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(n)*eventTimeout)
 	defer stop()
 	for range n {
 		start := time.Now()
@@ -198,9 +199,9 @@ func (f *followers) tell(ctx context.Context, by fan, n int) (took []time.Durati
 		}
 		for range f.all {
 			select {
-			case <-f.told:
+			case <-f.fanOutResult:
 			case <-ctx.Done():
-				return took, fmt.Errorf("not all were told: %w", ctx.Err())
+				return took, fmt.Errorf("not all followers received the event: %w", ctx.Err())
 			}
 		}
 		took = append(took, time.Since(start))
@@ -215,17 +216,17 @@ func (f *followers) close() {
 	f.read.Wait()
 }
 
-// goalEach is how long one of those who follow may take, of all: 100 000 in 3 s.
-const goalEach = 30 * time.Microsecond
+// goalPerFollower is the goal per follower: 3 s for 100 000.
+const goalPerFollower = 30 * time.Microsecond
 
-// printFanOut prints how long one event takes to all who follow.
-func printFanOut(w io.Writer, p plan, all []told) error {
-	fmt.Fprintf(w, "\nOne event to all who follow, from the ask that causes it until the last has it. Median of %d rounds of %d events [min..max].\n", p.rounds, eventsEach)
+// printFanOut prints how long one event takes to reach all followers.
+func printFanOut(w io.Writer, p plan, all []fanOutResult) error {
+	fmt.Fprintf(w, "\nOne event to all followers, from the ask until the last of them has received it. Median of %d rounds of %d events [min..max].\n", p.rounds, eventsPerRound)
 	t := newTable(w)
 	fmt.Fprintln(t, "streams\twhat\tp50 ms\tslowest ms\tgoal ms\tof bare\tothers' load")
 	for _, f := range all {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t≤ %s\t%s\t%.2f\n",
-			f.Streams, f.What, f.P50, f.Max, short(millis(time.Duration(f.Streams)*goalEach)), f.OfBare, f.Others)
+			f.Streams, f.What, f.P50, f.Max, short(millis(time.Duration(f.Streams)*goalPerFollower)), f.OfBare, f.Others)
 	}
 	return t.Flush()
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A goal is a bound on a ratio. The gate must be held, the stretch is wished
-// for; the bounds are those of docs/design.md.
+// A goal is a bound of a ratio. The gate is required and the stretch is
+// desired, see docs/design.md.
 type goal struct {
 	what          string
 	quantity      quantity
@@ -18,7 +18,7 @@ type goal struct {
 	of            string // the contender; "" is askback
 }
 
-// The gates against bare were set with a bare cycle whose answer came by POST.
+// The gates against bare assume a bare cycle with answers over HTTP.
 var goals = []goal{
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, inProcess, 0.8, 0.9, false, ""},
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, remote, 0.8, 0.9, false, ""},
@@ -33,15 +33,15 @@ var goals = []goal{
 	{"MCP, time", timeEach, "askback", []int{1, 16, 64}, remote, 1.5, 1.2, true, "mcp"},
 }
 
-// A verdict is a goal beside what was measured.
+// A verdict is a goal with the measured ratio.
 type verdict struct {
 	goal
 	runs   int
 	got    spread
-	others float64 // the load by others while either side was measured
+	others float64 // processors that other processes used during either measurement
 }
 
-// verdicts judges Askback by all goals that were measured.
+// verdicts returns the results of all goals that were measured.
 func (r report) verdicts() []verdict {
 	var out []verdict
 	for _, g := range goals {
@@ -58,7 +58,7 @@ func (r report) verdicts() []verdict {
 	return out
 }
 
-// held says whether a bound is held.
+// held reports whether a bound is met.
 func (v verdict) held(bound float64) bool {
 	if v.atMost {
 		return v.got.Median <= bound
@@ -66,10 +66,10 @@ func (v verdict) held(bound float64) bool {
 	return v.got.Median >= bound
 }
 
-// word is the verdict in a word. Of what was disturbed nothing can be said.
+// word returns the verdict as text. A disturbed measurement has none.
 func (v verdict) word() string {
 	switch {
-	case v.others > quiet:
+	case v.others > maxOthers:
 		return "disturbed"
 	case v.held(v.stretch):
 		return "stretch held"
@@ -79,7 +79,7 @@ func (v verdict) word() string {
 	return "MISSED"
 }
 
-// sign stands before a bound.
+// sign returns the comparison sign of the bound.
 func (g goal) sign() string {
 	if g.atMost {
 		return "≤"

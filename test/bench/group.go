@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// The bounds of the group: as many as the bare cycle was first measured with.
+// The limits of a group, with which the bare cycle was first measured.
 const (
 	groupQueue = 4096
 	groupBatch = 512
 )
 
-// A group is one goroutine that commits what waits to be written, together, on
-// a connection of its own.
+// A group is a goroutine that commits all waiting writes together, on its own
+// connection.
 type group struct {
 	db      *sql.DB
 	conn    *sql.Conn
@@ -25,14 +25,14 @@ type group struct {
 	writing sync.WaitGroup
 }
 
-// A write is done within a transaction; done is told when that is durable.
+// A write runs do within a transaction and sends to done when it is durable.
 type write struct {
 	do   func(context.Context) error
 	done chan error
 }
 
-// newGroup opens a database with a driver's own name for it and starts writing.
-// setup prepares statements on the writing connection.
+// newGroup opens a database by its DSN and starts the goroutine. setup prepares
+// statements on the writing connection.
 func newGroup(ctx context.Context, dsn string, setup func(*sql.Conn) error) (*group, error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -59,7 +59,7 @@ func (g *group) prepare(ctx context.Context, setup func(*sql.Conn) error) (err e
 	return setup(g.conn)
 }
 
-// write returns when do has been done and is durable.
+// write runs do in a transaction and returns when it is durable.
 func (g *group) write(do func(context.Context) error) error {
 	w := write{do, make(chan error, 1)}
 	g.queue <- w
@@ -74,16 +74,16 @@ func (g *group) run(ctx context.Context) {
 		for len(batch) < groupBatch && len(g.queue) > 0 {
 			batch = append(batch, <-g.queue)
 		}
-		err := g.together(ctx, batch)
+		err := g.commitBatch(ctx, batch)
 		for _, w := range batch {
 			w.done <- err
 		}
 	}
 }
 
-// together does a batch in one transaction. Nothing here is expected to fail,
-// so one failure is everybody's.
-func (g *group) together(ctx context.Context, batch []write) error {
+// commitBatch commits a batch in one transaction. An error fails all its
+// writes, which is not expected.
+func (g *group) commitBatch(ctx context.Context, batch []write) error {
 	if _, err := g.begin.ExecContext(ctx); err != nil {
 		return err
 	}
@@ -97,14 +97,14 @@ func (g *group) together(ctx context.Context, batch []write) error {
 	return err
 }
 
-// close finishes what is queued. Nobody may write any more.
+// close commits the queued writes. There must be no writes afterwards.
 func (g *group) close() error {
 	close(g.queue)
 	g.writing.Wait()
 	return errors.Join(g.conn.Close(), g.db.Close())
 }
 
-// exactly runs a statement that must change one row.
+// exactly runs a statement that must change exactly one row.
 func exactly(ctx context.Context, s *sql.Stmt, args ...any) error {
 	result, err := s.ExecContext(ctx, args...)
 	if err != nil {
@@ -116,7 +116,7 @@ func exactly(ctx context.Context, s *sql.Stmt, args ...any) error {
 	return nil
 }
 
-// prepareAll prepares each statement into its place.
+// prepareAll prepares all statements.
 func prepareAll(ctx context.Context, c *sql.Conn, statements map[**sql.Stmt]string) (err error) {
 	for place, text := range statements {
 		if *place, err = c.PrepareContext(ctx, text); err != nil {

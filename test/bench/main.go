@@ -1,6 +1,6 @@
-// Bench measures what a question and its answer cost: Askback beside the least
-// that a durable question can cost on the same disk, and beside the very
-// statements Askback writes. README.md says how to read the figures.
+// Bench measures the cost of a question and its answer, compared with a minimal
+// durable question on the same disk and with the plain SQL statements of Askback.
+// README.md explains the figures.
 //
 //	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,streams,recovery] [-quick] [-json]
 package main
@@ -37,10 +37,10 @@ func main() {
 	}
 }
 
-// run is the whole program, without its process. Tables go to out, or with
-// -json lines of JSON to out and tables to notes.
+// run runs the program with its arguments. Tables go to out, or with -json
+// lines of JSON to out and tables to notes.
 func run(ctx context.Context, args []string, out, notes io.Writer) error {
-	if len(args) > 0 && args[0] == childWord {
+	if len(args) > 0 && args[0] == childArg {
 		return child(ctx, args[1:])
 	}
 	o, err := parse(args, notes)
@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	return nil
 }
 
-// options are what the command line says.
+// options are the parsed command line.
 type options struct {
 	plan
 	parts []string
@@ -73,10 +73,10 @@ func (o options) lines(out io.Writer) io.Writer {
 	return io.Discard
 }
 
-// partNames in the order in which they are measured.
+// partNames are in the order of measurement.
 var partNames = []string{"cycle", "memory", "streams", "recovery"}
 
-// A part measures one thing, prints it as a table and as lines of JSON.
+// A part measures one thing, and prints it as a table and as lines of JSON.
 type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) error
 
 var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart}
@@ -84,15 +84,15 @@ var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "streams":
 func parse(args []string, notes io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(notes)
-	flags.DurationVar(&o.duration, "dur", 2*time.Second, "how long one case runs in one round")
-	flags.IntVar(&o.rounds, "rounds", 5, "how often every case runs, in turns with the others")
-	runs := flags.String("c", "1,16,64", "how many runs ask at once")
-	flags.IntVar(&o.pending, "pre", 0, "how many asks are pending already")
-	flags.StringVar(&o.dir, "dir", ".", "a folder on the disk to measure; databases are made and removed there")
-	flags.DurationVar(&o.patience, "wait", 0, "how long to wait, in all, for the rest of the machine to be quiet")
-	only := flags.String("only", strings.Join(partNames, ","), "what to measure")
-	quick := flags.Bool("quick", false, "a look in half a minute; not to be quoted")
-	flags.BoolVar(&o.json, "json", false, "one line of JSON per case on stdout, tables on stderr")
+	flags.DurationVar(&o.duration, "dur", 2*time.Second, "`duration` of one case in one round")
+	flags.IntVar(&o.rounds, "rounds", 5, "`number` of rounds; each runs all cases")
+	runs := flags.String("c", "1,16,64", "`numbers` of concurrent runs")
+	flags.IntVar(&o.pending, "pre", 0, "`number` of asks that are pending before")
+	flags.StringVar(&o.dir, "dir", ".", "`folder` for the databases, on the disk to measure; they are deleted afterwards")
+	flags.DurationVar(&o.patience, "wait", 0, "maximum `duration` to wait, in total, for an idle machine")
+	only := flags.String("only", strings.Join(partNames, ","), "`parts` to measure")
+	quick := flags.Bool("quick", false, "run for half a minute; the results are not representative")
+	flags.BoolVar(&o.json, "json", false, "print one line of JSON per case on stdout, and the tables on stderr")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -104,7 +104,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 		o.followers = 100
 	}
 	if flags.NArg() > 0 || o.duration <= 0 || o.rounds < 1 || o.pending < 0 {
-		return o, errors.New("see go run ./test/bench -help")
+		return o, errors.New("invalid options: see go run ./test/bench -help")
 	}
 	if o.runs, err = parseNumbers(*runs); err != nil {
 		return o, fmt.Errorf("-c: %w", err)
@@ -112,13 +112,14 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	o.parts = strings.Split(*only, ",")
 	for _, name := range o.parts {
 		if !slices.Contains(partNames, name) {
-			return o, fmt.Errorf("-only: nothing is called %q; there is %s", name, strings.Join(partNames, ", "))
+			return o, fmt.Errorf("-only: unknown part %q; use %s", name, strings.Join(partNames, ", "))
 		}
 	}
 	return o, nil
 }
 
-// parseNumbers reads positive numbers with commas between; "" is none.
+// parseNumbers parses a comma-separated list of positive numbers, which may be
+// empty.
 func parseNumbers(text string) (numbers []int, err error) {
 	for field := range strings.SplitSeq(text, ",") {
 		if text == "" {
@@ -126,7 +127,7 @@ func parseNumbers(text string) (numbers []int, err error) {
 		}
 		n, err := strconv.Atoi(field)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q is no positive number", field)
+			return nil, fmt.Errorf("%q is not a positive number", field)
 		}
 		numbers = append(numbers, n)
 	}
@@ -171,11 +172,11 @@ func streamsPart(ctx context.Context, p plan, tables, lines, notes io.Writer) er
 	if err := errors.Join(writeLines(lines, all), printStreams(tables, all)); err != nil {
 		return err
 	}
-	told, err := measureFanOut(ctx, p, notes)
+	fanOutResult, err := measureFanOut(ctx, p, notes)
 	if err != nil {
 		return fmt.Errorf("fan-out: %w", err)
 	}
-	return errors.Join(writeLines(lines, told), printFanOut(tables, p, told))
+	return errors.Join(writeLines(lines, fanOutResult), printFanOut(tables, p, fanOutResult))
 }
 
 func recoveryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

@@ -21,71 +21,73 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// called is Askback whose agent is an MCP client: one call asks and waits. The
-// person is at the other end of HTTP, as in the remote place.
-type called struct {
+// mcpProduct is Askback with an MCP client as its agent: one call asks and
+// waits. The person uses HTTP, as in the remote place.
+type mcpProduct struct {
 	*product
-	address string
-	secret  string
-	client  *http.Client
-	noted   *noted
-	n       atomic.Int64
+	address        string
+	secret         string
+	client         *http.Client
+	observedEngine *observedEngine
+	n              atomic.Int64
 
 	mu      sync.Mutex
 	waiting map[string]chan error // by ask
 }
 
-// openCalled opens Askback with an MCP client over HTTP for its agent.
-func openCalled(ctx context.Context, path string) (subject, error) {
+// openMCPProduct opens a server with an MCP client over HTTP as its agent.
+func openMCPProduct(ctx context.Context, path string) (subject, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	agent, err := p.admit(ctx, asker)
-	person, personErr := p.admit(ctx, answerer)
-	ln, at, portErr := port()
+	agent, err := p.createToken(ctx, asker)
+	person, personErr := p.createToken(ctx, answerer)
+	ln, at, portErr := listenLoopback()
 	if err := errors.Join(err, personErr, portErr); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
-	c := &called{product: p, noted: &noted{Engine: p.engine}, waiting: map[string]chan error{}}
+	c := &mcpProduct{product: p, observedEngine: &observedEngine{Engine: p.engine}, waiting: map[string]chan error{}}
 	server := mcpserver.New(&mcpserver.Options{PublicURL: address, Log: slog.New(slog.DiscardHandler)})
-	stop, shut := serve(ln, server.Handler(c.noted), nil), p.shut
+	stop, shut := serve(ln, server.Handler(c.observedEngine), nil), p.shut
 	p.shut = func() error {
 		server.Stop()
 		err := stop()
 		server.Finish()
 		return errors.Join(err, shut())
 	}
-	c.address, c.secret, c.client = at, agent, dialer()
+	c.address, c.secret, c.client = at, agent, newHTTPClient()
 	p.person = httpapi.NewClient(address, person, c.client)
 	return c, nil
 }
 
-// noted is an engine that tells when an ask is durable, and under which id: an
-// MCP client learns that only together with the answer.
-type noted struct {
+// observedEngine is an engine that reports when an ask is durable, and its id.
+// An MCP client gets the id only together with the answer.
+type observedEngine struct {
 	*engine.Engine
-	asked sync.Map // the first question: chan string
+	asked sync.Map // chan string, by the text of the first question
 }
 
-func (n *noted) As(p askback.Principal) askback.Client { return noting{n.Engine.As(p), n} }
+func (n *observedEngine) As(p askback.Principal) askback.Client {
+	return observedClient{n.Engine.As(p), n}
+}
 
-type noting struct {
+type observedClient struct {
 	askback.Client
-	noted *noted
+	observedEngine *observedEngine
 }
 
-func (s noting) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+func (s observedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	a, err := s.Client.Ask(ctx, r)
-	if id, ok := s.noted.asked.LoadAndDelete(r.Questions[0].Text); ok && err == nil {
+	if id, ok := s.observedEngine.asked.LoadAndDelete(r.Questions[0].Text); ok && err == nil {
 		id.(chan string) <- a.ID
 	}
 	return a, err
 }
 
-// ask starts a call and returns once its ask is durable. Each has words of its
-// own: the same call would be the same ask.
-func (c *called) ask(ctx context.Context) (string, error) {
+// ask starts a call and returns when its ask is durable. Each call has another
+// text: an equal call would be the same ask.
+func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	q := request().Questions[0]
 	text := q.Text + " " + strconv.FormatInt(c.n.Add(1), 10)
 	options := make([]map[string]string, len(q.Options))
@@ -95,7 +97,7 @@ func (c *called) ask(ctx context.Context) (string, error) {
 	options[0]["description"] = strings.Repeat("x", contextLength) // the tool has no context
 	args := map[string]any{"questions": []any{map[string]any{"question": text, "options": options}}}
 	asked, ended := make(chan string, 1), make(chan error, 1)
-	c.noted.asked.Store(text, asked)
+	c.observedEngine.asked.Store(text, asked)
 	go func() { ended <- c.call(ctx, asktool.AskUserQuestion, args) }()
 	select {
 	case id := <-asked:
@@ -104,13 +106,13 @@ func (c *called) ask(ctx context.Context) (string, error) {
 		c.waiting[id] = ended
 		return id, nil
 	case err := <-ended:
-		return "", errors.Join(errors.New("the call ended before it was answered"), err)
+		return "", errors.Join(errors.New("the call ended without an answer"), err)
 	}
 }
 
-// call makes a call as a client of 2026-07-28 does, by the least that this takes,
-// and reads its result, which comes as an event.
-func (c *called) call(ctx context.Context, tool string, args any) error {
+// call makes a call like a client of revision 2026-07-28 with a minimal client,
+// and reads its result, an event.
+func (c *mcpProduct) call(ctx context.Context, tool string, args any) error {
 	const version = "2026-07-28"
 	body, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
@@ -156,12 +158,12 @@ func (c *called) call(ctx context.Context, tool string, args any) error {
 		return fmt.Errorf("read %s %q: %w", res.Status, raw, err)
 	}
 	if got := reply.Result.Structured.Outcome.Answers; len(reply.Result.Content) == 0 || len(got) == 0 || got[0].String() != "yes" {
-		return fmt.Errorf("another result than the answer that was given: %s", raw)
+		return fmt.Errorf("the result differs from the answer: %s", raw)
 	}
 	return nil
 }
 
-func (c *called) wait(_ context.Context, id string) error {
+func (c *mcpProduct) wait(_ context.Context, id string) error {
 	c.mu.Lock()
 	ended := c.waiting[id]
 	delete(c.waiting, id)

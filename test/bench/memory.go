@@ -17,8 +17,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A footprint is the memory of a process that holds so many pending asks, of
-// which so many are waited for.
+// A footprint is the memory of a process with pending asks and waiters.
 type footprint struct {
 	What     string `json:"what"`
 	Pending  int    `json:"pending"`
@@ -26,9 +25,8 @@ type footprint struct {
 	Resident int64  `json:"resident"` // bytes
 }
 
-// measureMemory asks in a process of its own and looks at its size: first
-// empty, then at each number of pending asks, then once those are read that
-// will be waited for, at last with waiters.
+// measureMemory measures the memory of a child process: empty, at each number
+// of pending asks, after the asks to wait for were read, and with waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -50,8 +48,8 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	return all, nil
 }
 
-// memoryChild is told how many waiters there shall be, and then the numbers of
-// pending asks.
+// memoryChild makes asks and waiters. The first of its numbers is that of the
+// waiters, the others are those of pending asks.
 func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	waiters, steps := numbers[0], numbers[1:]
 	p, err := openEngine(ctx, path, nil)
@@ -59,7 +57,7 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 		return err
 	}
 	defer p.close()
-	if _, err := cycles(ctx, p, 16, 200*time.Millisecond); err != nil { // what is made once is made now
+	if _, err := cycles(ctx, p, 16, 200*time.Millisecond); err != nil { // allocate what is allocated once
 		return err
 	}
 	tell := func(pending, waiting int) error {
@@ -82,15 +80,15 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.look(ctx, waited), tell(asked, 0)); err != nil {
+	if err := errors.Join(p.readAsks(ctx, waited), tell(asked, 0)); err != nil {
 		return err
 	}
 	return withWaiters(ctx, p, waited, func() error { return tell(asked, waiters) })
 }
 
-// look reads asks, as those do who are going to wait for them: what that leaves
-// in the caches of the readers is no part of a waiter.
-func (p *product) look(ctx context.Context, ids []string) error {
+// readAsks reads asks like their waiters will, so that the caches of the
+// readers do not count as memory of waiters.
+func (p *product) readAsks(ctx context.Context, ids []string) error {
 	const atOnce = 64
 	return each(atOnce, func(worker int) error {
 		for i := worker; i < len(ids); i += atOnce {
@@ -102,42 +100,42 @@ func (p *product) look(ctx context.Context, ids []string) error {
 	})
 }
 
-// shrinks is how many collections it takes until a stack that once held the
-// frames of SQLite is small again: each halves it at most. Who waits for hours
-// has seen them.
-const shrinks = 4
+// collections is how many garbage collections shrink a stack that held the
+// frames of SQLite: each halves it at most. Long waiters have seen as many.
+const collections = 4
 
-// settledMemory is what the process holds once nothing more can be given back.
+// settledMemory returns the memory of the process after all that is unused was
+// returned.
 func settledMemory() int64 {
-	for range shrinks {
+	for range collections {
 		runtime.GC()
 	}
 	debug.FreeOSMemory()
 	return resident()
 }
 
-// withWaiters waits for each of these asks on a goroutine, and calls do when all
-// of them sleep.
+// withWaiters waits for each of the asks in a goroutine, and calls do when all
+// of them block.
 func withWaiters(ctx context.Context, p *product, pending []string, do func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
 	defer stop()
-	before := sleepers()
+	before := blockedGoroutines()
 	for _, id := range pending {
 		waiting.Go(func() { _ = p.wait(ctx, id) })
 	}
-	if err := rest(ctx, func() bool { return sleepers() >= before+uint64(len(pending)) }); err != nil {
+	if err := waitIdle(ctx, func() bool { return blockedGoroutines() >= before+uint64(len(pending)) }); err != nil {
 		return err
 	}
 	return do()
 }
 
-// rest returns when all who wait have come to rest.
-func rest(ctx context.Context, rested func() bool) error {
+// waitIdle returns when all waiters block.
+func waitIdle(ctx context.Context, rested func() bool) error {
 	for limit := time.Now().Add(time.Minute); !rested(); {
 		if time.Now().After(limit) {
-			return errors.New("the waiters do not come to rest")
+			return errors.New("the waiters do not block")
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -147,7 +145,7 @@ func rest(ctx context.Context, rested func() bool) error {
 	return nil
 }
 
-// oldest returns the ids of the n asks that wait longest, or of all.
+// oldest returns the ids of the n oldest pending asks, or of all.
 func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
 	q := askback.Query{Limit: min(n, askback.MaxLimit)}
 	for {
@@ -164,8 +162,8 @@ func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
 	}
 }
 
-// sleepers is how many goroutines wait for something.
-func sleepers() uint64 {
+// blockedGoroutines returns the number of blocked goroutines.
+func blockedGoroutines() uint64 {
 	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
 	metrics.Read(s)
 	if s[0].Value.Kind() != metrics.KindUint64 {
@@ -182,21 +180,21 @@ const (
 	goalStream    = 40_000 // 400 MB for 10 000
 )
 
-// printMemory prints footprints and what one more ask or waiter takes.
+// printMemory prints footprints and the memory per additional ask and waiter.
 func printMemory(w io.Writer, all []footprint) error {
-	fmt.Fprintln(w, "\nMemory of the whole process (bounded caches filled on the way).")
+	fmt.Fprintln(w, "\nMemory of the whole process (including the bounded caches, which fill up).")
 	return printFootprints(w, all, goalWaiter)
 }
 
-// printConnections prints what one more long poll takes.
+// printConnections prints the memory per long poll.
 func printConnections(w io.Writer, all []footprint) error {
-	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (not the kernel's part of that).")
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are long polls, each on its own connection (without the memory of the kernel).")
 	return printFootprints(w, all, goalConnected)
 }
 
-// printStreams prints what one more event stream takes.
+// printStreams prints the memory per event stream.
 func printStreams(w io.Writer, all []footprint) error {
-	fmt.Fprintln(w, "\nMemory of a server whose waiters are event streams, each on its own connection (not the kernel's part of that).")
+	fmt.Fprintln(w, "\nMemory of a server whose waiters are event streams, each on its own connection (without the memory of the kernel).")
 	return printFootprints(w, all, goalStream)
 }
 

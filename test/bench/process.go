@@ -11,12 +11,12 @@ import (
 	"os/exec"
 )
 
-// childWord as the first argument makes this program a child of itself: memory
-// is only told apart in a process of its own, and only a process can be killed.
-const childWord = "child"
+// childArg is the first argument of a child process. Memory is measured in
+// separate processes, and only a process can be killed.
+const childArg = "child"
 
-// A childCommand does something in a process of its own and says so in lines
-// of JSON. It ends when it is done or its input ends.
+// A childCommand runs in a child process and writes lines of JSON. It ends when
+// it is done or when stdin is closed.
 type childCommand func(ctx context.Context, out *json.Encoder, path string, numbers []int) error
 
 // child runs one of the commands: child NAME FILE NUMBERS.
@@ -36,27 +36,27 @@ func child(ctx context.Context, args []string) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { // the parent holds the other end: when it is gone, so are we
+	go func() { // stop when the parent ends
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop()
 	}()
 	return do(ctx, json.NewEncoder(os.Stdout), args[1], numbers)
 }
 
-// A process is a child that was started.
+// A process is a running child.
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	lines *json.Decoder
 }
 
-// start runs a command on a database in a process of its own.
+// start runs a child command with a database.
 func start(ctx context.Context, name, path string, numbers ...int) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, childWord, name, path, joinNumbers(numbers))
+	cmd := exec.CommandContext(ctx, self, childArg, name, path, joinNumbers(numbers))
 	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -69,18 +69,18 @@ func start(ctx context.Context, name, path string, numbers ...int) (*process, er
 	return &process{cmd, stdin, json.NewDecoder(bufio.NewReader(stdout))}, cmd.Start()
 }
 
-// read takes the next line of the child.
+// read decodes the next line of the child.
 func (p *process) read(into any) error {
 	if err := p.lines.Decode(into); err != nil {
-		return fmt.Errorf("a child said nothing: %w", err)
+		return fmt.Errorf("read from the child: %w", err)
 	}
 	return nil
 }
 
-// kill ends the child as kill -9 does, and waits until it is gone.
+// kill sends SIGKILL to the child and waits for it.
 func (p *process) kill() error {
 	err := p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // it was killed, and says so
+	_ = p.cmd.Wait() // the error is that it was killed
 	return errors.Join(err, ignoreClosed(p.stdin.Close()))
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/ids"
 )
 
-// The statements by which the SQLite store writes an ask and an answer. That
-// they still are the same is tested by what they leave in the tables.
+// The statements of the SQLite store for an ask and an answer. A test compares
+// the resulting tables with those of the store.
 const (
 	recordSettings = "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 		"&_pragma=wal_autocheckpoint(1000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&_pragma=cache_size(-65536)"
@@ -26,33 +26,33 @@ const (
 	historyInsert  = `insert into history (` + historyColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 )
 
-// Where the columns that differ from ask to ask stand.
+// The positions of the columns that differ between asks.
 const (
 	recordID, recordVersion, recordStream, recordFixed = 1, 2, 3, 14
 	recordFixedSum                                     = 17
 	historySeq, historyStream, historySubject          = 0, 1, 3
 )
 
-// record writes the same bytes by the same statements as Askback, without the
-// machine, JSON and the engine: what is between the two is ours to save.
+// record writes the same bytes with the same statements as Askback, without
+// state machine, JSON and engine. The difference is their cost.
 type record struct {
 	*group
 	insert, update, event *sql.Stmt
 	asked, answered       sample
 	last                  atomic.Int64
 	seq                   int64 // of the writing goroutine
-	waiting               signals
+	waiting               waiters
 }
 
-// A sample is what Askback wrote for one step: the row and its line of history.
+// A sample contains the row and the event that Askback wrote for one step.
 type sample struct{ row, line []any }
 
-// openRecord lets Askback make its tables and one ask to copy from, and then
-// writes by itself.
+// openRecord creates a database with Askback, copies one ask and writes its
+// statements directly.
 func openRecord(ctx context.Context, path string) (subject, error) {
 	r := &record{}
 	if err := r.copyFrom(ctx, path); err != nil {
-		return nil, fmt.Errorf("take a sample: %w", err)
+		return nil, fmt.Errorf("read a sample: %w", err)
 	}
 	var err error
 	r.group, err = newGroup(ctx, path+recordSettings, func(c *sql.Conn) error {
@@ -63,7 +63,7 @@ func openRecord(ctx context.Context, path string) (subject, error) {
 	return r, err
 }
 
-// copyFrom asks and answers once, and keeps what that wrote.
+// copyFrom makes one ask and one answer, and keeps the rows.
 func (r *record) copyFrom(ctx context.Context, path string) (err error) {
 	p, err := openEngine(ctx, path, nil)
 	if err != nil {
@@ -88,14 +88,14 @@ func (r *record) copyFrom(ctx context.Context, path string) (err error) {
 	if r.answered, err = sampleOf(ctx, db, id); err != nil {
 		return err
 	}
-	r.answered.row[recordVersion] = int64(1) // it is updated from this version
-	r.answered.row[recordFixed] = nil        // and keeps what was written once
+	r.answered.row[recordVersion] = int64(1) // the update is from this version
+	r.answered.row[recordFixed] = nil        // fixed columns are not updated
 	r.answered.row[recordFixedSum] = nil
 	_, err = db.ExecContext(ctx, `delete from records; delete from history`)
 	return err
 }
 
-// sampleOf reads the row of an ask and the newest line of its history.
+// sampleOf reads the row of an ask and its latest event.
 func sampleOf(ctx context.Context, db *sql.DB, id string) (s sample, err error) {
 	s.row, err = scanRow(db.QueryRowContext(ctx, `select `+recordColumns+` from records where id = ?`, id), 18)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *record) answer(_ context.Context, id string) error {
 	return err
 }
 
-// step writes a row and its line of history for the ask with this id.
+// step writes a row and its event for the ask with this id.
 func (r *record) step(s *sql.Stmt, as sample, id string) error {
 	row, line := slices.Clone(as.row), slices.Clone(as.line)
 	stream := ids.Swap(id, ids.Session)

@@ -11,15 +11,17 @@ import (
 	"time"
 )
 
-// A resumption is what a process found that was started after a kill -9.
-type resumption struct {
+// A resumeResult contains the measurements of a process that was started after
+// a kill.
+type resumeResult struct {
 	Open     float64 `json:"open_ms"`  // to open the database
 	First    float64 `json:"first_ms"` // and until a run that asked before the kill has its answer
 	Resident int64   `json:"resident"` // bytes then
 }
 
-// A recovery is how it went after so many kills with so many asks pending.
-// Restart is from the kill to the first resumed run, as the outside sees it.
+// A recovery is the result of several kills with the same number of pending
+// asks. Restart is the time from the kill to the first resumed run, measured
+// from outside.
 type recovery struct {
 	What     string `json:"what"`
 	Pending  int    `json:"pending"`
@@ -30,7 +32,7 @@ type recovery struct {
 	Resident spread `json:"resident"`
 }
 
-// measureRecovery kills a process that holds n pending asks, and its successors.
+// measureRecovery kills a process with n pending asks, and its successors.
 func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-recovery-*")
 	if err != nil {
@@ -49,8 +51,8 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 	var restart, open, first, size []float64
 	for range p.rounds {
 		killed := time.Now()
-		var found resumption
-		if c, err = succeed(ctx, c, path, &found); err != nil {
+		var found resumeResult
+		if c, err = replaceProcess(ctx, c, path, &found); err != nil {
 			return r, err
 		}
 		restart = append(restart, millis(time.Since(killed)))
@@ -60,8 +62,8 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 	return recovery{"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size)}, c.kill()
 }
 
-// succeed kills a process and starts another in its place.
-func succeed(ctx context.Context, c *process, path string, found *resumption) (*process, error) {
+// replaceProcess kills a process and starts its successor.
+func replaceProcess(ctx context.Context, c *process, path string, found *resumeResult) (*process, error) {
 	if err := c.kill(); err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func succeed(ctx context.Context, c *process, path string, found *resumption) (*
 	return next, nil
 }
 
-// loadChild asks so many questions and waits to be killed.
+// loadChild makes asks and waits until it is killed.
 func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	p, err := openEngine(ctx, path, nil)
 	if err != nil {
@@ -91,8 +93,8 @@ func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []in
 	return p.close()
 }
 
-// resumeChild opens the database, waits for the oldest ask and answers it, and
-// waits to be killed.
+// resumeChild opens the database, waits for the oldest ask, answers it and
+// waits until it is killed.
 func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) error {
 	began := time.Now()
 	p, err := openEngine(ctx, path, nil)
@@ -102,26 +104,26 @@ func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) e
 	opened := time.Since(began)
 	ids, err := p.oldest(ctx, 1)
 	if err != nil || len(ids) == 0 {
-		return errors.Join(err, errors.New("no ask is left to resume"))
+		return errors.Join(err, errors.New("there is no pending ask to resume"))
 	}
 	has := make(chan error, 1)
 	go func() { has <- p.wait(ctx, ids[0]) }()
 	if err := errors.Join(p.answer(ctx, ids[0]), <-has); err != nil {
 		return err
 	}
-	if err := out.Encode(resumption{millis(opened), millis(time.Since(began)), resident()}); err != nil {
+	if err := out.Encode(resumeResult{millis(opened), millis(time.Since(began)), resident()}); err != nil {
 		return err
 	}
 	<-ctx.Done()
 	return p.close()
 }
 
-// The goal from kill -9 to the first resumed run: this long, and a microsecond
-// for each pending ask.
+// The goal from the kill to the first resumed run: a constant and a time per
+// pending ask.
 const goalRestart = 150 * time.Millisecond
 
 func printRecovery(w io.Writer, all []recovery) error {
-	fmt.Fprintln(w, "\nkill -9, then the same database in a new process: median [min..max] in ms. None may grow with what is pending.")
+	fmt.Fprintln(w, "\nkill -9, then the same database in a new process: median [min..max] in ms. No time may grow with the number of pending asks.")
 	t := newTable(w)
 	fmt.Fprintln(t, "pending\tkills\tkill to first resumed run\tgate\topen\topen to first resumed run\tresident MB")
 	for _, r := range all {
@@ -134,6 +136,6 @@ func printRecovery(w io.Writer, all []recovery) error {
 	}
 	first, last := all[0], all[len(all)-1]
 	per := (last.Resident.Median - first.Resident.Median) / float64(last.Pending-first.Pending)
-	_, err := fmt.Fprintf(w, "A pending ask nobody waits for takes %s bytes of the new process (goal ≤ %d).\n", short(per), goalAlone)
+	_, err := fmt.Fprintf(w, "A pending ask without a waiter takes %s bytes of the new process (goal ≤ %d).\n", short(per), goalAlone)
 	return err
 }

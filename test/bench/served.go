@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// maxIdle is how many connections a client keeps: more than are ever in use, so
-// that nobody connects in the middle of a measurement.
+// maxIdle is how many idle connections a client keeps: more than are ever used,
+// so that no connection is opened during a measurement.
 const maxIdle = 512
 
-// dialer returns a client of one server, the same for every contender.
-func dialer() *http.Client {
+// newHTTPClient returns an HTTP client, the same for every contender.
+func newHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdle}}
 }
 
-// port returns a free port of this machine, and its address.
-func port() (net.Listener, string, error) {
+// listenLoopback listens on a free port and returns its address.
+func listenLoopback() (net.Listener, string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, "", err
@@ -29,7 +29,8 @@ func port() (net.Listener, string, error) {
 	return ln, "http://" + ln.Addr().String(), nil
 }
 
-// serve serves on a port until stop is called, with the limits of askback serve.
+// serve runs an HTTP server with the limits of askback serve until stop is
+// called.
 func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState)) (stop func() error) {
 	s := &http.Server{
 		Handler: h, ConnState: note,
@@ -46,33 +47,33 @@ func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState))
 	}
 }
 
-// posted is a subject in this process whose answers come over HTTP, by the
-// least that this takes: a path, an id and bytes; no token, no JSON.
-type posted struct {
+// httpAnswered is a subject in this process with answers over HTTP: a path, an
+// id and bytes, without token and JSON.
+type httpAnswered struct {
 	subject
 	address string
 	http    *http.Client
 	stop    func() error
 }
 
-func post(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
-	return func(ctx context.Context, path string) (subject, error) { return openPosted(ctx, path, open) }
+func withHTTPAnswers(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
+	return func(ctx context.Context, path string) (subject, error) { return openHTTPAnswered(ctx, path, open) }
 }
 
-func openPosted(ctx context.Context, path string, open func(context.Context, string) (subject, error)) (*posted, error) {
+func openHTTPAnswered(ctx context.Context, path string, open func(context.Context, string) (subject, error)) (*httpAnswered, error) {
 	s, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	ln, address, err := port()
+	ln, address, err := listenLoopback()
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	return &posted{s, address, dialer(), serve(ln, plain(s), nil)}, nil
+	return &httpAnswered{s, address, newHTTPClient(), serve(ln, newHandler(s), nil)}, nil
 }
 
-// plain serves a subject.
-func plain(s subject) http.Handler {
+// newHandler returns an HTTP handler for a subject.
+func newHandler(s subject) http.Handler {
 	reply := func(w http.ResponseWriter, with string, err error) {
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -82,7 +83,7 @@ func plain(s subject) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /ask", func(w http.ResponseWriter, r *http.Request) {
-		_, readErr := io.Copy(io.Discard, r.Body) // what is written is the same whatever was sent
+		_, readErr := io.Copy(io.Discard, r.Body) // the written bytes do not depend on it
 		id, err := s.ask(r.Context())
 		reply(w, id, errors.Join(readErr, err))
 	})
@@ -96,12 +97,12 @@ func plain(s subject) http.Handler {
 	return mux
 }
 
-func (p *posted) answer(ctx context.Context, id string) error {
+func (p *httpAnswered) answer(ctx context.Context, id string) error {
 	_, err := p.do(ctx, http.MethodPost, "/answer?id="+id, bareAnswer)
 	return err
 }
 
-func (p *posted) do(ctx context.Context, method, path string, body []byte) (string, error) {
+func (p *httpAnswered) do(ctx context.Context, method, path string, body []byte) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, method, p.address+path, bytes.NewReader(body))
 	if err != nil {
 		return "", err
@@ -121,29 +122,29 @@ func (p *posted) do(ctx context.Context, method, path string, body []byte) (stri
 	return string(raw), err
 }
 
-func (p *posted) close() error {
+func (p *httpAnswered) close() error {
 	p.http.CloseIdleConnections()
 	return errors.Join(p.stop(), p.subject.close())
 }
 
-// distant is a subject all of whose calls come over HTTP.
-type distant struct{ *posted }
+// remoteSubject is a subject with all calls over HTTP.
+type remoteSubject struct{ *httpAnswered }
 
-func far(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
+func overHTTP(open func(context.Context, string) (subject, error)) func(context.Context, string) (subject, error) {
 	return func(ctx context.Context, path string) (subject, error) {
-		p, err := openPosted(ctx, path, open)
-		return distant{p}, err
+		p, err := openHTTPAnswered(ctx, path, open)
+		return remoteSubject{p}, err
 	}
 }
 
-func (d distant) ask(ctx context.Context) (string, error) {
+func (d remoteSubject) ask(ctx context.Context) (string, error) {
 	return d.do(ctx, http.MethodPost, "/ask", bareQuestion)
 }
 
-func (d distant) wait(ctx context.Context, id string) error {
+func (d remoteSubject) wait(ctx context.Context, id string) error {
 	got, err := d.do(ctx, http.MethodGet, "/wait?id="+id, nil)
 	if err == nil && got != string(bareAnswer) {
-		err = errors.New("another answer than the one that was given")
+		err = errors.New("the answer differs from the one that was sent")
 	}
 	return err
 }

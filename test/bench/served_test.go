@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-func TestPlacesAreWhatTheyAreCalled(t *testing.T) {
+func TestPlacesOfContenders(t *testing.T) {
 	for _, c := range contenders {
 		s, err := c.open(t.Context(), filepath.Join(t.TempDir(), "place.db"))
 		if err != nil {
@@ -22,9 +22,9 @@ func TestPlacesAreWhatTheyAreCalled(t *testing.T) {
 		}
 		var got string
 		switch s := s.(type) {
-		case distant, *called:
+		case remoteSubject, *mcpProduct:
 			got = remote
-		case *posted:
+		case *httpAnswered:
 			got = byPost
 		case *product:
 			_, agentAway := s.agent.(*httpapi.Client)
@@ -34,7 +34,7 @@ func TestPlacesAreWhatTheyAreCalled(t *testing.T) {
 			got = inProcess
 		}
 		if got != c.place {
-			t.Errorf("%s: it is %q, and called %q", c.name, got, c.place)
+			t.Errorf("%s: got place %q, want %q", c.name, got, c.place)
 		}
 		if err := s.close(); err != nil {
 			t.Errorf("%s, %s: %v", c.name, c.place, err)
@@ -46,15 +46,15 @@ func TestEveryGoalIsMeasured(t *testing.T) {
 	for _, g := range goals {
 		for _, name := range []string{cmp.Or(g.of, "askback"), g.by} {
 			if !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name && c.place == g.place }) {
-				t.Errorf("%s against %s: nothing is called %s, %s", g.what, g.by, name, g.place)
+				t.Errorf("%s against %s: there is no contender %s, %s", g.what, g.by, name, g.place)
 			}
 		}
 	}
 }
 
-// A server that has lost what it was asked must not pass for one that waits.
-func TestRefusedPollIsNotUnderWay(t *testing.T) {
-	var busy underWay
+// A rejected poll must not count as waiting.
+func TestRejectedPollIsNotActive(t *testing.T) {
+	var busy activeRequests
 	p, address, err := openServer(t.Context(), filepath.Join(t.TempDir(), "polls.db"), busy.note)
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestRefusedPollIsNotUnderWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiting := poll(t, at)
-	until(t, "one poll waits", func() bool { return busy.Load() == 1 })
+	until(t, "one active poll", func() bool { return busy.Load() == 1 })
 	at.Tokens = []string{"nobody's"}
 	res, err := http.ReadResponse(bufio.NewReader(poll(t, at)), nil)
 	if err != nil {
@@ -74,17 +74,17 @@ func TestRefusedPollIsNotUnderWay(t *testing.T) {
 	if _, err := io.Copy(io.Discard, res.Body); err != nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("got %s, %v; want 401", res.Status, err)
 	}
-	until(t, "the refused one is over", func() bool { return busy.Load() == 1 })
+	until(t, "the rejected poll has ended", func() bool { return busy.Load() == 1 })
 	if err := p.answer(t.Context(), at.Asks[0]); err != nil {
 		t.Fatal(err)
 	}
 	if res, err = http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || res.StatusCode != http.StatusOK {
-		t.Errorf("the one that waited got %v, %v", res, err)
+		t.Errorf("the waiting poll got %v, %v", res, err)
 	}
-	until(t, "nobody waits", func() bool { return busy.Load() == 0 })
+	until(t, "no active polls", func() bool { return busy.Load() == 0 })
 }
 
-func poll(t *testing.T, at polls) net.Conn {
+func poll(t *testing.T, at pollTargets) net.Conn {
 	t.Helper()
 	all, err := at.request(t.Context(), longPoll)
 	if err != nil || len(all) != 1 {
@@ -100,7 +100,7 @@ func until(t *testing.T, what string, so func() bool) {
 	defer tick.Stop()
 	for limit := time.Now().Add(time.Minute); !so(); <-tick.C {
 		if time.Now().After(limit) {
-			t.Fatalf("not so: %s", what)
+			t.Fatalf("timeout: %s", what)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A spread is the middle of several measurements, and how far they lie apart.
+// A spread is the median and the range of several measurements.
 type spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
 	Max    float64 `json:"max"`
 }
 
-// spreadOf returns the spread of values; of none it is zero.
+// spreadOf returns the spread of values, or zero if there are none.
 func spreadOf(values []float64) spread {
 	if len(values) == 0 {
 		return spread{}
@@ -34,7 +34,7 @@ func (s spread) String() string {
 	return fmt.Sprintf("%s [%s..%s]", short(s.Median), short(s.Min), short(s.Max))
 }
 
-// short writes a number with three digits.
+// short formats a number with three digits.
 func short(v float64) string {
 	switch {
 	case v >= 99_950:
@@ -49,8 +49,8 @@ func short(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// percentile returns the smallest of the values that p (0 to 1) of them do not
-// exceed; of none it is zero.
+// percentile returns the smallest value that is not exceeded by the fraction p
+// of the values, or zero if there are none.
 func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	if len(sorted) == 0 {
 		var none T
@@ -60,8 +60,8 @@ func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 
-// ratios divides what one case measured by what another did in the same round.
-// A round that lacks either, or in which the other is zero, is left out.
+// ratios divides the values of two cases by round, without rounds in which
+// either is missing or the divisor is zero.
 func ratios(of, by map[int]float64) []float64 {
 	var out []float64
 	for _, round := range slices.Sorted(maps.Keys(of)) {

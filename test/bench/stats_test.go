@@ -57,11 +57,11 @@ func TestRatiosCompareTheSameRound(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if got := ratios(map[int]float64{0: 1}, map[int]float64{0: 0}); len(got) != 0 {
-		t.Errorf("got %v of a round that measured nothing", got)
+		t.Errorf("got %v for a round without measurements", got)
 	}
 }
 
-func TestShortNumbers(t *testing.T) {
+func TestShortFormatsThreeDigits(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.284: "0.28", 9.5: "9.50", 42.42: "42.4", 830.4: "830", 1234: "1234", 9996: "10.0k", 26_888: "26.9k", 123_456: "123k",
 	} {
@@ -90,6 +90,6 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 	if got, want := (verdict{atLeast, 1, spread{Median: 1}, 0.5}).word(), "disturbed"; got != want {
-		t.Errorf("while others worked: got %s, want %s", got, want)
+		t.Errorf("disturbed: got %s, want %s", got, want)
 	}
 }

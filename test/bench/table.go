@@ -11,9 +11,9 @@ import (
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
-// printCycles prints what was measured, then how that stands to the goals.
+// printCycles prints the cycles, then the goals.
 func printCycles(w io.Writer, p plan, r report) error {
-	fmt.Fprintf(w, "\nOne cycle: asked, waited for, answered, the run has it. Median of %d rounds of %s [min..max], %d asks pending, %d processors.\n",
+	fmt.Fprintf(w, "\nOne cycle: ask, wait, answer, receive. Median of %d rounds of %s [min..max], %d asks pending, %d processors.\n",
 		p.rounds, p.duration, p.pending, runtime.NumCPU())
 	t := newTable(w)
 	fmt.Fprintln(t, "runs\twhat\tplace\tcycles/s\tp50 ms\tp99 ms\tCPU µs\tof bare\tof record\tothers' load")
@@ -30,7 +30,7 @@ func printCycles(w io.Writer, p plan, r report) error {
 }
 
 func printGoals(w io.Writer, r report) error {
-	fmt.Fprintln(w, "\nAskback against its goals, by ratios within a round.")
+	fmt.Fprintln(w, "\nGoals, as ratios within a round.")
 	t := newTable(w)
 	fmt.Fprintln(t, "runs\tplace\twhat\tof\tgot\tgate\tstretch\t")
 	verdicts := r.verdicts()
@@ -41,14 +41,14 @@ func printGoals(w io.Writer, r report) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.others > quiet }) {
+	if !slices.ContainsFunc(verdicts, func(v verdict) bool { return v.others > maxOthers }) {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "Disturbed: others used more than %g of a processor meanwhile; measure again (-wait 5m waits until they are quiet).\n", quiet)
+	_, err := fmt.Fprintf(w, "Disturbed: other processes used more than %g processors; measure again (-wait 5m waits until the machine is idle).\n", maxOthers)
 	return err
 }
 
-// A line is one case as JSON.
+// A line is the JSON form of one case.
 type line struct {
 	What    string  `json:"what"`
 	Place   string  `json:"place"`

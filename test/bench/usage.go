@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// usage is the time that all processors were busy since the machine started,
-// and for how much of it this process is to blame. Zero is unknown.
+// usage is the busy time of all processors since the machine started, and the
+// part of this process. Zero means unknown.
 type usage struct{ machine, own time.Duration }
 
-// others says how many processors everybody else has kept busy since u was
-// read, a while ago. Their work makes ours look slow.
+// others returns how many processors other processes have used since u was
+// read. Their work slows down a measurement.
 func (u usage) others(while time.Duration) float64 {
 	if u.machine == 0 || while <= 0 {
 		return 0
@@ -20,23 +20,23 @@ func (u usage) others(while time.Duration) float64 {
 	return max(0, float64(busy)/float64(while))
 }
 
-// quiet is how much of a processor others may use before a figure is called
-// disturbed.
-const quiet = 0.15
+// maxOthers is how much of a processor other processes may use before a
+// measurement counts as disturbed.
+const maxOthers = 0.15
 
-// patience is how long cases wait, all together, for the others to be quiet.
+// patience is the remaining time that cases may wait for an idle machine.
 type patience struct{ left time.Duration }
 
-// wait returns when the others are quiet or patience is at its end.
+// wait returns when the machine is idle or the time is used up.
 func (p *patience) wait(ctx context.Context) {
-	const look = 250 * time.Millisecond
+	const readAsks = 250 * time.Millisecond
 	for p.left > 0 && ctx.Err() == nil {
-		u, t := readUsage(), time.NewTimer(look)
+		u, t := readUsage(), time.NewTimer(readAsks)
 		select {
 		case <-ctx.Done():
 		case <-t.C:
 		}
-		if p.left -= look; u.others(look) <= quiet {
+		if p.left -= readAsks; u.others(readAsks) <= maxOthers {
 			return
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// tick is the unit of /proc/stat: a hundredth of a second on every Linux
-// (USER_HZ).
+// tick is the unit of /proc/stat: 1/100 s on Linux (USER_HZ).
 const tick = 10 * time.Millisecond
 
 func readUsage() usage {
@@ -21,7 +20,7 @@ func readUsage() usage {
 	var busy int64
 	for i, field := range strings.Fields(line)[1:] {
 		n, err := strconv.ParseInt(field, 10, 64)
-		const idle, ioWait, guest = 3, 4, 8 // guests are counted as users already
+		const idle, ioWait, guest = 3, 4, 8 // guest time is included in user time
 		if err != nil || i == idle || i == ioWait || i >= guest {
 			continue
 		}
@@ -34,14 +33,15 @@ func readUsage() usage {
 	return usage{time.Duration(busy) * tick, time.Duration(own.Utime.Nano() + own.Stime.Nano())}
 }
 
-// resident returns how many bytes of memory this process holds; 0 is unknown.
+// resident returns the resident memory of this process in bytes, or 0 if it is
+// unknown.
 func resident() int64 {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(status), "VmRSS:")
-	fields := strings.Fields(rest)
+	_, waitIdle, _ := strings.Cut(string(status), "VmRSS:")
+	fields := strings.Fields(waitIdle)
 	if len(fields) == 0 {
 		return 0
 	}

@@ -2,7 +2,7 @@
 
 package main
 
-// Processors and memory are only looked at on Linux.
+// Processors and memory are measured on Linux only.
 
 func readUsage() usage { return usage{} }
 
