@@ -1,5 +1,4 @@
-// Package conformance tests that an implementation of [askback.Client] keeps the
-// promises of its interfaces.
+// Package conformance tests implementations of [askback.Client].
 package conformance
 
 import (
@@ -16,21 +15,22 @@ import (
 
 // A Subject is an implementation of [askback.Client] under test.
 type Subject interface {
-	// As returns the seat of a principal. Principals of all kinds are asked
-	// for, with names of letters and digits, and via askback.ViaAPI.
+	// As returns the client of a principal. The tests use principals of all
+	// kinds, with names of letters and digits and the channel
+	// askback.ChannelAPI.
 	As(p askback.Principal) askback.Client
 }
 
-// A Clock is a subject whose time can be moved; without one, what deadlines do
-// is not tested.
+// A Clock is a subject with a clock that can be advanced. Deadlines are tested
+// only with such a subject.
 type Clock interface {
-	// Advance moves time on and returns when every deadline that was passed
-	// has had its effect.
+	// Advance advances the clock, and returns when every deadline that passed
+	// has taken effect.
 	Advance(by time.Duration)
 }
 
 // Client tests an implementation of [askback.Client]. open returns a new, empty
-// subject, which may end with its t.
+// subject for one test.
 func Client(t *testing.T, open func(t *testing.T) Subject) {
 	for _, tests := range [][]testCase{answering, asking, refusing, listing, granting, running, following, racing} {
 		for _, f := range tests {
@@ -49,22 +49,22 @@ func Client(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// case is something that is true of every implementation.
+// testCase is a property of every implementation.
 type testCase struct {
 	name string
 	show func(fixture)
 }
 
-// fixture is where one case is shown.
+// fixture is the subject of one test case, with helpers.
 type fixture struct {
 	*testing.T
 	subject Subject
 }
 
-// limit bounds each case, so that a wait that never ends is a failure.
+// limit is the maximum duration of a test case.
 const limit = time.Minute
 
-// ctx returns a context that lasts for one case.
+// ctx returns the context of the test case.
 func (f fixture) ctx() context.Context {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("this took more than a minute"))
 	f.Cleanup(cancel)
@@ -78,18 +78,18 @@ func (f fixture) as(kind askback.Kind, name string) askback.Client {
 func (f fixture) agent() askback.Client             { return f.as(askback.Agent, "deploybot") }
 func (f fixture) person(name string) askback.Client { return f.as(askback.Responder, name) }
 
-// must asks and expects no error.
-func (f fixture) must(seat askback.Client, q askback.Request) askback.Ask {
+// ask makes an ask and requires success.
+func (f fixture) ask(client askback.Client, q askback.Request) askback.Ask {
 	f.Helper()
-	a, err := seat.Ask(f.ctx(), q)
+	a, err := client.Ask(f.ctx(), q)
 	if err != nil {
 		f.Fatalf("ask: %v", err)
 	}
 	return a
 }
 
-// done expects no error, and returns the ask that came with it.
-func (f fixture) done(a askback.Ask, err error) askback.Ask {
+// noError requires success and returns the ask.
+func (f fixture) noError(a askback.Ask, err error) askback.Ask {
 	f.Helper()
 	if err != nil {
 		f.Fatalf("got error %v, want none", err)
@@ -97,42 +97,42 @@ func (f fixture) done(a askback.Ask, err error) askback.Ask {
 	return a
 }
 
-// want expects an error.
-func (f fixture) want(err, want error) {
+// wantError requires an error.
+func (f fixture) wantError(err, want error) {
 	f.Helper()
 	if !errors.Is(err, want) {
 		f.Errorf("got error %v, want %v", err, want)
 	}
 }
 
-// settled expects ErrSettled, together with the ask as it was settled.
-func (f fixture) settled(got askback.Ask, err error, want askback.Ask) {
+// wantSettled requires ErrSettled and the settled ask.
+func (f fixture) wantSettled(got askback.Ask, err error, want askback.Ask) {
 	f.Helper()
-	f.want(err, askback.ErrSettled)
-	f.same(got, want)
+	f.wantError(err, askback.ErrSettled)
+	f.wantSame(got, want)
 }
 
-// same expects two asks to be the same, to the last field.
-func (f fixture) same(got, want askback.Ask) {
+// wantSame requires two asks to be equal in all fields.
+func (f fixture) wantSame(got, want askback.Ask) {
 	f.Helper()
 	if g, w := text(got), text(want); g != w {
 		f.Errorf("got ask  %s\nwant ask %s", g, w)
 	}
 }
 
-// pending expects an ask to stand as it was asked.
-func (f fixture) pending(want askback.Ask) {
+// wantPending requires that an ask is unchanged and pending.
+func (f fixture) wantPending(want askback.Ask) {
 	f.Helper()
-	got := f.done(f.person("judge").Get(f.ctx(), want.ID))
+	got := f.noError(f.person("judge").Get(f.ctx(), want.ID))
 	if got.Status != askback.Pending || got.Outcome != nil {
 		f.Errorf("got status %s with outcome %s, want pending", got.Status, text(got.Outcome))
 	}
-	f.same(got, want)
+	f.wantSame(got, want)
 }
 
-// invalid expects problems at these places, each with what is wrong and what
-// would be right.
-func (f fixture) invalid(err error, pointers ...string) {
+// wantInvalid requires an Invalid error with problems at the pointers, each
+// with a detail and a fix.
+func (f fixture) wantInvalid(err error, pointers ...string) {
 	f.Helper()
 	var problems askback.Invalid
 	if !errors.As(err, &problems) {
@@ -151,7 +151,7 @@ func (f fixture) invalid(err error, pointers ...string) {
 	}
 }
 
-// text is a value as it goes over the wire, which leaves nothing out.
+// text returns the JSON text of a value.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -160,8 +160,8 @@ func text(v any) string {
 	return string(b)
 }
 
-// together does something n times at once.
-func together(n int, do func(i int)) {
+// concurrently calls do n times concurrently.
+func concurrently(n int, do func(i int)) {
 	var group sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
@@ -174,15 +174,15 @@ func together(n int, do func(i int)) {
 	group.Wait()
 }
 
-// database is the question that most tests are shown with.
+// database returns a request with a question.
 func database() askback.Request {
 	return askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Header: "Database", Options: askback.Options("PostgreSQL", "SQLite"),
 	}}}
 }
 
-// removal is a confirmation.
-func removal() askback.Request {
+// confirmation returns a request with a confirmation.
+func confirmation() askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "delete_files", Server: "files", Description: "Clean up the old builds",
 		Input: json.RawMessage(`{"path":"/var/builds","older_than_days":30}`), Dangerous: true,

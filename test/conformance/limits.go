@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// largest is a form with as many questions as there may be, each with as many
-// options. All that a person reads in it is different.
+// largest returns a request with the maximum numbers of questions and options,
+// all with different texts.
 func largest() askback.Request {
 	var q askback.Request
 	for i := range askback.MaxQuestions {
@@ -28,7 +28,7 @@ func largest() askback.Request {
 	return q
 }
 
-// labels are the labels of all options of a question.
+// labels returns the labels of all options of a question.
 func labels(q askback.Question) (all []string) {
 	for _, o := range q.Options {
 		all = append(all, o.Label)
@@ -36,9 +36,9 @@ func labels(q askback.Question) (all []string) {
 	return all
 }
 
-// sameQuestions expects every question with every option. It compares no text:
-// what [fixture.same] compares could have left out the same of both.
-func (f fixture) sameQuestions(got askback.Ask, want askback.Request) {
+// wantQuestions requires all questions and options. Unlike [fixture.wantSame],
+// it does not compare two results, which could lack the same.
+func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {
 		if i >= len(got.Questions) || !slices.Equal(labels(got.Questions[i]), labels(q)) {
@@ -47,12 +47,12 @@ func (f fixture) sameQuestions(got askback.Ask, want askback.Request) {
 	}
 }
 
-// largestForm asks the largest form, reads it in every way that there is, and
-// answers with every option that can be chosen, or the last one.
+// largestForm makes the largest ask, reads it in all ways, and answers with all
+// options.
 func largestForm(f fixture) {
 	q := largest()
-	got := f.must(f.agent(), q)
-	want := got // what Askback gives is not compared
+	got := f.ask(f.agent(), q)
+	want := got // fields that Askback sets are not compared
 	want.Questions = q.Questions
 	var answer askback.Answer
 	for i, one := range q.Questions {
@@ -63,21 +63,21 @@ func largestForm(f fixture) {
 		}
 		answer.Answers = append(answer.Answers, chosen(fmt.Sprint(i+1), q, selected...))
 	}
-	f.sameQuestions(got, q)
-	f.same(got, want)
-	f.pending(want)
+	f.wantQuestions(got, q)
+	f.wantSame(got, want)
+	f.wantPending(want)
 	page, err := f.person("judge").List(f.ctx(), askback.Query{})
 	if err != nil || len(page.Items) != 1 {
 		f.Fatalf("got %d asks in the list (%v), want 1", len(page.Items), err)
 	}
-	f.sameQuestions(page.Items[0], q)
-	f.same(page.Items[0], want)
+	f.wantQuestions(page.Items[0], q)
+	f.wantSame(page.Items[0], want)
 
-	settled := f.done(f.person("ana").Answer(f.ctx(), got.ID, answer))
+	settled := f.noError(f.person("ana").Answer(f.ctx(), got.ID, answer))
 	if !reflect.DeepEqual(settled.Outcome.Answers, answer.Answers) {
 		f.Errorf("got answers  %v\nwant answers %v", settled.Outcome.Answers, answer.Answers)
 	}
-	f.same(f.done(f.agent().Wait(f.ctx(), got.ID)), settled)
+	f.wantSame(f.noError(f.agent().Wait(f.ctx(), got.ID)), settled)
 	want.Outcome, want.Status = settled.Outcome, settled.Status
-	f.same(settled, want)
+	f.wantSame(settled, want)
 }

@@ -6,31 +6,31 @@ import (
 	"github.com/askback/askback"
 )
 
-// timedCase is a case about time.
+// timedCase is a test case that needs a clock.
 type timedCase struct {
 	name string
 	show func(fixture, Clock)
 }
 
 var timing = []timedCase{
-	{"TheDeadlineMeansWhatTheAskerSaid", deadlines},          // F5, E7
-	{"WhoWaitsLearnsOfTheTimer", timerWakes},                 // F5, B3
-	{"ATimerNeverApproves", timerNeverApproves},              // C3, F4
-	{"ALateAnswerLosesToTheTimer", lateForTheTimer},          // F6
-	{"AClaimHoldsTheDeadline", claimHolds},                   // F5
-	{"ClaimsHoldTheDeadlineNoLongerThanHalfAnHour", heldOut}, // F5
-	{"AKeyOutlivesItsDeadline", keyOutlives},                 // wire.md §3
+	{"DeadlineAppliesOnTimeout", deadlines},                   // F5, E7
+	{"DeadlineEndsWait", timerEndsWait},                       // F5, B3
+	{"DeadlineNeverApproves", timerNeverApproves},             // C3, F4
+	{"AnswerAfterDeadlineIsRejected", answerAfterTimer},       // F6
+	{"ClaimExtendsTheDeadline", claimExtendsDeadline},         // F5
+	{"ClaimsExtendTheDeadlineByHalfAnHourAtMost", claimLimit}, // F5
+	{"KeyRemainsAfterDeadline", keyAfterDeadline},             // wire.md §3
 }
 
-// timed is a request with a deadline ten minutes off.
+// timed returns a request with a deadline in ten minutes.
 func timed(on askback.OnTimeout) askback.Request {
-	q := everything()
-	q.SessionKey = "" // a session that failed takes no more asks
+	q := fullRequest()
+	q.SessionKey = "" // a failed session rejects asks
 	q.Timeout, q.OnTimeout = 10*time.Minute, on
 	return q
 }
 
-// expired is an ask after its time, as the timer leaves it.
+// expired returns the ask a with the outcome of its deadline.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}
@@ -43,16 +43,16 @@ func expired(a askback.Ask, got askback.Ask) askback.Ask {
 func deadlines(f fixture, clock Clock) {
 	ana := f.person("ana")
 	for _, on := range []askback.OnTimeout{"", askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutDefault, askback.OnTimeoutWait} {
-		want := f.must(f.agent(), timed(on))
+		want := f.ask(f.agent(), timed(on))
 		clock.Advance(9 * time.Minute)
-		f.pending(want)
+		f.wantPending(want)
 		clock.Advance(time.Minute)
 		if on == askback.OnTimeoutWait {
-			f.pending(want)
-			f.done(ana.Answer(f.ctx(), want.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
+			f.wantPending(want)
+			f.noError(ana.Answer(f.ctx(), want.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
 			continue
 		}
-		got := f.done(ana.Get(f.ctx(), want.ID))
+		got := f.noError(ana.Get(f.ctx(), want.ID))
 		want = expired(want, got)
 		if on == askback.OnTimeoutDefault {
 			want.Outcome.Defaulted = true
@@ -61,105 +61,105 @@ func deadlines(f fixture, clock Clock) {
 				{ID: "q2", Question: "Which colours?", Selected: []string{"red", "blue"}},
 			}
 		}
-		f.same(got, want)
+		f.wantSame(got, want)
 		if got.Outcome != nil && (got.Outcome.Reason == "" || got.Outcome.At.Before(got.Deadline)) {
 			f.Errorf("on_timeout %q: got reason %q at %v, want one, after %v", on, got.Outcome.Reason, got.Outcome.At, got.Deadline)
 		}
-		f.same(f.done(f.agent().Wait(f.ctx(), want.ID)), want)
+		f.wantSame(f.noError(f.agent().Wait(f.ctx(), want.ID)), want)
 	}
 	f.wantIDs("expired", f.list(ana, askback.Query{Status: askback.Pending}, nothing), nil)
 }
 
-func timerWakes(f fixture, clock Clock) {
-	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
-	together(5, func(i int) {
+func timerEndsWait(f fixture, clock Clock) {
+	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
+	concurrently(5, func(i int) {
 		if i == 0 {
 			clock.Advance(10 * time.Minute)
 			return
 		}
 		got, err := f.agent().Wait(f.ctx(), a.ID)
 		if err != nil || got.Status != askback.Expired {
-			f.Errorf("got an ask that is %s and error %v, want expired", got.Status, err)
+			f.Errorf("got status %s and error %v, want expired", got.Status, err)
 		}
 	})
 }
 
 func timerNeverApproves(f fixture, clock Clock) {
 	for _, on := range []askback.OnTimeout{askback.OnTimeoutFail, askback.OnTimeoutDecline, askback.OnTimeoutWait} {
-		q := removal()
+		q := confirmation()
 		q.Timeout, q.OnTimeout = 10*time.Minute, on
-		a := f.must(f.agent(), q)
+		a := f.ask(f.agent(), q)
 		clock.Advance(time.Hour)
-		got := f.done(f.agent().Get(f.ctx(), a.ID))
+		got := f.noError(f.agent().Get(f.ctx(), a.ID))
 		if got.Outcome.Approved() || got.Outcome != nil && got.Outcome.Decision != "" {
 			f.Errorf("on_timeout %s: got outcome %s, want no decision", on, text(got.Outcome))
 		}
 		_, err := f.agent().Consume(f.ctx(), a.ID, a.Confirmation.Digest)
-		f.want(err, askback.ErrNotApproved)
+		f.wantError(err, askback.ErrNotApproved)
 	}
 }
 
-func lateForTheTimer(f fixture, clock Clock) {
-	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
+func answerAfterTimer(f fixture, clock Clock) {
+	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(10 * time.Minute)
 	got, err := f.person("ana").Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}))
-	f.settled(got, err, expired(a, got))
+	f.wantSettled(got, err, expired(a, got))
 	got, err = f.agent().Cancel(f.ctx(), a.ID, "")
-	f.settled(got, err, expired(a, got))
+	f.wantSettled(got, err, expired(a, got))
 }
 
-func claimHolds(f fixture, clock Clock) {
+func claimExtendsDeadline(f fixture, clock Clock) {
 	ana := f.person("ana")
-	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
+	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(9 * time.Minute)
-	held := f.done(ana.Claim(f.ctx(), a.ID)) // until 14 minutes
+	held := f.noError(ana.Claim(f.ctx(), a.ID)) // until 14 minutes
 	clock.Advance(4 * time.Minute)
-	f.pending(held)
-	held = f.done(f.person("judge").Claim(f.ctx(), a.ID)) // until 18 minutes
+	f.wantPending(held)
+	held = f.noError(f.person("judge").Claim(f.ctx(), a.ID)) // until 18 minutes
 	clock.Advance(4 * time.Minute)
-	f.pending(held)
+	f.wantPending(held)
 	clock.Advance(time.Minute)
-	got := f.done(ana.Get(f.ctx(), a.ID))
-	f.same(got, expired(held, got))
+	got := f.noError(ana.Get(f.ctx(), a.ID))
+	f.wantSame(got, expired(held, got))
 
-	a = f.must(f.agent(), timed(askback.OnTimeoutFail))
+	a = f.ask(f.agent(), timed(askback.OnTimeoutFail))
 	clock.Advance(9 * time.Minute)
-	f.done(ana.Claim(f.ctx(), a.ID))
+	f.noError(ana.Claim(f.ctx(), a.ID))
 	clock.Advance(4 * time.Minute)
-	won := f.done(ana.Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
+	won := f.noError(ana.Answer(f.ctx(), a.ID, answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}})))
 	if won.Status != askback.Answered {
-		f.Errorf("got an ask that is %s, want answered while it was held", won.Status)
+		f.Errorf("got status %s, want answered during the claim", won.Status)
 	}
 }
 
-func heldOut(f fixture, clock Clock) {
-	a := f.must(f.agent(), timed(askback.OnTimeoutFail))
+func claimLimit(f fixture, clock Clock) {
+	a := f.ask(f.agent(), timed(askback.OnTimeoutFail))
 	for range 13 { // the last one at 39 minutes
 		clock.Advance(3 * time.Minute)
-		f.done(f.person("ana").Claim(f.ctx(), a.ID))
+		f.noError(f.person("ana").Claim(f.ctx(), a.ID))
 	}
 	clock.Advance(time.Minute)
-	got := f.done(f.agent().Get(f.ctx(), a.ID))
+	got := f.noError(f.agent().Get(f.ctx(), a.ID))
 	if got.Status != askback.Expired {
-		f.Errorf("got an ask that is %s after 40 minutes, want expired", got.Status)
+		f.Errorf("got status %s after 40 minutes, want expired", got.Status)
 	}
 }
 
-func keyOutlives(f fixture, clock Clock) {
+func keyAfterDeadline(f fixture, clock Clock) {
 	q := database()
 	q.Key = "k"
-	probe := f.must(f.agent(), database())
+	probe := f.ask(f.agent(), database())
 	q.Deadline = probe.CreatedAt.Add(10 * time.Minute)
-	a := f.must(f.agent(), q)
+	a := f.ask(f.agent(), q)
 	if !a.Deadline.Equal(q.Deadline) {
 		f.Errorf("got deadline %v, want %v", a.Deadline, q.Deadline)
 	}
 	clock.Advance(time.Hour)
-	got := f.must(f.agent(), q)
+	got := f.ask(f.agent(), q)
 	if !got.Repeated || got.ID != a.ID || got.Status != askback.Expired {
 		f.Errorf("got ask %s, %s, repeated %v, want %s, expired and repeated", got.ID, got.Status, got.Repeated, a.ID)
 	}
 	q.Key = "another"
 	_, err := f.agent().Ask(f.ctx(), q)
-	f.invalid(err, "/deadline")
+	f.wantInvalid(err, "/deadline")
 }

@@ -12,32 +12,32 @@ import (
 )
 
 var following = []testCase{
-	{"AFeedTellsEverythingOnceAndInOrder", feedTells}, // A5, B1, F11
-	{"AFeedGoesOnFromItsCursor", feedGoesOn},          // F11
-	{"AFeedBeginsWithHowThingsStand", feedSnapshot},   // F11
-	{"AFeedShowsEachTheirOwn", feedPrivate},           // T20
-	{"AFeedFollowsManyWriters", feedRaces},            // F11
-	{"ACursorOfNothingIsRefused", feedCursors},        // wire.md §4
+	{"EventsAreCompleteAndOrdered", eventOrder},               // A5, B1, F11
+	{"EventsContinueAtCursor", eventCursor},                   // F11
+	{"EventsBeginWithSnapshot", eventSnapshot},                // F11
+	{"EventsAreFilteredByPrincipal", eventVisibility},         // T20
+	{"EventsOfConcurrentWritersAreOrdered", concurrentEvents}, // F11
+	{"InvalidCursorIsRejected", invalidCursors},               // wire.md §4
 }
 
-// stream reads a feed one event at a time.
-type stream struct {
+// eventReader reads events one at a time.
+type eventReader struct {
 	fixture
 	next func() (askback.Event, error, bool)
 }
 
-func (f fixture) follow(seat askback.Client, session string, after askback.Cursor) stream {
+func (f fixture) follow(client askback.Client, session string, after askback.Cursor) eventReader {
 	ctx, cancel := context.WithCancelCause(f.ctx())
-	next, stop := iter.Pull2(seat.Events(ctx, session, after))
+	next, stop := iter.Pull2(client.Events(ctx, session, after))
 	f.Cleanup(func() {
 		cancel(errors.New("enough"))
 		stop()
 	})
-	return stream{f, next}
+	return eventReader{f, next}
 }
 
-// event waits for the next event.
-func (s stream) event() askback.Event {
+// event returns the next event.
+func (s eventReader) event() askback.Event {
 	s.Helper()
 	ev, err, ok := s.next()
 	if err != nil || !ok {
@@ -46,8 +46,8 @@ func (s stream) event() askback.Event {
 	return ev
 }
 
-// types waits for events and expects them to have these types.
-func (s stream) types(want ...askback.EventType) (events []askback.Event) {
+// types requires the next events to have these types.
+func (s eventReader) types(want ...askback.EventType) (events []askback.Event) {
 	s.Helper()
 	var got []askback.EventType
 	for range want {
@@ -60,8 +60,8 @@ func (s stream) types(want ...askback.EventType) (events []askback.Event) {
 	return events
 }
 
-// saidBy is what an event says under a name.
-func saidBy(ev askback.Event, name string) string {
+// dataField returns a field of the data of an event.
+func dataField(ev askback.Event, name string) string {
 	var data map[string]json.RawMessage
 	if json.Unmarshal(ev.Data, &data) != nil {
 		return ""
@@ -69,40 +69,40 @@ func saidBy(ev askback.Event, name string) string {
 	return string(data[name])
 }
 
-func feedTells(f fixture) {
+func eventOrder(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	s := f.follow(ana, one.ID, "")
-	if shot := s.event(); shot.Type != "snapshot" || saidBy(shot, "asks") != "[]" || shot.Seq != 0 {
+	if shot := s.event(); shot.Type != "snapshot" || dataField(shot, "asks") != "[]" || shot.Seq != 0 {
 		f.Errorf("got %s %s, want an empty snapshot", shot.Type, shot.Data)
 	}
-	ask := f.must(agent, inSession("run"))
+	ask := f.ask(agent, inSession("run"))
 	events := s.types("question_pending", "state_change")
-	if got := saidBy(events[0], "question_id"); got != `"`+ask.ID+`"` {
+	if got := dataField(events[0], "question_id"); got != `"`+ask.ID+`"` {
 		f.Errorf("got a question about %s, want %s", got, ask.ID)
 	}
-	if got, want := saidBy(events[0], "ask"), text(ask); got != want {
+	if got, want := dataField(events[0], "ask"), text(ask); got != want {
 		f.Errorf("got ask %s, want %s", got, want)
 	}
-	if got := saidBy(events[1], "type"); got != `"awaiting_user_response"` || saidBy(events[1], "questions") != text(ask.Questions) {
+	if got := dataField(events[1], "type"); got != `"awaiting_user_response"` || dataField(events[1], "questions") != text(ask.Questions) {
 		f.Errorf("got state %s, want the questions of the ask", events[1].Data)
 	}
-	f.done(ana.Claim(f.ctx(), ask.ID))
+	f.noError(ana.Claim(f.ctx(), ask.ID))
 	s.types("question_claimed")
-	settled := f.done(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
+	settled := f.noError(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
 	events = s.types("question_answered", "state_change")
-	if got, want := saidBy(events[0], "outcome"), text(settled.Outcome); got != want {
+	if got, want := dataField(events[0], "outcome"), text(settled.Outcome); got != want {
 		f.Errorf("got outcome %s, want %s", got, want)
 	}
 	_, err := f.person("ben").Answer(f.ctx(), ask.ID, askback.Choose("PostgreSQL"))
-	f.want(err, askback.ErrSettled)
+	f.wantError(err, askback.ErrSettled)
 	s.types("answer_refused")
-	f.tell(ana, one.ID, askback.SendMessage{Text: "well done"})
-	f.tell(agent, one.ID, askback.Report{Text: "thank you", Final: true})
-	f.tell(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: "rest", Status: askback.TodoPending}}})
-	f.tell(agent, one.ID, askback.Complete{})
+	f.send(ana, one.ID, askback.SendMessage{Text: "well done"})
+	f.send(agent, one.ID, askback.Report{Text: "thank you", Final: true})
+	f.send(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: "rest", Status: askback.TodoPending}}})
+	f.send(agent, one.ID, askback.Complete{})
 	events = s.types("message", "message", "todos_changed", "session_completed", "state_change")
-	if got := saidBy(events[1], "text"); got != `"thank you"` {
+	if got := dataField(events[1], "text"); got != `"thank you"` {
 		f.Errorf("got message %s", events[1].Data)
 	}
 	last := int64(0)
@@ -114,13 +114,13 @@ func feedTells(f fixture) {
 	}
 }
 
-func feedGoesOn(f fixture) {
+func eventCursor(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	s := f.follow(ana, one.ID, "")
 	at := s.event().Cursor
 	for range 5 {
-		f.tell(ana, one.ID, askback.SendMessage{Text: "x"})
+		f.send(ana, one.ID, askback.SendMessage{Text: "x"})
 	}
 	var all []askback.Event
 	for range 5 {
@@ -137,47 +137,47 @@ func feedGoesOn(f fixture) {
 	}
 	whole := f.follow(ana, "", "")
 	from := whole.event().Cursor
-	ask := f.must(agent, database())
+	ask := f.ask(agent, database())
 	whole.types("question_pending")
-	if got := f.follow(ana, "", from).event(); saidBy(got, "question_id") != `"`+ask.ID+`"` {
+	if got := f.follow(ana, "", from).event(); dataField(got, "question_id") != `"`+ask.ID+`"` {
 		f.Errorf("got %s, want the ask %s", text(got), ask.ID)
 	}
 }
 
-func feedSnapshot(f fixture) {
+func eventSnapshot(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	open := f.must(agent, inSession("run"))
-	f.done(ana.Decline(f.ctx(), f.must(agent, inSession("run")).ID, ""))
-	elsewhere := f.must(agent, database())
+	open := f.ask(agent, inSession("run"))
+	f.noError(ana.Decline(f.ctx(), f.ask(agent, inSession("run")).ID, ""))
+	elsewhere := f.ask(agent, database())
 	shot := f.follow(agent, open.SessionID, "").event()
-	if got, want := saidBy(shot, "asks"), text([]askback.Ask{open}); got != want {
+	if got, want := dataField(shot, "asks"), text([]askback.Ask{open}); got != want {
 		f.Errorf("got asks %s, want %s", got, want)
 	}
-	if one := f.stands(agent, open.SessionID, askback.SessionWaiting, 1, 2); saidBy(shot, "session") != text(one) {
-		f.Errorf("got session %s, want %s", saidBy(shot, "session"), text(one))
+	if one := f.wantSession(agent, open.SessionID, askback.SessionWaiting, 1, 2); dataField(shot, "session") != text(one) {
+		f.Errorf("got session %s, want %s", dataField(shot, "session"), text(one))
 	}
 	all := f.follow(ana, "", "").event()
-	if got, want := saidBy(all, "asks"), text([]askback.Ask{open, elsewhere}); got != want && got != text([]askback.Ask{elsewhere, open}) {
+	if got, want := dataField(all, "asks"), text([]askback.Ask{open, elsewhere}); got != want && got != text([]askback.Ask{elsewhere, open}) {
 		f.Errorf("got asks %s, want %s", got, want)
 	}
 	own := f.follow(agent, elsewhere.SessionID, "").event()
-	if got, want := saidBy(own, "asks"), text([]askback.Ask{elsewhere}); got != want {
+	if got, want := dataField(own, "asks"), text([]askback.Ask{elsewhere}); got != want {
 		f.Errorf("the session of a single ask: got asks %s, want %s", got, want)
 	}
 }
 
-func feedPrivate(f fixture) {
+func eventVisibility(f fixture) {
 	agent, other, ana, ben := f.agent(), f.as(askback.Agent, "otherbot"), f.person("ana"), f.person("ben")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
-	refused := func(seat askback.Client, session string, want error) {
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
+	refused := func(client askback.Client, session string, want error) {
 		f.Helper()
-		next, stop := iter.Pull2(seat.Events(f.ctx(), session, ""))
+		next, stop := iter.Pull2(client.Events(f.ctx(), session, ""))
 		defer stop()
 		if ev, err, _ := next(); !errors.Is(err, want) {
 			f.Errorf("got %s, %v, want %v", text(ev), err, want)
 		}
 		if _, _, ok := next(); ok {
-			f.Errorf("the feed went on after its error")
+			f.Errorf("the iteration continued after its error")
 		}
 	}
 	refused(other, one.ID, askback.ErrNotFound)
@@ -188,23 +188,23 @@ func feedPrivate(f fixture) {
 	benFeed.types("snapshot")
 	secret := inSession("run")
 	secret.To = []string{"ana"}
-	f.done(ana.Answer(f.ctx(), f.must(agent, secret).ID, askback.Choose("SQLite")))
-	f.tell(ana, one.ID, askback.SendMessage{Text: "done"})
+	f.noError(ana.Answer(f.ctx(), f.ask(agent, secret).ID, askback.Choose("SQLite")))
+	f.send(ana, one.ID, askback.SendMessage{Text: "done"})
 	for {
 		ev := benFeed.event()
 		if ev.Type == "message" {
 			break
 		}
-		if ev.Type != "state_change" || saidBy(ev, "questions") != "[]" {
-			f.Errorf("ben saw %s of an ask that is put to ana", text(ev))
+		if ev.Type != "state_change" || dataField(ev, "questions") != "[]" {
+			f.Errorf("ben received %s of an ask to ana", text(ev))
 		}
 	}
 }
 
-func feedRaces(f fixture) {
+func concurrentEvents(f fixture) {
 	const writers, each = 8, 10
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	s := f.follow(ana, one.ID, "")
 	s.types("snapshot")
 	var group sync.WaitGroup
@@ -212,7 +212,7 @@ func feedRaces(f fixture) {
 		group.Go(func() {
 			for range each {
 				if _, err := ana.Send(f.ctx(), one.ID, askback.SendMessage{Text: "x"}); err != nil {
-					f.Errorf("tell: %v", err)
+					f.Errorf("send: %v", err)
 				}
 			}
 		})
@@ -228,24 +228,24 @@ func feedRaces(f fixture) {
 	group.Wait()
 }
 
-func feedCursors(f fixture) {
+func invalidCursors(f fixture) {
 	agent := f.agent()
-	one := f.began(agent, askback.SessionRequest{})
+	one := f.start(agent, askback.SessionRequest{})
 	for _, cursor := range []askback.Cursor{"x", "99", "////"} {
 		next, stop := iter.Pull2(agent.Events(f.ctx(), one.ID, cursor))
 		_, err, _ := next()
-		f.invalid(err, "?after")
+		f.wantInvalid(err, "?after")
 		stop()
 	}
 	ana := f.person("ana")
 	for _, cursor := range []string{"foo", "\x00", "zzz", "tok_00000000000000000000000000", one.ID + "x"} {
 		_, err := ana.List(f.ctx(), askback.Query{Cursor: cursor})
-		f.invalid(err, "?cursor")
+		f.wantInvalid(err, "?cursor")
 		_, err = ana.Sessions(f.ctx(), askback.SessionQuery{Cursor: cursor})
-		f.invalid(err, "?cursor")
+		f.wantInvalid(err, "?cursor")
 		_, err = ana.Grants(f.ctx(), askback.GrantQuery{Cursor: cursor})
-		f.invalid(err, "?cursor")
+		f.wantInvalid(err, "?cursor")
 		_, err = ana.Messages(f.ctx(), one.ID, cursor, 0)
-		f.invalid(err, "?cursor")
+		f.wantInvalid(err, "?cursor")
 	}
 }

@@ -8,22 +8,22 @@ import (
 )
 
 var running = []testCase{
-	{"ASessionWaitsWhileItAsks", waitsWhileAsking}, // B2
-	{"ACompletedSessionKeepsItsResult", completedStays},
-	{"AResumeContextIsForTheAgent", privateContext},
-	{"ASessionKeyIsOneSession", keyedSession},                  // wire.md §11
-	{"ASingleAskHasASessionOfItsOwn", ownSession},              // wire.md §11
-	{"EndingASessionEndsItsAsks", endings},                     // wire.md §1
-	{"AFinalSessionTakesNothingMore", finalSessions},           // wire.md §1
-	{"AnAgentComesBackWhenEverythingIsAnswered", comesBack},    // B5
-	{"MessagesAreKeptInOrderAndAnswerNothing", messages},       // wire.md §3
-	{"AnotherAgentsSessionDoesNotExist", othersSessions},       // T20
-	{"SessionsAreListedNewestFirst", sessionsListed},           // wire.md §3
-	{"WhatIsToldToASessionIsChecked", badTells},                // F15
-	{"PeopleAgentsAndStatisticsAreSeenByPeople", deskSeen},     // F16
-	{"ASearchFindsTitlesQuestionsAndTools", searching},         // wire.md §3
-	{"ManyAsksOfOneSessionAtOnceAreCounted", manyInOneSession}, // E8
-	{"EndingASessionRacesWithAnswers", endingRaces},            // E10
+	{"SessionWaitsDuringAsk", sessionWaits}, // B2
+	{"CompletedSessionKeepsItsResult", completedSession},
+	{"ResumeContextIsVisibleToTheAgentOnly", privateMessages},
+	{"SameSessionKeyReturnsSameSession", sessionKey},                // wire.md §11
+	{"SingleAskHasItsOwnSession", singleAskSession},                 // wire.md §11
+	{"EndOfSessionSettlesItsAsks", endSession},                      // wire.md §1
+	{"EndedSessionRejectsCommands", finalSessions},                  // wire.md §1
+	{"SessionResumesAfterLastAnswer", resumeSession},                // B5
+	{"MessagesAreOrderedAndAnswerNothing", messages},                // wire.md §3
+	{"ForeignSessionIsNotFound", foreignSessions},                   // T20
+	{"SessionsAreListedNewestFirst", listSessions},                  // wire.md §3
+	{"InvalidCommandIsRejected", invalidCommands},                   // F15
+	{"DirectoryIsVisibleToPeople", directory},                       // F16
+	{"SearchFindsTitlesQuestionsAndTools", searchSessions},          // wire.md §3
+	{"ConcurrentAsksOfASessionAreCounted", concurrentAsksInSession}, // E8
+	{"EndOfSessionDuringAnswers", concurrentEndAndAnswer},           // E10
 }
 
 func inSession(key string) askback.Request {
@@ -32,8 +32,8 @@ func inSession(key string) askback.Request {
 	return q
 }
 
-// began starts a session.
-func (f fixture) began(agent askback.Client, q askback.SessionRequest) askback.Session {
+// start starts a session.
+func (f fixture) start(agent askback.Client, q askback.SessionRequest) askback.Session {
 	f.Helper()
 	one, err := agent.Start(f.ctx(), q)
 	if err != nil {
@@ -42,65 +42,65 @@ func (f fixture) began(agent askback.Client, q askback.SessionRequest) askback.S
 	return one
 }
 
-// stands expects a session to stand so.
-func (f fixture) stands(seat askback.Client, id string, status askback.SessionStatus, pending, total int) askback.Session {
+// wantSession requires the status and the counts of a session.
+func (f fixture) wantSession(client askback.Client, id string, status askback.SessionStatus, pending, total int) askback.Session {
 	f.Helper()
-	one, err := seat.Session(f.ctx(), id)
+	one, err := client.Session(f.ctx(), id)
 	if err != nil || one.Status != status || one.AsksPending != pending || one.AsksTotal != total {
 		f.Errorf("got session %s, %v, want %s with %d of %d asks open", text(one), err, status, pending, total)
 	}
 	return one
 }
 
-func (f fixture) tell(seat askback.Client, id string, t askback.Command) askback.Session {
+func (f fixture) send(client askback.Client, id string, t askback.Command) askback.Session {
 	f.Helper()
-	one, err := seat.Send(f.ctx(), id, t)
+	one, err := client.Send(f.ctx(), id, t)
 	if err != nil {
-		f.Fatalf("tell %T: %v", t, err)
+		f.Fatalf("send %T: %v", t, err)
 	}
 	return one
 }
 
-func waitsWhileAsking(f fixture) {
+func sessionWaits(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run", Title: "Nightly", Metadata: json.RawMessage(`{"branch":"main"}`)})
+	one := f.start(agent, askback.SessionRequest{Key: "run", Title: "Nightly", Metadata: json.RawMessage(`{"branch":"main"}`)})
 	if one.Status != askback.SessionRunning || one.Owner != "deploybot" || one.Agent != "deploybot" || one.Title != "Nightly" || string(one.Metadata) != `{"branch":"main"}` || one.Hosted {
-		f.Errorf("got session %s, want a running one of deploybot", text(one))
+		f.Errorf("got session %s, want a running session of deploybot", text(one))
 	}
-	first, second := f.must(agent, inSession("run")), f.must(agent, askback.Request{SessionID: one.ID, Questions: database().Questions})
+	first, second := f.ask(agent, inSession("run")), f.ask(agent, askback.Request{SessionID: one.ID, Questions: database().Questions})
 	if first.SessionID != one.ID || second.SessionID != one.ID {
 		f.Errorf("got asks in sessions %s and %s, want %s", first.SessionID, second.SessionID, one.ID)
 	}
-	f.stands(ana, one.ID, askback.SessionWaiting, 2, 2)
-	f.done(ana.Answer(f.ctx(), first.ID, askback.Choose("SQLite")))
-	f.stands(agent, one.ID, askback.SessionWaiting, 1, 2)
-	f.done(ana.Decline(f.ctx(), second.ID, ""))
-	f.stands(agent, one.ID, askback.SessionRunning, 0, 2)
-	third := f.must(agent, inSession("run"))
-	f.done(agent.Cancel(f.ctx(), third.ID, ""))
-	f.stands(agent, one.ID, askback.SessionRunning, 0, 3)
-	done := f.tell(agent, one.ID, askback.Complete{Result: json.RawMessage(`{"ok":true}`)})
+	f.wantSession(ana, one.ID, askback.SessionWaiting, 2, 2)
+	f.noError(ana.Answer(f.ctx(), first.ID, askback.Choose("SQLite")))
+	f.wantSession(agent, one.ID, askback.SessionWaiting, 1, 2)
+	f.noError(ana.Decline(f.ctx(), second.ID, ""))
+	f.wantSession(agent, one.ID, askback.SessionRunning, 0, 2)
+	third := f.ask(agent, inSession("run"))
+	f.noError(agent.Cancel(f.ctx(), third.ID, ""))
+	f.wantSession(agent, one.ID, askback.SessionRunning, 0, 3)
+	done := f.send(agent, one.ID, askback.Complete{Result: json.RawMessage(`{"ok":true}`)})
 	if done.Status != askback.SessionCompleted || string(done.Result) != `{"ok":true}` || done.CompletedAt.IsZero() {
 		f.Errorf("got session %s, want it completed with its result", text(done))
 	}
-	f.stands(agent, one.ID, askback.SessionCompleted, 0, 3)
+	f.wantSession(agent, one.ID, askback.SessionCompleted, 0, 3)
 }
 
-func keyedSession(f fixture) {
+func sessionKey(f fixture) {
 	agent := f.agent()
-	first := f.began(agent, askback.SessionRequest{Key: "run", Title: "A"})
-	again := f.began(agent, askback.SessionRequest{Key: "run", Title: "B"})
+	first := f.start(agent, askback.SessionRequest{Key: "run", Title: "A"})
+	again := f.start(agent, askback.SessionRequest{Key: "run", Title: "B"})
 	if again.ID != first.ID || !again.Repeated || again.Title != "A" || first.Repeated {
 		f.Errorf("got %s (repeated %v), want session %s again", text(again), again.Repeated, first.ID)
 	}
-	if other := f.began(f.as(askback.Agent, "otherbot"), askback.SessionRequest{Key: "run"}); other.ID == first.ID {
-		f.Errorf("another agent got session %s by the same key", first.ID)
+	if other := f.start(f.as(askback.Agent, "otherbot"), askback.SessionRequest{Key: "run"}); other.ID == first.ID {
+		f.Errorf("another agent got session %s with the same key", first.ID)
 	}
-	if unkeyed := f.began(agent, askback.SessionRequest{}); unkeyed.ID == first.ID || unkeyed.Repeated {
+	if unkeyed := f.start(agent, askback.SessionRequest{}); unkeyed.ID == first.ID || unkeyed.Repeated {
 		f.Errorf("a session without a key got %s", unkeyed.ID)
 	}
 	var ids [8]string
-	together(len(ids), func(i int) {
+	concurrently(len(ids), func(i int) {
 		one, err := agent.Start(f.ctx(), askback.SessionRequest{Key: "race"})
 		if err != nil {
 			f.Errorf("start: %v", err)
@@ -112,36 +112,36 @@ func keyedSession(f fixture) {
 	}
 }
 
-func ownSession(f fixture) {
+func singleAskSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, database())
-	f.stands(agent, ask.SessionID, askback.SessionWaiting, 1, 1)
-	f.done(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
-	f.stands(ana, ask.SessionID, askback.SessionCompleted, 0, 1)
+	ask := f.ask(agent, database())
+	f.wantSession(agent, ask.SessionID, askback.SessionWaiting, 1, 1)
+	f.noError(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
+	f.wantSession(ana, ask.SessionID, askback.SessionCompleted, 0, 1)
 	_, err := f.as(askback.Agent, "otherbot").Session(f.ctx(), ask.SessionID)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 
-	second := f.must(agent, database())
-	if one := f.tell(ana, second.SessionID, askback.EndSession{Reason: "not now"}); one.Status != askback.SessionCompleted || one.AsksPending != 0 {
-		f.Errorf("got session %s, want it over", text(one))
+	second := f.ask(agent, database())
+	if one := f.send(ana, second.SessionID, askback.EndSession{Reason: "not now"}); one.Status != askback.SessionCompleted || one.AsksPending != 0 {
+		f.Errorf("got session %s, want an ended session", text(one))
 	}
-	got := f.done(agent.Get(f.ctx(), second.ID))
+	got := f.noError(agent.Get(f.ctx(), second.ID))
 	if got.Status != askback.Cancelled || got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "ana"}) || got.Outcome.Reason != "not now" {
 		f.Errorf("got outcome %s, want it cancelled by ana", text(got.Outcome))
 	}
-	third := f.must(agent, database())
+	third := f.ask(agent, database())
 	_, err = ana.Send(f.ctx(), third.SessionID, askback.SendMessage{Text: "hello"})
-	f.invalid(err, "")
+	f.wantInvalid(err, "")
 }
 
-func endings(f fixture) {
+func endSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	for _, c := range []struct {
-		who    askback.Client
-		tell   askback.Command
-		status askback.SessionStatus
-		phase  string
-		by     askback.Actor
+		who     askback.Client
+		command askback.Command
+		status  askback.SessionStatus
+		phase   string
+		by      askback.Actor
 	}{
 		{ana, askback.EndTurn{Reason: "why"}, askback.SessionCompleted, "idle", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
 		{ana, askback.EndSession{Reason: "why"}, askback.SessionCancelled, "", askback.Actor{Kind: askback.ActorPerson, Name: "ana"}},
@@ -149,18 +149,18 @@ func endings(f fixture) {
 		{agent, askback.Complete{}, askback.SessionCompleted, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
 		{agent, askback.Complete{Status: askback.SessionFailed, Error: "out of disk"}, askback.SessionFailed, "", askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}},
 	} {
-		one := f.began(agent, askback.SessionRequest{})
+		one := f.start(agent, askback.SessionRequest{})
 		q := askback.Request{SessionID: one.ID, Questions: database().Questions}
-		asks := []askback.Ask{f.must(agent, q), f.must(agent, q), f.must(agent, q)}
-		f.done(ana.Answer(f.ctx(), asks[0].ID, askback.Choose("SQLite")))
-		got := f.tell(c.who, one.ID, c.tell)
+		asks := []askback.Ask{f.ask(agent, q), f.ask(agent, q), f.ask(agent, q)}
+		f.noError(ana.Answer(f.ctx(), asks[0].ID, askback.Choose("SQLite")))
+		got := f.send(c.who, one.ID, c.command)
 		if got.Status != c.status || got.Phase != c.phase || got.AsksPending != 0 {
-			f.Errorf("%T: got session %s, want %s %s", c.tell, text(got), c.status, c.phase)
+			f.Errorf("%T: got session %s, want %s %s", c.command, text(got), c.status, c.phase)
 		}
 		for i, ask := range asks {
-			ask = f.done(agent.Wait(f.ctx(), ask.ID))
+			ask = f.noError(agent.Wait(f.ctx(), ask.ID))
 			if i == 0 && ask.Status != askback.Answered || i > 0 && (ask.Status != askback.Cancelled || ask.Outcome.Actor != c.by) {
-				f.Errorf("%T: ask %d got outcome %s", c.tell, i, text(ask.Outcome))
+				f.Errorf("%T: ask %d got outcome %s", c.command, i, text(ask.Outcome))
 			}
 		}
 	}
@@ -168,35 +168,35 @@ func endings(f fixture) {
 
 func finalSessions(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
-	f.tell(ana, one.ID, askback.EndSession{})
-	f.tell(ana, one.ID, askback.EndSession{}) // a repeat
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
+	f.send(ana, one.ID, askback.EndSession{})
+	f.send(ana, one.ID, askback.EndSession{}) // repeated
 	_, err := agent.Ask(f.ctx(), inSession("run"))
-	f.want(err, askback.ErrEnded)
+	f.wantError(err, askback.ErrEnded)
 	for _, t := range []askback.Command{askback.SendMessage{Text: "x"}, askback.ResumeSession{}, askback.EndTurn{}} {
 		_, err := ana.Send(f.ctx(), one.ID, t)
-		f.want(err, askback.ErrEnded)
+		f.wantError(err, askback.ErrEnded)
 	}
 	for _, t := range []askback.Command{askback.Report{Text: "x"}, askback.Complete{}, askback.SetTodos{}} {
 		_, err := agent.Send(f.ctx(), one.ID, t)
-		f.want(err, askback.ErrEnded)
+		f.wantError(err, askback.ErrEnded)
 	}
 }
 
-func comesBack(f fixture) {
+func resumeSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	todos := []askback.Todo{{Content: "Read", Status: askback.TodoCompleted}, {Content: "Write", Status: askback.TodoPending}}
-	f.tell(agent, one.ID, askback.SetTodos{Todos: todos})
-	ask := f.must(agent, inSession("run"))
+	f.send(agent, one.ID, askback.SetTodos{Todos: todos})
+	ask := f.ask(agent, inSession("run"))
 	_, err := agent.Send(f.ctx(), one.ID, askback.ResumeSession{})
-	f.want(err, askback.ErrAsksOpen)
-	f.done(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
-	got := f.stands(agent, one.ID, askback.SessionRunning, 0, 1)
+	f.wantError(err, askback.ErrAsksOpen)
+	f.noError(ana.Answer(f.ctx(), ask.ID, askback.Choose("SQLite")))
+	got := f.wantSession(agent, one.ID, askback.SessionRunning, 0, 1)
 	if !slices.Equal(got.Todos, todos) {
 		f.Errorf("got todos %s, want %s", text(got.Todos), text(todos))
 	}
-	resumed := f.tell(agent, one.ID, askback.ResumeSession{Message: "go on"})
+	resumed := f.send(agent, one.ID, askback.ResumeSession{Message: "go on"})
 	if resumed.ResumedAt.IsZero() || resumed.Status != askback.SessionRunning {
 		f.Errorf("got session %s, want it resumed", text(resumed))
 	}
@@ -204,13 +204,13 @@ func comesBack(f fixture) {
 
 func messages(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
-	ask := f.must(agent, inSession("run"))
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
+	ask := f.ask(agent, inSession("run"))
 	want := []string{"user ana: first", "assistant : second", "user ana: SQLite"}
-	f.tell(ana, one.ID, askback.SendMessage{Text: "first"})
-	f.tell(agent, one.ID, askback.Report{Text: "second"})
-	f.tell(ana, one.ID, askback.SendMessage{Text: "SQLite"})
-	f.pending(ask)
+	f.send(ana, one.ID, askback.SendMessage{Text: "first"})
+	f.send(agent, one.ID, askback.Report{Text: "second"})
+	f.send(ana, one.ID, askback.SendMessage{Text: "SQLite"})
+	f.wantPending(ask)
 	var got []string
 	last := int64(0)
 	for cursor := ""; ; {
@@ -233,39 +233,39 @@ func messages(f fixture) {
 	}
 }
 
-func othersSessions(f fixture) {
+func foreignSessions(f fixture) {
 	agent, other := f.agent(), f.as(askback.Agent, "otherbot")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	_, err := other.Session(f.ctx(), one.ID)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 	_, err = other.Messages(f.ctx(), one.ID, "", 0)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 	for _, t := range []askback.Command{askback.Report{Text: "x"}, askback.EndSession{}, askback.Complete{}, askback.ResumeSession{}, askback.SetTodos{}} {
 		_, err := other.Send(f.ctx(), one.ID, t)
-		f.want(err, askback.ErrNotFound)
+		f.wantError(err, askback.ErrNotFound)
 	}
 	_, err = agent.Send(f.ctx(), one.ID, askback.SendMessage{Text: "as a person"})
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, err = f.person("ana").Send(f.ctx(), one.ID, askback.Report{Text: "as the agent"})
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, err = f.person("ana").Start(f.ctx(), askback.SessionRequest{})
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	page, err := other.Sessions(f.ctx(), askback.SessionQuery{})
 	if err != nil || len(page.Items) != 0 {
 		f.Errorf("got sessions %s, %v, want none", text(page), err)
 	}
 	_, err = agent.Session(f.ctx(), "ses_00000000000000000000000000")
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 }
 
-func sessionsListed(f fixture) {
+func listSessions(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	var ids []string
 	for _, title := range []string{"Deploy the shop", "Write a poem", "Deploy the blog"} {
-		ids = append(ids, f.began(agent, askback.SessionRequest{Title: title}).ID)
+		ids = append(ids, f.start(agent, askback.SessionRequest{Title: title}).ID)
 	}
-	f.tell(agent, ids[1], askback.Complete{})
-	f.must(agent, database()) // a session of its own is no row
+	f.send(agent, ids[1], askback.Complete{})
+	f.ask(agent, database()) // the session of a single ask is not listed
 	list := func(q askback.SessionQuery) (got []string) {
 		for {
 			page, err := ana.Sessions(f.ctx(), q)
@@ -297,15 +297,15 @@ func sessionsListed(f fixture) {
 		}
 	}
 	_, err := ana.Sessions(f.ctx(), askback.SessionQuery{Status: "asleep"})
-	f.invalid(err, "/status")
+	f.wantInvalid(err, "/status")
 }
 
-func badTells(f fixture) {
+func invalidCommands(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{})
+	one := f.start(agent, askback.SessionRequest{})
 	for _, c := range []struct {
 		who     askback.Client
-		tell    askback.Command
+		command askback.Command
 		pointer string
 	}{
 		{ana, askback.SendMessage{Text: " "}, "/text"},
@@ -313,19 +313,19 @@ func badTells(f fixture) {
 		{agent, askback.SetTodos{Todos: []askback.Todo{{Content: "a", Status: "maybe"}}}, "/todos/0/status"},
 		{agent, askback.SetTodos{Todos: []askback.Todo{{Status: askback.TodoPending}}}, "/todos/0/content"},
 	} {
-		_, err := c.who.Send(f.ctx(), one.ID, c.tell)
-		f.invalid(err, c.pointer)
+		_, err := c.who.Send(f.ctx(), one.ID, c.command)
+		f.wantInvalid(err, c.pointer)
 	}
 	_, err := agent.Start(f.ctx(), askback.SessionRequest{Metadata: json.RawMessage(`[]`), Title: string(make([]rune, 300))})
-	f.invalid(err, "/title", "/metadata")
-	f.stands(agent, one.ID, askback.SessionRunning, 0, 0)
+	f.wantInvalid(err, "/title", "/metadata")
+	f.wantSession(agent, one.ID, askback.SessionRunning, 0, 0)
 }
 
-func deskSeen(f fixture) {
+func directory(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	f.done(ana.Answer(f.ctx(), f.must(agent, database()).ID, askback.Choose("SQLite")))
-	f.done(ana.Answer(f.ctx(), f.must(agent, removal()).ID, askback.Decide(askback.Deny, "")))
-	f.must(agent, database())
+	f.noError(ana.Answer(f.ctx(), f.ask(agent, database()).ID, askback.Choose("SQLite")))
+	f.noError(ana.Answer(f.ctx(), f.ask(agent, confirmation()).ID, askback.Decide(askback.Deny, "")))
+	f.ask(agent, database())
 	stats, err := ana.Stats(f.ctx())
 	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 2 || len(stats.Answers) != 1 || stats.Answers[0].Denied != 1 || len(stats.Agents) != 1 {
 		f.Errorf("got statistics %s, %v", text(stats), err)
@@ -338,23 +338,23 @@ func deskSeen(f fixture) {
 		f.Errorf("people: %v", err)
 	}
 	_, err = agent.Stats(f.ctx())
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, err = agent.People(f.ctx())
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 }
 
-func searching(f fixture) {
+func searchSessions(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	titled := database()
 	titled.Title = "The Shop"
 	asks := map[string]string{
-		"shop": f.must(agent, titled).ID, "delete_f": f.must(agent, removal()).ID,
-		"NAME": f.must(agent, askback.Request{Questions: []askback.Question{{Text: "What name?"}}}).ID,
+		"shop": f.ask(agent, titled).ID, "delete_f": f.ask(agent, confirmation()).ID,
+		"NAME": f.ask(agent, askback.Request{Questions: []askback.Question{{Text: "What name?"}}}).ID,
 	}
 	for search, id := range asks {
 		page, err := ana.List(f.ctx(), askback.Query{Search: search})
 		if err != nil || len(page.Items) != 1 || page.Items[0].ID != id {
-			f.Errorf("%q: got %s, %v, want %s alone", search, text(page), err, id)
+			f.Errorf("%q: got %s, %v, want only %s", search, text(page), err, id)
 		}
 	}
 	page, err := ana.List(f.ctx(), askback.Query{Search: "nothing of that"})
@@ -363,11 +363,11 @@ func searching(f fixture) {
 	}
 }
 
-func manyInOneSession(f fixture) {
+func concurrentAsksInSession(f fixture) {
 	const n = 16
 	agent, ana := f.agent(), f.person("ana")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
-	together(n, func(i int) {
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
+	concurrently(n, func(i int) {
 		a, err := agent.Ask(f.ctx(), inSession("run"))
 		if err == nil && i%2 == 0 {
 			_, err = ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))
@@ -376,17 +376,17 @@ func manyInOneSession(f fixture) {
 			f.Errorf("ask and answer: %v", err)
 		}
 	})
-	f.stands(agent, one.ID, askback.SessionWaiting, n/2, n)
+	f.wantSession(agent, one.ID, askback.SessionWaiting, n/2, n)
 }
 
-func endingRaces(f fixture) {
+func concurrentEndAndAnswer(f fixture) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
-	one := f.began(agent, askback.SessionRequest{Key: "run"})
+	one := f.start(agent, askback.SessionRequest{Key: "run"})
 	var asks []askback.Ask
 	for range 12 {
-		asks = append(asks, f.must(agent, inSession("run")))
+		asks = append(asks, f.ask(agent, inSession("run")))
 	}
-	together(len(asks)+1, func(i int) {
+	concurrently(len(asks)+1, func(i int) {
 		if i == len(asks) {
 			if _, err := ben.Send(f.ctx(), one.ID, askback.EndSession{}); err != nil {
 				f.Errorf("end: %v", err)
@@ -395,16 +395,16 @@ func endingRaces(f fixture) {
 		}
 		a, err := ana.Answer(f.ctx(), asks[i].ID, askback.Choose("SQLite"))
 		if err != nil {
-			f.want(err, askback.ErrSettled)
+			f.wantError(err, askback.ErrSettled)
 		}
 		if !a.Settled() {
-			f.Errorf("got %s, %v, want to be told how it ended", text(a), err)
+			f.Errorf("got %s, %v, want the outcome", text(a), err)
 		}
 	})
 	for _, a := range asks {
-		if got := f.done(ana.Get(f.ctx(), a.ID)); got.Status != askback.Answered && got.Status != askback.Cancelled {
-			f.Errorf("got an ask that is %s after its session ended", got.Status)
+		if got := f.noError(ana.Get(f.ctx(), a.ID)); got.Status != askback.Answered && got.Status != askback.Cancelled {
+			f.Errorf("got status %s after the end of the session", got.Status)
 		}
 	}
-	f.stands(agent, one.ID, askback.SessionCancelled, 0, len(asks))
+	f.wantSession(agent, one.ID, askback.SessionCancelled, 0, len(asks))
 }

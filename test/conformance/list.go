@@ -9,19 +9,19 @@ import (
 )
 
 var listing = []testCase{
-	{"PendingIsListedOldestFirstAndTheRestNewestFirst", listOrder}, // wire.md §3
-	{"PagesLoseNothingAndDoubleNothing", pages},                    // wire.md §2
-	{"AListIsWhatItsReaderMaySee", listsAreOwn},                    // wire.md §3
-	{"AListByKeyHasTheOneAskOfTheCaller", listByKey},
+	{"ListOrderDependsOnStatus", listOrder},      // wire.md §3
+	{"PagesAreCompleteWithoutDuplicates", pages}, // wire.md §2
+	{"ListContainsVisibleAsks", listVisibility},  // wire.md §3
+	{"ListByKeyReturnsOwnAsk", listByKey},
 	{"FiltersSelect", filters}, // wire.md §3
 }
 
-// list reads all pages of a list.
-func (f fixture) list(seat askback.Client, q askback.Query, between func()) []askback.Ask {
+// list returns the items of all pages.
+func (f fixture) list(client askback.Client, q askback.Query, between func()) []askback.Ask {
 	f.Helper()
 	var all []askback.Ask
 	for range 1000 {
-		page, err := seat.List(f.ctx(), q)
+		page, err := client.List(f.ctx(), q)
 		if err != nil {
 			f.Fatalf("list: %v", err)
 		}
@@ -52,7 +52,8 @@ func ids(asks []askback.Ask) []string {
 	return out
 }
 
-// wantIDs expects these asks in any order: those of one millisecond have none.
+// wantIDs requires these asks in any order: asks of the same millisecond have
+// none.
 func (f fixture) wantIDs(what string, got, want []askback.Ask) {
 	f.Helper()
 	if g, w := slices.Sorted(slices.Values(ids(got))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(g, w) {
@@ -63,20 +64,20 @@ func (f fixture) wantIDs(what string, got, want []askback.Ask) {
 func (f fixture) wantOrder(what string, asks []askback.Ask, compare func(a, b time.Time) int) {
 	f.Helper()
 	if !slices.IsSortedFunc(asks, func(a, b askback.Ask) int { return compare(a.CreatedAt, b.CreatedAt) }) {
-		f.Errorf("%s are not in the order of their time", what)
+		f.Errorf("%s are not ordered by time", what)
 	}
 }
 
 func newest(a, b time.Time) int { return b.Compare(a) }
 
-// some asks several times, and lets time pass between them where it can.
-func (f fixture) some(seat askback.Client, n int) []askback.Ask {
+// askSeveral makes n asks, and advances the clock between them if there is one.
+func (f fixture) askSeveral(client askback.Client, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)
 	for i := range asks {
 		q := database()
 		q.Title = fmt.Sprint("ask ", i)
-		asks[i] = f.must(seat, q)
+		asks[i] = f.ask(client, q)
 		if clock, ok := f.subject.(Clock); ok && i%3 == 0 {
 			clock.Advance(time.Millisecond)
 		}
@@ -86,23 +87,23 @@ func (f fixture) some(seat askback.Client, n int) []askback.Ask {
 
 func listOrder(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	all := f.some(agent, 12)
+	all := f.askSeveral(agent, 12)
 	for i, end := range []func(id string) (askback.Ask, error){
 		func(id string) (askback.Ask, error) { return ana.Answer(f.ctx(), id, askback.Choose("SQLite")) },
 		func(id string) (askback.Ask, error) { return ana.Decline(f.ctx(), id, "") },
 		func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	} {
 		for n := range 3 {
-			all[n*4+i] = f.done(end(all[n*4+i].ID))
+			all[n*4+i] = f.noError(end(all[n*4+i].ID))
 		}
 	}
-	for _, seat := range []askback.Client{agent, ana} {
+	for _, client := range []askback.Client{agent, ana} {
 		for i, status := range []askback.Status{askback.Answered, askback.Declined, askback.Cancelled, askback.Pending, askback.Expired} {
 			var want []askback.Ask
 			if i < 4 {
 				want = []askback.Ask{all[i], all[4+i], all[8+i]}
 			}
-			got := f.list(seat, askback.Query{Status: status}, nothing)
+			got := f.list(client, askback.Query{Status: status}, nothing)
 			f.wantIDs(string(status), got, want)
 			if status == askback.Pending {
 				f.wantOrder("pending asks", got, time.Time.Compare)
@@ -110,24 +111,24 @@ func listOrder(f fixture) {
 				f.wantOrder(string(status)+" asks", got, newest)
 			}
 		}
-		got := f.list(seat, askback.Query{Status: askback.AnyStatus}, nothing)
+		got := f.list(client, askback.Query{Status: askback.AnyStatus}, nothing)
 		f.wantIDs("all", got, all)
 		f.wantOrder("all asks", got, newest)
 		for _, a := range got {
-			f.same(a, all[slices.Index(ids(all), a.ID)])
+			f.wantSame(a, all[slices.Index(ids(all), a.ID)])
 		}
-		f.wantIDs("unsaid", f.list(seat, askback.Query{}, nothing), []askback.Ask{all[3], all[7], all[11]})
+		f.wantIDs("unsaid", f.list(client, askback.Query{}, nothing), []askback.Ask{all[3], all[7], all[11]})
 	}
 }
 
 func pages(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	there := f.some(agent, 25)
+	there := f.askSeveral(agent, 25)
 	for _, q := range []askback.Query{{Limit: 7}, {Limit: 4, Status: askback.AnyStatus}} {
-		for _, seat := range []askback.Client{ana, agent} {
+		for _, client := range []askback.Client{ana, agent} {
 			before := slices.Clone(there)
 			var during []askback.Ask
-			got := f.list(seat, q, func() { during = append(during, f.must(agent, database())) })
+			got := f.list(client, q, func() { during = append(during, f.ask(agent, database())) })
 			there = append(there, during...)
 			if len(during) < 3 {
 				f.Errorf("%+v: got %d asks in %d pages", q, len(got), len(during)+1)
@@ -139,20 +140,20 @@ func pages(f fixture) {
 			f.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
 		}
 	}
-	// A page that is just full is the last one.
+	// A full page without further items is the last one.
 	page, err := ana.List(f.ctx(), askback.Query{Limit: len(there)})
 	if err != nil || len(page.Items) != len(there) || page.NextCursor != "" {
 		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))
 	}
 }
 
-func listsAreOwn(f fixture) {
+func listVisibility(f fixture) {
 	agent, other := f.agent(), f.as(askback.Agent, "otherbot")
 	ana, ben := f.person("ana"), f.person("ben")
-	put := func(seat askback.Client, to ...string) askback.Ask {
+	put := func(client askback.Client, to ...string) askback.Ask {
 		q := database()
-		q.To, q.Agent = to, "deploybot" // a label is no identity
-		return f.must(seat, q)
+		q.To, q.Agent = to, "deploybot" // a label is not an identity
+		return f.ask(client, q)
 	}
 	everybody, toAna, toBoth, toBen := put(agent), put(agent, "ana"), put(agent, "ana", "ben"), put(other, "ben")
 	for _, status := range []askback.Status{"", askback.AnyStatus} {
@@ -164,7 +165,7 @@ func listsAreOwn(f fixture) {
 		f.wantIDs("root", f.list(f.as(askback.Admin, "root"), q, nothing), []askback.Ask{everybody})
 		f.wantIDs("a third agent", f.list(f.as(askback.Agent, "ana"), q, nothing), nil)
 	}
-	// Pages count what may be seen.
+	// Pages contain only visible asks.
 	page, err := ben.List(f.ctx(), askback.Query{Limit: 2})
 	if err != nil || len(page.Items) != 2 || page.NextCursor == "" {
 		f.Errorf("got %d asks, cursor %q and error %v, want two and a cursor", len(page.Items), page.NextCursor, err)
@@ -176,11 +177,11 @@ func filters(f fixture) {
 	put := func(label, session string, to ...string) askback.Ask {
 		q := database()
 		q.Agent, q.SessionKey, q.To = label, session, to
-		return f.must(agent, q)
+		return f.ask(agent, q)
 	}
 	a, b, c, d := put("", "one"), put("painter", "one", "ana"), put("painter", "two", "ana", "ben"), put("", "two", "ana")
-	b = f.done(ana.Answer(f.ctx(), b.ID, askback.Choose("SQLite")))
-	for _, seat := range []askback.Client{agent, ana} {
+	b = f.noError(ana.Answer(f.ctx(), b.ID, askback.Choose("SQLite")))
+	for _, client := range []askback.Client{agent, ana} {
 		for name, tc := range map[string]struct {
 			q    askback.Query
 			want []askback.Ask
@@ -199,7 +200,7 @@ func filters(f fixture) {
 		} {
 			for _, limit := range []int{0, 1} {
 				tc.q.Limit = limit
-				f.wantIDs(name, f.list(seat, tc.q, nothing), tc.want)
+				f.wantIDs(name, f.list(client, tc.q, nothing), tc.want)
 			}
 		}
 	}
@@ -209,14 +210,14 @@ func listByKey(f fixture) {
 	agent, other, ana := f.agent(), f.as(askback.Agent, "other"), f.person("ana")
 	keyed := database()
 	keyed.Key = "deploy-17"
-	f.must(agent, removal())
-	id := f.must(agent, keyed).ID
+	f.ask(agent, confirmation())
+	id := f.ask(agent, keyed).ID
 	if _, err := ana.Answer(f.ctx(), id, askback.Choose("SQLite")); err != nil {
 		f.Fatal(err)
 	}
 	page, err := agent.List(f.ctx(), askback.Query{Key: "deploy-17"})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != id || !page.Items[0].Settled() {
-		f.Errorf("got %s, %v, want the settled ask %s alone", text(page), err, id)
+		f.Errorf("got %s, %v, want only the settled ask %s", text(page), err, id)
 	}
 	for name, c := range map[string]askback.Client{"another agent": other, "a person": ana} {
 		if page, err := c.List(f.ctx(), askback.Query{Key: "deploy-17"}); err != nil || len(page.Items) != 0 {
@@ -227,5 +228,5 @@ func listByKey(f fixture) {
 		f.Errorf("a key without an ask: got %s, %v, want an empty page", text(page), err)
 	}
 	_, err = agent.List(f.ctx(), askback.Query{Key: "deploy-17", Agent: "agent"})
-	f.invalid(err, "/key")
+	f.wantInvalid(err, "/key")
 }

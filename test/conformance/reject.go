@@ -11,20 +11,20 @@ import (
 )
 
 var refusing = []testCase{
-	{"NoAgentEverAnswers", agentsNeverAnswer},                          // design.md: an agent can never answer
-	{"EachKindDoesWhatItMay", eachKind},                                // access
-	{"WhatIsNotYoursDoesNotExist", notYours},                           // wire.md §3: the same answer
-	{"RequestsThatBreakTheRulesAreExplained", badRequests},             // F15
-	{"AnswersThatBreakTheRulesAreExplainedAndLeaveTheAsk", badAnswers}, // F15
+	{"AgentsCannotAnswer", agentsCannotAnswer},     // T1
+	{"KindsHaveTheirPermissions", permissions},     // access
+	{"HiddenAskIsNotFound", hiddenAsks},            // wire.md §3: the same answer
+	{"InvalidRequestIsExplained", invalidRequests}, // F15
+	{"InvalidAnswerIsExplained", invalidAnswers},   // F15
 }
 
-// act is something a principal can do to an ask.
-type act struct {
+// operation is an operation on an ask.
+type operation struct {
 	name string
 	do   func(fixture, askback.Client, askback.Ask) (askback.Ask, error)
 }
 
-var inboxActs = []act{
+var inboxActs = []operation{
 	{"answer", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
 		return s.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))
 	}},
@@ -34,7 +34,7 @@ var inboxActs = []act{
 	{"claim", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Claim(f.ctx(), a.ID) }},
 }
 
-var askerActs = []act{
+var askerActs = []operation{
 	{"cancel", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) {
 		return s.Cancel(f.ctx(), a.ID, "")
 	}},
@@ -44,13 +44,13 @@ var askerActs = []act{
 	{"ack", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Ack(f.ctx(), a.ID) }},
 }
 
-var readActs = []act{
+var readActs = []operation{
 	{"get", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Get(f.ctx(), a.ID) }},
 	{"wait", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Wait(f.ctx(), a.ID) }},
 }
 
-// refused expects an error, and nothing with it.
-func (f fixture) refused(who string, a act, got askback.Ask, err, want error) {
+// wantRejected requires an error without an ask.
+func (f fixture) wantRejected(who string, a operation, got askback.Ask, err, want error) {
 	f.Helper()
 	if !errors.Is(err, want) {
 		f.Errorf("%s: %s: got error %v, want %v", who, a.name, err, want)
@@ -60,67 +60,67 @@ func (f fixture) refused(who string, a act, got askback.Ask, err, want error) {
 	}
 }
 
-func agentsNeverAnswer(f fixture) {
+func agentsCannotAnswer(f fixture) {
 	agent := f.agent()
 	q := database()
-	q.To = []string{"judge", "deploybot", "ana"} // its own name does not help
-	a := f.must(agent, q)
+	q.To = []string{"judge", "deploybot", "ana"} // even if the agent is a recipient
+	a := f.ask(agent, q)
 	for _, name := range []string{"deploybot", "ana", "judge", "otherbot"} {
-		for _, act := range inboxActs {
-			got, err := act.do(f, f.as(askback.Agent, name), a)
-			f.refused("agent "+name, act, got, err, askback.ErrForbidden)
-			got, err = act.do(f, f.as(askback.Agent, name), askback.Ask{ID: unknown})
-			f.refused("agent "+name, act, got, err, askback.ErrForbidden)
+		for _, operation := range inboxActs {
+			got, err := operation.do(f, f.as(askback.Agent, name), a)
+			f.wantRejected("agent "+name, operation, got, err, askback.ErrForbidden)
+			got, err = operation.do(f, f.as(askback.Agent, name), askback.Ask{ID: unknown})
+			f.wantRejected("agent "+name, operation, got, err, askback.ErrForbidden)
 		}
 	}
-	f.pending(a)
+	f.wantPending(a)
 }
 
-func eachKind(f fixture) {
-	a := f.must(f.agent(), database())
+func permissions(f fixture) {
+	a := f.ask(f.agent(), database())
 	for _, kind := range []askback.Kind{askback.Responder, askback.Operator, askback.Admin} {
-		seat := f.as(kind, "deploybot") // the asker's name does not help
-		if _, err := seat.Ask(f.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
+		client := f.as(kind, "deploybot") // even with the name of the asker
+		if _, err := client.Ask(f.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
 			f.Errorf("%s: ask: got error %v, want %v", kind, err, askback.ErrForbidden)
 		}
-		for _, act := range askerActs {
-			got, err := act.do(f, seat, a)
-			f.refused(string(kind), act, got, err, askback.ErrForbidden)
+		for _, operation := range askerActs {
+			got, err := operation.do(f, client, a)
+			f.wantRejected(string(kind), operation, got, err, askback.ErrForbidden)
 		}
 	}
 	operator := f.as(askback.Operator, "ops")
-	for _, act := range append(inboxActs, readActs...) {
-		got, err := act.do(f, operator, a)
-		f.refused("operator", act, got, err, askback.ErrForbidden)
+	for _, operation := range append(inboxActs, readActs...) {
+		got, err := operation.do(f, operator, a)
+		f.wantRejected("operator", operation, got, err, askback.ErrForbidden)
 	}
 	_, err := operator.List(f.ctx(), askback.Query{})
-	f.want(err, askback.ErrForbidden)
-	f.pending(a)
-	f.operates(operator)
+	f.wantError(err, askback.ErrForbidden)
+	f.wantPending(a)
+	f.wantOperatorView(operator)
 
-	root := f.as(askback.Admin, "root") // does what a responder does
-	f.same(f.done(root.Get(f.ctx(), a.ID)), a)
-	got := f.done(root.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	root := f.as(askback.Admin, "root") // has the permissions of a responder
+	f.wantSame(f.noError(root.Get(f.ctx(), a.ID)), a)
+	got := f.noError(root.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	if got.Outcome.Actor != (askback.Actor{Kind: askback.ActorPerson, Name: "root"}) {
 		f.Errorf("got an outcome by %s, want the person root", text(got.Outcome.Actor))
 	}
 }
 
-// operates expects an operator to see how the server is used, and nothing that is asked,
-// answered or said.
-func (f fixture) operates(operator askback.Client) {
+// wantOperatorView requires that an operator sees the usage of the server, but
+// no asks, answers or messages.
+func (f fixture) wantOperatorView(operator askback.Client) {
 	f.Helper()
 	agent, ana := f.agent(), f.person("ana")
 	const secret = "a secret of the run"
-	one := f.began(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
+	one := f.start(agent, askback.SessionRequest{Key: "run", Title: secret, Metadata: json.RawMessage(`{"x":"` + secret + `"}`)})
 	call := toolCall("deploy", `{"x":"`+secret+`"}`)
 	call.To = []string{"ana"}
-	f.done(ana.Answer(f.ctx(), f.must(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
-	f.tell(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: secret, Status: askback.TodoPending}}})
-	f.tell(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
+	f.noError(ana.Answer(f.ctx(), f.ask(agent, call).ID, askback.Decide(askback.ApproveAll, secret)))
+	f.send(agent, one.ID, askback.SetTodos{Todos: []askback.Todo{{Content: secret, Status: askback.TodoPending}}})
+	f.send(agent, one.ID, askback.Complete{Result: json.RawMessage(`"` + secret + `"`)})
 	stats, err := operator.Stats(f.ctx())
 	if err != nil || stats.Pending != 1 || stats.Settled[askback.Answered] != 1 {
-		f.Errorf("stats: got %s, %v, want one ask pending and one answered, though it was put to ana alone", text(stats), err)
+		f.Errorf("stats: got %s, %v, want one ask pending and one answered, even though it is addressed to ana", text(stats), err)
 	}
 	agents, errAgents := operator.Agents(f.ctx())
 	people, errPeople := operator.People(f.ctx())
@@ -130,38 +130,38 @@ func (f fixture) operates(operator askback.Client) {
 	hidden, errHidden := operator.Sessions(f.ctx(), askback.SessionQuery{Search: secret})
 	tokens, errTokens := operator.Tokens(f.ctx())
 	if err := errors.Join(errAgents, errPeople, errGrants, errSessions, errSession, errHidden, errTokens); err != nil {
-		f.Errorf("an operator is refused: %v", err)
+		f.Errorf("operator: %v", err)
 	}
 	if len(grants.Items) != 1 || len(sessions.Items) != 1 || got.Status != askback.SessionCompleted || got.AsksTotal != 1 || len(hidden.Items) != 0 {
 		f.Errorf("got grants %s, sessions %s, %s and, searched, %s", text(grants), text(sessions), text(got), text(hidden))
 	}
 	if all := text(agents) + text(people) + text(grants) + text(sessions) + text(got) + text(tokens); strings.Contains(all, secret) {
-		f.Errorf("an operator sees what is said: %s", all)
+		f.Errorf("an operator sees messages: %s", all)
 	}
 	_, err = operator.Messages(f.ctx(), one.ID, "", 0)
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, err = operator.Revoke(f.ctx(), grants.Items[0].ID)
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, _, err = operator.CreateToken(f.ctx(), askback.TokenRequest{Kind: askback.Agent, Name: "x"})
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 }
 
-func notYours(f fixture) {
+func hiddenAsks(f fixture) {
 	q := database()
 	q.To = []string{"ana", "judge"}
-	a := f.must(f.agent(), q)
+	a := f.ask(f.agent(), q)
 	stranger, ben := f.as(askback.Agent, "otherbot"), f.person("ben")
-	show := func(who string, seat askback.Client, acts []act) {
-		for _, act := range acts {
-			got, err := act.do(f, seat, a)
-			f.refused(who, act, got, err, askback.ErrNotFound)
-			_, none := act.do(f, seat, askback.Ask{ID: unknown})
-			f.want(none, askback.ErrNotFound)
+	show := func(who string, client askback.Client, acts []operation) {
+		for _, operation := range acts {
+			got, err := operation.do(f, client, a)
+			f.wantRejected(who, operation, got, err, askback.ErrNotFound)
+			_, none := operation.do(f, client, askback.Ask{ID: unknown})
+			f.wantError(none, askback.ErrNotFound)
 			if err == nil || none == nil {
 				continue
 			}
 			if said, want := strings.ReplaceAll(err.Error(), a.ID, unknown), none.Error(); said != want {
-				f.Errorf("%s: %s: got %q for what is another's and %q for what is not, want the same", who, act.name, said, want)
+				f.Errorf("%s: %s: got %q for a hidden ask and %q for an unknown one, want the same", who, operation.name, said, want)
 			}
 		}
 	}
@@ -169,21 +169,21 @@ func notYours(f fixture) {
 	show("somebody who is not asked", ben, append(inboxActs, readActs...))
 	show("an admin who is not asked", f.as(askback.Admin, "root"), append(inboxActs, readActs...))
 	show("a responder with the asker's name", f.person("deploybot"), readActs)
-	f.pending(a)
-	won := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.wantPending(a)
+	won := f.noError(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	show("another agent, after the end", stranger, append(askerActs, readActs...))
 	show("somebody who is not asked, after the end", ben, append(inboxActs, readActs...))
-	f.same(f.done(f.person("judge").Get(f.ctx(), a.ID)), won)
+	f.wantSame(f.noError(f.person("judge").Get(f.ctx(), a.ID)), won)
 }
 
-func badRequests(f fixture) {
+func invalidRequests(f fixture) {
 	ask := func(change func(*askback.Request)) askback.Request {
 		q := database()
 		change(&q)
 		return q
 	}
 	confirm := func(change func(*askback.Request)) askback.Request {
-		q := removal()
+		q := confirmation()
 		change(&q)
 		return q
 	}
@@ -198,7 +198,7 @@ func badRequests(f fixture) {
 				q.Questions = append(q.Questions, askback.Question{Text: text})
 			}
 		}), []string{"/questions"}},
-		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = removal().Confirmation }), []string{"/confirmation"}},
+		{"both kinds", ask(func(q *askback.Request) { q.Confirmation = confirmation().Confirmation }), []string{"/confirmation"}},
 		{"blank question", ask(func(q *askback.Request) { q.Questions[0].Text = " \n" }), []string{"/questions/0/question"}},
 		{
 			"long question", ask(func(q *askback.Request) { q.Questions[0].Text = strings.Repeat("é", askback.MaxQuestion+1) }),
@@ -250,19 +250,19 @@ func badRequests(f fixture) {
 		if got.ID != "" {
 			f.Errorf("%s: got ask %s, want none", c.name, got.ID)
 		}
-		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.invalid(err, c.pointers...) })
+		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.wantInvalid(err, c.pointers...) })
 	}
 	page, err := f.person("judge").List(f.ctx(), askback.Query{Status: askback.AnyStatus})
 	if err != nil || len(page.Items) != 0 {
-		f.Errorf("got %d asks and error %v, want none of them kept", len(page.Items), err)
+		f.Errorf("got %d asks and error %v, want none of them stored", len(page.Items), err)
 	}
 	_, err = f.person("judge").List(f.ctx(), askback.Query{Status: "open", Limit: askback.MaxLimit + 1})
-	f.invalid(err, "/status", "/limit")
+	f.wantInvalid(err, "/status", "/limit")
 	_, err = f.agent().List(f.ctx(), askback.Query{Limit: -1})
-	f.invalid(err, "/limit")
+	f.wantInvalid(err, "/limit")
 }
 
-func badAnswers(f fixture) {
+func invalidAnswers(f fixture) {
 	closed := database()
 	closed.Questions[0].NoOther = true
 	one := func(q askback.QuestionAnswer) askback.Answer { return answers(q) }
@@ -298,27 +298,27 @@ func badAnswers(f fixture) {
 			askback.Answer{Answers: askback.Choose("SQLite").Answers, Comment: strings.Repeat("é", askback.MaxText+1)},
 			[]string{"/comment"},
 		},
-		{"no decision", removal(), askback.Answer{}, []string{"/decision"}},
-		{"another decision", removal(), askback.Decide("maybe", ""), []string{"/decision"}},
+		{"no decision", confirmation(), askback.Answer{}, []string{"/decision"}},
+		{"another decision", confirmation(), askback.Decide("maybe", ""), []string{"/decision"}},
 		{
-			"answers to a confirmation", removal(),
+			"answers to a confirmation", confirmation(),
 			askback.Answer{Answers: askback.Choose("yes").Answers, Decision: askback.Approve},
 			[]string{"/answers"},
 		},
 	} {
-		a := f.must(f.agent(), c.ask)
+		a := f.ask(f.agent(), c.ask)
 		got, err := f.person("ana").Answer(f.ctx(), a.ID, c.answer)
 		if got.ID != "" {
 			f.Errorf("%s: got ask %s, want none", c.name, got.ID)
 		}
-		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.invalid(err, c.pointers...) })
-		f.pending(a)
+		f.Run(c.name, func(t *testing.T) { fixture{t, f.subject}.wantInvalid(err, c.pointers...) })
+		f.wantPending(a)
 	}
-	a := f.must(f.agent(), database())
+	a := f.ask(f.agent(), database())
 	long := strings.Repeat("é", askback.MaxText+1)
 	_, err := f.person("ana").Decline(f.ctx(), a.ID, long)
-	f.invalid(err, "/reason")
+	f.wantInvalid(err, "/reason")
 	_, err = f.agent().Cancel(f.ctx(), a.ID, long)
-	f.invalid(err, "/reason")
-	f.pending(a)
+	f.wantInvalid(err, "/reason")
+	f.wantPending(a)
 }

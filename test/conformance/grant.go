@@ -10,21 +10,21 @@ import (
 )
 
 var granting = []testCase{
-	{"EditedArgumentsHaveTheirOwnDigestAndAreSpentOnce", editing},     // F7
-	{"ArgumentsThatMeanTheSameAreNotEdited", editingNothing},          // F7
-	{"ApproveAllAnswersWhatFollows", grantedTool},                     // D1, F8
-	{"ApproveAllWithoutAScopeCoversTheseArguments", grantedByDefault}, // F8
-	{"AGrantCoversItsScopeAndNothingElse", grantedScopes},             // F8
-	{"AGrantCoversNobodyElse", grantedOthers},                         // F8
-	{"ADangerousCallNeedsAGrantMadeForOne", grantedDanger},            // F8
-	{"ARevokedGrantApprovesNothing", revoking},                        // F8
-	{"WhatAGrantApprovedRunsOnlyWhileItHolds", hoarding},              // F8
-	{"GrantsAreListedWithTheirUses", grantsListed},                    // F8
-	{"TheSameApproveAllAgainIsARepeatAndAnotherIsNot", grantRepeated}, // D2
-	{"EveryUseOfAGrantIsCounted", grantCounted},                       // F8
+	{"EditedArgumentsHaveTheirOwnDigest", editedArguments},  // F7
+	{"EqualArgumentsAreNotAnEdit", equalArguments},          // F7
+	{"ApproveAllAnswersLaterAsks", approveAllAnswers},       // D1, F8
+	{"DefaultScopeIsTheSameArguments", defaultScope},        // F8
+	{"GrantCoversItsScope", grantScopes},                    // F8
+	{"GrantIsForOneAgentAndPerson", grantOwners},            // F8
+	{"DangerousCallRequiresDangerousGrant", dangerousGrant}, // F8
+	{"RevokedGrantApprovesNothing", revokedGrant},           // F8
+	{"ConsumeRequiresActiveGrant", consumeAfterRevoke},      // F8
+	{"GrantsAreListedWithTheirUses", listGrants},            // F8
+	{"RepeatedApproveAllMakesOneGrant", grantRepeated},      // D2
+	{"EveryUseOfAGrantIsCounted", countGrantUses},           // F8
 }
 
-// call is a confirmation of a tool that is not dangerous.
+// toolCall returns a confirmation of a tool that is not dangerous.
 func toolCall(tool, input string) askback.Request {
 	return askback.Request{
 		SessionKey:   "run",
@@ -36,8 +36,8 @@ func approveAll(scope askback.Scope) askback.Answer {
 	return askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}}
 }
 
-// byGrant expects an ask to have been answered by a grant, the moment it was asked.
-func (f fixture) byGrant(a askback.Ask, id string) {
+// wantByGrant requires that an ask was approved by a grant when it was made.
+func (f fixture) wantByGrant(a askback.Ask, id string) {
 	f.Helper()
 	switch {
 	case !a.Settled():
@@ -47,82 +47,82 @@ func (f fixture) byGrant(a askback.Ask, id string) {
 	}
 }
 
-// open expects an ask to wait for a person.
-func (f fixture) open(a askback.Ask) {
+// wantOpen requires that an ask is pending.
+func (f fixture) wantOpen(a askback.Ask) {
 	f.Helper()
 	if a.Settled() {
 		f.Errorf("got outcome %s, want a pending ask", text(a.Outcome))
 	}
 }
 
-func editing(f fixture) {
+func editedArguments(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, removal())
+	ask := f.ask(agent, confirmation())
 	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{ "path": "/var/builds/old", "older_than_days": 90 }`)}
-	got := f.done(ana.Answer(f.ctx(), ask.ID, edited))
+	got := f.noError(ana.Answer(f.ctx(), ask.ID, edited))
 	if want := `{"path":"/var/builds/old","older_than_days":90}`; string(got.Outcome.Input) != want {
 		f.Errorf("got arguments %s, want %s", got.Outcome.Input, want)
 	}
 	if d := got.Outcome.Digest; d == "" || d == ask.Confirmation.Digest {
 		f.Errorf("got digest %q, want one of the edited arguments", d)
 	}
-	f.done(ana.Answer(f.ctx(), ask.ID, edited)) // a repeat
+	f.noError(ana.Answer(f.ctx(), ask.ID, edited)) // repeated
 	_, err := agent.Consume(f.ctx(), ask.ID, ask.Confirmation.Digest)
-	f.want(err, askback.ErrDigest)
-	f.done(agent.Consume(f.ctx(), ask.ID, got.Outcome.Digest))
+	f.wantError(err, askback.ErrDigest)
+	f.noError(agent.Consume(f.ctx(), ask.ID, got.Outcome.Digest))
 	_, err = agent.Consume(f.ctx(), ask.ID, got.Outcome.Digest)
-	f.want(err, askback.ErrConsumed)
-	// The same arguments, asked about themselves, have the same digest.
-	q := removal()
+	f.wantError(err, askback.ErrConsumed)
+	// An ask with the same arguments has the same digest.
+	q := confirmation()
 	q.Confirmation.Input = edited.Input
-	if same := f.must(agent, q); same.Confirmation.Digest != got.Outcome.Digest {
+	if same := f.ask(agent, q); same.Confirmation.Digest != got.Outcome.Digest {
 		f.Errorf("got digest %s, want %s", same.Confirmation.Digest, got.Outcome.Digest)
 	}
 }
 
-func editingNothing(f fixture) {
+func equalArguments(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, removal())
+	ask := f.ask(agent, confirmation())
 	same := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"older_than_days":3e1,"path":"\u002fvar/builds"}`)}
-	got := f.done(ana.Answer(f.ctx(), ask.ID, same))
+	got := f.noError(ana.Answer(f.ctx(), ask.ID, same))
 	if got.Outcome.Input != nil || got.Outcome.Digest != ask.Confirmation.Digest {
-		f.Errorf("got outcome %s, want the arguments as they were asked about", text(got.Outcome))
+		f.Errorf("got outcome %s, want the arguments of the ask", text(got.Outcome))
 	}
 }
 
-func grantedTool(f fixture) {
+func approveAllAnswers(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	first := f.must(agent, toolCall("read", `{"path":"/a"}`))
+	first := f.ask(agent, toolCall("read", `{"path":"/a"}`))
 	all := approveAll(askback.ScopeTool)
 	all.Reason = "go on"
-	got := f.done(ana.Answer(f.ctx(), first.ID, all))
+	got := f.noError(ana.Answer(f.ctx(), first.ID, all))
 	id := got.Outcome.GrantID
 	if !got.Outcome.Approved() || got.Outcome.Actor.Kind != askback.ActorPerson || id == "" {
-		f.Fatalf("got outcome %s, want an approval by ana that made a grant", text(got.Outcome))
+		f.Fatalf("got outcome %s, want an approval by ana with a grant", text(got.Outcome))
 	}
-	next := f.must(agent, toolCall("read", `{"path":"/b"}`))
-	f.byGrant(next, id)
-	f.same(f.done(agent.Wait(f.ctx(), next.ID)), next)
-	f.same(f.done(ana.Get(f.ctx(), next.ID)), next)
-	// An approval by a grant is spent like any other.
-	f.done(agent.Consume(f.ctx(), next.ID, next.Outcome.Digest))
+	next := f.ask(agent, toolCall("read", `{"path":"/b"}`))
+	f.wantByGrant(next, id)
+	f.wantSame(f.noError(agent.Wait(f.ctx(), next.ID)), next)
+	f.wantSame(f.noError(ana.Get(f.ctx(), next.ID)), next)
+	// An approval by a grant is consumed like any other.
+	f.noError(agent.Consume(f.ctx(), next.ID, next.Outcome.Digest))
 	_, err := agent.Consume(f.ctx(), next.ID, next.Outcome.Digest)
-	f.want(err, askback.ErrConsumed)
-	// Whoever comes later learns that the policy was quicker.
+	f.wantError(err, askback.ErrConsumed)
+	// A later answer returns the outcome by the policy.
 	late, err := ana.Answer(f.ctx(), next.ID, askback.Decide(askback.Deny, ""))
-	f.want(err, askback.ErrSettled)
-	f.byGrant(late, id)
+	f.wantError(err, askback.ErrSettled)
+	f.wantByGrant(late, id)
 }
 
-// grantedByDefault is the case of a tool whose whole effect is in its text: after "list
-// the files" was approved with what follows, "drop the production database" is a question.
-func grantedByDefault(f fixture) {
+// defaultScope tests a tool whose effect depends on its input: a grant for
+// "list the files" must not cover "drop the production database".
+func defaultScope(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	list := toolCall("confirm_action", `{"action":"List the files"}`)
-	first := f.must(agent, list)
-	got := f.done(ana.Answer(f.ctx(), first.ID, askback.Decide(askback.ApproveAll, "")))
-	f.byGrant(f.must(agent, list), got.Outcome.GrantID)
-	f.open(f.must(agent, toolCall("confirm_action", `{"action":"Drop the production database"}`)))
+	first := f.ask(agent, list)
+	got := f.noError(ana.Answer(f.ctx(), first.ID, askback.Decide(askback.ApproveAll, "")))
+	f.wantByGrant(f.ask(agent, list), got.Outcome.GrantID)
+	f.wantOpen(f.ask(agent, toolCall("confirm_action", `{"action":"Drop the production database"}`)))
 	page, err := ana.Grants(f.ctx(), askback.GrantQuery{})
 	if err != nil || len(page.Items) != 1 {
 		f.Fatalf("got grants %s, %v, want one", text(page), err)
@@ -130,11 +130,11 @@ func grantedByDefault(f fixture) {
 	g := page.Items[0]
 	if g.Scope != askback.ScopeInput || g.Digest != first.Confirmation.Digest || g.AskID != first.ID ||
 		string(g.Input) != string(first.Confirmation.Input) || g.ExpiresAt.Sub(g.CreatedAt) != askback.DefaultGrant {
-		f.Errorf("got grant %s, want one for the arguments of %s, with them, for 24 hours", text(g), text(first))
+		f.Errorf("got grant %s, want one for the arguments of %s, for 24 hours", text(g), text(first))
 	}
 }
 
-func grantedScopes(f fixture) {
+func grantScopes(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	elsewhere := toolCall("write", `{"path":"/a"}`)
 	elsewhere.SessionKey = "another run"
@@ -147,113 +147,113 @@ func grantedScopes(f fixture) {
 		{askback.ScopeInput, "read", true, false},
 		{askback.ScopeSession, "write", false, true},
 	} {
-		ask := f.must(agent, toolCall(c.tool, `{"path":"/a"}`))
-		f.done(ana.Answer(f.ctx(), ask.ID, approveAll(c.scope)))
-		if got := f.must(agent, toolCall(c.tool, `{"path":"/b"}`)); got.Settled() != c.arguments {
+		ask := f.ask(agent, toolCall(c.tool, `{"path":"/a"}`))
+		f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(c.scope)))
+		if got := f.ask(agent, toolCall(c.tool, `{"path":"/b"}`)); got.Settled() != c.arguments {
 			f.Errorf("%s: other arguments are covered: %v, want %v", c.scope, got.Settled(), c.arguments)
 		}
 		elsewhere.Confirmation.ToolName = c.tool
-		if got := f.must(agent, elsewhere); got.Settled() != c.same {
+		if got := f.ask(agent, elsewhere); got.Settled() != c.same {
 			f.Errorf("%s: another session is covered: %v, want %v", c.scope, got.Settled(), c.same)
 		}
 	}
 	alone := toolCall("move", `{}`)
 	alone.SessionKey = ""
-	ask := f.must(agent, alone)
+	ask := f.ask(agent, alone)
 	_, err := ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeSession))
-	f.invalid(err, "/grant/scope")
-	f.open(f.done(ana.Get(f.ctx(), ask.ID)))
+	f.wantInvalid(err, "/grant/scope")
+	f.wantOpen(f.noError(ana.Get(f.ctx(), ask.ID)))
 }
 
-func grantedOthers(f fixture) {
+func grantOwners(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, toolCall("read", `{"path":"/a"}`))
-	f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool)))
+	ask := f.ask(agent, toolCall("read", `{"path":"/a"}`))
+	f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool)))
 
-	f.open(f.must(f.as(askback.Agent, "otherbot"), toolCall("read", `{"path":"/a"}`)))
+	f.wantOpen(f.ask(f.as(askback.Agent, "otherbot"), toolCall("read", `{"path":"/a"}`)))
 	named := toolCall("read", `{"path":"/a"}`)
-	named.Agent = "deploybot" // a label is no identity
-	f.open(f.must(f.as(askback.Agent, "liar"), named))
+	named.Agent = "deploybot" // a label is not an identity
+	f.wantOpen(f.ask(f.as(askback.Agent, "liar"), named))
 	labelled := toolCall("read", `{"path":"/a"}`)
 	labelled.Agent = "another label"
-	f.open(f.must(agent, labelled))
-	f.open(f.must(agent, toolCall("delete", `{"path":"/a"}`)))
+	f.wantOpen(f.ask(agent, labelled))
+	f.wantOpen(f.ask(agent, toolCall("delete", `{"path":"/a"}`)))
 	server := toolCall("read", `{"path":"/a"}`)
 	server.Confirmation.Server = "elsewhere"
-	f.open(f.must(agent, server))
-	// Ana cannot have approved beforehand what is put to ben alone.
+	f.wantOpen(f.ask(agent, server))
+	// A grant of ana does not cover an ask to ben only.
 	bens := toolCall("read", `{"path":"/a"}`)
 	bens.To = []string{"ben"}
-	f.open(f.must(agent, bens))
-	f.open(f.must(agent, database()))
+	f.wantOpen(f.ask(agent, bens))
+	f.wantOpen(f.ask(agent, database()))
 }
 
-func grantedDanger(f fixture) {
+func dangerousGrant(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	danger := toolCall("read", `{"path":"/a"}`)
 	danger.Confirmation.Dangerous = true
-	ask := f.must(agent, toolCall("read", `{"path":"/a"}`))
-	f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool)))
-	second := f.must(agent, danger)
-	f.open(second)
-	got := f.done(ana.Answer(f.ctx(), second.ID, approveAll(askback.ScopeTool)))
-	f.byGrant(f.must(agent, danger), got.Outcome.GrantID)
+	ask := f.ask(agent, toolCall("read", `{"path":"/a"}`))
+	f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool)))
+	second := f.ask(agent, danger)
+	f.wantOpen(second)
+	got := f.noError(ana.Answer(f.ctx(), second.ID, approveAll(askback.ScopeTool)))
+	f.wantByGrant(f.ask(agent, danger), got.Outcome.GrantID)
 }
 
-func revoking(f fixture) {
+func revokedGrant(f fixture) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
-	ask := f.must(agent, toolCall("read", `{"path":"/a"}`))
-	id := f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool))).Outcome.GrantID
-	f.byGrant(f.must(agent, toolCall("read", `{"path":"/a"}`)), id)
+	ask := f.ask(agent, toolCall("read", `{"path":"/a"}`))
+	id := f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool))).Outcome.GrantID
+	f.wantByGrant(f.ask(agent, toolCall("read", `{"path":"/a"}`)), id)
 	g, err := ben.Revoke(f.ctx(), id)
 	if err != nil || g.ID != id || g.RevokedAt.IsZero() || g.Uses != 1 {
 		f.Fatalf("got %s, %v, want it revoked after one use", text(g), err)
 	}
 	again, err := ana.Revoke(f.ctx(), id)
 	if err != nil || text(again) != text(g) {
-		f.Errorf("revoked again: got %s, %v, want %s", text(again), err, text(g))
+		f.Errorf("second revoke: got %s, %v, want %s", text(again), err, text(g))
 	}
-	f.open(f.must(agent, toolCall("read", `{"path":"/a"}`)))
+	f.wantOpen(f.ask(agent, toolCall("read", `{"path":"/a"}`)))
 	_, err = ana.Revoke(f.ctx(), "grt_00000000000000000000000000")
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 	_, err = agent.Revoke(f.ctx(), id)
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	_, err = agent.Grants(f.ctx(), askback.GrantQuery{})
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 }
 
-func hoarding(f fixture) {
+func consumeAfterRevoke(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	first := f.must(agent, toolCall("read", `{"path":"/a"}`))
-	first = f.done(ana.Answer(f.ctx(), first.ID, approveAll(askback.ScopeTool)))
+	first := f.ask(agent, toolCall("read", `{"path":"/a"}`))
+	first = f.noError(ana.Answer(f.ctx(), first.ID, approveAll(askback.ScopeTool)))
 	id := first.Outcome.GrantID
-	soon, late := f.must(agent, toolCall("read", `{"path":"/b"}`)), f.must(agent, toolCall("read", `{"path":"/c"}`))
-	f.byGrant(soon, id)
-	f.byGrant(late, id)
-	f.done(agent.Consume(f.ctx(), soon.ID, soon.Outcome.Digest))
+	soon, late := f.ask(agent, toolCall("read", `{"path":"/b"}`)), f.ask(agent, toolCall("read", `{"path":"/c"}`))
+	f.wantByGrant(soon, id)
+	f.wantByGrant(late, id)
+	f.noError(agent.Consume(f.ctx(), soon.ID, soon.Outcome.Digest))
 	if _, err := ana.Revoke(f.ctx(), id); err != nil {
 		f.Fatalf("revoke: %v", err)
 	}
 	_, err := agent.Consume(f.ctx(), late.ID, late.Outcome.Digest)
-	f.want(err, askback.ErrNotApproved)
+	f.wantError(err, askback.ErrNotApproved)
 	_, err = agent.Consume(f.ctx(), soon.ID, soon.Outcome.Digest)
-	f.want(err, askback.ErrConsumed)
-	f.done(agent.Consume(f.ctx(), first.ID, first.Outcome.Digest)) // ana approved this very one
+	f.wantError(err, askback.ErrConsumed)
+	f.noError(agent.Consume(f.ctx(), first.ID, first.Outcome.Digest)) // approved by ana, not by the grant
 }
 
-func grantsListed(f fixture) {
+func listGrants(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	var ids []string
 	for _, tool := range []string{"a", "b", "c"} {
-		ask := f.must(agent, toolCall(tool, `{}`))
-		got := f.done(ana.Answer(f.ctx(), ask.ID, askback.Answer{
+		ask := f.ask(agent, toolCall(tool, `{}`))
+		got := f.noError(ana.Answer(f.ctx(), ask.ID, askback.Answer{
 			Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeInput, ExpiresIn: time.Hour},
 		}))
 		ids = append(ids, got.Outcome.GrantID)
 	}
-	f.must(agent, toolCall("b", `{}`))
+	f.ask(agent, toolCall("b", `{}`))
 	slices.Sort(ids)
-	slices.Reverse(ids) // newest first; made in one millisecond, their chance decides
+	slices.Reverse(ids) // newest first
 	var all []askback.Grant
 	q := askback.GrantQuery{Agent: "deploybot", Limit: 2}
 	for {
@@ -281,40 +281,40 @@ func grantsListed(f fixture) {
 	open, err := ana.Grants(f.ctx(), askback.GrantQuery{})
 	ended, endedErr := ana.Grants(f.ctx(), askback.GrantQuery{Ended: true})
 	if err != nil || endedErr != nil || len(open.Items) != 2 || len(ended.Items) != 1 || ended.Items[0].ID != ids[0] {
-		f.Errorf("got %s and %s (%v, %v), want two that hold and one that ended", text(open), text(ended), err, endedErr)
+		f.Errorf("got %s and %s (%v, %v), want two active and one ended", text(open), text(ended), err, endedErr)
 	}
 	_, err = ana.Grants(f.ctx(), askback.GrantQuery{Limit: 201})
-	f.invalid(err, "/limit")
+	f.wantInvalid(err, "/limit")
 }
 
 func grantRepeated(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, toolCall("read", `{}`))
-	got := f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeInput)))
-	f.same(f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeInput))), got)
+	ask := f.ask(agent, toolCall("read", `{}`))
+	got := f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeInput)))
+	f.wantSame(f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeInput))), got)
 	wider, err := ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool))
-	f.settled(wider, err, got)
+	f.wantSettled(wider, err, got)
 	once, err := ana.Answer(f.ctx(), ask.ID, askback.Decide(askback.Approve, ""))
-	f.settled(once, err, got)
+	f.wantSettled(once, err, got)
 	page, err := ana.Grants(f.ctx(), askback.GrantQuery{})
 	if err != nil || len(page.Items) != 1 {
 		f.Errorf("got grants %s, %v, want one", text(page), err)
 	}
 }
 
-func grantCounted(f fixture) {
+func countGrantUses(f fixture) {
 	const n = 24
 	agent, ana := f.agent(), f.person("ana")
-	ask := f.must(agent, toolCall("read", `{}`))
-	id := f.done(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool))).Outcome.GrantID
+	ask := f.ask(agent, toolCall("read", `{}`))
+	id := f.noError(ana.Answer(f.ctx(), ask.ID, approveAll(askback.ScopeTool))).Outcome.GrantID
 	var used atomic.Int32
-	together(n, func(int) {
+	concurrently(n, func(int) {
 		a, err := agent.Ask(f.ctx(), toolCall("read", `{}`))
 		if err != nil {
 			f.Errorf("ask: %v", err)
 			return
 		}
-		f.byGrant(a, id)
+		f.wantByGrant(a, id)
 		used.Add(1)
 	})
 	page, err := ana.Grants(f.ctx(), askback.GrantQuery{})

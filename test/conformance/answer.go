@@ -12,37 +12,37 @@ import (
 )
 
 var answering = []testCase{
-	{"EveryShapeOfAnswerComesBackWhole", everyShape},           // A1, C1, C3, F4
-	{"WhatIsAskedIsReadUnchanged", readUnchanged},              // C1, D1, F3
-	{"AskAndAnswerShareNothingWithTheirCaller", sharesNothing}, // D4
-	{"ARepeatedAnswerIsNoError", repeatedAnswer},               // E10
-	{"ALateAnswerLearnsWhoWon", lateAnswer},                    // E10, F6
-	{"ADeclineEndsTheAsk", declineEnds},                        // F4
-	{"ACancelEndsTheAsk", cancelEnds},                          // F4
-	{"AClaimIsSeenAndKeepsNobodyOut", claimIsSeen},             // F5
-	{"AnApprovalIsSpentOnceForItsArguments", spentOnce},        // F7
-	{"AnOutcomeIsReceivedOnce", receivedOnce},                  // F6
-	{"WithoutApprovalNothingIsSpent", nothingSpent},            // C3, F7
-	{"WaitEndsWithItsContext", waitEnds},                       // B3, D3
-	{"WaitReturnsWhatIsSettledAlready", waitSettled},           // B3
+	{"AnswersAreReturnedComplete", answerShapes},     // A1, C1, C3, F4
+	{"AskIsReturnedUnchanged", askUnchanged},         // C1, D1, F3
+	{"ResultsShareNoMemory", noSharedMemory},         // D4
+	{"RepeatedAnswerSucceeds", repeatedAnswer},       // E10
+	{"LateAnswerReturnsTheOutcome", lateAnswer},      // E10, F6
+	{"DeclineSettlesTheAsk", decline},                // F4
+	{"CancelSettlesTheAsk", cancel},                  // F4
+	{"ClaimIsVisibleAndDoesNotBlock", claim},         // F5
+	{"ApprovalIsConsumedOnce", consumeOnce},          // F7
+	{"OutcomeIsAckedOnce", ackOnce},                  // F6
+	{"ConsumeRequiresAnApproval", consumeUnapproved}, // C3, F7
+	{"WaitStopsWithItsContext", waitCancelled},       // B3, D3
+	{"WaitReturnsSettledAsk", waitAfterOutcome},      // B3
 }
 
-// shape is a request, an answer to it, and what becomes of them.
-type shape struct {
+// answerShape is a request, an answer and the expected outcome.
+type answerShape struct {
 	name   string
 	ask    askback.Request
 	answer askback.Answer
 	want   askback.Outcome
 }
 
-// chosen is the normal form of an answer to question n.
+// chosen returns the normalized answer to question n.
 func chosen(n string, q askback.Request, selected ...string) askback.QuestionAnswer {
 	return askback.QuestionAnswer{ID: "q" + n, Question: q.Questions[n[0]-'1'].Text, Selected: selected}
 }
 
 func answers(list ...askback.QuestionAnswer) askback.Answer { return askback.Answer{Answers: list} }
 
-func shapes() []shape {
+func allAnswerShapes() []answerShape {
 	one := database()
 	many := askback.Request{Questions: []askback.Question{{
 		Text: "Which regions?", MultiSelect: true, Options: askback.Options("eu", "us", "asia"),
@@ -60,7 +60,7 @@ func shapes() []shape {
 		return q
 	}
 	given := func(list ...askback.QuestionAnswer) askback.Outcome { return askback.Outcome{Answers: list} }
-	return []shape{
+	return []answerShape{
 		{"a label", one, askback.Choose("SQLite"), given(chosen("1", one, "SQLite"))},
 		{
 			"a label by the question's text", one,
@@ -92,23 +92,23 @@ func shapes() []shape {
 				chosen("1", form, "SQLite"), chosen("2", form, "eu", "us"), chosen("3", form), own(chosen("4", form), "ACME", ""),
 			}},
 		},
-		{"an approval", removal(), askback.Decide(askback.Approve, ""), askback.Outcome{Decision: askback.Approve}},
-		{"a denial", removal(), askback.Decide(askback.Deny, odd), askback.Outcome{Decision: askback.Deny, Reason: odd}},
+		{"an approval", confirmation(), askback.Decide(askback.Approve, ""), askback.Outcome{Decision: askback.Approve}},
+		{"a denial", confirmation(), askback.Decide(askback.Deny, odd), askback.Outcome{Decision: askback.Deny, Reason: odd}},
 	}
 }
 
-func everyShape(f fixture) {
+func answerShapes(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	for _, s := range shapes() {
-		before := f.must(agent, s.ask)
-		f.pending(before)
+	for _, s := range allAnswerShapes() {
+		before := f.ask(agent, s.ask)
+		f.wantPending(before)
 		got, err := ana.Answer(f.ctx(), before.ID, s.answer)
 		if err != nil {
 			f.Errorf("%s: %v", s.name, err)
 			continue
 		}
 		if got.Outcome == nil || got.Outcome.At.Before(before.CreatedAt) {
-			f.Errorf("%s: got outcome %s, want one that is later than the ask, %v", s.name, text(got.Outcome), before.CreatedAt)
+			f.Errorf("%s: got outcome %s, want one after the ask, %v", s.name, text(got.Outcome), before.CreatedAt)
 			continue
 		}
 		want := before
@@ -116,20 +116,20 @@ func everyShape(f fixture) {
 		s.want.Actor = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 		s.want.Channel, s.want.At = askback.ChannelAPI, got.Outcome.At
 		if s.want.Decision == askback.Approve {
-			s.want.Digest = before.Confirmation.Digest // what was approved is what was asked (F7)
+			s.want.Digest = before.Confirmation.Digest // the approval is for the ask (F7)
 		}
 		want.Outcome = &s.want
-		f.same(got, want)
-		f.same(f.done(agent.Get(f.ctx(), before.ID)), want)
-		f.same(f.done(agent.Wait(f.ctx(), before.ID)), want)
+		f.wantSame(got, want)
+		f.wantSame(f.noError(agent.Get(f.ctx(), before.ID)), want)
+		f.wantSame(f.noError(agent.Wait(f.ctx(), before.ID)), want)
 		if approved := s.want.Decision == askback.Approve; got.Outcome.Approved() != approved {
 			f.Errorf("%s: got approved %v, want %v", s.name, got.Outcome.Approved(), approved)
 		}
 	}
 }
 
-// everything is a request that leaves nothing out.
-func everything() askback.Request {
+// fullRequest returns a request with all fields.
+func fullRequest() askback.Request {
 	return askback.Request{
 		Questions: []askback.Question{{
 			Text: "Which <design>?", Header: "Design", Default: []string{"B"},
@@ -143,105 +143,105 @@ func everything() askback.Request {
 	}
 }
 
-func readUnchanged(f fixture) {
-	q := everything()
-	got := f.must(f.agent(), q)
-	f.pending(got)
-	want := got // what Askback gives is not compared
+func askUnchanged(f fixture) {
+	q := fullRequest()
+	got := f.ask(f.agent(), q)
+	f.wantPending(got)
+	want := got // fields that Askback sets are not compared
 	want.Agent, want.Title, want.To, want.Tags, want.Context = q.Agent, q.Title, q.To, q.Tags, q.Context
 	want.Questions = q.Questions
 	want.Questions[0].ID, want.Questions[1].ID = "q1", "q2"
 	want.Kind, want.Status, want.Quorum, want.OnTimeout = askback.Questions, askback.Pending, 1, askback.OnTimeoutDefault
 	want.Deadline = got.CreatedAt.Add(time.Hour)
-	f.same(got, want)
+	f.wantSame(got, want)
 	if !strings.HasPrefix(got.ID, "ask_") || !strings.HasPrefix(got.SessionID, "ses_") || got.CreatedAt.IsZero() {
 		f.Errorf("got id %q, session %q, created %v", got.ID, got.SessionID, got.CreatedAt)
 	}
 
-	q = removal()
-	got = f.must(f.agent(), q)
-	f.pending(got)
+	q = confirmation()
+	got = f.ask(f.agent(), q)
+	f.wantPending(got)
 	c := q.Confirmation
 	c.Tier, c.Digest = "confirm", got.Confirmation.Digest
 	want = got
 	want.Kind, want.Agent, want.Confirmation, want.OnTimeout = askback.Confirm, "deploybot", c, askback.OnTimeoutWait
-	f.same(got, want)
+	f.wantSame(got, want)
 	if !strings.HasPrefix(c.Digest, "sha256:") || len(c.Digest) != len("sha256:")+64 {
 		f.Errorf("got digest %q", c.Digest)
 	}
 }
 
-func sharesNothing(f fixture) {
-	q := everything()
+func noSharedMemory(f fixture) {
+	q := fullRequest()
 	agent, ana := f.agent(), f.person("ana")
-	asked := f.must(agent, q)
+	asked := f.ask(agent, q)
 	whole := asked.Clone()
 	scribble := func(questions []askback.Question, to, tags []string, about json.RawMessage) {
 		questions[0].Text, questions[0].Options[0].Label, questions[1].Default[0] = "?", "?", "?"
 		to[0], tags[0], about[1] = "?", "?", '?'
 	}
 	scribble(q.Questions, q.To, q.Tags, q.Context)
-	f.pending(whole)
-	for _, a := range []askback.Ask{asked, f.done(ana.Get(f.ctx(), asked.ID)), f.done(ana.Claim(f.ctx(), asked.ID))} {
+	f.wantPending(whole)
+	for _, a := range []askback.Ask{asked, f.noError(ana.Get(f.ctx(), asked.ID)), f.noError(ana.Claim(f.ctx(), asked.ID))} {
 		scribble(a.Questions, a.To, a.Tags, a.Context)
 	}
-	claimed := f.done(ana.Get(f.ctx(), asked.ID))
+	claimed := f.noError(ana.Get(f.ctx(), asked.ID))
 	whole.Claims = claimed.Clone().Claims
 	claimed.Claims[0].Name = "?"
-	f.pending(whole)
+	f.wantPending(whole)
 
 	answer := answers(askback.QuestionAnswer{ID: "q1", Selected: []string{"A"}}, askback.QuestionAnswer{ID: "q2", Selected: []string{"red"}})
-	won := f.done(ana.Answer(f.ctx(), asked.ID, answer))
+	won := f.noError(ana.Answer(f.ctx(), asked.ID, answer))
 	want := won.Clone()
 	answer.Answers[0].Selected[0], answer.Answers[1].Selected[0] = "?", "?"
 	won.Outcome.Answers[0].Selected[0], won.Outcome.Actor.Name = "?", "?"
-	waited := f.done(agent.Wait(f.ctx(), asked.ID))
-	f.same(waited, want)
+	waited := f.noError(agent.Wait(f.ctx(), asked.ID))
+	f.wantSame(waited, want)
 	waited.Outcome.Answers[1].Selected[0], waited.Outcome.Status = "?", "?"
 	page, err := ana.List(f.ctx(), askback.Query{Status: askback.Answered})
 	if err != nil || len(page.Items) != 1 {
 		f.Fatalf("got %d asks and error %v, want one", len(page.Items), err)
 	}
-	f.same(page.Items[0], want)
+	f.wantSame(page.Items[0], want)
 	page.Items[0].Outcome.Answers[0].Other = "?"
-	f.same(f.done(ana.Get(f.ctx(), asked.ID)), want)
+	f.wantSame(f.noError(ana.Get(f.ctx(), asked.ID)), want)
 
-	confirm := removal()
-	asked = f.must(agent, confirm)
+	confirm := confirmation()
+	asked = f.ask(agent, confirm)
 	want = asked.Clone()
 	confirm.Confirmation.Input[2], confirm.Confirmation.ToolName = '?', "?"
 	asked.Confirmation.Input[2], asked.Confirmation.Digest = '?', "?"
-	f.pending(want)
+	f.wantPending(want)
 }
 
 func repeatedAnswer(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	a := f.must(agent, database())
-	want := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
-	f.same(f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))), want)
-	f.same(f.done(ana.Answer(f.ctx(), a.ID, answers(chosen("1", database(), "SQLite")))), want)
+	a := f.ask(agent, database())
+	want := f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.wantSame(f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite"))), want)
+	f.wantSame(f.noError(ana.Answer(f.ctx(), a.ID, answers(chosen("1", database(), "SQLite")))), want)
 
-	a = f.must(agent, removal())
-	want = f.done(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now")))
-	f.same(f.done(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now"))), want)
+	a = f.ask(agent, confirmation())
+	want = f.noError(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now")))
+	f.wantSame(f.noError(ana.Answer(f.ctx(), a.ID, askback.Decide(askback.Deny, "not now"))), want)
 
-	a = f.must(agent, database())
-	want = f.done(ana.Decline(f.ctx(), a.ID, "ask ben"))
-	f.same(f.done(ana.Decline(f.ctx(), a.ID, "ask ben")), want)
+	a = f.ask(agent, database())
+	want = f.noError(ana.Decline(f.ctx(), a.ID, "ask ben"))
+	f.wantSame(f.noError(ana.Decline(f.ctx(), a.ID, "ask ben")), want)
 
-	a = f.must(agent, database())
-	want = f.done(agent.Cancel(f.ctx(), a.ID, "found it"))
-	f.same(f.done(agent.Cancel(f.ctx(), a.ID, "found it")), want)
-	f.same(f.done(agent.Cancel(f.ctx(), a.ID, "for another reason")), want)
+	a = f.ask(agent, database())
+	want = f.noError(agent.Cancel(f.ctx(), a.ID, "found it"))
+	f.wantSame(f.noError(agent.Cancel(f.ctx(), a.ID, "found it")), want)
+	f.wantSame(f.noError(agent.Cancel(f.ctx(), a.ID, "for another reason")), want)
 }
 
 func lateAnswer(f fixture) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
-	a := f.must(agent, database())
-	won := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	a := f.ask(agent, database())
+	won := f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	for _, late := range []func() (askback.Ask, error){
 		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
-		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("SQLite")) }, // the same, by another
+		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose("SQLite")) }, // the same answer by another person
 		func() (askback.Ask, error) { return ben.Answer(f.ctx(), a.ID, askback.Choose()) },
 		func() (askback.Ask, error) { return ana.Answer(f.ctx(), a.ID, askback.Choose("PostgreSQL")) },
 		func() (askback.Ask, error) { return ana.Decline(f.ctx(), a.ID, "no") },
@@ -250,130 +250,130 @@ func lateAnswer(f fixture) {
 		func() (askback.Ask, error) { return agent.Cancel(f.ctx(), a.ID, "too slow") },
 	} {
 		got, err := late()
-		f.settled(got, err, won)
+		f.wantSettled(got, err, won)
 	}
-	f.same(f.done(agent.Get(f.ctx(), a.ID)), won)
+	f.wantSame(f.noError(agent.Get(f.ctx(), a.ID)), won)
 }
 
-func declineEnds(f fixture) {
+func decline(f fixture) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
-	for _, q := range []askback.Request{database(), removal()} {
-		want := f.must(agent, q)
-		got := f.done(ana.Decline(f.ctx(), want.ID, "ask ben"))
+	for _, q := range []askback.Request{database(), confirmation()} {
+		want := f.ask(agent, q)
+		got := f.noError(ana.Decline(f.ctx(), want.ID, "ask ben"))
 		want.Status = askback.Declined
 		want.Outcome = &askback.Outcome{
 			Status: askback.Declined, Reason: "ask ben",
 			Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
 		}
-		f.same(got, want)
-		f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
+		f.wantSame(got, want)
+		f.wantSame(f.noError(agent.Wait(f.ctx(), want.ID)), want)
 		late, err := ben.Decline(f.ctx(), want.ID, "ask ben")
-		f.settled(late, err, want)
+		f.wantSettled(late, err, want)
 	}
 }
 
-func cancelEnds(f fixture) {
+func cancel(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	want := f.must(agent, database())
-	got := f.done(agent.Cancel(f.ctx(), want.ID, "found it"))
+	want := f.ask(agent, database())
+	got := f.noError(agent.Cancel(f.ctx(), want.ID, "found it"))
 	want.Status = askback.Cancelled
 	want.Outcome = &askback.Outcome{
 		Status: askback.Cancelled, Reason: "found it",
 		Actor: askback.Actor{Kind: askback.ActorAgent, Name: "deploybot"}, Channel: askback.ChannelAPI, At: got.Outcome.At,
 	}
-	f.same(got, want)
-	f.same(f.done(agent.Wait(f.ctx(), want.ID)), want)
+	f.wantSame(got, want)
+	f.wantSame(f.noError(agent.Wait(f.ctx(), want.ID)), want)
 	late, err := ana.Answer(f.ctx(), want.ID, askback.Choose("SQLite"))
-	f.settled(late, err, want)
+	f.wantSettled(late, err, want)
 }
 
-func claimIsSeen(f fixture) {
+func claim(f fixture) {
 	agent, ana, ben := f.agent(), f.person("ana"), f.person("ben")
-	want := f.must(agent, database())
-	got := f.done(ana.Claim(f.ctx(), want.ID))
+	want := f.ask(agent, database())
+	got := f.noError(ana.Claim(f.ctx(), want.ID))
 	if len(got.Claims) != 1 || got.Claims[0].Name != "ana" || got.Claims[0].At.Before(want.CreatedAt) {
-		f.Fatalf("got claims %s, want one of ana's", text(got.Claims))
+		f.Fatalf("got claims %s, want the claim of ana", text(got.Claims))
 	}
 	want.Claims = got.Claims
-	f.same(got, want)
-	f.same(f.done(ana.Claim(f.ctx(), want.ID)), want) // at once again: nothing new
-	f.same(f.done(agent.Get(f.ctx(), want.ID)), want)
-	got = f.done(ben.Claim(f.ctx(), want.ID))
+	f.wantSame(got, want)
+	f.wantSame(f.noError(ana.Claim(f.ctx(), want.ID)), want) // a repeated claim changes nothing
+	f.wantSame(f.noError(agent.Get(f.ctx(), want.ID)), want)
+	got = f.noError(ben.Claim(f.ctx(), want.ID))
 	if len(got.Claims) != 2 || got.Claims[1].Name != "ben" {
-		f.Errorf("got claims %s, want ana's and ben's", text(got.Claims))
+		f.Errorf("got claims %s, want the claims of ana and ben", text(got.Claims))
 	}
-	carl := f.done(f.person("carl").Answer(f.ctx(), want.ID, askback.Choose("SQLite")))
+	carl := f.noError(f.person("carl").Answer(f.ctx(), want.ID, askback.Choose("SQLite")))
 	if carl.Outcome.Actor.Name != "carl" {
-		f.Errorf("got an outcome by %s, want carl, whoever claims", carl.Outcome.Actor)
+		f.Errorf("got an outcome by %s, want carl despite the claims", carl.Outcome.Actor)
 	}
 }
 
-func spentOnce(f fixture) {
+func consumeOnce(f fixture) {
 	agent := f.agent()
-	a := f.must(agent, removal())
+	a := f.ask(agent, confirmation())
 	digest := a.Confirmation.Digest
-	want := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "")))
+	want := f.noError(f.person("ana").Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "")))
 	_, err := agent.Consume(f.ctx(), a.ID, "sha256:"+strings.Repeat("0", 64))
-	f.want(err, askback.ErrDigest)
+	f.wantError(err, askback.ErrDigest)
 	_, err = f.as(askback.Agent, "otherbot").Consume(f.ctx(), a.ID, digest)
-	f.want(err, askback.ErrNotFound)
-	spent := f.done(agent.Consume(f.ctx(), a.ID, digest))
+	f.wantError(err, askback.ErrNotFound)
+	spent := f.noError(agent.Consume(f.ctx(), a.ID, digest))
 	if spent.AckedAt.IsZero() {
-		f.Errorf("an approval is spent, and there is no receipt for it")
+		f.Errorf("got no ack after Consume")
 	}
 	want.AckedAt = spent.AckedAt
-	f.same(spent, want)
+	f.wantSame(spent, want)
 	_, err = agent.Consume(f.ctx(), a.ID, digest)
-	f.want(err, askback.ErrConsumed)
-	f.same(f.done(agent.Get(f.ctx(), a.ID)), want)
+	f.wantError(err, askback.ErrConsumed)
+	f.wantSame(f.noError(agent.Get(f.ctx(), a.ID)), want)
 }
 
-func receivedOnce(f fixture) {
+func ackOnce(f fixture) {
 	agent := f.agent()
-	a := f.must(agent, database())
+	a := f.ask(agent, database())
 	_, err := agent.Ack(f.ctx(), a.ID)
-	f.want(err, askback.ErrPending)
-	want := f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.wantError(err, askback.ErrPending)
+	want := f.noError(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	if !want.AckedAt.IsZero() {
-		f.Errorf("got a receipt of %v with the answer, want none yet", want.AckedAt)
+		f.Errorf("got ack time %v with the answer, want none", want.AckedAt)
 	}
 	_, err = f.as(askback.Agent, "otherbot").Ack(f.ctx(), a.ID)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 	_, err = f.person("ana").Ack(f.ctx(), a.ID)
-	f.want(err, askback.ErrForbidden)
+	f.wantError(err, askback.ErrForbidden)
 	waits := func(q askback.Query) bool {
 		page, err := agent.List(f.ctx(), q)
-		f.want(err, nil)
+		f.wantError(err, nil)
 		return slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == a.ID })
 	}
 	late := askback.Query{Unacked: true}
 	if !waits(late) || !waits(askback.Query{Unacked: true, Status: askback.Answered}) || waits(askback.Query{Unacked: true, Status: askback.Declined}) {
-		f.Errorf("what was answered is not in the list of what was not delivered")
+		f.Errorf("the answered ask is missing in the list of unacked asks")
 	}
 	other, err := f.as(askback.Agent, "otherbot").List(f.ctx(), late)
-	if f.want(err, nil); len(other.Items) > 0 {
-		f.Errorf("another agent is told of %d asks", len(other.Items))
+	if f.wantError(err, nil); len(other.Items) > 0 {
+		f.Errorf("another agent got %d unacked asks, want none", len(other.Items))
 	}
-	open, gone := f.must(agent, database()), f.must(agent, database())
-	f.done(agent.Cancel(f.ctx(), gone.ID, "found it"))
+	open, gone := f.ask(agent, database()), f.ask(agent, database())
+	f.noError(agent.Cancel(f.ctx(), gone.ID, "found it"))
 	page, err := agent.List(f.ctx(), late)
-	if f.want(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
-		f.Errorf("what is open, or withdrawn by the agent itself, waits to be delivered")
+	if f.wantError(err, nil); slices.ContainsFunc(page.Items, func(one askback.Ask) bool { return one.ID == open.ID || one.ID == gone.ID }) {
+		f.Errorf("a pending or cancelled ask is in the list of unacked asks")
 	}
-	got := f.done(agent.Ack(f.ctx(), a.ID))
+	got := f.noError(agent.Ack(f.ctx(), a.ID))
 	if waits(late) {
-		f.Errorf("what was received waits to be delivered")
+		f.Errorf("an acked ask is in the list of unacked asks")
 	}
 	if got.AckedAt.Before(want.Outcome.At) {
-		f.Errorf("got a receipt of %v for an answer of %v", got.AckedAt, want.Outcome.At)
+		f.Errorf("got ack time %v for an answer at %v", got.AckedAt, want.Outcome.At)
 	}
 	want.AckedAt = got.AckedAt
-	f.same(got, want)
-	f.same(f.done(agent.Ack(f.ctx(), a.ID)), want)
-	f.same(f.done(f.person("ana").Get(f.ctx(), a.ID)), want)
+	f.wantSame(got, want)
+	f.wantSame(f.noError(agent.Ack(f.ctx(), a.ID)), want)
+	f.wantSame(f.noError(f.person("ana").Get(f.ctx(), a.ID)), want)
 }
 
-func nothingSpent(f fixture) {
+func consumeUnapproved(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	ends := map[string]func(id string) (askback.Ask, error){
 		"pending":   func(id string) (askback.Ask, error) { return ana.Get(f.ctx(), id) },
@@ -382,45 +382,45 @@ func nothingSpent(f fixture) {
 		"cancelled": func(id string) (askback.Ask, error) { return agent.Cancel(f.ctx(), id, "") },
 	}
 	for name, end := range ends {
-		a := f.must(agent, removal())
-		f.done(end(a.ID))
+		a := f.ask(agent, confirmation())
+		f.noError(end(a.ID))
 		if _, err := agent.Consume(f.ctx(), a.ID, a.Confirmation.Digest); !errors.Is(err, askback.ErrNotApproved) {
 			f.Errorf("%s: got error %v, want %v", name, err, askback.ErrNotApproved)
 		}
 	}
-	a := f.must(agent, database())
-	f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	a := f.ask(agent, database())
+	f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	_, err := agent.Consume(f.ctx(), a.ID, "")
-	f.want(err, askback.ErrNotApproved)
+	f.wantError(err, askback.ErrNotApproved)
 }
 
-func waitEnds(f fixture) {
+func waitCancelled(f fixture) {
 	agent := f.agent()
-	want := f.must(agent, database())
+	want := f.ask(agent, database())
 	ctx, cancel := context.WithTimeout(f.ctx(), 50*time.Millisecond)
 	defer cancel()
 	got, err := agent.Wait(ctx, want.ID)
-	f.want(err, context.DeadlineExceeded)
-	f.same(got, want)
+	f.wantError(err, context.DeadlineExceeded)
+	f.wantSame(got, want)
 
 	ctx, cancel = context.WithCancel(f.ctx())
-	go cancel() // before, while or after the wait begins
+	go cancel() // before, during or after the start of Wait
 	_, err = agent.Wait(ctx, want.ID)
-	f.want(err, context.Canceled)
-	f.pending(want)
+	f.wantError(err, context.Canceled)
+	f.wantPending(want)
 }
 
-func waitSettled(f fixture) {
+func waitAfterOutcome(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
-	a := f.must(agent, database())
-	want := f.done(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
-	f.same(f.done(agent.Wait(f.ctx(), a.ID)), want)
-	f.same(f.done(ana.Wait(f.ctx(), a.ID)), want)
+	a := f.ask(agent, database())
+	want := f.noError(ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
+	f.wantSame(f.noError(agent.Wait(f.ctx(), a.ID)), want)
+	f.wantSame(f.noError(ana.Wait(f.ctx(), a.ID)), want)
 	_, err := f.as(askback.Agent, "otherbot").Wait(f.ctx(), a.ID)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 	_, err = agent.Wait(f.ctx(), unknown)
-	f.want(err, askback.ErrNotFound)
+	f.wantError(err, askback.ErrNotFound)
 }
 
-// unknown is the id of no ask.
+// unknown is an id without an ask.
 const unknown = "ask_00000000000000000000000000"

@@ -8,46 +8,46 @@ import (
 )
 
 var racing = []testCase{
-	{"AHundredAnswerAndOneWins", hundredAnswer},        // E10
-	{"WhoeverEndsItFirstEndsItForAll", mixedEnds},      // E10
-	{"OneKeyMakesOneAsk", oneKey},                      // wire.md §3
-	{"OneSessionKeyMakesOneSession", oneSession},       // wire.md §11
-	{"AnApprovalIsSpentOnceAmongMany", spentAmongMany}, // F7
-	{"AllWhoWaitLearnTheSame", allLearn},               // B3, E10
-	{"NobodyWhoWaitsIsForgotten", nobodyForgotten},     // B3
+	{"OneOfManyAnswersSettles", concurrentAnswers},   // E10
+	{"OneOfDifferentEndsSettles", concurrentEnds},    // E10
+	{"OneKeyMakesOneAsk", oneKey},                    // wire.md §3
+	{"OneSessionKeyMakesOneSession", oneSession},     // wire.md §11
+	{"OneOfManyConsumesSucceeds", concurrentConsume}, // F7
+	{"AllWaitsReturnTheSame", concurrentWaits},       // B3, E10
+	{"EveryWaitReturns", manyWaits},                  // B3
 }
 
-func hundredAnswer(f fixture) {
+func concurrentAnswers(f fixture) {
 	const people = 100
 	agent := f.agent()
-	a := f.must(agent, database())
+	a := f.ask(agent, database())
 	got, errs := make([]askback.Ask, people), make([]error, people)
-	together(people, func(i int) {
+	concurrently(people, func(i int) {
 		name := fmt.Sprintf("person%d", i)
 		got[i], errs[i] = f.person(name).Answer(f.ctx(), a.ID, askback.Choose("the choice of "+name))
 	})
-	want := f.done(agent.Wait(f.ctx(), a.ID))
+	want := f.noError(agent.Wait(f.ctx(), a.ID))
 	winners := 0
 	for i, err := range errs {
 		if err == nil {
 			winners++
 			if name := fmt.Sprintf("person%d", i); want.Outcome.Actor.Name != name || want.Outcome.Answers[0].Other != "the choice of "+name {
-				f.Errorf("%s was told to have won, and the outcome is %s", name, text(want.Outcome))
+				f.Errorf("the answer of %s succeeded, but the outcome is %s", name, text(want.Outcome))
 			}
-			f.same(got[i], want)
+			f.wantSame(got[i], want)
 			continue
 		}
-		f.settled(got[i], err, want)
+		f.wantSettled(got[i], err, want)
 	}
 	if winners != 1 {
-		f.Errorf("got %d winners, want 1", winners)
+		f.Errorf("%d calls succeeded, want 1", winners)
 	}
 }
 
-func mixedEnds(f fixture) {
+func concurrentEnds(f fixture) {
 	agent := f.agent()
 	for range 10 {
-		a := f.must(agent, removal())
+		a := f.ask(agent, confirmation())
 		ends := []func() (askback.Ask, error){
 			func() (askback.Ask, error) { return agent.Cancel(f.ctx(), a.ID, "") },
 			func() (askback.Ask, error) { return f.person("ana").Decline(f.ctx(), a.ID, "") },
@@ -59,18 +59,18 @@ func mixedEnds(f fixture) {
 			},
 		}
 		got, errs := make([]askback.Ask, len(ends)), make([]error, len(ends))
-		together(len(ends), func(i int) { got[i], errs[i] = ends[i]() })
-		want, winners := f.done(agent.Wait(f.ctx(), a.ID)), 0
+		concurrently(len(ends), func(i int) { got[i], errs[i] = ends[i]() })
+		want, winners := f.noError(agent.Wait(f.ctx(), a.ID)), 0
 		for i, err := range errs {
 			if err == nil {
 				winners++
-				f.same(got[i], want)
+				f.wantSame(got[i], want)
 				continue
 			}
-			f.settled(got[i], err, want)
+			f.wantSettled(got[i], err, want)
 		}
 		if winners != 1 {
-			f.Errorf("got %d winners, want 1", winners)
+			f.Errorf("%d calls succeeded, want 1", winners)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func oneKey(f fixture) {
 			q.SessionKey = q.Key
 		}
 		got, errs := make([]askback.Ask, calls), make([]error, calls)
-		together(calls, func(i int) { got[i], errs[i] = f.agent().Ask(f.ctx(), q) })
+		concurrently(calls, func(i int) { got[i], errs[i] = f.agent().Ask(f.ctx(), q) })
 		made := 0
 		for i, a := range got {
 			if errs[i] != nil {
@@ -94,7 +94,7 @@ func oneKey(f fixture) {
 			if !a.Repeated {
 				made++
 			}
-			f.same(a, got[0])
+			f.wantSame(a, got[0])
 		}
 		if made != 1 {
 			f.Errorf("got %d new asks for one key, want 1", made)
@@ -110,7 +110,7 @@ func oneSession(f fixture) {
 	q := database()
 	q.SessionKey = "run"
 	got, errs := make([]askback.Ask, calls), make([]error, calls)
-	together(calls, func(i int) { got[i], errs[i] = f.agent().Ask(f.ctx(), q) })
+	concurrently(calls, func(i int) { got[i], errs[i] = f.agent().Ask(f.ctx(), q) })
 	seen := map[string]bool{}
 	for i, a := range got {
 		if errs[i] != nil {
@@ -121,18 +121,18 @@ func oneSession(f fixture) {
 		}
 		seen[a.ID] = true
 		if a.SessionID != got[0].SessionID {
-			f.Errorf("got session %s beside %s, want one", a.SessionID, got[0].SessionID)
+			f.Errorf("got sessions %s and %s, want one", a.SessionID, got[0].SessionID)
 		}
 	}
 }
 
-func spentAmongMany(f fixture) {
+func concurrentConsume(f fixture) {
 	const calls = 16
 	agent := f.agent()
-	a := f.must(agent, removal())
-	f.done(f.person("ana").Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "")))
+	a := f.ask(agent, confirmation())
+	f.noError(f.person("ana").Answer(f.ctx(), a.ID, askback.Decide(askback.Approve, "")))
 	errs := make([]error, calls)
-	together(calls, func(i int) { _, errs[i] = agent.Consume(f.ctx(), a.ID, a.Confirmation.Digest) })
+	concurrently(calls, func(i int) { _, errs[i] = agent.Consume(f.ctx(), a.ID, a.Confirmation.Digest) })
 	spent := 0
 	for _, err := range errs {
 		if err == nil {
@@ -142,16 +142,16 @@ func spentAmongMany(f fixture) {
 		}
 	}
 	if spent != 1 {
-		f.Errorf("the approval was spent %d times, want once", spent)
+		f.Errorf("the approval was consumed %d times, want once", spent)
 	}
 }
 
-func allLearn(f fixture) {
+func concurrentWaits(f fixture) {
 	const waiters = 50
 	agent := f.agent()
-	a := f.must(agent, database())
+	a := f.ask(agent, database())
 	got, errs := make([]askback.Ask, waiters+1), make([]error, waiters+1)
-	together(waiters+1, func(i int) {
+	concurrently(waiters+1, func(i int) {
 		if i == waiters {
 			got[i], errs[i] = f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite"))
 			return
@@ -159,18 +159,18 @@ func allLearn(f fixture) {
 		got[i], errs[i] = agent.Wait(f.ctx(), a.ID)
 	})
 	for i := range got {
-		f.same(f.done(got[i], errs[i]), got[waiters])
+		f.wantSame(f.noError(got[i], errs[i]), got[waiters])
 	}
 }
 
-func nobodyForgotten(f fixture) {
+func manyWaits(f fixture) {
 	const rounds = 100
 	agent, ana := f.agent(), f.person("ana")
 	asks := make([]askback.Ask, rounds)
 	for i := range asks {
-		asks[i] = f.must(agent, database())
+		asks[i] = f.ask(agent, database())
 	}
-	together(3*rounds, func(i int) {
+	concurrently(3*rounds, func(i int) {
 		a := asks[i/3]
 		if i%3 == 0 {
 			if _, err := ana.Answer(f.ctx(), a.ID, askback.Choose("SQLite")); err != nil {
