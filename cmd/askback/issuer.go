@@ -39,7 +39,7 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 		err = fmt.Errorf("%w: %w", askback.ErrUnauthorized, err)
 	}
 	if err == nil {
-		serverlog.Note(ctx, askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP})
+		serverlog.SetPrincipal(ctx, askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP})
 	}
 	return name, label, err
 }

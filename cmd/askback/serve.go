@@ -91,7 +91,7 @@ func (c *serveCommand) records(io streams, all *commands) (*serverlog.Log, error
 	if format != serverlog.Text && format != serverlog.JSON {
 		return nil, usage("--log-format is text or json")
 	}
-	level, err := serverlog.Level(cmp.Or(c.LogLevel, file.Log.Level, "info"))
+	level, err := serverlog.ParseLevel(cmp.Or(c.LogLevel, file.Log.Level, "info"))
 	if err != nil {
 		return nil, usage("--log-level: " + err.Error())
 	}

@@ -305,7 +305,7 @@ func (h *holder) doors() http.Handler {
 // gate is the engine, with an audit log where one is kept.
 func (h *holder) gate() serverlog.Engine {
 	if records := h.desk.serve.records; records != nil {
-		return records.Gate(h.engine)
+		return records.Audit(h.engine)
 	}
 	return h.engine
 }

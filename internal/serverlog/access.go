@@ -12,35 +12,36 @@ import (
 	"github.com/askback/askback"
 )
 
-// Access returns a handler that calls next and then writes a line about the request:
-// method, path, status, size and duration, and the principal. It writes no query, no
-// header and no body: secrets travel there.
+// Access returns a handler that calls next and then logs the request: method, path,
+// status, size, duration and principal. Query, headers and body are never logged: they
+// can hold secrets.
 func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{remote: remote(r)}
-		counted := &writer{ResponseWriter: w}
+		info := &requestInfo{remote: remoteHost(r)}
+		counter := &responseCounter{ResponseWriter: w}
 		begin := time.Now()
-		defer func() { l.requested(r, v, counted, begin) }()
-		next.ServeHTTP(counted, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+		defer func() { l.logRequest(r, info, counter, begin) }()
+		next.ServeHTTP(counter, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info)))
 	})
 }
 
-// Note records the principal of the request that ctx belongs to.
-func Note(ctx context.Context, p askback.Principal) {
-	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
-		v.who.CompareAndSwap(nil, &p)
+// SetPrincipal records the principal of the request that ctx belongs to. The first call
+// for a request wins.
+func SetPrincipal(ctx context.Context, p askback.Principal) {
+	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
+		info.principal.CompareAndSwap(nil, &p)
 	}
 }
 
-// A visit is what becomes known of a request while it is handled.
-type visit struct {
-	who    atomic.Pointer[askback.Principal]
-	remote string // the address of the client, or of the proxy before this server
+// requestInfo holds what the access log needs to know about a request.
+type requestInfo struct {
+	principal atomic.Pointer[askback.Principal] // nil until it is known
+	remote    string                            // the address of the client, or of a proxy in front of this server
 }
 
-type visitKey struct{}
+type requestInfoKey struct{}
 
-func (l *Log) requested(r *http.Request, v *visit, w *writer, begin time.Time) {
+func (l *Log) logRequest(r *http.Request, info *requestInfo, w *responseCounter, begin time.Time) {
 	level := slog.LevelInfo
 	if isProbe(r) {
 		level = slog.LevelDebug
@@ -53,49 +54,51 @@ func (l *Log) requested(r *http.Request, v *visit, w *writer, begin time.Time) {
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.code()), slog.Int64("bytes", w.bytes),
 		slog.Float64("ms", float64(time.Since(begin).Microseconds())/1000),
 	}
-	if who := v.who.Load(); who != nil {
-		attrs = append(attrs, slog.String("kind", string(who.Kind)), slog.String("name", who.Name))
+	if p := info.principal.Load(); p != nil {
+		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))
 	} else {
-		left, ok := l.strangers.next(time.Now())
+		leftOut, ok := l.anonymous.next(time.Now())
 		if !ok {
 			return
 		}
-		attrs = append(attrs, slog.String("remote", v.remote))
-		if left > 0 {
-			attrs = append(attrs, slog.Int("left_out", left))
+		attrs = append(attrs, slog.String("remote", info.remote))
+		if leftOut > 0 {
+			attrs = append(attrs, slog.Int("left_out", leftOut))
 		}
 	}
 	l.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// isProbe reports whether programs send such requests all the time, or a page brings
-// them along.
+// isProbe reports whether r is a health check or fetches a file of a page. Both are too
+// frequent for the access log.
 func isProbe(r *http.Request) bool {
 	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, "/assets/")
 }
 
-func remote(r *http.Request) string {
+func remoteHost(r *http.Request) string {
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		return host
 	}
 	return r.RemoteAddr
 }
 
-// A writer counts what is written.
-type writer struct {
+// responseCounter records the status and the size of a response.
+type responseCounter struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
 }
 
-func (w *writer) WriteHeader(status int) {
+// WriteHeader implements [http.ResponseWriter].
+func (w *responseCounter) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *writer) Write(b []byte) (int, error) {
+// Write implements [http.ResponseWriter].
+func (w *responseCounter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
@@ -104,7 +107,7 @@ func (w *writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (w *writer) code() int {
+func (w *responseCounter) code() int {
 	if w.status == 0 {
 		return http.StatusOK
 	}
@@ -112,7 +115,7 @@ func (w *writer) code() int {
 }
 
 // Flush implements [http.Flusher].
-func (w *writer) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *responseCounter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
-// Unwrap is for an [http.ResponseController].
-func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+// Unwrap returns the underlying writer for an [http.ResponseController].
+func (w *responseCounter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Engine is what requests are given to.
+// An Engine handles requests. The engine of the server implements it.
 type Engine interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
@@ -19,124 +19,129 @@ type Engine interface {
 	Logout(ctx context.Context, secret string) error
 }
 
-// A Gate is an [Engine] that writes the audit log: log-ins, tokens and grants, each after
-// it was committed, and what was refused. How asks end is written by [Log.Committed].
-type Gate struct {
+// An AuditedEngine is an [Engine] that writes the audit log: log-ins, changes of tokens and
+// grants after their commit, and rejected secrets. [Log.Committed] logs how asks end.
+type AuditedEngine struct {
 	Engine
 	log *Log
 }
 
-// Gate returns an engine with an audit log.
-func (l *Log) Gate(e Engine) Gate { return Gate{e, l} }
+// Audit returns e with an audit log.
+func (l *Log) Audit(e Engine) AuditedEngine { return AuditedEngine{e, l} }
 
 // Authenticate implements [Engine].
-func (g Gate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
-	p, err := g.Engine.Authenticate(ctx, secret)
+func (e AuditedEngine) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+	p, err := e.Engine.Authenticate(ctx, secret)
 	switch {
 	case err == nil:
-		Note(ctx, p)
+		SetPrincipal(ctx, p)
 	case errors.Is(err, askback.ErrUnauthorized) && secret != "":
-		g.log.refuse(ctx, "token_refused")
+		e.log.reject(ctx, "token_refused")
 	}
 	return p, err
 }
 
 // As implements [Engine].
-func (g Gate) As(p askback.Principal) askback.Client { return seat{g.Engine.As(p), p, g.log} }
+func (e AuditedEngine) As(p askback.Principal) askback.Client {
+	return auditedClient{e.Engine.As(p), p, e.log}
+}
 
 // Login implements [Engine].
-func (g Gate) Login(ctx context.Context, secret string) (string, error) {
-	browser, err := g.Engine.Login(ctx, secret)
+func (e AuditedEngine) Login(ctx context.Context, secret string) (string, error) {
+	browser, err := e.Engine.Login(ctx, secret)
 	switch {
 	case err == nil:
-		g.entered(ctx, browser, slog.String("through", "link"))
+		e.loggedIn(ctx, browser, slog.String("through", "link"))
 	case errors.Is(err, askback.ErrUnauthorized):
-		g.log.refuse(ctx, "login_refused", slog.String("through", "link"))
+		e.log.reject(ctx, "login_refused", slog.String("through", "link"))
 	}
 	return browser, err
 }
 
 // SignIn implements [Engine].
-func (g Gate) SignIn(ctx context.Context, issuer, email string) (string, error) {
-	browser, err := g.Engine.SignIn(ctx, issuer, email)
-	from := []slog.Attr{slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email)}
+func (e AuditedEngine) SignIn(ctx context.Context, issuer, email string) (string, error) {
+	browser, err := e.Engine.SignIn(ctx, issuer, email)
+	attrs := []slog.Attr{slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email)}
 	switch {
 	case err == nil:
-		g.entered(ctx, browser, from...)
+		e.loggedIn(ctx, browser, attrs...)
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
-		g.log.refuse(ctx, "login_refused", from...)
+		e.log.reject(ctx, "login_refused", attrs...)
 	}
 	return browser, err
 }
 
 // Logout implements [Engine].
-func (g Gate) Logout(ctx context.Context, secret string) error {
-	who, unknown := g.Engine.Authenticate(ctx, secret)
-	err := g.Engine.Logout(ctx, secret)
+func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
+	p, unknown := e.Engine.Authenticate(ctx, secret)
+	err := e.Engine.Logout(ctx, secret)
 	if err == nil && unknown == nil {
-		Note(ctx, who)
-		g.log.record(ctx, "logout", principal(who)...)
+		SetPrincipal(ctx, p)
+		e.log.record(ctx, "logout", principalAttrs(p)...)
 	}
 	return err
 }
 
-// entered writes that a browser was logged in.
-func (g Gate) entered(ctx context.Context, browser string, more ...slog.Attr) {
-	who, err := g.Engine.Authenticate(ctx, browser)
-	if err != nil { // it ended already
-		g.log.record(ctx, "login", more...)
+// loggedIn logs that a browser was logged in.
+func (e AuditedEngine) loggedIn(ctx context.Context, browser string, attrs ...slog.Attr) {
+	p, err := e.Engine.Authenticate(ctx, browser)
+	if err != nil { // the log-in has already ended
+		e.log.record(ctx, "login", attrs...)
 		return
 	}
-	Note(ctx, who)
-	g.log.record(ctx, "login", append(principal(who), more...)...)
+	SetPrincipal(ctx, p)
+	e.log.record(ctx, "login", append(principalAttrs(p), attrs...)...)
 }
 
-// A seat writes what its principal did to tokens and grants.
-type seat struct {
+// auditedClient logs what its principal does to tokens and grants.
+type auditedClient struct {
 	askback.Client
-	who askback.Principal
-	log *Log
+	principal askback.Principal
+	log       *Log
 }
 
-// Unwrap returns the seat that does what is recorded here.
-func (s seat) Unwrap() askback.Client { return s.Client }
+// Unwrap returns the client that does the work.
+func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
-func (s seat) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	g, err := s.Client.Revoke(ctx, id)
+func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {
+	g, err := c.Client.Revoke(ctx, id)
 	if err == nil {
-		s.log.record(ctx, string(askback.EventGrantRevoked), append(principal(s.who), slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))...)
+		c.record(ctx, "grant_revoked", slog.String("grant", g.ID), slog.String("agent", g.Agent), slog.String("tool", g.ToolName))
 	}
 	return g, err
 }
 
-func (s seat) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	t, secret, err := s.Client.CreateToken(ctx, r)
+func (c auditedClient) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+	t, secret, err := c.Client.CreateToken(ctx, r)
 	if err == nil {
-		s.log.record(ctx, "token_created", append(principal(s.who), token(t)...)...)
+		c.record(ctx, "token_created", tokenAttrs(t)...)
 	}
 	return t, secret, err
 }
 
-func (s seat) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	t, err := s.Client.RevokeToken(ctx, id)
+func (c auditedClient) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+	t, err := c.Client.RevokeToken(ctx, id)
 	if err == nil {
-		s.log.record(ctx, "token_revoked", append(principal(s.who), token(t)...)...)
+		c.record(ctx, "token_revoked", tokenAttrs(t)...)
 	}
 	return t, err
 }
 
-func (s seat) LoginSecret(ctx context.Context) (string, error) {
-	secret, err := s.Client.LoginSecret(ctx)
+func (c auditedClient) LoginSecret(ctx context.Context) (string, error) {
+	secret, err := c.Client.LoginSecret(ctx)
 	if err == nil {
-		s.log.record(ctx, "login_link_created", principal(s.who)...)
+		c.record(ctx, "login_link_created")
 	}
 	return secret, err
 }
 
-// Committed writes how an ask ended, after that was committed. It is an observer of the
-// engine.
+func (c auditedClient) record(ctx context.Context, event string, attrs ...slog.Attr) {
+	c.log.record(ctx, event, append(principalAttrs(c.principal), attrs...)...)
+}
+
+// Committed logs how an ask ended. The engine calls it after the commit.
 func (l *Log) Committed(event askback.EventType, a askback.Ask) {
-	name := ending(event, a.Outcome)
+	name := auditEvent(event, a.Outcome)
 	if name == "" {
 		return
 	}
@@ -157,8 +162,9 @@ func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	l.record(context.Background(), name, attrs...)
 }
 
-// ending names how an ask ended, or the grant that this made; "" is no line.
-func ending(event askback.EventType, o *askback.Outcome) string {
+// auditEvent returns the name under which an event of an ask is logged, or "" if it is not
+// logged.
+func auditEvent(event askback.EventType, o *askback.Outcome) string {
 	switch {
 	case o == nil:
 		return ""
@@ -174,11 +180,11 @@ func ending(event askback.EventType, o *askback.Outcome) string {
 	return string(o.Status)
 }
 
-func principal(p askback.Principal) []slog.Attr {
+func principalAttrs(p askback.Principal) []slog.Attr {
 	return []slog.Attr{slog.String("by_kind", string(p.Kind)), slog.String("by", p.Name), slog.String("via", string(p.Channel))}
 }
 
-func token(t askback.Token) []slog.Attr {
+func tokenAttrs(t askback.Token) []slog.Attr {
 	return []slog.Attr{slog.String("token", t.ID), slog.String("kind", string(t.Kind)), slog.String("name", t.Name)}
 }
 
@@ -187,18 +193,18 @@ func (l *Log) record(ctx context.Context, event string, attrs ...slog.Attr) {
 	l.audit.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "audit", append([]slog.Attr{slog.String("event", event)}, attrs...)...)
 }
 
-// refuse writes that someone was not let in. Strangers can cause as many refusals as they
-// like, so only some of them have a line.
-func (l *Log) refuse(ctx context.Context, event string, attrs ...slog.Attr) {
-	left, ok := l.refused.next(time.Now())
+// reject logs a rejected secret or log-in. Clients without a valid token can cause any
+// number of them, so their lines are limited.
+func (l *Log) reject(ctx context.Context, event string, attrs ...slog.Attr) {
+	leftOut, ok := l.rejected.next(time.Now())
 	if !ok {
 		return
 	}
-	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
-		attrs = append(attrs, slog.String("remote", v.remote))
+	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
+		attrs = append(attrs, slog.String("remote", info.remote))
 	}
-	if left > 0 {
-		attrs = append(attrs, slog.Int("left_out", left))
+	if leftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", leftOut))
 	}
 	l.record(ctx, event, attrs...)
 }

@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// perMinute is how many lines a minute those can cause who have no valid token: enough to
-// see what is wrong, and 20 MB a day at most.
-const perMinute = 60
+// maxPerMinute is how many lines clients without a valid token can cause in a minute. It is
+// enough to find out what is wrong, and writes at most 20 MB a day.
+const maxPerMinute = 60
 
-// A limiter bounds the lines of a minute.
+// A limiter limits the number of lines in each minute.
 type limiter struct {
-	mu     sync.Mutex
-	minute int64
-	lines  int
-	left   int // lines that were left out since the last one
+	mu      sync.Mutex
+	minute  int64 // since 1970
+	lines   int   // in that minute
+	leftOut int   // since the last line
 }
 
-// next reports whether another line may be written, and how many were left out before
-// it.
-func (l *limiter) next(now time.Time) (left int, ok bool) {
+// next reports whether another line may be written, and how many were left out before it.
+func (l *limiter) next(now time.Time) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m := now.Unix() / 60; m != l.minute {
 		l.minute, l.lines = m, 0
 	}
-	if l.lines >= perMinute {
-		l.left++
+	if l.lines >= maxPerMinute {
+		l.leftOut++
 		return 0, false
 	}
 	l.lines++
-	left, l.left = l.left, 0
-	return left, true
+	leftOut, l.leftOut = l.leftOut, 0
+	return leftOut, true
 }

@@ -1,6 +1,6 @@
-// Package serverlog writes the logs of a server: what it does, one line for each request
-// (the access log), and one line for each decision, log-in, token and grant (the audit
-// log). No line has a secret.
+// Package serverlog writes the logs of a server: its own messages, an access log with one
+// line for each request, and an audit log. The audit log has one line for each decision,
+// log-in, and change of a token or grant. No line holds a secret.
 package serverlog
 
 import (
@@ -15,65 +15,65 @@ import (
 	"unicode/utf8"
 )
 
-// Formats are the formats of a line.
+// The formats of a log line.
 const (
 	Text = "text" // key=value
 	JSON = "json" // one object
 )
 
-// A Log writes lines to one place. Its methods are safe for concurrent use.
+// A Log writes all logs of a server to one writer. Its methods are safe for concurrent use.
 type Log struct {
-	// Logger is for what the server itself does.
-	*slog.Logger
+	*slog.Logger // for messages of the server itself
 
 	audit     *slog.Logger
-	strangers limiter // lines of requests without a valid token
-	refused   limiter // lines of tokens and log-ins that were refused
+	anonymous limiter // of requests without a valid token
+	rejected  limiter // of rejected tokens and log-ins
 }
 
-// New returns a log that writes to w. Lines below the level are left out, but never those
-// of the audit log.
+// New returns a log that writes to w. It leaves out lines below level, except those of the
+// audit log.
 func New(w io.Writer, format string, level slog.Level) *Log {
-	o := &slog.HandlerOptions{Level: min(level, slog.LevelInfo), ReplaceAttr: redacted}
+	o := &slog.HandlerOptions{Level: min(level, slog.LevelInfo), ReplaceAttr: redactAttr}
 	var all slog.Handler = slog.NewTextHandler(w, o)
 	if format == JSON {
-		all = slog.NewJSONHandler(visible{w}, o)
+		all = slog.NewJSONHandler(escapingWriter{w}, o)
 	}
-	return &Log{Logger: slog.New(leveled{all, level}), audit: slog.New(all)}
+	return &Log{Logger: slog.New(levelHandler{all, level}), audit: slog.New(all)}
 }
 
-// Level returns the level of a name: debug, info, warn or error.
-func Level(name string) (slog.Level, error) {
+// ParseLevel returns the level with the given name: debug, info, warn or error.
+func ParseLevel(name string) (slog.Level, error) {
 	var l slog.Level
 	switch name {
 	case "debug", "info", "warn", "error":
 		return l, l.UnmarshalText([]byte(name))
 	}
-	return l, fmt.Errorf("%q is no level; write debug, info, warn or error", name)
+	return l, fmt.Errorf("unknown log level %q; use debug, info, warn or error", name)
 }
 
-// leveled leaves out lines below a level.
-type leveled struct {
+// levelHandler leaves out lines below a level.
+type levelHandler struct {
 	slog.Handler
 	level slog.Level
 }
 
-func (h leveled) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+func (h levelHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
 
-func (h leveled) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return leveled{h.Handler.WithAttrs(attrs), h.level}
+func (h levelHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return levelHandler{h.Handler.WithAttrs(attrs), h.level}
 }
 
-func (h leveled) WithGroup(name string) slog.Handler {
-	return leveled{h.Handler.WithGroup(name), h.level}
+func (h levelHandler) WithGroup(name string) slog.Handler {
+	return levelHandler{h.Handler.WithGroup(name), h.level}
 }
 
-// secret matches every secret that Askback makes: of tokens, log-in links and cookies.
-var secret = regexp.MustCompile(`askback_[0-9A-Za-z_-]{8,}`)
+// secretPattern matches every secret that Askback makes: of tokens, log-in links and
+// cookies.
+var secretPattern = regexp.MustCompile(`askback_[0-9A-Za-z_-]{8,}`)
 
-// redacted replaces secrets in an attribute, wherever they came from: a path that
-// someone pasted a token into, a label, the text of an error.
-func redacted(_ []string, a slog.Attr) slog.Attr {
+// redactAttr replaces secrets in an attribute. They can be anywhere: in a path with a
+// pasted token, in a label, in the text of an error.
+func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(redact(a.Value.String()))
@@ -85,7 +85,7 @@ func redacted(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// maxValue bounds what a line repeats of a stranger's words, in bytes.
+// maxValue is the maximum length of a value in bytes: clients choose paths and names.
 const maxValue = 2000
 
 func redact(s string) string {
@@ -95,16 +95,17 @@ func redact(s string) string {
 	if !strings.Contains(s, "askback_") {
 		return s
 	}
-	return secret.ReplaceAllString(s, "askback_…")
+	return secretPattern.ReplaceAllString(s, "askback_…")
 }
 
-// visible escapes what a terminal would obey or hide in lines of JSON: control characters
-// beyond ASCII, which [slog.JSONHandler] leaves as they are, and those that turn text
-// around. What a line says stays the same.
-type visible struct{ io.Writer }
+// escapingWriter escapes the characters in lines of JSON that can change what a terminal
+// shows: control characters beyond ASCII, which [slog.JSONHandler] leaves as they are, and
+// those that reverse text. The JSON value stays the same.
+type escapingWriter struct{ io.Writer }
 
-func (w visible) Write(line []byte) (int, error) {
-	var out []byte // nil: nothing is escaped so far
+// Write implements [io.Writer].
+func (w escapingWriter) Write(line []byte) (int, error) {
+	var out []byte // nil while nothing had to be escaped
 	for i, r := range string(line) {
 		switch {
 		case r < 0x7f || unicode.IsPrint(r):

@@ -41,7 +41,7 @@ func TestRequestHasOneLine(t *testing.T) {
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
 	h := l.Access(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" {
-			serverlog.Note(r.Context(), askback.Principal{Kind: askback.Agent, Name: "bot"})
+			serverlog.SetPrincipal(r.Context(), askback.Principal{Kind: askback.Agent, Name: "bot"})
 		}
 		w.WriteHeader(http.StatusTeapot)
 		http.NewResponseController(w).Flush()
@@ -75,9 +75,9 @@ func TestRequestHasOneLine(t *testing.T) {
 	}
 }
 
-// A terminal that shows the log obeys nothing in it, whatever a stranger wrote into a path,
-// and JSON still says what was written.
-func TestNoControlCharactersInLines(t *testing.T) {
+// A client can put anything into a path. A terminal that shows the log must not act on it,
+// and the JSON value must stay the same.
+func TestControlCharactersAreEscaped(t *testing.T) {
 	const path = "/a\u009b31m\u202eb\x7f\x1b[2J\n\U000e0041ä…"
 	for _, format := range []string{serverlog.Text, serverlog.JSON} {
 		var b bytes.Buffer
@@ -91,21 +91,35 @@ func TestNoControlCharactersInLines(t *testing.T) {
 			t.Errorf("%s: not printable at %d: %q", format, i, line)
 		}
 		if format == serverlog.JSON && lines(t, &b)[0]["path"] != path {
-			t.Errorf("another path: %s", line)
+			t.Errorf("got %s, want path %q", line, path)
 		}
 	}
 }
 
-// The audit log has no level, and no line has a secret, in the text of an error neither.
-func TestLevelsAndSecrets(t *testing.T) {
+func TestLevelDoesNotApplyToAuditLog(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
-	l.Info("too quiet")
-	l.With("key", "value").WithGroup("group").Warn("too quiet")
+	l.Info("too low")
+	l.With("key", "value").WithGroup("group").Warn("too low")
+	l.Committed("question_declined", declined("ana"))
+	got := lines(t, &b)
+	if len(got) != 1 || got[0]["event"] != "declined" || got[0]["by"] != "ana" {
+		t.Errorf("got %s", b.String())
+	}
+}
+
+func declined(by string) askback.Ask {
+	return askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{
+		Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: by},
+	}}
+}
+
+// Secrets are redacted in values and in the texts of errors, and long values are cut.
+func TestValuesAreRedacted(t *testing.T) {
+	var b bytes.Buffer
+	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
 	l.Error("wrong", "error", errors.New("the token "+secret+" is wrong"), "long", strings.Repeat("x", 10_000))
-	l.Committed("question_declined", askback.Ask{ID: "ask_1", Outcome: &askback.Outcome{
-		Status: askback.Declined, Actor: askback.Actor{Kind: askback.ActorPerson, Name: secret},
-	}})
+	l.Committed("question_declined", declined(secret))
 	got := lines(t, &b)
 	if len(got) != 2 || got[0]["error"] != "the token askback_… is wrong" || got[1]["event"] != "declined" || got[1]["by"] != "askback_…" {
 		t.Errorf("got %s", b.String())
@@ -113,22 +127,25 @@ func TestLevelsAndSecrets(t *testing.T) {
 	if n := b.Len(); n > 3_000 {
 		t.Errorf("the lines have %d bytes", n)
 	}
+}
+
+func TestUnknownLevelIsRejected(t *testing.T) {
 	for _, bad := range []string{"", "INFO", "verbose", "info+1"} {
-		if _, err := serverlog.Level(bad); err == nil {
-			t.Errorf("%q is a level", bad)
+		if _, err := serverlog.ParseLevel(bad); err == nil {
+			t.Errorf("ParseLevel(%q) returned no error", bad)
 		}
 	}
 }
 
-// Strangers cannot fill the disk: the lines of a minute are bounded, and the next one says
-// how many there were.
-func TestStrangersCannotFloodTheLog(t *testing.T) {
+// Clients without a valid token cannot fill the disk: their lines in each minute are limited,
+// and the next line has the number of those left out.
+func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
-		gate := l.Gate(engine.New(memstore.New(), nil))
+		e := l.Audit(engine.New(memstore.New(), nil))
 		h := l.Access(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			_, err := gate.Authenticate(r.Context(), "wrong")
+			_, err := e.Authenticate(r.Context(), "wrong")
 			if !errors.Is(err, askback.ErrUnauthorized) {
 				t.Error(err)
 			}
@@ -141,10 +158,10 @@ func TestStrangersCannotFloodTheLog(t *testing.T) {
 		}
 		flood()
 		if n := len(lines(t, &b)); n != 120 { // 60 of the access log, 60 of the audit log
-			t.Errorf("1000 requests have %d lines, want 120", n)
+			t.Errorf("1000 requests wrote %d lines, want 120", n)
 		}
 		b.Reset()
-		<-time.After(time.Minute) // the clock of the bubble
+		<-time.After(time.Minute) // of the fake clock
 		flood()
 		got := lines(t, &b)
 		if len(got) != 120 || got[0]["left_out"] != 940.0 || got[1]["left_out"] != 940.0 || got[2]["left_out"] != nil {
@@ -153,15 +170,15 @@ func TestStrangersCannotFloodTheLog(t *testing.T) {
 	})
 }
 
-// Every decision, log-in, token and grant has one line, after it was committed.
-func TestAuditLog(t *testing.T) {
+// Every decision, log-in, and change of a token or grant has one line, after its commit.
+func TestAuditLogHasEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
-	e := engine.New(memstore.New(), &engine.Options{Observer: l})
-	gate, ctx := l.Gate(e), context.Background()
-	root := gate.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
-	ana := gate.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
-	bot := gate.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	e := l.Audit(engine.New(memstore.New(), &engine.Options{Observer: l}))
+	ctx := context.Background()
+	root := e.As(askback.Principal{Kind: askback.Admin, Name: "root", Channel: askback.ChannelTerminal})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
+	bot := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	ask := func(r askback.Request) string {
 		t.Helper()
 		r.Agent = "deploy-bot"
@@ -174,32 +191,32 @@ func TestAuditLog(t *testing.T) {
 	call := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Input: json.RawMessage(`{"path":"/tmp"}`)}}
 	question := askback.Request{Questions: []askback.Question{{Text: "Which?", Options: askback.Options("a", "b")}}}
 	var failed []error
-	did := func(err error) { failed = append(failed, err) }
+	check := func(err error) { failed = append(failed, err) }
 	token, _, err := root.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "ana"})
-	did(err)
-	did(second(root.RevokeToken(ctx, token.ID)))
+	check(err)
+	check(errOf(root.RevokeToken(ctx, token.ID)))
 	link, err := ana.LoginSecret(ctx)
-	did(err)
-	browser, err := gate.Login(ctx, link)
-	did(err)
-	did(gate.Logout(ctx, browser))
-	did(second(ana.Answer(ctx, ask(question), askback.Choose("a"))))
-	did(second(ana.Decline(ctx, ask(question), "")))
-	did(second(bot.Cancel(ctx, ask(question), "")))
-	did(second(ana.Answer(ctx, ask(call), askback.Decide(askback.Deny, "my reason"))))
-	did(second(ana.Answer(ctx, ask(call), askback.Decide(askback.Approve, ""))))
+	check(err)
+	browser, err := e.Login(ctx, link)
+	check(err)
+	check(e.Logout(ctx, browser))
+	check(errOf(ana.Answer(ctx, ask(question), askback.Choose("a"))))
+	check(errOf(ana.Decline(ctx, ask(question), "")))
+	check(errOf(bot.Cancel(ctx, ask(question), "")))
+	check(errOf(ana.Answer(ctx, ask(call), askback.Decide(askback.Deny, "my reason"))))
+	check(errOf(ana.Answer(ctx, ask(call), askback.Decide(askback.Approve, ""))))
 	granted, err := ana.Answer(ctx, ask(call), askback.Decide(askback.ApproveAll, ""))
-	did(err)
+	check(err)
 	ask(call) // the grant answers
-	did(second(ana.Revoke(ctx, granted.Outcome.GrantID)))
+	check(errOf(ana.Revoke(ctx, granted.Outcome.GrantID)))
 	if err := errors.Join(failed...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := gate.Login(ctx, link); err == nil {
-		t.Fatal("the link works twice")
+	if _, err := e.Login(ctx, link); err == nil {
+		t.Fatal("the link worked twice")
 	}
 	if _, err := ana.Answer(ctx, granted.ID, askback.Decide(askback.Deny, "")); err == nil {
-		t.Fatal("an answer came twice")
+		t.Fatal("a second answer was accepted")
 	}
 	var got []string
 	for _, line := range lines(t, &b) {
@@ -223,8 +240,8 @@ func TestAuditLog(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
 	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") || strings.Contains(s, "askback_") {
-		t.Errorf("the log has words of the ask: %s", s)
+		t.Errorf("the log has content of the asks: %s", s)
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
+func errOf[T any](_ T, err error) error { return err }
