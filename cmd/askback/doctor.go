@@ -106,7 +106,7 @@ func (d *doctor) issuer(ctx context.Context) {
 		d.warn(check, "look at login.oidc.issuer, and at what is between here and there", "%v", err)
 		return
 	}
-	if d.file.NoPeople() {
+	if d.file.NoPersonCanLogIn() {
 		d.warn(check, "give people their email", "%s answers, and no person has an address to log in with", o.Issuer)
 		return
 	}

@@ -159,7 +159,7 @@ func (r *reloader) reload(set func(engine.Settings)) {
 
 // warnOfLogin says when people can log in nowhere.
 func warnOfLogin(log *slog.Logger, file config.Config) {
-	if file.NoPeople() {
+	if file.NoPersonCanLogIn() {
 		log.Warn("login.oidc lets nobody in: no person has an e-mail address")
 	}
 }

@@ -1,9 +1,8 @@
-// Package config reads askback.yaml, the one settings file of the binary.
+// Package config reads askback.yaml, the settings file.
 //
-// It is strict: what it does not know, what has the wrong type and what this
-// release does not do yet are errors with line and column, all at once. A file
-// that is read becomes one value that never changes, so that a reload takes it
-// as a whole or not at all.
+// It is strict: unknown keys, wrong types and settings that this release does not support
+// are errors with line and column, reported together. A valid file becomes one immutable
+// value, so that a reload applies all of it or nothing.
 package config
 
 import (
@@ -13,8 +12,8 @@ import (
 	"time"
 )
 
-// Config is what askback.yaml says. The zero value of a field means that the
-// file says nothing about it. It is shared: nobody changes it.
+// Config is the content of askback.yaml. A setting that is not in the file has its zero
+// value. Config is shared and must not be changed.
 type Config struct {
 	Listen    string // host:port
 	PublicURL string // scheme, host and port, without a slash at the end
@@ -26,47 +25,47 @@ type Config struct {
 	Log       Log
 }
 
-// Log is the form of the log lines of a server.
+// Log configures the log of a server.
 type Log struct {
 	Format string // text or json
 	Level  string // debug, info, warn or error
 }
 
-// Limits keep one agent from filling everybody's inbox.
+// Limits are the limits of one agent, so that it cannot fill the inbox. Zero is the default
+// limit.
 type Limits struct {
 	PendingPerAgent int
 	AsksPerMinute   int
 }
 
-// Retention says how long things are kept.
+// Retention is how long records are kept. Zero is for good.
 type Retention struct {
-	Settled time.Duration // asks, after their outcome; pending ones are always kept
+	Settled time.Duration // for an ask, after its outcome; pending asks are always kept
 }
 
-// Equal says whether two files say the same, however they write it.
+// Equal reports whether two files have the same settings, however they are written.
 func (c Config) Equal(d Config) bool {
 	return c.Listen == d.Listen && c.PublicURL == d.PublicURL && c.Database == d.Database &&
 		c.Login == d.Login && c.Log == d.Log && c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
 }
 
-// maxSize is far more than a file that a person wrote.
+// maxSize is the maximum size of a file in bytes, far above what a person writes.
 const maxSize = 1 << 20
 
-// Load reads settings. The name is how errors call the file; env gives the
-// variables that values may name as ${NAME}. The error is [Invalid], unless r
-// itself fails.
+// Load reads settings from r. Errors name the file name. Values can use a variable of env
+// as ${NAME}. The error is [Invalid], unless r itself fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {
 		return Config{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	f := &file{name: name, env: env}
-	root := f.parse(src)
+	l := &loader{name: name, env: env}
+	root := l.parse(src)
 	var c Config
-	if root != nil && len(f.bad) == 0 {
-		f.fields(root, "", settings(f, &c))
+	if root != nil && len(l.problems) == 0 {
+		l.fields(root, "", settings(l, &c))
 	}
-	if err := f.err(); err != nil {
+	if err := l.err(); err != nil {
 		return Config{}, err
 	}
 	return c, nil

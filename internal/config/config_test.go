@@ -16,9 +16,9 @@ import (
 	"github.com/askback/askback/internal/config"
 )
 
-var update = flag.Bool("update", false, "rewrite the error texts with what happens now")
+var update = flag.Bool("update", false, "rewrite the expected error texts")
 
-// env is what the tests find in the environment.
+// env returns the variables of the tests.
 func env(name string) (string, bool) {
 	value, ok := map[string]string{
 		"ADDRESS":     "0.0.0.0:80",
@@ -47,7 +47,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-func TestTheDocumentedFileIsRead(t *testing.T) {
+func TestFileIsLoaded(t *testing.T) {
 	got, err := load(read(t, "testdata/askback.yaml"))
 	want := config.Config{
 		Listen:    "127.0.0.1:7575",
@@ -67,9 +67,9 @@ func TestTheDocumentedFileIsRead(t *testing.T) {
 	}
 }
 
-// Every key of wire.md §10 is known; what is not supported yet is refused and
-// never ignored.
-func TestWhatComesLaterIsRefused(t *testing.T) {
+// Every key of wire.md §10 is known. Those that are not supported yet are rejected and not
+// ignored.
+func TestUnsupportedSettingsAreRejected(t *testing.T) {
 	_, err := load(read(t, "testdata/everything.yaml"))
 	want := strings.TrimSpace(read(t, "testdata/everything.txt"))
 	if err == nil || err.Error() != want {
@@ -83,7 +83,7 @@ func TestWhatComesLaterIsRefused(t *testing.T) {
 	}
 }
 
-// Section 10 of docs/wire.md names every key, those that are refused as well.
+// Section 10 of docs/wire.md names every key, also those that are rejected.
 func TestWireRulesNameEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -102,23 +102,22 @@ func TestWireRulesNameEveryKey(t *testing.T) {
 	}
 }
 
-// Each stanza of problems.txt is a file, "----", and everything that is wrong
-// with it (E13, F15).
-func TestProblemsAreNamedWithTheirPlace(t *testing.T) {
+// Each stanza of problems.txt is a file, "----", and its problems (E13, F15).
+func TestProblemsHaveLineAndColumn(t *testing.T) {
 	const path = "testdata/problems.txt"
 	want := read(t, path)
 	var got strings.Builder
 	for stanza := range strings.SplitSeq(strings.TrimSpace(want), "\n\n") {
-		said, _, ok := strings.Cut(stanza, "\n----")
+		source, _, ok := strings.Cut(stanza, "\n----")
 		if !ok {
-			t.Fatalf("%q has no end", stanza)
+			t.Fatalf("%q has no ----", stanza)
 		}
-		_, err := load(said + "\n")
+		_, err := load(source + "\n")
 		if err == nil {
-			t.Errorf("this was taken:\n%s", said)
+			t.Errorf("no problem was reported in\n%s", source)
 			continue
 		}
-		got.WriteString(said + "\n----\n" + err.Error() + "\n\n")
+		got.WriteString(source + "\n----\n" + err.Error() + "\n\n")
 	}
 	text := strings.TrimSpace(got.String()) + "\n"
 	if *update {
@@ -132,16 +131,16 @@ func TestProblemsAreNamedWithTheirPlace(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSeenIsRefused(t *testing.T) {
+func TestInvisibleCharactersAreRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		"listen:\t127.0.0.1:7575\n":          "askback.yaml:1:8: this is a tab; use spaces, or \\t between double quotes",
 		"# é\t\nlimits:\n\tx: 1\n":           "askback.yaml:1:4: this is a tab; use spaces, or \\t between double quotes\naskback.yaml:3:1: this is a tab; use spaces, or \\t between double quotes",
-		"\uFEFFlisten: 127.0.0.1:7575\n":     "askback.yaml:1:1: this is a byte order mark; save the file as UTF-8 without one",
+		"\uFEFFlisten: 127.0.0.1:7575\n":     "askback.yaml:1:1: this is a byte order mark; save the file as UTF-8 without a byte order mark",
 		"# é\n# é\xff\n":                     "askback.yaml:2:4: this is not UTF-8; save the file as UTF-8",
 		"listen: \"127.0.0.1\x00:7575\"\n":   "askback.yaml:1:19: this is the control character U+0000; remove it",
 		"listen: 127.0.0.1:7575\rlimits: 1":  "askback.yaml:1:23: this is the control character U+000D; remove it",
 		"listen: 127.0.0.1:7575\u0085x: 1\n": "askback.yaml:1:23: this is the control character U+0085; remove it",
-		strings.Repeat("#", 1<<20) + "\n":    "askback.yaml:1:1: this file has more than 1048576 bytes",
+		strings.Repeat("#", 1<<20) + "\n":    "askback.yaml:1:1: this file is larger than 1048576 bytes",
 	} {
 		if _, err := load(text); err == nil || err.Error() != want {
 			t.Errorf("%.40q: got\n%v\nwant\n%s", text, err, want)
@@ -149,12 +148,12 @@ func TestWhatCannotBeSeenIsRefused(t *testing.T) {
 	}
 }
 
-// The library needs a time that grows with the square of the length, so a long
-// file is refused before it; a thousand people are not too many.
-func TestLongFilesAreRefused(t *testing.T) {
+// The library takes time proportional to the square of the length, so long files are
+// rejected before it runs. A thousand people are not too many.
+func TestLongFilesAreRejected(t *testing.T) {
 	for _, part := range []string{"- a\n", "a:\n", "[", "- - - ", "- {a: b}\n"} {
 		_, err := load("people:\n" + strings.Repeat(part, 100_000))
-		if err == nil || !strings.HasSuffix(err.Error(), "this file goes on for too long") {
+		if err == nil || !strings.HasSuffix(err.Error(), "this file is too long") {
 			t.Errorf("%q: got %.200v", part, err)
 		}
 	}
@@ -168,20 +167,20 @@ func TestLongFilesAreRefused(t *testing.T) {
 	}
 }
 
-// The library calls itself for each level.
-func TestDeepFilesAreRefused(t *testing.T) {
-	var tower strings.Builder
+// The library is recursive.
+func TestDeepNestingIsRejected(t *testing.T) {
+	var deep strings.Builder
 	for i := range 100 {
-		tower.WriteString(strings.Repeat(" ", i) + "people:\n")
+		deep.WriteString(strings.Repeat(" ", i) + "people:\n")
 	}
-	for _, text := range []string{tower.String(), "people:\n" + strings.Repeat("- ", 100) + "x\n", strings.Repeat("[", 100)} {
+	for _, text := range []string{deep.String(), "people:\n" + strings.Repeat("- ", 100) + "x\n", strings.Repeat("[", 100)} {
 		if _, err := load(text); err == nil || !strings.Contains(err.Error(), "this is nested too deeply") {
 			t.Errorf("%.40q: got %v", text, err)
 		}
 	}
 }
 
-func TestManyProblemsAreTwenty(t *testing.T) {
+func TestAtMostTwentyProblemsAreReported(t *testing.T) {
 	_, err := load(strings.Repeat("x: 1\n", 30))
 	var got config.Invalid
 	if !errors.As(err, &got) || len(got.Problems) != 20 || got.Problems[0].Line != 1 || got.Problems[19].Line != 20 {
@@ -189,7 +188,7 @@ func TestManyProblemsAreTwenty(t *testing.T) {
 	}
 }
 
-func TestWaysToWriteTheSame(t *testing.T) {
+func TestEquivalentFilesAreEqual(t *testing.T) {
 	want := config.Config{Listen: "0.0.0.0:80", Limits: config.Limits{AsksPerMinute: 7}, Retention: config.Retention{Settled: 30 * time.Second}}
 	for _, text := range []string{
 		"listen: 0.0.0.0:80\nlimits:\n  asks_per_minute: 7\nretention:\n  settled: 30\n",
@@ -204,7 +203,7 @@ func TestWaysToWriteTheSame(t *testing.T) {
 	}
 }
 
-func TestNothingIsAFile(t *testing.T) {
+func TestEmptyFileIsValid(t *testing.T) {
 	for _, text := range []string{"", "\n", "# listen: 127.0.0.1:7575\n", "---\n"} {
 		if got, err := load(text); err != nil || !got.Equal(config.Config{}) {
 			t.Errorf("%q: got %+v %v", text, got, err)
@@ -212,7 +211,7 @@ func TestNothingIsAFile(t *testing.T) {
 	}
 }
 
-func TestVariables(t *testing.T) {
+func TestVariablesAreExpanded(t *testing.T) {
 	for text, want := range map[string]string{
 		`sqlite:${N}`:          "sqlite:7",
 		`sqlite:/${N}/${N}.db`: "sqlite:/7/7.db",
@@ -229,7 +228,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNotRepeated(t *testing.T) {
+func TestProblemsHaveNoSecrets(t *testing.T) {
 	for _, key := range []string{"listen", "public_url", "database"} {
 		if _, err := load(key + ": ${SECRET}\n"); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v", key, err)
@@ -240,10 +239,10 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// A reload compares whole values: each field counts.
-func TestEqualSeesEveryField(t *testing.T) {
+// A reload compares whole values.
+func TestEqualComparesEveryField(t *testing.T) {
 	base := read(t, "testdata/askback.yaml")
-	was, err := load(base)
+	before, err := load(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,27 +266,27 @@ func TestEqualSeesEveryField(t *testing.T) {
 		{"level: warn", "level: error"},
 	} {
 		now, err := load(strings.Replace(base, change[0], change[1], 1))
-		if err != nil || now.Equal(was) || was.Equal(now) {
+		if err != nil || now.Equal(before) || before.Equal(now) {
 			t.Errorf("%v: got %+v %v", change, now, err)
 		}
 	}
-	if again, err := load("\n" + base); err != nil || !again.Equal(was) {
+	if again, err := load("\n" + base); err != nil || !again.Equal(before) {
 		t.Errorf("got %+v %v", again, err)
 	}
 }
 
-func TestAFileThatCannotBeReadSaysSo(t *testing.T) {
+func TestReadErrorIsReturned(t *testing.T) {
 	broken := errors.New("disk gone")
 	if _, err := config.Load("x.yaml", iotest.ErrReader(broken), env); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read x.yaml: ") {
 		t.Errorf("got %v", err)
 	}
-	// No more is read than is looked at.
+	// Load does not read beyond the maximum size.
 	if _, err := config.Load("x.yaml", io.MultiReader(strings.NewReader(strings.Repeat(" ", 1<<20+1)), iotest.ErrReader(broken)), env); errors.Is(err, broken) || err == nil {
 		t.Errorf("got %v", err)
 	}
 }
 
-// No text panics, and each problem stands somewhere in the text (T5).
+// No text causes a panic, and each problem has a position in the text (T5).
 func FuzzLoad(f *testing.F) {
 	for _, path := range []string{"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt"} {
 		b, err := os.ReadFile(path)
@@ -295,8 +294,8 @@ func FuzzLoad(f *testing.F) {
 			f.Fatal(err)
 		}
 		for part := range strings.SplitSeq(string(b), "\n\n") {
-			said, _, _ := strings.Cut(part, "\n----")
-			f.Add(said)
+			source, _, _ := strings.Cut(part, "\n----")
+			f.Add(source)
 		}
 		f.Add(string(b))
 	}
@@ -319,7 +318,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		if strings.Contains(err.Error(), "hunter2") && !strings.Contains(text, "hunter2") {
-			t.Errorf("%q: a secret is in %v", text, err)
+			t.Errorf("%q: the error has a secret: %v", text, err)
 		}
 	})
 }

@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// interpolate puts variables into a text: ${NAME}, and $${ for a "${" that stays.
-// What a variable holds is not looked at again.
-func (f *file) interpolate(v value, text string) (string, bool) {
+// expand replaces ${NAME} in text by the variable NAME, and $${ by a literal ${. It does not
+// expand the values of variables.
+func (l *loader) expand(v value, text string) (string, bool) {
 	var b strings.Builder
 	ok := true
 	for {
@@ -21,20 +21,20 @@ func (f *file) interpolate(v value, text string) (string, bool) {
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
 		if !closed || !isVariable(name) {
-			f.wrong(v.at, "write ${NAME}, or $${ for these characters themselves", "%s: this is no variable: %s", v.key, quote(text[i:]))
+			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, quote(text[i:]))
 			return "", false
 		}
-		held, set := f.env(name)
+		content, set := l.env(name)
 		if !set {
-			f.wrong(v.at, "set it where askback is started", "%s: the environment has no %s", v.key, name)
+			l.addProblem(v.at, "set it in the environment of askback", "%s: the variable %s is not set", v.key, name)
 			ok = false
 		}
-		b.WriteString(held)
+		b.WriteString(content)
 		text = rest
 	}
 }
 
-// isVariable says whether this is a name that a shell can set.
+// isVariable reports whether name is a variable that a shell can set.
 func isVariable(name string) bool {
 	for i, c := range []byte(name) {
 		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

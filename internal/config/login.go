@@ -8,65 +8,66 @@ import (
 	"github.com/askback/askback/internal/loopback"
 )
 
-// Login says how people show who they are, beside the link that askback login prints.
+// Login configures how people log in, in addition to the link that askback login prints.
 type Login struct {
 	OIDC OIDC
 }
 
-// OIDC is an issuer of OpenID Connect. The zero value is none.
+// OIDC is an OpenID Connect issuer. The zero value means no issuer.
 type OIDC struct {
-	Issuer       string // as its discovery document writes it
+	Issuer       string // exactly as in its discovery document
 	ClientID     string
 	ClientSecret string // "" is a public client
 }
 
-// login reads how people log in.
-func (f *file) login(c *Config) func(value) {
+// login returns a function that reads the settings of the log-in.
+func (l *loader) login(c *Config) func(value) {
 	o := &c.Login.OIDC
-	return f.group([]setting{
+	return l.group([]setting{
 		{key: "oidc", read: func(v value) {
-			before := len(f.bad)
-			f.group([]setting{
-				{key: "issuer", read: f.text("its address, as in https://id.example.com", func(s string) string {
+			before := len(l.problems)
+			l.group([]setting{
+				{key: "issuer", read: l.text("its address, as in https://id.example.com", func(s string) string {
 					o.Issuer = s
-					return badIssuer(s)
+					return issuerProblem(s)
 				})},
-				{key: "client_id", read: f.text("the name this server has there, as in askback", func(s string) string {
+				{key: "client_id", read: l.text("the client id of this server, as in askback", func(s string) string {
 					o.ClientID = s
 					return ""
 				})},
-				{key: "client_secret", read: f.text(`a variable with the secret, as in "${OIDC_SECRET}"`, func(s string) string {
+				{key: "client_secret", read: l.text(`a variable with the secret, as in "${OIDC_SECRET}"`, func(s string) string {
 					o.ClientSecret = s
 					return ""
 				})},
 			})(v)
-			if len(f.bad) > before {
+			if len(l.problems) > before {
 				return
 			}
 			if o.Issuer == "" {
-				f.wrong(v.at, "write issuer: https://id.example.com", "%s has no issuer", v.key)
+				l.addProblem(v.at, "write issuer: https://id.example.com", "%s has no issuer", v.key)
 			}
 			if o.ClientID == "" {
-				f.wrong(v.at, "write client_id: askback", "%s has no client_id", v.key)
+				l.addProblem(v.at, "write client_id: askback", "%s has no client_id", v.key)
 			}
 		}},
 	})
 }
 
-// NoPeople says whether nobody can log in, because no person has an e-mail address.
-// That is no mistake where somebody was just taken out.
-func (c Config) NoPeople() bool {
+// NoPersonCanLogIn reports whether there is an issuer but no person with an e-mail address.
+// That is valid: the last person may just have been removed.
+func (c Config) NoPersonCanLogIn() bool {
 	return c.Login.OIDC != (OIDC{}) && !slices.ContainsFunc(c.People, func(p Person) bool { return p.Email != "" })
 }
 
-// badIssuer holds an issuer to https: whoever is on the way could log in as anybody.
-func badIssuer(s string) (wrong string) {
+// issuerProblem requires https: without it, anyone on the network path could log in as any
+// person.
+func issuerProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	switch {
 	case strings.HasSuffix(s, "/.well-known/openid-configuration"):
-		return "is where the issuer describes itself; leave out what begins with /.well-known"
+		return "is the metadata document of the issuer; remove /.well-known and what follows"
 	case err != nil || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, "?# "):
-		return "is no address of an issuer"
+		return "is not the address of an issuer"
 	case u.Scheme == "https" || u.Scheme == "http" && loopback.IsHost(u.Host):
 		return ""
 	}

@@ -9,121 +9,120 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Person is somebody who answers, as the file names them.
+// A Person is a person who answers asks.
 type Person struct {
 	Name     string
 	Email    string
-	Slack    string // the member's id
+	Slack    string // a member id
 	TimeZone string // a name that time.LoadLocation knows
 	Quiet    Quiet
 }
 
-// Quiet is a part of the day in which a person is left alone, by the clock of
-// their time zone. The zero value is never; an end before the start is on the
-// next day.
+// Quiet is the quiet hours of a person, in their time zone. The zero value means none. An
+// end before the start is on the next day.
 type Quiet struct {
 	From, To time.Duration // since midnight
 }
 
-// people reads the list of people. Nobody shares a name or an address with
-// another: an answer must be one person's.
-func (f *file) people(v value) (out []Person) {
-	taken := map[[2]string]bool{}
-	f.list(v, func(v value) {
-		p := f.person(v)
-		out = append(out, p)
-		for _, own := range [][2]string{{"name", p.Name}, {"email", strings.ToLower(p.Email)}, {"slack", p.Slack}} {
-			if own[1] != "" && taken[own] {
-				f.wrong(v.at, "give each person their own", "%s has the %s of another person", v.key, own[0])
+// people reads the list of people. Names and addresses must be unique, because an answer
+// belongs to one person.
+func (l *loader) people(v value) (out []Person) {
+	used := map[[2]string]bool{}
+	l.list(v, func(v value) {
+		person := l.person(v)
+		out = append(out, person)
+		for _, id := range [][2]string{{"name", person.Name}, {"email", strings.ToLower(person.Email)}, {"slack", person.Slack}} {
+			if id[1] != "" && used[id] {
+				l.addProblem(v.at, "give each person a different "+id[0], "%s has the %s of another person", v.key, id[0])
 			}
-			taken[own] = true
+			used[id] = true
 		}
 	})
 	return out
 }
 
-func (f *file) person(v value) (p Person) {
-	if !f.filled(v) {
-		return p
+func (l *loader) person(v value) (person Person) {
+	if !l.hasValue(v) {
+		return person
 	}
-	before := len(f.bad)
-	f.fields(v.node, v.key, []setting{
-		{key: "name", read: f.text("a name, as in ana", func(s string) string { p.Name = s; return badName(s) })},
-		{key: "email", read: f.text("an address, as in ana@example.com", func(s string) string { p.Email = s; return badEmail(s) })},
-		{key: "slack", read: f.text("a Slack member id, as in U012AB3CD", func(s string) string { p.Slack = s; return badSlack(s) })},
-		{key: "time_zone", read: f.text("a time zone, as in Europe/Berlin", func(s string) string { p.TimeZone = s; return badZone(s) })},
-		{key: "quiet", read: f.text(`the time to be left alone, as in "22:00-07:00"`, func(s string) (wrong string) {
-			p.Quiet, wrong = parseQuiet(s)
-			return wrong
+	before := len(l.problems)
+	l.fields(v.node, v.key, []setting{
+		{key: "name", read: l.text("a name, as in ana", func(s string) string { person.Name = s; return nameProblem(s) })},
+		{key: "email", read: l.text("an address, as in ana@example.com", func(s string) string { person.Email = s; return emailProblem(s) })},
+		{key: "slack", read: l.text("a Slack member id, as in U012AB3CD", func(s string) string { person.Slack = s; return slackProblem(s) })},
+		{key: "time_zone", read: l.text("a time zone, as in Europe/Berlin", func(s string) string { person.TimeZone = s; return zoneProblem(s) })},
+		{key: "quiet", read: l.text(`the quiet hours, as in "22:00-07:00"`, func(s string) (problem string) {
+			person.Quiet, problem = parseQuiet(s)
+			return problem
 		})},
 	})
-	if len(f.bad) > before { // what follows may follow from that
-		return p
+	if len(l.problems) > before { // the next checks could report the same again
+		return person
 	}
-	if p.Name == "" {
-		f.wrong(v.at, "write name: ana", "%s has no name", v.key)
+	if person.Name == "" {
+		l.addProblem(v.at, "write name: ana", "%s has no name", v.key)
 	}
-	if p.Quiet != (Quiet{}) && p.TimeZone == "" {
-		f.wrong(v.at, "write time_zone: Europe/Berlin", "%s has quiet hours but no time zone to count them in", v.key)
+	if person.Quiet != (Quiet{}) && person.TimeZone == "" {
+		l.addProblem(v.at, "write time_zone: Europe/Berlin", "%s has quiet hours but no time zone", v.key)
 	}
-	return p
+	return person
 }
 
-// badName keeps names apart from groups, which begin with @, and from each other
-// where only space tells them apart.
-func badName(s string) (wrong string) {
+// nameProblem rejects names that could be taken for a group, which begins with @, or for
+// another name.
+func nameProblem(s string) (problem string) {
 	switch {
 	case strings.HasPrefix(s, "@"):
 		return "is the name of a group"
 	case s != strings.TrimSpace(s):
-		return "has space around it"
+		return "begins or ends with a space"
 	case utf8.RuneCountInString(s) > askback.MaxName:
 		return "is too long"
 	}
 	return ""
 }
 
-func badEmail(s string) (wrong string) {
+func emailProblem(s string) (problem string) {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s {
-		return "is no e-mail address"
+		return "is not an e-mail address"
 	}
 	return ""
 }
 
-func badSlack(s string) (wrong string) {
+func slackProblem(s string) (problem string) {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	if len(s) < 2 || len(s) > 50 || s[0] != 'U' && s[0] != 'W' || strings.Trim(s, letters) != "" {
-		return "is no Slack member id"
+		return "is not a Slack member id"
 	}
 	return ""
 }
 
-// badZone refuses Local: what it means depends on the machine.
-func badZone(s string) (wrong string) {
+// zoneProblem rejects Local, because its meaning depends on the machine.
+func zoneProblem(s string) (problem string) {
 	if _, err := time.LoadLocation(s); err != nil || s == "Local" {
-		return "is no time zone that this machine knows"
+		return "is not a time zone that this machine knows"
 	}
 	return ""
 }
 
-// parseQuiet reads 22:00-07:00.
-func parseQuiet(s string) (q Quiet, wrong string) {
+// parseQuiet parses a range such as 22:00-07:00.
+func parseQuiet(s string) (q Quiet, problem string) {
 	from, to, _ := strings.Cut(s, "-")
-	var ok, also bool
-	q.From, ok = clock(from)
-	q.To, also = clock(to)
+	var fromOK, toOK bool
+	q.From, fromOK = parseClock(from)
+	q.To, toOK = parseClock(to)
 	switch {
-	case !ok || !also:
-		return Quiet{}, "is no part of a day"
+	case !fromOK || !toOK:
+		return Quiet{}, "is not a time range"
 	case q.From == q.To:
-		return Quiet{}, "begins when it ends"
+		return Quiet{}, "begins and ends at the same time"
 	}
 	return q, ""
 }
 
-// clock reads 07:00 as the time since midnight.
-func clock(s string) (time.Duration, bool) {
+// parseClock parses a time such as 07:00. It returns the time since midnight.
+func parseClock(s string) (time.Duration, bool) {
 	t, err := time.Parse("15:04", s)
 	if err != nil || len(s) != len("15:04") {
 		return 0, false

@@ -8,21 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Problem is one thing that is wrong with the file.
+// A Problem is one error in the file.
 type Problem struct {
-	Line, Column int    // from 1; columns count code points
+	Line, Column int    // from 1; a column is a code point
 	Detail       string // what is wrong
 	Fix          string // what to write instead
 }
 
-// Invalid is the error for a file that cannot be used: all that is wrong with
-// it, in the order of the file. It never quotes what came from the environment.
+// Invalid is the error for a file with problems, in the order of the file. It never
+// contains the value of a variable.
 type Invalid struct {
 	File     string
 	Problems []Problem
 }
 
-// Error has one line for each problem.
+// Error returns one line for each problem.
 func (v Invalid) Error() string {
 	var lines []string
 	for _, p := range v.Problems {
@@ -35,31 +35,32 @@ func (v Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems is how many problems are named. Whoever makes more can mend these
-// first.
+// maxProblems is how many problems are reported; the others follow once these are
+// corrected.
 const maxProblems = 20
 
-// position is a place in the file, from 1.
+// position is a position in the file, from 1.
 type position struct{ line, column int }
 
-func (f *file) wrong(at position, fix, format string, args ...any) {
-	if len(f.bad) < maxProblems {
-		f.bad = append(f.bad, Problem{max(at.line, 1), max(at.column, 1), fmt.Sprintf(format, args...), fix})
+// addProblem adds a problem, up to maxProblems.
+func (l *loader) addProblem(at position, fix, format string, args ...any) {
+	if len(l.problems) < maxProblems {
+		l.problems = append(l.problems, Problem{Line: max(at.line, 1), Column: max(at.column, 1), Detail: fmt.Sprintf(format, args...), Fix: fix})
 	}
 }
 
-// err returns what was wrong, or nil.
-func (f *file) err() error {
-	if len(f.bad) == 0 {
+// err returns the problems as an [Invalid], or nil.
+func (l *loader) err() error {
+	if len(l.problems) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(f.bad, func(a, b Problem) int {
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return Invalid{f.name, f.bad}
+	return Invalid{l.name, l.problems}
 }
 
-// quote shows at most 40 characters of what the file says.
+// quote returns at most 40 characters of s, in quotes.
 func quote(s string) string {
 	if utf8.RuneCountInString(s) > 40 {
 		s = string([]rune(s)[:40]) + "…"
@@ -67,25 +68,24 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// nearest is the name that was probably meant, "" if none is near.
+// nearest returns the known name that was probably meant, or "".
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(plain(name), plain(k)); d < least && d < len(k)/2+1 {
+		if d := distance(normalize(name), normalize(k)); d < least && d < len(k)/2+1 {
 			best, least = k, d
 		}
 	}
 	return best
 }
 
-// plain is a name without what people get wrong first: case, and what stands
-// between its words.
-func plain(name string) string {
+// normalize removes the most frequent differences between names: case and separators.
+func normalize(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// distance counts the letters to add, drop or change to make b of a. It gives up
-// on names that are too long to be one of ours.
+// distance returns the Levenshtein distance between a and b. Names that are too long to be
+// a setting have a large one.
 func distance(a, b string) int {
 	if len(a) > 40 {
 		return len(a)

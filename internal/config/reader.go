@@ -12,55 +12,55 @@ import (
 	"github.com/askback/askback"
 )
 
-// A setting is one key and what is done with its value.
+// A setting is a key and the function that reads its value.
 type setting struct {
 	key  string
 	read func(value)
-	// later says why this release does not take the key, which it knows. Such a
-	// setting is refused and never ignored: whoever writes it counts on it.
-	later string
+	// unsupported is why this release rejects the key, or "". Such a setting is never
+	// ignored, because the author of the file relies on it.
+	unsupported string
 }
 
-// value is a node of the file, the path of keys to it, and where it stands.
+// value is a node of the file, the path of keys to it, and its position.
 type value struct {
 	node ast.Node
 	key  string
 	at   position
 }
 
-// fields reads a mapping by a table of settings.
-func (f *file) fields(n ast.Node, path string, table []setting) {
+// fields reads a mapping with a table of settings.
+func (l *loader) fields(n ast.Node, path string, table []setting) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		f.wrong(place(n), "write keys and values, as in "+table[0].key+": …", "%s is %s", orFile(path), kind(n))
+		l.addProblem(positionOf(n), "write keys and values, as in "+table[0].key+": …", "%s is %s", subject(path), describe(n))
 		return
 	}
 	seen := map[string]position{}
 	for _, v := range m.Values {
-		f.field(v, path, table, seen)
+		l.field(v, path, table, seen)
 	}
 }
 
-func (f *file) field(v *ast.MappingValueNode, path string, table []setting, seen map[string]position) {
-	here, name := place(v.Key), keyName(v.Key)
+func (l *loader) field(v *ast.MappingValueNode, path string, table []setting, seen map[string]position) {
+	here, name := positionOf(v.Key), keyName(v.Key)
 	full := join(path, name)
 	if first, twice := seen[name]; twice {
-		f.wrong(here, "write it once", "%s stands in line %d already", full, first.line)
+		l.addProblem(here, "write it once", "%s is already set in line %d", full, first.line)
 		return
 	}
 	seen[name] = here
-	s, ok := find(table, name)
+	s, ok := findSetting(table, name)
 	switch {
 	case !ok:
-		f.wrong(here, instead(name, table), "there is no setting %s", quote(full))
-	case s.later != "":
-		f.wrong(here, "leave it out", "%s: this release %s", full, s.later)
+		l.addProblem(here, suggestKey(name, table), "unknown setting %s", quote(full))
+	case s.unsupported != "":
+		l.addProblem(here, "remove it", "%s: this release %s", full, s.unsupported)
 	default:
-		s.read(value{v.Value, full, valuePlace(v.Value, here)})
+		s.read(value{v.Value, full, valuePosition(v.Value, here)})
 	}
 }
 
-func find(table []setting, name string) (setting, bool) {
+func findSetting(table []setting, name string) (setting, bool) {
 	for _, s := range table {
 		if s.key == name {
 			return s, true
@@ -69,22 +69,22 @@ func find(table []setting, name string) (setting, bool) {
 	return setting{}, false
 }
 
-// instead names the setting that was probably meant, or those there are.
-func instead(name string, table []setting) string {
-	var known, taken []string
+// suggestKey returns the setting that was probably meant, or all supported ones.
+func suggestKey(name string, table []setting) string {
+	var known, supported []string
 	for _, s := range table {
 		known = append(known, s.key)
-		if s.later == "" {
-			taken = append(taken, s.key)
+		if s.unsupported == "" {
+			supported = append(supported, s.key)
 		}
 	}
-	if s, ok := elsewhere[name]; ok {
+	if s, ok := renamedSettings[name]; ok {
 		return s
 	}
 	if near := nearest(name, known); near != "" {
 		return "did you mean " + near + "?"
 	}
-	return "there are " + strings.Join(taken, ", ")
+	return "the settings here are " + strings.Join(supported, ", ")
 }
 
 func join(path, name string) string {
@@ -94,8 +94,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// orFile is what a problem with the whole is about.
-func orFile(path string) string {
+// subject returns path, or words for the whole file.
+func subject(path string) string {
 	if path == "" {
 		return "this file"
 	}
@@ -109,23 +109,23 @@ func keyName(key ast.MapKeyNode) string {
 	return key.String()
 }
 
-// valuePlace is where a value stands: beside its key when there is none.
-func valuePlace(n ast.Node, key position) position {
+// valuePosition returns the position of a value, or that of its key if it is missing.
+func valuePosition(n ast.Node, key position) position {
 	if n == nil || n.Type() == ast.NullType {
 		return key
 	}
-	return place(n)
+	return positionOf(n)
 }
 
-// kind names what a node is.
-func kind(n ast.Node) string {
+// describe returns a description of the type of a node.
+func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.MappingNode:
 		return "a group of keys"
 	case *ast.SequenceNode:
 		return "a list"
 	case *ast.StringNode:
-		return "a text"
+		return "text"
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return "a number"
 	case *ast.BoolNode:
@@ -136,122 +136,122 @@ func kind(n ast.Node) string {
 	return "no value"
 }
 
-// group reads a mapping inside a mapping.
-func (f *file) group(table []setting) func(value) {
+// group returns a function that reads a nested mapping.
+func (l *loader) group(table []setting) func(value) {
 	return func(v value) {
-		if f.filled(v) {
-			f.fields(v.node, v.key, table)
+		if l.hasValue(v) {
+			l.fields(v.node, v.key, table)
 		}
 	}
 }
 
-// list reads each entry of a list; their keys are counted from 1.
-func (f *file) list(v value, each func(value)) {
-	if !f.filled(v) {
+// list calls each for every entry of a list. Their keys are numbered from 1.
+func (l *loader) list(v value, each func(value)) {
+	if !l.hasValue(v) {
 		return
 	}
 	s, ok := v.node.(*ast.SequenceNode)
 	if !ok {
-		f.wrong(v.at, "write a list, with - before each entry", "%s is %s", v.key, kind(v.node))
+		l.addProblem(v.at, "write a list, with - before each entry", "%s is %s", v.key, describe(v.node))
 		return
 	}
 	for i, n := range s.Values {
 		entry := v.at
 		if i < len(s.Entries) {
-			entry = at(s.Entries[i].Start)
+			entry = tokenPosition(s.Entries[i].Start)
 		}
-		each(value{n, v.key + "[" + strconv.Itoa(i+1) + "]", valuePlace(n, entry)})
+		each(value{n, v.key + "[" + strconv.Itoa(i+1) + "]", valuePosition(n, entry)})
 	}
 }
 
-// filled says whether there is a value, and notes if not: a key whose value was
-// forgotten says nothing that could be relied on.
-func (f *file) filled(v value) bool {
+// hasValue reports whether there is a value, and adds a problem if not. A key without a
+// value is probably a mistake.
+func (l *loader) hasValue(v value) bool {
 	if v.node == nil || v.node.Type() == ast.NullType {
-		f.wrong(v.at, "write a value, or leave the key out", "%s is empty", v.key)
+		l.addProblem(v.at, "write a value, or remove the key", "%s is empty", v.key)
 		return false
 	}
 	return true
 }
 
-// scalar gives the text of a value as it stands in the file, and with the
-// environment in it. What went into it can never become more than a text.
-func (f *file) scalar(v value, example string) (raw, text string, ok bool) {
-	if !f.filled(v) {
+// scalar returns a value as written in the file, and with its variables expanded. Variables
+// cannot add structure: the result is always one scalar.
+func (l *loader) scalar(v value, example string) (raw, text string, ok bool) {
+	if !l.hasValue(v) {
 		return "", "", false
 	}
 	switch n := v.node.(type) {
 	case *ast.StringNode:
-		text, ok = f.interpolate(v, n.Value)
+		text, ok = l.expand(v, n.Value)
 		return n.Value, text, ok
 	case *ast.IntegerNode:
 		raw = n.Token.Value
 		if i, err := strconv.ParseInt(raw, 10, 64); err != nil || strconv.FormatInt(i, 10) != raw {
-			f.wrong(v.at, "write it with the digits 0 to 9 alone", "%s: %s is read as different numbers by different programs", v.key, quote(raw))
+			l.addProblem(v.at, "use only the digits 0 to 9", "%s: %s is read as different numbers by different programs", v.key, quote(raw))
 			return "", "", false
 		}
 		return raw, raw, true
 	}
-	f.wrong(v.at, "write "+example, "%s is %s", v.key, kind(v.node))
+	l.addProblem(v.at, "write "+example, "%s is %s", v.key, describe(v.node))
 	return "", "", false
 }
 
-// text reads one line of text and gives it to keep, which says what is wrong
-// with it, or nothing.
-func (f *file) text(example string, keep func(text string) (wrong string)) func(value) {
+// text returns a function that reads one line of text and calls set, which returns what is
+// wrong with the text, or "".
+func (l *loader) text(example string, set func(text string) (problem string)) func(value) {
 	return func(v value) {
 		if n, isNumber := v.node.(*ast.IntegerNode); isNumber {
-			f.wrong(v.at, `put it between quotes if it is right: "`+n.Token.Value+`"`, "%s is a number", v.key)
+			l.addProblem(v.at, `put it in quotes if it is correct: "`+n.Token.Value+`"`, "%s is a number", v.key)
 			return
 		}
-		raw, text, ok := f.scalar(v, example)
+		raw, text, ok := l.scalar(v, example)
 		switch {
 		case !ok:
 		case strings.TrimSpace(text) == "":
-			f.wrong(v.at, "write "+example+", or leave the key out", "%s is empty", v.key)
+			l.addProblem(v.at, "write "+example+", or remove the key", "%s is empty", v.key)
 		case !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl):
-			f.wrong(v.at, "write it in one line of UTF-8", "%s has control characters, or is not UTF-8", v.key)
+			l.addProblem(v.at, "write one line of UTF-8 text", "%s has control characters, or is not UTF-8", v.key)
 		default:
-			if wrong := keep(text); wrong != "" {
-				f.wrong(v.at, "write "+example, "%s: %s %s", v.key, quote(raw), wrong)
+			if problem := set(text); problem != "" {
+				l.addProblem(v.at, "write "+example, "%s: %s %s", v.key, quote(raw), problem)
 			}
 		}
 	}
 }
 
-// count reads a whole number that is more than nothing.
-func (f *file) count(into *int) func(value) {
+// count returns a function that reads a whole number from 1.
+func (l *loader) count(dst *int) func(value) {
 	const most = 1_000_000
 	return func(v value) {
-		raw, text, ok := f.scalar(v, "a whole number")
+		raw, text, ok := l.scalar(v, "a whole number")
 		if !ok {
 			return
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > most || strconv.Itoa(n) != text {
-			f.wrong(v.at, "write a whole number from 1 to 1000000", "%s: %s is no such number", v.key, quote(raw))
+			l.addProblem(v.at, "write a whole number from 1 to 1000000", "%s: %s is not valid", v.key, quote(raw))
 			return
 		}
-		*into = n
+		*dst = n
 	}
 }
 
-// duration reads 10m, 90d, or a whole number of seconds.
-func (f *file) duration(into *time.Duration) func(value) {
+// duration returns a function that reads a duration: 10m, 90d, or a whole number of seconds.
+func (l *loader) duration(dst *time.Duration) func(value) {
 	const fix = "write 90s, 10m, 2h or 7d, or a number of seconds"
 	return func(v value) {
-		raw, text, ok := f.scalar(v, "90s, 10m, 2h or 7d, or a number of seconds")
+		raw, text, ok := l.scalar(v, "90s, 10m, 2h or 7d, or a number of seconds")
 		if !ok {
 			return
 		}
 		d, err := askback.ParseDuration(text)
 		switch {
 		case err != nil:
-			f.wrong(v.at, fix, "%s: %s is not a duration", v.key, quote(raw))
+			l.addProblem(v.at, fix, "%s: %s is not a duration", v.key, quote(raw))
 		case d == 0:
-			f.wrong(v.at, fix, "%s: %s is no time at all", v.key, quote(raw))
+			l.addProblem(v.at, fix, "%s: %s is zero", v.key, quote(raw))
 		default:
-			*into = d
+			*dst = d
 		}
 	}
 }

@@ -15,47 +15,46 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// file is a settings file while it is read.
-type file struct {
-	name string
-	env  func(string) (string, bool)
-	bad  []Problem
+// loader reads a settings file and collects its problems.
+type loader struct {
+	name     string
+	env      func(string) (string, bool)
+	problems []Problem
 }
 
-// parse returns what the file holds, nil if that is nothing or is wrong.
+// parse returns the root of the file, or nil if the file is empty or has problems.
 //
-// YAML is a large language, and much of it lets two readers see two things in
-// one file, or makes a small file large. Only the plain part is taken: keys,
-// lists and texts.
-func (f *file) parse(src []byte) ast.Node {
+// Many features of YAML let two programs read the same file differently, or make a small
+// file large. Only the plain part is supported: keys, lists and scalars.
+func (l *loader) parse(src []byte) ast.Node {
 	if len(src) > maxSize {
-		f.wrong(position{1, 1}, "", "this file has more than %d bytes", maxSize)
+		l.addProblem(position{1, 1}, "", "this file is larger than %d bytes", maxSize)
 		return nil
 	}
 	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-	if f.checkCharacters(string(src)); len(f.bad) > 0 {
+	if l.checkCharacters(string(src)); len(l.problems) > 0 {
 		return nil
 	}
-	root, err := f.tree(string(src))
+	root, err := l.parseYAML(string(src))
 	if err != nil {
-		f.broken(err)
+		l.addSyntaxError(err)
 	}
 	return root
 }
 
-// tree reads YAML. The library is made to read any text, but if it fails on one
-// this must not end a server that only wanted to reload its settings.
-func (f *file) tree(src string) (root ast.Node, err error) {
+// parseYAML parses YAML. A panic of the library becomes an error: it must not end a server
+// that reloads its settings.
+func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			root, err = nil, fmt.Errorf("nobody can read this: %v", p)
+		if r := recover(); r != nil {
+			root, err = nil, fmt.Errorf("the parser failed: %v", r)
 		}
 	}()
 	tokens := lexer.Tokenize(src)
-	if f.checkTokens(tokens); len(f.bad) > 0 {
+	if l.checkTokens(tokens); len(l.problems) > 0 {
 		return nil, nil
 	}
-	// Keys that stand twice are found later, all of them.
+	// Repeated keys are reported later, all of them.
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil || len(parsed.Docs) == 0 {
 		return nil, err
@@ -63,39 +62,39 @@ func (f *file) tree(src string) (root ast.Node, err error) {
 	return parsed.Docs[0].Body, nil
 }
 
-// broken says what the library says.
-func (f *file) broken(err error) {
+// addSyntaxError adds an error of the YAML library.
+func (l *loader) addSyntaxError(err error) {
 	var known yaml.Error
 	if errors.As(err, &known) && known.GetToken() != nil {
-		f.wrong(at(known.GetToken()), "", "this is no YAML: %s", known.GetMessage())
+		l.addProblem(tokenPosition(known.GetToken()), "", "this is not valid YAML: %s", known.GetMessage())
 		return
 	}
-	f.wrong(position{1, 1}, "", "this is no YAML: %v", err)
+	l.addProblem(position{1, 1}, "", "this is not valid YAML: %v", err)
 }
 
-// checkCharacters finds what cannot be seen.
-func (f *file) checkCharacters(src string) {
+// checkCharacters rejects invisible characters.
+func (l *loader) checkCharacters(src string) {
 	here := position{1, 1}
 	for i, r := range src {
 		switch {
 		case r == '\n':
 			here = position{here.line + 1, 0}
 		case r == utf8.RuneError && !strings.HasPrefix(src[i:], "\uFFFD"):
-			f.wrong(here, "save the file as UTF-8", "this is not UTF-8")
+			l.addProblem(here, "save the file as UTF-8", "this is not UTF-8")
 			return
 		case r == '\t':
-			f.wrong(here, `use spaces, or \t between double quotes`, "this is a tab")
+			l.addProblem(here, `use spaces, or \t between double quotes`, "this is a tab")
 		case r == '\uFEFF':
-			f.wrong(here, "save the file as UTF-8 without one", "this is a byte order mark")
+			l.addProblem(here, "save the file as UTF-8 without a byte order mark", "this is a byte order mark")
 		case unicode.IsControl(r):
-			f.wrong(here, "remove it", "this is the control character %U", r)
+			l.addProblem(here, "remove it", "this is the control character %U", r)
 		}
 		here.column++
 	}
 }
 
-// refused are the parts of YAML that are not taken.
-var refused = map[token.Type]string{
+// unsupportedTokens are the parts of YAML that are not supported.
+var unsupportedTokens = map[token.Type]string{
 	token.AnchorType:      "an anchor",
 	token.AliasType:       "an alias",
 	token.TagType:         "a tag",
@@ -103,65 +102,64 @@ var refused = map[token.Type]string{
 	token.DirectiveType:   "a directive",
 	token.DocumentEndType: "the end of a document",
 	token.MappingKeyType:  `a key that begins with "?"`,
-	token.LiteralType:     "a block of text",
-	token.FoldedType:      "a block of text",
+	token.LiteralType:     "a block scalar",
+	token.FoldedType:      "a block scalar",
 }
 
-// Settings are never nested so deeply, and the library calls itself for each
-// level.
+// The limits of nesting. Settings never reach them, and the library is recursive.
 const (
 	maxDepth  = 16
 	maxColumn = 64 // of a key or an entry of a list: each level takes at least one
 )
 
-// maxTokens is a file with a thousand people. The time the library needs grows
-// with the square of the length.
+// maxTokens is enough for a thousand people. The library takes time proportional to the
+// square of the number of tokens.
 const maxTokens = 25_000
 
-func (f *file) checkTokens(tokens token.Tokens) {
+func (l *loader) checkTokens(tokens token.Tokens) {
 	if len(tokens) > maxTokens {
-		f.wrong(at(tokens[maxTokens]), "", "this file goes on for too long")
+		l.addProblem(tokenPosition(tokens[maxTokens]), "", "this file is too long")
 		return
 	}
 	depth := 0
 	for i, t := range tokens {
-		what, no := refused[t.Type]
+		what, found := unsupportedTokens[t.Type]
 		switch {
-		case no:
-			f.wrong(at(t), `write the setting out; a text that begins like this goes between double quotes`, "%s is not taken here", what)
+		case found:
+			l.addProblem(tokenPosition(t), `write the setting in full, and put a text that begins like this in double quotes`, "%s is not supported", what)
 		case t.Type == token.DocumentHeaderType && i > 0:
-			f.wrong(at(t), "write one", "this is a second document")
+			l.addProblem(tokenPosition(t), "write only one", "this is a second document")
 		case t.Type == token.MappingStartType || t.Type == token.SequenceStartType:
 			depth++
 		case t.Type == token.MappingEndType || t.Type == token.SequenceEndType:
 			depth = max(depth-1, 0)
 		}
-		if depth > maxDepth || depth == 0 && block(tokens, i) && t.Position.Column > maxColumn {
-			f.wrong(at(t), `put a text with ": " in it between quotes`, "this is nested too deeply")
+		if depth > maxDepth || depth == 0 && startsBlock(tokens, i) && t.Position.Column > maxColumn {
+			l.addProblem(tokenPosition(t), `put a text that contains ": " in quotes`, "this is nested too deeply")
 			return
 		}
 	}
 }
 
-// block says whether a token begins a level outside of brackets: an entry of a
+// startsBlock reports whether a token starts a nested block without brackets: an entry of a
 // list, or a key.
-func block(tokens token.Tokens, i int) bool {
+func startsBlock(tokens token.Tokens, i int) bool {
 	return tokens[i].Type == token.SequenceEntryType ||
 		i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
 }
 
-func at(t *token.Token) position {
+func tokenPosition(t *token.Token) position {
 	if t == nil || t.Position == nil {
 		return position{1, 1}
 	}
 	return position{t.Position.Line, t.Position.Column}
 }
 
-// place is where a value begins. The library takes the colon of its first key
-// for the beginning of a mapping.
-func place(n ast.Node) position {
+// positionOf returns the position of a value. For the library, a mapping begins at the colon
+// of its first key.
+func positionOf(n ast.Node) position {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		return place(m.Values[0].Key)
+		return positionOf(m.Values[0].Key)
 	}
-	return at(n.GetToken())
+	return tokenPosition(n.GetToken())
 }
