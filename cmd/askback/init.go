@@ -34,12 +34,12 @@ func (c *initCommand) Run(io streams) error {
 		}
 		scope, folder = agentconfig.User, home
 	}
-	wish, err := c.wish()
+	options, err := c.options()
 	if err != nil {
 		return err
 	}
-	files, err := agentconfig.Files(c.Client, scope, wish)
-	if errors.Is(err, agentconfig.ErrUnknown) {
+	files, err := agentconfig.Files(c.Client, scope, options)
+	if errors.Is(err, agentconfig.ErrUnsupported) {
 		return usage(fmt.Sprintf("init %s, %s files: %v", c.Client, scope, err))
 	}
 	if err != nil {
@@ -60,22 +60,22 @@ func (c *initCommand) Run(io streams) error {
 			return err
 		}
 	}
-	c.conclude(io, scope, wish)
+	c.conclude(io, scope, options)
 	return nil
 }
 
 // conclude says what is to be done now.
-func (c *initCommand) conclude(io streams, scope agentconfig.Scope, wish agentconfig.Wish) {
+func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agentconfig.Options) {
 	switch {
 	case c.DryRun:
 		say(io.err, "nothing was changed (--dry-run)")
 		return
 	case c.Remove:
 		return
-	case wish.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
+	case options.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
 		say(io.err, agentconfig.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
 	}
-	for _, todo := range agentconfig.Next(c.Client, scope, wish) {
+	for _, todo := range agentconfig.NextSteps(c.Client, scope, options) {
 		say(io.err, todo)
 	}
 }
@@ -83,19 +83,19 @@ func (c *initCommand) conclude(io streams, scope agentconfig.Scope, wish agentco
 // hookedClient is the one that has hooks.
 const hookedClient = "claude-code"
 
-// wish says how the client reaches Askback: a server elsewhere, if one is named.
-func (c *initCommand) wish() (agentconfig.Wish, error) {
-	w := agentconfig.Wish{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
+// options returns how the client reaches Askback: a server elsewhere, if one is named.
+func (c *initCommand) options() (agentconfig.Options, error) {
+	o := agentconfig.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
-		w.Command = exe
+		o.Command = exe
 	}
 	switch {
 	case c.Client != hookedClient && c.HTTP != nil:
-		return w, usage("--http is about the hooks of " + hookedClient + "; " + c.Client + " has none here")
-	case c.Client == hookedClient && (c.HTTP == nil && w.URL != "" || c.HTTP != nil && *c.HTTP):
-		w.HookURL = cmp.Or(w.URL, "http://"+defaultListen) + claudehook.Path
+		return o, usage("--http is about the hooks of " + hookedClient + "; " + c.Client + " has none here")
+	case c.Client == hookedClient && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
+		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudehook.Path
 	}
-	return w, nil
+	return o, nil
 }
 
 // inPath says whether "askback" is this program wherever it is called.
@@ -124,7 +124,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 		return change{}, err
 	}
 	after, err := f.Edit(before)
-	if refused, ok := errors.AsType[*agentconfig.Refused](err); ok {
+	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
 		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nput this there yourself:\n" + refused.Paste}
 	}
 	return change{path, before, after}, err

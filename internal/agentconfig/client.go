@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// day is how long a client may wait for a person. Askback's own waits are
-// shorter; this keeps the client from giving up before.
-const day = 24 * 60 * 60
+// maxWait is how long a client may wait for a reply, in seconds. Askback replies earlier; the
+// client must not give up before that.
+const maxWait = 24 * 60 * 60
 
-// hookWord ends the command of each of our hooks, and the path of its address.
-const hookWord = "claude-code"
+// hookName is at the end of the command, or of the URL, of each hook.
+const hookName = "claude-code"
 
 func jsonFile(path string, edits ...edit) File {
 	var paste strings.Builder
@@ -21,10 +21,10 @@ func jsonFile(path string, edits ...edit) File {
 	return File{Path: path, edits: edits, paste: paste.String(), write: editJSON}
 }
 
-// member is an edit that puts one member into an object.
+// member returns an edit that sets a member of an object.
 func member(value any, path ...string) edit { return edit{path: path, value: compact(value)} }
 
-// compact writes JSON that was made here and can be written.
+// compact returns v as compact JSON. It is for values of this package, which are all valid.
 func compact(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -35,8 +35,8 @@ func compact(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// server is an MCP server as most clients write it. The order of its fields is
-// that of their documentation.
+// server is an MCP server in the format of most clients, with fields in the order of their
+// documentation.
 type server struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -48,34 +48,35 @@ type server struct {
 	Trust   bool              `json:"trust,omitempty"`
 }
 
-// of fills in how the server is reached; reference is how the client names an
-// environment variable.
-func (s server) of(w Wish, reference string) server {
-	if w.URL == "" {
-		s.Command, s.Args = w.Command, []string{"mcp"}
+// withAddress returns s with the command or the URL of the server. The client replaces
+// tokenReference by the token.
+func (s server) withAddress(o Options, tokenReference string) server {
+	if o.URL == "" {
+		s.Command, s.Args = o.Command, []string{"mcp"}
 		return s
 	}
-	s.URL = w.URL + "/mcp"
-	s.Headers = map[string]string{"Authorization": "Bearer " + reference}
+	s.URL = o.URL + "/mcp"
+	s.Headers = map[string]string{"Authorization": "Bearer " + tokenReference}
 	return s
 }
 
-func transport(w Wish) string {
-	if w.URL == "" {
+// transport returns the type of the MCP connection.
+func transport(o Options) string {
+	if o.URL == "" {
 		return "stdio"
 	}
 	return "http"
 }
 
-func claudeCode(scope Scope, w Wish) ([]File, error) {
+func claudeCode(scope Scope, o Options) ([]File, error) {
 	servers := map[Scope]string{Project: ".mcp.json", User: ".claude.json"}[scope]
 	if servers == "" {
-		return nil, fmt.Errorf("%w: the scope is project or user", ErrUnknown)
+		return nil, fmt.Errorf("%w: unknown scope; use project or user", ErrUnsupported)
 	}
-	s := server{Type: transport(w), Timeout: day * 1000}.of(w, "${"+TokenVariable+"}")
-	edits := claudeTools()
+	s := server{Type: transport(o), Timeout: maxWait * 1000}.withAddress(o, "${"+TokenVariable+"}")
+	edits := allowTools()
 	for _, h := range claudeHooks {
-		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(w)), list: true, within: "hooks", ours: ourHook})
+		edits = append(edits, edit{path: []string{"hooks", h.event}, value: compact(h.group(o)), list: true, group: "hooks", isOwn: isOwnHook})
 	}
 	return []File{
 		jsonFile(servers, member(s, "mcpServers", "askback")),
@@ -83,49 +84,49 @@ func claudeCode(scope Scope, w Wish) ([]File, error) {
 	}, nil
 }
 
-// ownTools are the tools of our server. Claude Code is told to use these without a
-// dialog, and no others of a server of that name.
+// ownTools are the tools of Askback. Claude Code may use these without a dialog, but no other
+// tools of a server with that name.
 var ownTools = []string{
 	"ask_user_question", "confirm_action", "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
 
-// claudeTools are the rules that allow our tools. Older versions allowed whatever the
-// server has: that rule goes with the last of ours, so that the list is never empty
-// on the way and stays where it is.
-func claudeTools() (edits []edit) {
+// allowTools returns the edits that allow ownTools. Earlier versions allowed all tools of the
+// server. The last edit replaces that rule, so that the list never becomes empty in between
+// and keeps its place.
+func allowTools() (edits []edit) {
 	for i, tool := range ownTools {
 		rule, last := compact("mcp__askback__"+tool), i == len(ownTools)-1
-		edits = append(edits, edit{path: []string{"permissions", "allow"}, value: rule, list: true, ours: func(v string) bool {
+		edits = append(edits, edit{path: []string{"permissions", "allow"}, value: rule, list: true, isOwn: func(v string) bool {
 			return v == rule || last && v == `"mcp__askback"`
 		}})
 	}
 	return edits
 }
 
-// claudeEntrypoint says how Claude Code was started. A command finds it in its
-// environment; for an address it is a header.
+// claudeEntrypoint is the variable with the way in which Claude Code was started. A command
+// hook reads it from its environment, an HTTP hook gets it in a header.
 const claudeEntrypoint = "CLAUDE_CODE_ENTRYPOINT"
 
-// claudeHook is one event that we hear of. What only retires a card must not
-// hold up the session: it is aside.
+// claudeHook is a hook for one event. Hooks that only withdraw an ask are async, so that they
+// do not delay the session.
 type claudeHook struct {
 	event, matcher string
 	timeout        int
-	aside          bool
+	async          bool
 }
 
 var claudeHooks = []claudeHook{
-	{"PermissionRequest", "*", day, false},
-	{"PreToolUse", "AskUserQuestion", day, false}, // where nobody sits: claude -p
-	{"Elicitation", "*", day, false},
-	{"ElicitationResult", "*", 10, true},
-	// A hook is not told when somebody at the desk said yes first, whether it is a
-	// command or an address; that the tool ran tells it.
-	{"PostToolUse", "*", 10, true},
-	{"PostToolUseFailure", "*", 10, true},
-	{"UserPromptSubmit", "", 10, true},
-	{"Stop", "", 10, true},
-	{"SessionEnd", "", 10, false}, // afterwards nobody would wait for it
+	{event: "PermissionRequest", matcher: "*", timeout: maxWait},
+	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: maxWait}, // for claude -p
+	{event: "Elicitation", matcher: "*", timeout: maxWait},
+	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
+	// No hook reports that a person approved at the terminal. It is known when the tool has
+	// run.
+	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
+	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
+	{event: "UserPromptSubmit", timeout: 10, async: true},
+	{event: "Stop", timeout: 10, async: true},
+	{event: "SessionEnd", timeout: 10}, // Claude Code does not wait for async hooks when it ends
 }
 
 type hookGroup struct {
@@ -143,11 +144,12 @@ type hookEntry struct {
 	Async   bool              `json:"async,omitempty"`
 }
 
-func (h claudeHook) group(w Wish) hookGroup {
-	entry := hookEntry{Type: "command", Command: shell(w.Command) + " hook " + hookWord, Timeout: h.timeout, Async: h.aside}
-	if w.HookURL != "" {
+// group returns the settings of a hook.
+func (h claudeHook) group(o Options) hookGroup {
+	entry := hookEntry{Type: "command", Command: shellQuote(o.Command) + " hook " + hookName, Timeout: h.timeout, Async: h.async}
+	if o.HookURL != "" {
 		entry = hookEntry{
-			Type: "http", URL: w.HookURL, Timeout: h.timeout,
+			Type: "http", URL: o.HookURL, Timeout: h.timeout,
 			Headers: map[string]string{"Authorization": "Bearer $" + TokenVariable, "X-Askback-Entrypoint": "$" + claudeEntrypoint},
 			Allowed: []string{TokenVariable, claudeEntrypoint},
 		}
@@ -155,21 +157,21 @@ func (h claudeHook) group(w Wish) hookGroup {
 	return hookGroup{h.matcher, []hookEntry{entry}}
 }
 
-// ourHook knows an entry that some version of us wrote, wherever askback was, and
-// also when somebody gave it flags (--defer) since.
-func ourHook(entry string) bool {
+// isOwnHook reports whether a version of Askback wrote the entry. The program can have another
+// path, and the user may have added flags such as --defer.
+func isOwnHook(entry string) bool {
 	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
 		return false
 	}
-	program, flags, ok := strings.Cut(h.Command, " hook "+hookWord)
+	program, flags, ok := strings.Cut(h.Command, " hook "+hookName)
 	address, _, _ := strings.Cut(h.URL, "?")
 	return ok && strings.Contains(program, "askback") && (flags == "" || flags[0] == ' ') ||
-		h.Type == "http" && strings.HasSuffix(address, "/"+hookWord) && strings.Contains(h.Headers["Authorization"], TokenVariable)
+		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], TokenVariable)
 }
 
-// shell quotes a path for a shell where it needs it.
-func shell(path string) string {
+// shellQuote quotes a path for a shell if needed.
+func shellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
 	}
@@ -179,18 +181,18 @@ func shell(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-func cursor(_ Scope, w Wish) ([]File, error) {
-	return []File{jsonFile(".cursor/mcp.json", member(server{}.of(w, "${env:"+TokenVariable+"}"), "mcpServers", "askback"))}, nil
+func cursor(_ Scope, o Options) ([]File, error) {
+	return []File{jsonFile(".cursor/mcp.json", member(server{}.withAddress(o, "${env:"+TokenVariable+"}"), "mcpServers", "askback"))}, nil
 }
 
-func gemini(_ Scope, w Wish) ([]File, error) {
-	// Without trust each call asks at the terminal first, and gemini -p has no such tools.
-	s := server{Timeout: day * 1000, Trust: true}.of(w, "$"+TokenVariable)
+func gemini(_ Scope, o Options) ([]File, error) {
+	// Without trust, each call needs approval at the terminal, and gemini -p lacks the tools.
+	s := server{Timeout: maxWait * 1000, Trust: true}.withAddress(o, "$"+TokenVariable)
 	s.URL, s.HTTPURL = "", s.URL
 	return []File{jsonFile(".gemini/settings.json", member(s, "mcpServers", "askback"))}, nil
 }
 
-// opencodeServer has one list for command and arguments.
+// opencodeServer is an MCP server in the format of OpenCode.
 type opencodeServer struct {
 	Type    string            `json:"type"`
 	Command []string          `json:"command,omitempty"`
@@ -199,55 +201,55 @@ type opencodeServer struct {
 	Enabled bool              `json:"enabled"`
 }
 
-func opencode(scope Scope, w Wish) ([]File, error) {
-	s := opencodeServer{Type: "local", Command: []string{w.Command, "mcp"}, Enabled: true}
-	if w.URL != "" {
-		remote := server{}.of(w, "{env:"+TokenVariable+"}")
+func opencode(scope Scope, o Options) ([]File, error) {
+	s := opencodeServer{Type: "local", Command: []string{o.Command, "mcp"}, Enabled: true}
+	if o.URL != "" {
+		remote := server{}.withAddress(o, "{env:"+TokenVariable+"}")
 		s = opencodeServer{Type: "remote", URL: remote.URL, Headers: remote.Headers, Enabled: true}
 	}
 	path := "opencode.json"
 	if scope == User {
 		path = ".config/opencode/opencode.json"
 	}
-	// Rules for all tools would make the terminal ask before Askback can. Without
-	// any, tools are allowed. The last rule that matches decides.
+	// A rule for all tools would require approval at the terminal for each call. Without
+	// rules, tools are allowed. The last matching rule applies.
 	allow := member("allow", "permission", "askback_*")
-	allow.among = true
+	allow.onlyIfParent = true
 	return []File{jsonFile(path, member(s, "mcp", "askback"), allow)}, nil
 }
 
-// vscode asks for the token itself and keeps it.
-func vscode(scope Scope, w Wish) ([]File, error) {
+// vscode returns the file of Visual Studio Code, which asks for the token and stores it.
+func vscode(scope Scope, o Options) ([]File, error) {
 	if scope == User {
-		return nil, fmt.Errorf("%w: where Visual Studio Code keeps a user's servers depends on its profile; use the project, or its command MCP: Open User Configuration", ErrUnknown)
+		return nil, fmt.Errorf("%w: the file with a user's servers depends on the profile of Visual Studio Code; use the project scope, or the editor's command MCP: Open User Configuration", ErrUnsupported)
 	}
-	edits := []edit{member(server{Type: transport(w)}.of(w, "${input:askback_token}"), "servers", "askback")}
-	if w.URL != "" || w.Remove {
+	edits := []edit{member(server{Type: transport(o)}.withAddress(o, "${input:askback_token}"), "servers", "askback")}
+	if o.URL != "" || o.Remove {
 		edits = append(edits, edit{
 			path: []string{"inputs"}, list: true,
 			value: `{"type":"promptString","id":"askback_token","description":"Token of Askback","password":true}`,
-			ours:  func(v string) bool { return strings.Contains(v, `"id":"askback_token"`) },
+			isOwn: func(v string) bool { return strings.Contains(v, `"id":"askback_token"`) },
 		})
 	}
 	return []File{jsonFile(".vscode/mcp.json", edits...)}, nil
 }
 
-// placeVariables decide where Askback is found. Codex hands a server that it
-// starts few variables, and of others those that it is told.
-var placeVariables = []string{"ASKBACK_CONFIG", "ASKBACK_DB", TokenVariable, "ASKBACK_URL", "XDG_STATE_HOME"}
+// locationVariables are the variables that determine which Askback a command uses. Codex
+// passes only listed variables to a server.
+var locationVariables = []string{"ASKBACK_CONFIG", "ASKBACK_DB", TokenVariable, "ASKBACK_URL", "XDG_STATE_HOME"}
 
-// inline is a list in one line of TOML.
-func inline(list []string) string {
+// tomlArray returns a TOML array on one line.
+func tomlArray(list []string) string {
 	return "[" + strings.ReplaceAll(strings.Trim(compact(list), "[]"), ",", ", ") + "]"
 }
 
-func codex(_ Scope, w Wish) ([]File, error) {
+func codex(_ Scope, o Options) ([]File, error) {
 	lines := []string{"[mcp_servers.askback]"}
-	if w.URL == "" {
-		lines = append(lines, "command = "+compact(w.Command), `args = ["mcp"]`, "env_vars = "+inline(placeVariables))
+	if o.URL == "" {
+		lines = append(lines, "command = "+compact(o.Command), `args = ["mcp"]`, "env_vars = "+tomlArray(locationVariables))
 	} else {
-		lines = append(lines, "url = "+compact(w.URL+"/mcp"), "bearer_token_env_var = "+compact(TokenVariable))
+		lines = append(lines, "url = "+compact(o.URL+"/mcp"), "bearer_token_env_var = "+compact(TokenVariable))
 	}
-	lines = append(lines, fmt.Sprintf("tool_timeout_sec = %d", day))
+	lines = append(lines, fmt.Sprintf("tool_timeout_sec = %d", maxWait))
 	return []File{{Path: ".codex/config.toml", paste: strings.Join(lines, "\n") + "\n", write: editTOML}}, nil
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// around is how many lines are shown before and after a change.
-const around = 3
+// contextLines is how many unchanged lines a diff shows before and after a change.
+const contextLines = 3
 
-// Diff shows how a file changes, as a unified diff; "" when it does not. Nil
-// stands for no file.
+// Diff returns the change of a file as a unified diff, or "" if it does not change. Nil means
+// that the file does not exist.
 func Diff(path string, before, after []byte) string {
 	if string(before) == string(after) {
 		return ""
@@ -17,28 +17,28 @@ func Diff(path string, before, after []byte) string {
 	a, b := lines(before), lines(after)
 	ops := compare(a, b)
 	var out strings.Builder
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n", named(path, before), named(path, after))
+	fmt.Fprintf(&out, "--- %s\n+++ %s\n", diffName(path, before), diffName(path, after))
 	for i := 0; i < len(ops); {
 		if ops[i].mark == ' ' {
 			i++
 			continue
 		}
-		from := max(0, i-around)
+		from := max(0, i-contextLines)
 		to := i
-		for quiet := 0; to < len(ops) && quiet <= 2*around; to++ {
-			quiet++
+		for unchanged := 0; to < len(ops) && unchanged <= 2*contextLines; to++ {
+			unchanged++
 			if ops[to].mark != ' ' {
-				quiet, i = 0, to+1
+				unchanged, i = 0, to+1
 			}
 		}
-		to = min(len(ops), i+around)
+		to = min(len(ops), i+contextLines)
 		hunk(&out, ops, from, to)
 		i = to
 	}
 	return out.String()
 }
 
-func named(path string, content []byte) string {
+func diffName(path string, content []byte) string {
 	if content == nil {
 		return "/dev/null"
 	}
@@ -52,22 +52,22 @@ func lines(b []byte) []string {
 	return strings.SplitAfter(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
-// op is a line that stays, goes or comes.
+// op is a line with its mark in a diff: space, minus or plus.
 type op struct {
 	mark byte
 	line string
 }
 
-// compare finds a shortest way from a to b, by the longest common subsequence
-// of what is between equal beginnings and ends. Files here are short.
+// compare returns a shortest edit script from a to b. It uses the longest common subsequence
+// of the lines that differ, which is fast enough for short files.
 func compare(a, b []string) (ops []op) {
 	head := 0
-	for head < len(a) && head < len(b) && clean(a[head]) == clean(b[head]) {
+	for head < len(a) && head < len(b) && trimEnd(a[head]) == trimEnd(b[head]) {
 		ops = append(ops, op{' ', a[head]})
 		head++
 	}
 	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && clean(a[len(a)-1-tail]) == clean(b[len(b)-1-tail]) {
+	for tail < len(a)-head && tail < len(b)-head && trimEnd(a[len(a)-1-tail]) == trimEnd(b[len(b)-1-tail]) {
 		tail++
 	}
 	ops = append(ops, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
@@ -77,18 +77,18 @@ func compare(a, b []string) (ops []op) {
 	return ops
 }
 
-// clean is a line without its end: the last one may have none.
-func clean(line string) string { return strings.TrimSuffix(line, "\n") }
+// trimEnd removes the newline of a line. The last line may have none.
+func trimEnd(line string) string { return strings.TrimSuffix(line, "\n") }
 
 func middle(a, b []string) (ops []op) {
-	common := make([][]int, len(a)+1) // length of the rest that both have
+	common := make([][]int, len(a)+1) // length of the longest common subsequence of a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			common[i][j] = max(common[i+1][j], common[i][j+1])
-			if clean(a[i]) == clean(b[j]) {
+			if trimEnd(a[i]) == trimEnd(b[j]) {
 				common[i][j] = common[i+1][j+1] + 1
 			}
 		}
@@ -96,7 +96,7 @@ func middle(a, b []string) (ops []op) {
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
-		case i < len(a) && j < len(b) && clean(a[i]) == clean(b[j]):
+		case i < len(a) && j < len(b) && trimEnd(a[i]) == trimEnd(b[j]):
 			ops = append(ops, op{' ', a[i]})
 			i, j = i+1, j+1
 		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
@@ -110,7 +110,7 @@ func middle(a, b []string) (ops []op) {
 	return ops
 }
 
-// hunk writes ops from..to with the numbers of their lines.
+// hunk writes ops[from:to] with their line numbers.
 func hunk(out *strings.Builder, ops []op, from, to int) {
 	count := func(ops []op, not byte) (n int) {
 		for _, o := range ops {
@@ -130,6 +130,6 @@ func hunk(out *strings.Builder, ops []op, from, to int) {
 	}
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", oldAt, oldN, newAt, newN)
 	for _, o := range ops[from:to] {
-		fmt.Fprintf(out, "%c%s\n", o.mark, clean(o.line))
+		fmt.Fprintf(out, "%c%s\n", o.mark, trimEnd(o.line))
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// What docs/agents.md tells to paste is what askback init writes.
-func TestTheManualShowsWhatIsWritten(t *testing.T) {
-	const manual = "../../docs/agents.md"
-	raw, err := os.ReadFile(manual)
+// docs/agents.md shows what askback init writes.
+func TestDocsShowWrittenFiles(t *testing.T) {
+	const doc = "../../docs/agents.md"
+	raw, err := os.ReadFile(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestTheManualShowsWhatIsWritten(t *testing.T) {
 		m := mark.FindStringSubmatch(block)
 		client, scope, where, file := m[2], agentconfig.Scope(m[3]), m[4], m[5]
 		shown[client+" "+where] = true
-		return m[1] + pasted(t, client, scope, where, file) + m[6]
+		return m[1] + newFile(t, client, scope, where, file) + m[6]
 	})
 	for _, client := range agentconfig.Clients() {
 		for _, where := range []string{"local", "server"} {
@@ -34,20 +34,20 @@ func TestTheManualShowsWhatIsWritten(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(doc, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if want != string(raw) {
-		t.Error("docs/agents.md is not what askback init writes; go test ./internal/agentconfig -run Manual -update")
+		t.Error("docs/agents.md differs from what askback init writes; run go test ./internal/agentconfig -run Docs -update")
 	}
 }
 
-// pasted is a new file as askback init writes it.
-func pasted(t *testing.T, client string, scope agentconfig.Scope, where, file string) string {
+// newFile returns a new file that askback init writes, as a block of Markdown.
+func newFile(t *testing.T, client string, scope agentconfig.Scope, where, file string) string {
 	t.Helper()
-	w := agentconfig.Wish{}
+	w := agentconfig.Options{}
 	if where == "server" {
 		w.URL = "https://ask.example.com"
 	}
@@ -64,6 +64,6 @@ func pasted(t *testing.T, client string, scope agentconfig.Scope, where, file st
 			return fmt.Sprintf("\n```%s\n%s\n```\n\n", strings.TrimPrefix(path.Ext(file), "."), strings.TrimSpace(string(content)))
 		}
 	}
-	t.Fatalf("%s %s writes no %s", client, scope, file)
+	t.Fatalf("%s, %s: no file %s", client, scope, file)
 	return ""
 }

@@ -8,21 +8,19 @@ import (
 	"strings"
 )
 
-// edit is one thing that should stand in a JSON file: a member of an object, or
-// an element of a list.
+// edit sets a member of an object in a JSON file, or adds an element to a list.
 type edit struct {
-	path   []string
-	value  string // compact JSON
-	list   bool   // path is a list that has value as an element
-	within string // elements are groups that have a list of this name: ours is in there
-	ours   func(bare string) bool
-	// among says that path is a member of an object that may be there. If it is
-	// not, nothing is written.
-	among bool
+	path  []string
+	value string                    // compact JSON
+	list  bool                      // path is a list, and value one of its elements
+	group string                    // elements are objects with a list of this name, which has the entries of Askback
+	isOwn func(compact string) bool // reports whether Askback wrote an entry
+	// onlyIfParent limits the edit to files that have the object of the member.
+	onlyIfParent bool
 }
 
-// editJSON makes all edits in a text, each by changing only its own place. The
-// result is read again before anybody gets it.
+// editJSON applies the edits of a file to its content. Each edit changes only its own part.
+// The result must be valid.
 func editJSON(f File, present []byte) ([]byte, error) {
 	src := string(present)
 	if strings.TrimSpace(src) == "" {
@@ -36,7 +34,7 @@ func editJSON(f File, present []byte) ([]byte, error) {
 		}
 	}
 	if _, err := parse(src); err != nil {
-		return nil, fmt.Errorf("after the change it could not be read: %w", err)
+		return nil, fmt.Errorf("the changed file would be invalid: %w", err)
 	}
 	if src == before && present != nil {
 		return present, nil
@@ -44,83 +42,85 @@ func editJSON(f File, present []byte) ([]byte, error) {
 	return []byte(src), nil
 }
 
+// apply returns src with the edit, or without it.
 func (e edit) apply(src string, remove bool) (string, error) {
 	root, err := parse(src)
 	if err != nil {
 		return "", err
 	}
 	if root.kind != '{' {
-		return "", errors.New("this is no JSON object")
+		return "", errors.New("this is not a JSON object")
 	}
 	v, rest := find(root, e.path)
-	if e.among && !e.concerns(src, v, rest, remove) {
+	if e.onlyIfParent && !e.applies(src, v, rest, remove) {
 		return src, nil
 	}
 	switch there := len(rest) == 0; {
-	case !remove && e.stands(src, root):
+	case !remove && e.isApplied(src, root):
 		return src, nil
 	case !remove && !e.list && there:
-		return src[:v.start] + e.over(src, v) + src[v.end:], nil
+		return src[:v.start] + e.replacement(src, v) + src[v.end:], nil
 	}
-	if src, err = e.takeOut(src); err != nil || remove {
+	if src, err = e.removeOwn(src); err != nil || remove {
 		return src, err
 	}
-	return e.putIn(src)
+	return e.insert(src)
 }
 
-// concerns reports whether an edit with among has something to do. What a person
-// wrote under the same name stays.
-func (e edit) concerns(src string, v value, rest []string, remove bool) bool {
+// applies reports whether an edit with onlyIfParent applies. It does not replace another value
+// of the member, which a person wrote.
+func (e edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
-		return bare(src, v) == e.value
+		return compactText(src, v) == e.value
 	}
 	return !remove && len(rest) == 1 && v.kind == '{'
 }
 
-// over is the value for the place of an older one.
-func (e edit) over(src string, v value) string {
-	return spread(src, indented(e.value, indentOf(src, v.start), unitOf(src)))
+// replacement returns the text that replaces v.
+func (e edit) replacement(src string, v value) string {
+	return withNewlines(src, indented(e.value, indentOf(src, v.start), indentUnit(src)))
 }
 
-// stands says whether exactly this is there already, and nothing else of ours.
-func (e edit) stands(src string, root value) bool {
+// isApplied reports whether src has the edit, and no other entries of Askback.
+func (e edit) isApplied(src string, root value) bool {
 	v, rest := find(root, e.path)
 	if len(rest) > 0 {
 		return false
 	}
 	if !e.list {
-		return bare(src, v) == e.value
+		return compactText(src, v) == e.value
 	}
-	exact, mine := 0, 0
+	exact, own := 0, 0
 	for _, el := range v.entries {
-		text := bare(src, el.value)
+		text := compactText(src, el.value)
 		if text == e.value {
 			exact++
 		}
-		mine += e.count(src, el.value, text)
+		own += e.countOwn(src, el.value, text)
 	}
-	return exact == 1 && mine == 1
+	return exact == 1 && own == 1
 }
 
-// count is how many entries of ours an element is or holds.
-func (e edit) count(src string, el value, text string) int {
-	if e.within == "" {
-		if e.ours(text) {
+// countOwn returns how many entries of Askback an element is or contains.
+func (e edit) countOwn(src string, el value, text string) int {
+	if e.group == "" {
+		if e.isOwn(text) {
 			return 1
 		}
 		return 0
 	}
 	n := 0
-	inner, rest := find(el, []string{e.within})
+	inner, rest := find(el, []string{e.group})
 	for _, h := range inner.entries {
-		if len(rest) == 0 && e.ours(bare(src, h.value)) {
+		if len(rest) == 0 && e.isOwn(compactText(src, h.value)) {
 			n++
 		}
 	}
 	return n
 }
 
-// find goes down a path as far as it is there.
+// find returns the value at path. If it does not exist, it returns the deepest existing
+// parent and the rest of the path.
 func find(v value, path []string) (at value, rest []string) {
 	for len(path) > 0 {
 		i, ok := v.get(path[0])
@@ -132,8 +132,8 @@ func find(v value, path []string) (at value, rest []string) {
 	return v, path
 }
 
-// takeOut removes what is ours, and what became empty by it.
-func (e edit) takeOut(src string) (string, error) {
+// removeOwn removes the entries of Askback, and what becomes empty by that.
+func (e edit) removeOwn(src string) (string, error) {
 	for {
 		root, err := parse(src)
 		if err != nil {
@@ -143,32 +143,32 @@ func (e edit) takeOut(src string) (string, error) {
 		if !ok {
 			return src, nil
 		}
-		src = cut(src, where)
+		src = deleteEntry(src, where)
 	}
 }
 
-// place is an entry and what it stands in.
-type place struct {
+// location is an entry and the value that contains it.
+type location struct {
 	in value
 	i  int
 }
 
-// locate finds something of ours: the largest thing that has nothing else.
-func (e edit) locate(src string, root value) (place, bool) {
-	var path []place
+// locate finds the largest part of src that contains only entries of Askback.
+func (e edit) locate(src string, root value) (location, bool) {
+	var path []location
 	v := root
 	for _, name := range e.path {
 		i, ok := v.get(name)
 		if !ok {
-			return place{}, false
+			return location{}, false
 		}
-		path = append(path, place{v, i})
+		path = append(path, location{v, i})
 		v = v.entries[i].value
 	}
 	if e.list {
-		more, ok := e.element(src, v)
+		more, ok := e.locateElement(src, v)
 		if !ok {
-			return place{}, false
+			return location{}, false
 		}
 		path = append(path, more...)
 	}
@@ -178,36 +178,36 @@ func (e edit) locate(src string, root value) (place, bool) {
 	return path[len(path)-1], true
 }
 
-// element finds an element of ours in a list, and inside of it if it is a group.
-func (e edit) element(src string, list value) ([]place, bool) {
+// locateElement finds an entry of Askback in a list, or in a group of the list.
+func (e edit) locateElement(src string, list value) ([]location, bool) {
 	for i, el := range list.entries {
-		if e.within == "" {
-			if e.ours(bare(src, el.value)) {
-				return []place{{list, i}}, true
+		if e.group == "" {
+			if e.isOwn(compactText(src, el.value)) {
+				return []location{{list, i}}, true
 			}
 			continue
 		}
-		at, ok := el.value.get(e.within)
+		at, ok := el.value.get(e.group)
 		if !ok {
 			continue
 		}
 		inner := el.value.entries[at].value
 		for j, h := range inner.entries {
-			if !e.ours(bare(src, h.value)) {
+			if !e.isOwn(compactText(src, h.value)) {
 				continue
 			}
 			if len(inner.entries) == 1 {
-				return []place{{list, i}}, true
+				return []location{{list, i}}, true
 			}
-			return []place{{inner, j}}, true
+			return []location{{inner, j}}, true
 		}
 	}
 	return nil, false
 }
 
-// cut takes an entry out, with its comma and its line. The comma before it goes
-// when nothing follows: strict readers take none there.
-func cut(src string, p place) string {
+// deleteEntry deletes an entry with its comma and its line. For the last entry, it deletes the
+// comma before it, which strict parsers reject there.
+func deleteEntry(src string, p location) string {
 	e := p.in.entries[p.i]
 	from, to := e.start, e.value.end
 	if e.comma > 0 {
@@ -234,13 +234,13 @@ func cut(src string, p place) string {
 		out = out[:c] + rest
 	}
 	if len(p.in.entries) == 1 {
-		out = closeUp(out, p.in.start)
+		out = joinBrackets(out, p.in.start)
 	}
 	return out
 }
 
-// closeUp joins the brackets of what became empty.
-func closeUp(src string, open int) string {
+// joinBrackets removes the space between the brackets of an empty value.
+func joinBrackets(src string, open int) string {
 	inside := strings.TrimLeft(src[open+1:], " \t\r\n")
 	if inside != "" && (inside[0] == '}' || inside[0] == ']') {
 		return src[:open+1] + inside
@@ -248,8 +248,8 @@ func closeUp(src string, open int) string {
 	return src
 }
 
-// putIn adds the value at the end of what it belongs to.
-func (e edit) putIn(src string) (string, error) {
+// insert adds the value at the end of its parent.
+func (e edit) insert(src string) (string, error) {
 	root, err := parse(src)
 	if err != nil {
 		return "", err
@@ -269,42 +269,42 @@ func (e edit) putIn(src string) (string, error) {
 		text = compact(rest[0]) + ":" + text
 	}
 	if v.kind != want {
-		return "", fmt.Errorf("%s is something else than it should be", strings.Join(e.path[:len(e.path)-len(rest)], "."))
+		return "", fmt.Errorf("%s has an unexpected type", strings.Join(e.path[:len(e.path)-len(rest)], "."))
 	}
-	return add(src, v, text), nil
+	return appendEntry(src, v, text), nil
 }
 
-// add writes an entry behind the last one of v, indented like its neighbours.
-func add(src string, v value, text string) string {
-	newline := spread(src, "\n")
+// appendEntry adds an entry at the end of v, indented like the others.
+func appendEntry(src string, v value, text string) string {
+	newline := withNewlines(src, "\n")
 	outer := indentOf(src, v.start)
-	unit := unitOf(src)
+	unit := indentUnit(src)
 	inner := outer + unit
 	if n := len(v.entries); n > 0 && strings.TrimSpace(src[strings.LastIndexByte(src[:v.entries[n-1].start], '\n')+1:v.entries[n-1].start]) == "" {
 		inner = indentOf(src, v.entries[n-1].start)
 	}
-	text = spread(src, indented(text, inner, unit))
+	text = withNewlines(src, indented(text, inner, unit))
 	body := strings.TrimRight(src[:v.end-1], " \t\r\n")
 	tail := src[v.end-1:]
 	if n := len(v.entries); n > 0 {
 		if last := v.entries[n-1]; last.comma == 0 {
 			body = body[:last.value.end] + "," + body[last.value.end:]
 		} else {
-			text += "," // as whoever wrote this does
+			text += "," // like the other entries
 		}
 	}
 	return body + newline + inner + text + newline + outer + tail
 }
 
-// spread writes the ends of lines as the file has them.
-func spread(src, text string) string {
+// withNewlines returns text with the line ends of src.
+func withNewlines(src, text string) string {
 	if strings.Contains(src, "\r\n") {
 		return strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	return text
 }
 
-// indented spreads compact JSON over lines: a member with its name, or a value.
+// indented formats compact JSON on several lines. It may be a member with its name.
 func indented(text, prefix, unit string) string {
 	name := ""
 	if i := strings.Index(text, `":`); text[0] == '"' && i > 0 {
@@ -317,14 +317,14 @@ func indented(text, prefix, unit string) string {
 	return name + b.String()
 }
 
-// indentOf is the white space at the beginning of the line of a place.
+// indentOf returns the indentation of the line at a position.
 func indentOf(src string, at int) string {
 	line := src[strings.LastIndexByte(src[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// unitOf is the white space of the first line that has any.
-func unitOf(src string) string {
+// indentUnit returns the indentation of the first indented entry, or two spaces.
+func indentUnit(src string) string {
 	for line := range strings.Lines(src) {
 		if in := indentOf(line, 0); in != "" && strings.TrimSpace(line) != "" && strings.TrimSpace(line)[0] == '"' {
 			return in

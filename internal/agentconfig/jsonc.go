@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// value is a JSON value and where it stands in a text that may have comments
-// and commas after the last entry, as several clients allow.
+// value is a JSON value and its position in a text. Like several clients, this package allows
+// comments and a comma after the last entry.
 type value struct {
-	kind       byte // { [ " or 0 for the rest
-	start, end int  // of its text
+	kind       byte // one of { [ " or 0 for other values
+	start, end int  // byte offsets
 	entries    []entry
 }
 
-// entry is a member of an object, or an element of an array, which has no name.
+// entry is a member of an object, or an element of an array. An element has no name.
 type entry struct {
 	name  string
 	start int // of the name, or of the element
 	value value
-	comma int // where the comma behind it stands; 0 is nowhere
+	comma int // the offset of the comma after it, or 0
 }
 
-// get returns the member of a name.
+// get returns the index of the member with a name.
 func (v value) get(name string) (i int, ok bool) {
 	for i, e := range v.entries {
 		if v.kind == '{' && e.name == name {
@@ -32,29 +32,29 @@ func (v value) get(name string) (i int, ok bool) {
 	return 0, false
 }
 
-// maxDepth is far more than any configuration has.
+// maxDepth is the maximum nesting, far above that of any configuration.
 const maxDepth = 200
 
 // scanner reads JSON with comments.
 type scanner struct {
 	src string
 	at  int
-	err error // the first thing that was wrong; then at is the end
+	err error // the first error; at is then the end
 }
 
-// parse reads a whole text. It takes every text that some client takes, and
-// refuses what two readers could read differently: a name that is repeated.
+// parse parses a text. It accepts what at least one client accepts, but rejects repeated names,
+// which programs read differently.
 func parse(src string) (value, error) {
 	s := &scanner{src: src, at: len(src) - len(strings.TrimPrefix(src, "\ufeff"))}
 	v := s.value(0)
 	s.skip()
 	if s.at < len(src) {
-		s.fail("something stands behind the end")
+		s.fail("unexpected text after the end")
 	}
 	return v, s.err
 }
 
-// fail notes what is wrong and goes to the end, where nothing more is read.
+// fail records the first error and moves to the end, so that parsing stops.
 func (s *scanner) fail(why string) {
 	if s.err == nil {
 		line := 1 + strings.Count(s.src[:min(s.at, len(s.src))], "\n")
@@ -71,7 +71,7 @@ func (s *scanner) peek() byte {
 	return s.src[s.at]
 }
 
-// skip goes over white space and comments.
+// skip skips white space and comments.
 func (s *scanner) skip() {
 	for s.at < len(s.src) {
 		rest := s.src[s.at:]
@@ -87,7 +87,7 @@ func (s *scanner) skip() {
 		case strings.HasPrefix(rest, "/*"):
 			end := strings.Index(rest[2:], "*/")
 			if end < 0 {
-				s.fail("a comment does not end")
+				s.fail("a comment is not closed")
 				return
 			}
 			s.at += end + 4
@@ -115,7 +115,7 @@ func (s *scanner) value(depth int) value {
 		s.at++
 	}
 	if !json.Valid([]byte(s.src[start:s.at])) {
-		s.fail("this is no JSON value")
+		s.fail("this is not a JSON value")
 	}
 	return value{start: start, end: s.at}
 }
@@ -123,7 +123,7 @@ func (s *scanner) value(depth int) value {
 func (s *scanner) entries(open byte, depth int) value {
 	v := value{kind: open, start: s.at}
 	s.at++
-	for s.err == nil && s.peek() != open+2 { // } and ] stand two behind { and [
+	for s.err == nil && s.peek() != open+2 { // in ASCII, } and ] are two after { and [
 		if n := len(v.entries); n > 0 && v.entries[n-1].comma == 0 {
 			s.fail("a comma is missing")
 		}
@@ -169,20 +169,20 @@ func (s *scanner) text() string {
 	}
 	if s.at >= len(s.src) {
 		s.at = start
-		s.fail("a string does not end")
+		s.fail("a string is not closed")
 		return ""
 	}
 	s.at++
 	var out string
 	if err := json.Unmarshal([]byte(s.src[start:s.at]), &out); err != nil {
 		s.at = start
-		s.fail("this is no JSON string")
+		s.fail("this is not a JSON string")
 	}
 	return out
 }
 
-// bare is a value without white space and comments, to compare with.
-func bare(src string, v value) string {
+// compactText returns a value without white space and comments, to compare it.
+func compactText(src string, v value) string {
 	if v.kind != '{' && v.kind != '[' {
 		return src[v.start:v.end]
 	}
@@ -195,7 +195,7 @@ func bare(src string, v value) string {
 		if v.kind == '{' {
 			b.WriteString(compact(e.name) + ":")
 		}
-		b.WriteString(bare(src, e.value))
+		b.WriteString(compactText(src, e.value))
 	}
 	b.WriteByte(v.kind + 2)
 	return b.String()

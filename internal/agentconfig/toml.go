@@ -6,37 +6,37 @@ import (
 	"strings"
 )
 
-// Between these two lines everything is ours.
+// The lines around the block of Askback. They are stable: later versions must find the block.
 const (
 	tomlBegin = "# askback: begin. Written by askback init; taken out by its --remove."
 	tomlEnd   = "# askback: end."
 )
 
-// taken matches our server in a file, however it is written there: as a table,
-// or by a key of a table that is written otherwise.
-var taken = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\s*["']?askback\b|["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)|["']?askback["']?\s*[.=])`)
+// handWritten matches an MCP server askback outside of the block, written as a table or as a
+// key of another table.
+var handWritten = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\s*["']?askback\b|["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)|["']?askback["']?\s*[.=])`)
 
-// editTOML puts our lines at the end of a file, where a table can always begin,
-// between two marks. There is no need to understand the rest.
+// editTOML puts the block of Askback at the end of a file, where a table can always begin. It
+// does not parse the rest.
 func editTOML(f File, present []byte) ([]byte, error) {
 	text := string(present)
-	newline := spread(text, "\n")
+	newline := withNewlines(text, "\n")
 	if _, block, marked := strings.Cut(text, tomlBegin); marked && !strings.HasPrefix(block, "\r") {
-		newline = "\n" // as the block has it, whatever else the file has
+		newline = "\n" // the line ends of the block
 	}
-	before, after, err := cutMarked(text, newline)
+	before, after, err := cutBlock(text, newline)
 	if err != nil {
 		return nil, err
 	}
-	if taken.MatchString(before + after) {
+	if handWritten.MatchString(before + after) {
 		if f.remove {
-			return nil, errors.New("an MCP server askback stands there that was written by hand")
+			return nil, errors.New("the MCP server askback was written by hand")
 		}
-		return nil, errors.New("an MCP server askback, or the table it belongs to, stands there already, written by hand")
+		return nil, errors.New("the MCP server askback, or the table it belongs to, is already there and was written by hand")
 	}
 	if f.remove {
 		if after == "" && strings.HasSuffix(before, newline+newline) {
-			before = strings.TrimSuffix(before, newline) // the empty line that we put there
+			before = strings.TrimSuffix(before, newline) // the empty line before the block
 		}
 		return []byte(before + after), nil
 	}
@@ -53,8 +53,8 @@ func editTOML(f File, present []byte) ([]byte, error) {
 	return []byte(before + block), nil
 }
 
-// cutMarked takes out what is between the marks, and the marks.
-func cutMarked(text, newline string) (before, after string, err error) {
+// cutBlock returns the text before and after the block of Askback.
+func cutBlock(text, newline string) (before, after string, err error) {
 	begin, end := strings.Count(text, tomlBegin), strings.Count(text, tomlEnd)
 	if begin == 0 && end == 0 {
 		return text, "", nil
@@ -62,7 +62,7 @@ func cutMarked(text, newline string) (before, after string, err error) {
 	before, rest, _ := strings.Cut(text, tomlBegin)
 	_, after, found := strings.Cut(rest, tomlEnd)
 	if begin != 1 || end != 1 || !found {
-		return "", "", errors.New("the marks of askback are broken")
+		return "", "", errors.New("the marker lines of askback are damaged")
 	}
 	return before, strings.TrimPrefix(after, newline), nil
 }

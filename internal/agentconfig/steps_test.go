@@ -6,12 +6,12 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// No client works after a file was written alone.
-func TestEachClientHasSomethingLeftToDo(t *testing.T) {
+// Every client needs more than its files.
+func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range agentconfig.Clients() {
 		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {
-			if len(agentconfig.Next(client, scope, agentconfig.Wish{})) == 0 {
-				t.Errorf("%s, %s: nothing is said", client, scope)
+			if len(agentconfig.NextSteps(client, scope, agentconfig.Options{})) == 0 {
+				t.Errorf("%s, %s: no steps", client, scope)
 			}
 		}
 	}

@@ -16,31 +16,30 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files with what happens now")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Each file in testdata is one file of a client: whose it is and how Askback is
-// reached, what stood there, what stands there then, and the diff that a person
-// is shown (F9).
+// Each archive in testdata is a file of a client: client, scope, path and options, the content
+// before and after, and the diff that a person sees (F9).
 func TestFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err, paths)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { check(t, path) })
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { checkArchive(t, path) })
 	}
 }
 
-func check(t *testing.T, path string) {
+func checkArchive(t *testing.T, path string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := read(t, archive)
+	c := newCase(t, archive)
 	after, err := c.file(t, false).Edit(c.before)
 	if err != nil {
-		refused(t, archive, path, err)
+		checkEditError(t, archive, path, err)
 		return
 	}
 	diff := agentconfig.Diff(c.path, c.before, after)
@@ -54,35 +53,35 @@ func check(t *testing.T, path string) {
 	}
 	same(t, "after", c.golden("after"), string(after))
 	same(t, "diff", c.golden("diff"), diff)
-	c.again(t, after)
-	c.back(t, after)
+	c.checkSecondEdit(t, after)
+	c.checkRemoval(t, after)
 }
 
-// kase is one golden file, read.
-type kase struct {
-	client string
-	scope  agentconfig.Scope
-	path   string
-	wish   agentconfig.Wish
-	before []byte
-	files  map[string]string
+// testCase is the content of an archive.
+type testCase struct {
+	client  string
+	scope   agentconfig.Scope
+	path    string
+	options agentconfig.Options
+	before  []byte
+	files   map[string]string
 }
 
-func read(t *testing.T, archive *txtar.Archive) kase {
+func newCase(t *testing.T, archive *txtar.Archive) testCase {
 	t.Helper()
 	words := strings.Fields(string(archive.Comment))
-	c := kase{client: words[0], scope: agentconfig.Scope(words[1]), path: words[2], files: map[string]string{}}
+	c := testCase{client: words[0], scope: agentconfig.Scope(words[1]), path: words[2], files: map[string]string{}}
 	for _, word := range words[3:] {
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
 		case "url":
-			c.wish.URL = value
+			c.options.URL = value
 		case "hooks":
-			c.wish.HookURL = value
+			c.options.HookURL = value
 		case "command":
-			c.wish.Command = value
+			c.options.Command = value
 		default:
-			t.Fatalf("nobody knows what %q means", word)
+			t.Fatalf("unknown option %q", word)
 		}
 	}
 	for _, f := range archive.Files {
@@ -94,39 +93,39 @@ func read(t *testing.T, archive *txtar.Archive) kase {
 	return c
 }
 
-func (c kase) golden(name string) string { return c.files[name] }
+func (c testCase) golden(name string) string { return c.files[name] }
 
-func (c kase) file(t *testing.T, remove bool) agentconfig.File {
+func (c testCase) file(t *testing.T, remove bool) agentconfig.File {
 	t.Helper()
-	w := c.wish
-	w.Remove = remove
-	files, err := agentconfig.Files(c.client, c.scope, w)
+	o := c.options
+	o.Remove = remove
+	files, err := agentconfig.Files(c.client, c.scope, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(files, func(f agentconfig.File) bool { return f.Path == c.path })
 	if i < 0 {
-		t.Fatalf("%s is none of %v", c.path, files)
+		t.Fatalf("%s is not in %v", c.path, files)
 	}
 	return files[i]
 }
 
-// again: the second time changes nothing.
-func (c kase) again(t *testing.T, after []byte) {
+// checkSecondEdit checks that a second edit changes nothing.
+func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	t.Helper()
 	twice, err := c.file(t, false).Edit(after)
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "the second time", string(after), string(twice))
+	same(t, "second edit", string(after), string(twice))
 	if agentconfig.Diff(c.path, after, twice) != "" {
-		t.Error("the second time shows a diff")
+		t.Error("the second edit has a diff")
 	}
 }
 
-// back: taken out, what stood there before stands there again. Where it does
-// not, to the byte, the golden file says how.
-func (c kase) back(t *testing.T, after []byte) {
+// checkRemoval checks that removing Askback restores the content before, or results in the
+// golden file "removed".
+func (c testCase) checkRemoval(t *testing.T, after []byte) {
 	t.Helper()
 	out, err := c.file(t, true).Edit(after)
 	if err != nil {
@@ -137,7 +136,7 @@ func (c kase) back(t *testing.T, after []byte) {
 		want = string(c.before)
 	}
 	if c.before == nil && strings.HasSuffix(c.path, ".json") {
-		want = "{}\n" // who made the file is not known by then
+		want = "{}\n" // it is not known whether init created the file
 	}
 	same(t, "removed", want, string(out))
 	twice, err := c.file(t, true).Edit(out)
@@ -147,23 +146,23 @@ func (c kase) back(t *testing.T, after []byte) {
 	same(t, "removed twice", string(out), string(twice))
 }
 
-func refused(t *testing.T, archive *txtar.Archive, path string, err error) {
+func checkEditError(t *testing.T, archive *txtar.Archive, path string, err error) {
 	t.Helper()
-	r, ok := errors.AsType[*agentconfig.Refused](err)
+	r, ok := errors.AsType[*agentconfig.EditError](err)
 	if !ok {
 		t.Fatal(err)
 	}
 	text := r.Error() + "\n" + r.Paste
 	if *update {
-		set(archive, "refused", text)
+		set(archive, "error", text)
 		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	for _, f := range archive.Files {
-		if f.Name == "refused" {
-			same(t, "refused", string(f.Data), text)
+		if f.Name == "error" {
+			same(t, "error", string(f.Data), text)
 			return
 		}
 	}
@@ -187,15 +186,15 @@ func same(t *testing.T, what, want, got string) {
 	}
 }
 
-// all returns every file of every client, for every way to reach Askback.
-func all(t testing.TB) (out []agentconfig.File) {
+// allFiles returns every file of every client, with and without a server.
+func allFiles(t testing.TB) (out []agentconfig.File) {
 	t.Helper()
 	for _, client := range agentconfig.Clients() {
 		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {
-			for _, w := range []agentconfig.Wish{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
-				files, err := agentconfig.Files(client, scope, w)
+			for _, o := range []agentconfig.Options{{}, {URL: "https://ask.example.com/", HookURL: "https://ask.example.com/hooks/claude-code"}} {
+				files, err := agentconfig.Files(client, scope, o)
 				if client == "vscode" && scope == agentconfig.User {
-					if !errors.Is(err, agentconfig.ErrUnknown) {
+					if !errors.Is(err, agentconfig.ErrUnsupported) {
 						t.Errorf("got %v, want ErrUnknown", err)
 					}
 					continue
@@ -210,10 +209,9 @@ func all(t testing.TB) (out []agentconfig.File) {
 	return out
 }
 
-// A file that was not there is strict JSON, and no secret is in it: only the
-// name of the variable that has it.
+// A new file is strict JSON.
 func TestNewFilesAreStrictJSON(t *testing.T) {
-	for _, f := range all(t) {
+	for _, f := range allFiles(t) {
 		after, err := f.Edit(nil)
 		if err != nil || len(after) == 0 {
 			t.Errorf("%s: %q, %v", f.Path, after, err)
@@ -222,15 +220,15 @@ func TestNewFilesAreStrictJSON(t *testing.T) {
 			t.Errorf("%s: %s", f.Path, after)
 		}
 		if filepath.IsAbs(f.Path) || strings.Contains(f.Path, "..") {
-			t.Errorf("%s is no path in a folder", f.Path)
+			t.Errorf("%s is not a path inside a folder", f.Path)
 		}
 	}
 }
 
-// Nothing to take out is no file to write.
-func TestRemoveMakesNoFile(t *testing.T) {
+// Removing Askback from a file that does not exist does not create it.
+func TestRemoveCreatesNoFile(t *testing.T) {
 	for _, client := range agentconfig.Clients() {
-		files, err := agentconfig.Files(client, agentconfig.Project, agentconfig.Wish{Remove: true})
+		files, err := agentconfig.Files(client, agentconfig.Project, agentconfig.Options{Remove: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,18 +240,17 @@ func TestRemoveMakesNoFile(t *testing.T) {
 	}
 }
 
-// Whoever changes how Askback is reached has it there once, and taking it out
-// takes out what another version wrote.
-func TestAnotherWayReplacesTheFirst(t *testing.T) {
-	local, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{Command: "/opt/my tools/askback"})
+// A second init with other options replaces the entries of the first.
+func TestOtherOptionsReplaceEntries(t *testing.T) {
+	local, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Options{Command: "/opt/my tools/askback"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	remote, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
+	remote, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Options{URL: "https://x.example", HookURL: "https://x.example/hooks/claude-code"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	remove, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Wish{Remove: true})
+	remove, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Options{Remove: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,22 +270,21 @@ func TestAnotherWayReplacesTheFirst(t *testing.T) {
 	}
 }
 
-// Clients that nobody knows, and scopes.
-func TestUnknownClients(t *testing.T) {
+func TestUnknownClientOrScopeIsRejected(t *testing.T) {
 	for client, scope := range map[string]agentconfig.Scope{"emacs": agentconfig.User, "claude-code": "world"} {
-		if files, err := agentconfig.Files(client, scope, agentconfig.Wish{}); !errors.Is(err, agentconfig.ErrUnknown) {
+		if files, err := agentconfig.Files(client, scope, agentconfig.Options{}); !errors.Is(err, agentconfig.ErrUnsupported) {
 			t.Errorf("%s: got %v, %v", client, files, err)
 		}
 	}
 }
 
-// Whatever stands in a file, it is refused, or all of it is still there: taking
-// ours out gives the same JSON again (T5).
+// Every text is either rejected or edited. The result of a valid text is valid, and a second
+// edit does not change it (T5).
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}", `{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[", `{"servers":[]}`, "[mcp_servers]\nx = 1"} {
 		f.Add(s)
 	}
-	files := all(f)
+	files := allFiles(f)
 	f.Fuzz(func(t *testing.T, before string) {
 		for _, file := range files {
 			after, err := file.Edit([]byte(before))

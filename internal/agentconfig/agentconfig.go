@@ -1,0 +1,101 @@
+// Package agentconfig adds Askback to the configuration of other programs, and removes it.
+//
+// It does not access files: it computes the new content from the present one. The rest of a
+// file stays the same to the byte, including comments. If a file cannot be parsed reliably,
+// it is not changed, and the error has the text to paste. No secrets are written:
+// configurations name the environment variable with the token.
+package agentconfig
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// TokenVariable is the environment variable with the token of the agent.
+const TokenVariable = "ASKBACK_TOKEN"
+
+// A Scope is the owner of a configuration.
+type Scope string
+
+// The scopes: the files of a project, or those in the home folder of the user.
+const (
+	Project Scope = "project"
+	User    Scope = "user"
+)
+
+// Options describes how a program reaches Askback.
+type Options struct {
+	Command string // the executable; "" means askback
+	URL     string // the base URL of a server; "" means to run Command
+	HookURL string // the URL of Claude Code's hooks; "" means to run Command
+	Remove  bool   // remove Askback instead
+}
+
+// A File is a file to change.
+type File struct {
+	Path string // relative to the folder of the project or of the user, with slashes
+
+	edits  []edit
+	paste  string // the text to paste if the file cannot be changed
+	remove bool
+	write  func(f File, present []byte) ([]byte, error)
+}
+
+// ErrUnsupported is the error for an unknown client, or a scope that it does not have.
+var ErrUnsupported = errors.New("this cannot be set up with a file")
+
+// clients has a function for each client that returns its files.
+var clients = map[string]func(Scope, Options) ([]File, error){
+	"claude-code": claudeCode,
+	"codex":       codex,
+	"cursor":      cursor,
+	"gemini":      gemini,
+	"opencode":    opencode,
+	"vscode":      vscode,
+}
+
+// Clients returns the names of the clients, sorted.
+func Clients() []string { return slices.Sorted(maps.Keys(clients)) }
+
+// Files returns the files that set up a client. The error is [ErrUnsupported].
+func Files(client string, scope Scope, o Options) ([]File, error) {
+	filesOf, ok := clients[client]
+	if !ok {
+		return nil, fmt.Errorf("%w: unknown client; the clients are %s", ErrUnsupported, strings.Join(Clients(), ", "))
+	}
+	if o.Command == "" {
+		o.Command = "askback"
+	}
+	o.URL = strings.TrimSuffix(o.URL, "/")
+	files, err := filesOf(scope, o)
+	for i := range files {
+		files[i].remove = o.Remove
+	}
+	return files, err
+}
+
+// Edit returns the new content of a file for its present content. In both, nil means that
+// the file does not exist. If nothing has to change, it returns present. The error is an
+// *[EditError].
+func (f File) Edit(present []byte) ([]byte, error) {
+	if present == nil && f.remove {
+		return nil, nil
+	}
+	after, err := f.write(f, present)
+	if err != nil {
+		return nil, &EditError{Path: f.Path, Reason: err.Error(), Paste: f.paste}
+	}
+	return after, nil
+}
+
+// EditError is the error for a file that cannot be changed reliably.
+type EditError struct {
+	Path, Reason string
+	Paste        string // the text to paste instead
+}
+
+// Error returns the path and the reason.
+func (e *EditError) Error() string { return e.Path + ": " + e.Reason }
