@@ -4,8 +4,8 @@ package terminal
 
 import "errors"
 
-// single is not known here: the terminal gives whole lines.
-func single(int) error { return errors.ErrUnsupported }
+// setCbreak is not supported on this system: the terminal delivers whole lines.
+func setCbreak(int) error { return errors.ErrUnsupported }
 
-// foreground is not known here.
+// foreground returns true: it cannot be found out on this system.
 func foreground(int) bool { return true }

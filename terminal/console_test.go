@@ -14,22 +14,21 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// columns is how many cells the greediest of known terminals takes for a rune: marks and
-// format characters none, what is wide in East Asia and pictures two. It is a second
-// opinion, written from the blocks and not from the code.
-func columns(r rune) int { return int(cells()[r]) }
+// cellWidth returns how many cells a rune takes on the terminal that uses most: none for marks
+// and format characters, two for wide East Asian characters and pictures. It is written from
+// the Unicode blocks, independent of package safetext.
+func cellWidth(r rune) int { return int(cellWidths()[r]) }
 
-// cells are the columns of every rune, worked out once: the tests ask for each of them
-// hundreds of times.
-var cells = sync.OnceValue(func() []uint8 {
+// cellWidths returns the width of every rune, computed once.
+var cellWidths = sync.OnceValue(func() []uint8 {
 	all := make([]uint8, unicode.MaxRune+1)
 	for r := range all {
-		all[r] = cellsOf(rune(r))
+		all[r] = computeCellWidth(rune(r))
 	}
 	return all
 })
 
-func cellsOf(r rune) uint8 {
+func computeCellWidth(r rune) uint8 {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me):
 		return 0
@@ -38,7 +37,7 @@ func cellsOf(r rune) uint8 {
 	case r >= 0x1100 && r <= 0x115F, r == 0x2329, r == 0x232A, r >= 0x2E80 && r <= 0x303E, r >= 0x3041 && r <= 0x33FF, r >= 0x3400 && r <= 0x4DBF, r >= 0x4E00 && r <= 0xA4CF, r >= 0xA960 && r <= 0xA97C,
 		r >= 0xAC00 && r <= 0xD7A3, r >= 0xF900 && r <= 0xFAFF, r >= 0xFE10 && r <= 0xFE19, r >= 0xFE30 && r <= 0xFE6F, r >= 0xFF01 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
 		return 2
-	case unicode.Is(unicode.Cn, r): // a newer terminal may know it
+	case unicode.Is(unicode.Cn, r): // wide in a newer version of Unicode, perhaps
 		return 2
 	case r >= 0x17000 && r <= 0x18CFF, r >= 0x1B000 && r <= 0x1B2FF, r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF, r >= 0x20000 && r <= 0x3FFFD:
 		return 2
@@ -46,17 +45,17 @@ func cellsOf(r rune) uint8 {
 	return 1
 }
 
-// halfOf stands in the second cell of a wide rune.
-const halfOf = '\U0010FFFD'
+// wideFiller is in the second cell of a wide rune.
+const wideFiller = '\U0010FFFD'
 
-// A console is a terminal that has seen everything that was drawn.
+// A console is a terminal with all that was drawn.
 type console struct {
-	vt     vt10x.Terminal
-	grid   [][]rune // or: the rows of a terminal that knows no controls at all
-	rows   int
-	width  int
-	asked  bytes.Buffer // what the terminal would have answered to the program
-	margin int
+	vt      vt10x.Terminal
+	grid    [][]rune // without vt: the rows
+	rows    int
+	width   int
+	replies bytes.Buffer // what the terminal would send to the program
+	margin  int
 }
 
 func newConsole(width int) *console {
@@ -68,30 +67,31 @@ func newConsole(width int) *console {
 
 const title = "bash"
 
-// show draws on a terminal that is exactly as wide as was said. The emulator knows
-// nothing of widths, so it is fed cell by cell.
-func show(drawn string, width int) *console {
+// emulated returns a terminal emulator of the given width after drawn was written to it. The
+// emulator does not support wide runes, so wideFiller takes their second cell.
+func emulated(drawn string, width int) *console {
 	c := newConsole(width)
-	c.rows = strings.Count(drawn, "\n") + 20 // some room for rows that break; more would scroll, and be seen by that
-	c.vt = vt10x.New(vt10x.WithSize(width, c.rows), vt10x.WithWriter(&c.asked))
+	c.rows = strings.Count(drawn, "\n") + 20 // with room for rows that wrap
+	c.vt = vt10x.New(vt10x.WithSize(width, c.rows), vt10x.WithWriter(&c.replies))
 	var fed strings.Builder
 	fed.WriteString("\x1b]0;" + title + "\x07")
 	for _, r := range drawn {
 		switch {
 		case r == '\n':
 			fed.WriteString("\r\n")
-		case r == utf8.RuneError || r < ' ' || columns(r) == 1:
+		case r == utf8.RuneError || r < ' ' || cellWidth(r) == 1:
 			fed.WriteRune(r)
-		case columns(r) == 2:
-			fed.WriteString(string(r) + string(halfOf))
+		case cellWidth(r) == 2:
+			fed.WriteString(string(r) + string(wideFiller))
 		}
 	}
 	io.WriteString(c.vt, fed.String())
 	return c
 }
 
-// typeset is show for a drawing without controls: many times faster, and without looks.
-func typeset(drawn string, width int) *console {
+// laidOut is like emulated, but for text without control sequences. It is much faster, and
+// has no styles.
+func laidOut(drawn string, width int) *console {
 	c := newConsole(width)
 	var row []rune
 	used := 0
@@ -104,7 +104,7 @@ func typeset(drawn string, width int) *console {
 	for _, r := range drawn {
 		wide := 1
 		if r >= 0x300 {
-			wide = columns(r)
+			wide = cellWidth(r)
 		}
 		if r == '\n' || used+wide > width {
 			end()
@@ -119,31 +119,30 @@ func typeset(drawn string, width int) *console {
 }
 
 var (
-	asides   = regexp.MustCompile(` *\([0-9]+ (empty rows|rows, all of them shown|rows, the first [0-9]+ and the last [0-9]+ of them shown|rows are not shown; :show shows them)\)`)
-	warnings = regexp.MustCompile(`(Check this link|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`)
-	number   = regexp.MustCompile(`takes? [0-9]+ rows`)
+	countNotes = regexp.MustCompile(` *\([0-9]+ (empty rows|rows, all shown|rows, the first [0-9]+ and the last [0-9]+ shown|rows are not shown; :show shows them)\)`)
+	warnings   = regexp.MustCompile(`(Check this link|Read to the end): [^.]*\. *|(Two|[0-9]+) names in the arguments [^:]*: *`)
+	rowNumber  = regexp.MustCompile(`takes? [0-9]+ rows`)
 )
 
-// dependent are words of margins that stand there or not, by what the agent wrote.
-var dependent = map[string]bool{"link": true, "name": true}
+// optionalWords are words in the margin that depend on the text of the agent.
+var optionalWords = map[string]bool{"link": true, "name": true}
 
-// ours is what stands outside of the agent's frame: margins with a word, and the rows
-// without a gutter between two of those as one text, with the looks of all cells. Rows that
-// only go on are left out, and so are counts and warnings about links, which depend on the
-// text: no word of the agent is in those.
-func (c *console) ours() []string {
+// askbackText returns the text outside of the agent's part, with its styles: words in the
+// margin, and the rows without a gutter between them joined into one text. Row counts and
+// warnings about links are left out, because they depend on the text of the agent.
+func (c *console) askbackText() []string {
 	var parts, words []string
-	var looks []look
+	var styles []cellStyle
 	end := func() {
 		if len(words) > 0 {
-			text := asides.ReplaceAllString(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "")
+			text := countNotes.ReplaceAllString(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "")
 			text = warnings.ReplaceAllString(text, "")
-			text = number.ReplaceAllString(strings.TrimSpace(text), "takes N rows")
+			text = rowNumber.ReplaceAllString(strings.TrimSpace(text), "takes N rows")
 			if text != "" {
-				parts = append(parts, fmt.Sprint(text, slices.Compact(looks)))
+				parts = append(parts, fmt.Sprint(text, slices.Compact(styles)))
 			}
 		}
-		words, looks = nil, nil
+		words, styles = nil, nil
 	}
 	for y := range c.rows {
 		row, seen := c.row(y)
@@ -153,10 +152,10 @@ func (c *console) ours() []string {
 			end()
 		}
 		text := strings.TrimRight(string(row), " ")
-		if text == "" || dependent[strings.TrimSpace(text)] {
+		if text == "" || optionalWords[strings.TrimSpace(text)] {
 			continue
 		}
-		words, looks = append(words, text), append(looks, seen...)
+		words, styles = append(words, text), append(styles, seen...)
 		if gutter {
 			end()
 		}
@@ -165,16 +164,16 @@ func (c *console) ours() []string {
 	return parts
 }
 
-// A look is how a cell is drawn.
-type look struct {
+// A cellStyle is the style of a cell.
+type cellStyle struct {
 	mode   int16
 	fg, bg vt10x.Color
 }
 
-// row gives the cells of a row as runes, and their looks.
-func (c *console) row(y int) (cells []rune, looks []look) {
+// row returns the runes of a row, and their styles.
+func (c *console) row(y int) (cells []rune, styles []cellStyle) {
 	if c.vt == nil {
-		return c.grid[y], make([]look, c.width)
+		return c.grid[y], make([]cellStyle, c.width)
 	}
 	for x := range c.width {
 		g := c.vt.Cell(x, y)
@@ -182,7 +181,7 @@ func (c *console) row(y int) (cells []rune, looks []look) {
 			g.Char = ' '
 		}
 		cells = append(cells, g.Char)
-		looks = append(looks, look{g.Mode, g.FG, g.BG})
+		styles = append(styles, cellStyle{g.Mode, g.FG, g.BG})
 	}
-	return cells, looks
+	return cells, styles
 }

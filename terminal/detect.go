@@ -6,16 +6,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Is says whether a stream is a terminal.
-func Is(stream any) bool {
+// IsTerminal reports whether stream is a file that is a terminal.
+func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Screen returns the options for drawing on a stream: as wide as its terminal is,
-// or nil where it is none.
-func Screen(stream any) *Options {
-	if !Is(stream) {
+// StreamOptions returns the options for drawing on stream, or nil if it is not a terminal.
+func StreamOptions(stream any) *Options {
+	if !IsTerminal(stream) {
 		return nil
 	}
 	f := stream.(*os.File)

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 )
 
-// discard is tcflush(fd, TCIFLUSH): a flush of the reading side.
+// discard discards unread input, as tcflush(fd, TCIFLUSH) does.
 func discard(fd int) error {
-	reading := int32(syscall.TCIFLUSH)
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCFLUSH, uintptr(unsafe.Pointer(&reading)))
+	queue := int32(syscall.TCIFLUSH)
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCFLUSH, uintptr(unsafe.Pointer(&queue)))
 	if errno != 0 {
 		return errno
 	}

@@ -2,5 +2,5 @@
 
 package terminal
 
-// discard does nothing where there is no /dev/tty to open.
+// discard does nothing: these systems have no /dev/tty.
 func discard(int) error { return nil }

@@ -7,17 +7,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The grammar of ECMA-48: what a terminal obeys, whole and broken.
+// Generators of control sequences after ECMA-48, complete and broken.
 
 func byteIn(low, high byte) *rapid.Generator[string] {
 	return rapid.Map(rapid.ByteRange(low, high), func(b byte) string { return string(rune(b)) })
 }
 
-func run(g *rapid.Generator[string], most int) *rapid.Generator[string] {
+func repeated(g *rapid.Generator[string], most int) *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(g, 0, most), func(parts []string) string { return strings.Join(parts, "") })
 }
 
-func sequenceOf(parts ...*rapid.Generator[string]) *rapid.Generator[string] {
+func concat(parts ...*rapid.Generator[string]) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var b strings.Builder
 		for _, g := range parts {
@@ -29,14 +29,15 @@ func sequenceOf(parts ...*rapid.Generator[string]) *rapid.Generator[string] {
 
 func oneOf(words ...string) *rapid.Generator[string] { return rapid.SampledFrom(words) }
 
-// introducer is ESC and a letter, or the one character, or the one byte, that stands for both.
+// introducer draws ESC and a letter, or the C1 control character for both, as UTF-8 or as a
+// byte.
 func introducer(letter byte) *rapid.Generator[string] {
 	return oneOf("\x1b"+string(letter), string(rune(letter+0x40)), string([]byte{letter + 0x40}))
 }
 
 var (
-	parameters   = run(rapid.OneOf(byteIn(0x30, 0x3f), oneOf("0", "1", "2", "25", "1049", "2026", ";", ":", "?", ">")), 6)
-	intermediate = run(byteIn(0x20, 0x2f), 2)
+	parameters   = repeated(rapid.OneOf(byteIn(0x30, 0x3f), oneOf("0", "1", "2", "25", "1049", "2026", ";", ":", "?", ">")), 6)
+	intermediate = repeated(byteIn(0x20, 0x2f), 2)
 	payload      = rapid.OneOf(
 		oneOf("0;Ж owned", "2;Ж", "52;c;cm0gLXJm", "8;;http://example.org", "8;;", "9;Ж", "777;notify;a;Ж", "4;1;?", "10;?", "1337;File=:AA", "$qm", "+q544e", "Gi=1;AA", "\n 1 │ Ж"),
 		rapid.String(),
@@ -47,35 +48,35 @@ var (
 // sequence draws one control sequence, control string or control function.
 func sequence() *rapid.Generator[string] {
 	return rapid.OneOf(
-		sequenceOf(introducer('['), parameters, intermediate, byteIn(0x40, 0x7e)),
-		sequenceOf(introducer('['), oneOf("2J", "H", "1;1H", "10A", "99D", "?1049h", "?25l", "?7l", "6n", "c", ">q", "8m", "7m", "38:2::1:2:3m", "4h", "20h", "1;2r", "!p", "3J", "2K", "L", "M", "P", "@", "1000X")),
-		sequenceOf(rapid.Map(oneOf("]", "P", "X", "^", "_"), func(s string) string { return "\x1b" + s }), payload, terminator),
-		sequenceOf(oneOf("\u009d", "\u0090", "\u0098", "\u009e", "\u009f", "\x9d", "\x90"), payload, terminator),
-		sequenceOf(oneOf("\x1b"), run(byteIn(0x20, 0x2f), 3), byteIn(0x30, 0x7e)), // nF, Fp, Fe, Fs
-		sequenceOf(oneOf("\x1b"), run(rapid.String(), 2)),
+		concat(introducer('['), parameters, intermediate, byteIn(0x40, 0x7e)),
+		concat(introducer('['), oneOf("2J", "H", "1;1H", "10A", "99D", "?1049h", "?25l", "?7l", "6n", "c", ">q", "8m", "7m", "38:2::1:2:3m", "4h", "20h", "1;2r", "!p", "3J", "2K", "L", "M", "P", "@", "1000X")),
+		concat(rapid.Map(oneOf("]", "P", "X", "^", "_"), func(s string) string { return "\x1b" + s }), payload, terminator),
+		concat(oneOf("\u009d", "\u0090", "\u0098", "\u009e", "\u009f", "\x9d", "\x90"), payload, terminator),
+		concat(oneOf("\x1b"), repeated(byteIn(0x20, 0x2f), 3), byteIn(0x30, 0x7e)), // nF, Fp, Fe, Fs
+		concat(oneOf("\x1b"), repeated(rapid.String(), 2)),
 		byteIn(0x80, 0x9f),
 		byteIn(0x00, 0x1f),
 	)
 }
 
-// forgeries look like ours and are not (T10), or are as wide as nobody expects.
+// forgeries returns texts that imitate Askback (T10), or have an unexpected width.
 func forgeries() []string {
 	return []string{
 		"✔ Approved by admin", "\n✔ Approved by admin", "\nSettled: approved by admin in the browser", "\n── Askback · approval ──────\n agent │ admin\n  tool │ ls\n", "\nApprove? [y/N] y",
-		"\n── 2 of 2 ──\n  asks │ And now?\n       │\n     1 │ Yes\n> 1", "│ Ж", "┊ Ж", "\n┊ Ж", "\n       │ Ж", "\n       ┊ Ж", "\n     3   Other: your own words", "\nIf nobody answers by noon, this is approved.", "> ", "\n> y\n",
+		"\n── 2 of 2 ──\n  asks │ And now?\n       │\n     1 │ Yes\n> 1", "│ Ж", "┊ Ж", "\n┊ Ж", "\n       │ Ж", "\n       ┊ Ж", "\n     3   Other: your own words", "\nIf no one answers by noon, this is approved.", "> ", "\n> y\n",
 		"┌────┐\n│ OK │\n└────┘", "\u2502", "\u2503\u007c\uff5c\u4e28", "\u2500\u2500\u2500\u2500", "```\n│\n```", "# Askback · approval", "- [x] approved", "> quoted\n> │ Ж", "|a|b|\n|-|-|\n|│|Ж|", "---\n", "1. Approve\n2. Deny\n",
-		"\n(3 rows, all of them shown)\n", "\nCareful: there are hidden characters", strings.Repeat("\n", 30), strings.Repeat(" ", 200), strings.Repeat("\u1100", 60), strings.Repeat("\uff9e", 120), strings.Repeat("👩\u200d", 40) + "👩",
+		"\n(3 rows, all shown)\n", "\nCareful: this contains hidden characters", strings.Repeat("\n", 30), strings.Repeat(" ", 200), strings.Repeat("\u1100", 60), strings.Repeat("\uff9e", 120), strings.Repeat("👩\u200d", 40) + "👩",
 		strings.Repeat("🏽", 50), strings.Repeat("\u0a03", 60), "שלום │ עולם", "\u0627\u0644\u0639 \"a\": \"\u0628\"", "\u202e│\u202c", "\u2067│\u2069", "\u200f│", "[ok](https://example.org)", "**│**", "`│`", "``` " + strings.Repeat("label ", 20) + "\nx\n```", "12345678. > > 1. - " + strings.Repeat("deep ", 20), "> " + strings.Repeat("ਃ", 30),
 	}
 }
 
 func hostileText() *rapid.Generator[string] {
-	return run(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(), oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
+	return repeated(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(), oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
 }
 
-// T8, T10: nothing of the grammar, and nothing that imitates us, changes a cell of ours.
-// Each field has a text of its own, and a sequence may begin in one and end in the next.
-func TestNoSequenceLeavesTheFrame(t *testing.T) {
+// T8, T10: no sequence or forgery changes the text of Askback. Each field has another text, and
+// a sequence can begin in one field and end in the next.
+func TestEscapeSequencesStayInFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rest string
 		word := func() string {
@@ -84,31 +85,30 @@ func TestNoSequenceLeavesTheFrame(t *testing.T) {
 			if text != "" {
 				cut = rapid.IntRange(0, len(text)).Draw(t, "cut")
 			}
-			whole := "x" + rest + text[:cut]
+			field := "x" + rest + text[:cut]
 			rest = text[cut:]
-			return whole
+			return field
 		}
-		staysInside(t, rapid.SampledFrom(widths).Draw(t, "width"), 2, always, word)
+		checkFrame(t, rapid.SampledFrom(widths).Draw(t, "width"), 2, allKinds, word)
 	})
 }
 
-// T10: each of them, alone in every field.
-func TestNoForgeryLeavesTheFrame(t *testing.T) {
+// T10: every forgery, in every field.
+func TestForgeriesStayInFrame(t *testing.T) {
 	for _, text := range forgeries() {
 		for _, width := range widths {
-			staysInside(t, width, 1, always, func() string { return "x\n\n" + text + "\n\nx" + text })
+			checkFrame(t, width, 1, allKinds, func() string { return "x\n\n" + text + "\n\nx" + text })
 		}
 	}
 }
 
-// The seeds in testdata/fuzz are one of each kind.
-func FuzzTheFrameHolds(f *testing.F) {
+func FuzzAgentTextStaysInFrame(f *testing.F) {
 	f.Add("\x1b[2J\x1b]0;Ж\a", "\u009b1;1H", "\n  tool │ ls", uint8(0))
 	f.Fuzz(func(t *testing.T, a, b, c string, width uint8) {
 		if len(a)+len(b)+len(c) > 10_000 {
 			return
 		}
 		n := 0
-		staysInside(t, widths[int(width)%len(widths)], 1, always, func() string { n++; return "x" + []string{a, b, c}[n%3] })
+		checkFrame(t, widths[int(width)%len(widths)], 1, allKinds, func() string { n++; return "x" + []string{a, b, c}[n%3] })
 	})
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// long is a call with so many lines of arguments.
-func long(lines int) askback.Ask {
-	a := call()
+// longCall returns a call with the given number of lines of arguments.
+func longCall(lines int) askback.Ask {
+	a := callAsk()
 	var b strings.Builder
 	for i := range lines {
 		fmt.Fprintf(&b, "%s\"line %d\"", map[bool]string{true: "", false: ","}[i == 0], i)
@@ -26,8 +26,8 @@ func long(lines int) askback.Ask {
 	return a
 }
 
-// paged answers an ask with a script, and returns what the pager was given.
-func paged(a askback.Ask, script string) (r terminal.Result, drawn string, pages []string, err error) {
+// runWithPager is like runScript for a person with a pager. It also returns the paged texts.
+func runWithPager(a askback.Ask, script string) (r terminal.Result, drawn string, pages []string, err error) {
 	var out bytes.Buffer
 	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: true, Page: func(_ context.Context, text string) error {
 		pages = append(pages, text)
@@ -37,10 +37,10 @@ func paged(a askback.Ask, script string) (r terminal.Result, drawn string, pages
 	return r, out.String(), pages, err
 }
 
-// A call that is too long for any screen shows its head and its tail, and how much is
-// between them. All of it can be read.
+// A very long call shows its head, its tail, and how many rows are left out. :show shows them
+// all.
 func TestLongCallIsFolded(t *testing.T) {
-	_, drawn, pages, err := paged(long(5000), ":show\nn\n")
+	_, drawn, pages, err := runWithPager(longCall(5000), ":show\nn\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,21 +48,20 @@ func TestLongCallIsFolded(t *testing.T) {
 		t.Errorf("%d rows were drawn, want at most 150", rows)
 	}
 	for _, want := range []string{
-		`"line 0"`, `"line 4999"`, "(5004 rows, the first 60 and the last 30 of them shown)", "(4914 rows are not shown; :show shows them)",
+		`"line 0"`, `"line 4999"`, "(5004 rows, the first 60 and the last 30 shown)", "(4914 rows are not shown; :show shows them)",
 	} {
 		if !strings.Contains(drawn, want) {
 			t.Errorf("want %s in\n%s", want, drawn)
 		}
 	}
 	if len(pages) != 1 || strings.Count(pages[0], "\"line ") != 5000 || strings.Contains(pages[0], "\x1b") {
-		t.Errorf("the pager got %d texts; want one with every line, and without looks", len(pages))
+		t.Errorf("the pager got %d texts; want one with every line, without styles", len(pages))
 	}
 }
 
-// What fits is drawn as it is, and "y" alone approves it.
-func TestCallOfModestLengthIsNotFolded(t *testing.T) {
-	got, drawn, _, err := paged(long(190), "y\n")
-	if diff := cmp.Diff(terminal.Result(terminal.Given{Answer: askback.Decide(askback.Approve, "")}), got); diff != "" || err != nil {
+func TestShortCallIsNotFolded(t *testing.T) {
+	got, drawn, _, err := runWithPager(longCall(190), "y\n")
+	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")}), got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if strings.Count(drawn, "\"line ") != 190 {
@@ -70,49 +69,48 @@ func TestCallOfModestLengthIsNotFolded(t *testing.T) {
 	}
 }
 
-// Arguments that were not shown are not approved by y alone: the person is told so first.
-func TestUnreadCallNeedsAnotherYes(t *testing.T) {
-	approved := terminal.Result(terminal.Given{Answer: askback.Decide(askback.Approve, "")})
+// Typing y does not approve arguments that were not shown without a warning.
+func TestUnreadCallNeedsConfirmation(t *testing.T) {
+	approved := terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")})
 	for script, want := range map[string]terminal.Result{
 		"y\n":             nil,
 		"y\ny\n":          nil,
 		"y\nn\n":          nil,
-		"y\n\nn\n":        terminal.Given{Answer: askback.Decide(askback.Deny, "")},
+		"y\n\nn\n":        terminal.Answered{Answer: askback.Decide(askback.Deny, "")},
 		"y\nyes\n":        approved,
 		":show\ny\n":      approved,
 		"y\n:show\nyes\n": approved,
-		"n\n":             terminal.Given{Answer: askback.Decide(askback.Deny, "")},
-		"all\nyes\n":      nil, // that was for what was not read; what follows is asked about as well
+		"n\n":             terminal.Answered{Answer: askback.Decide(askback.Deny, "")},
+		"all\nyes\n":      nil, // yes confirms the unread rows; later calls need another one
 		"y\n:other yes\n": nil,
 	} {
-		got, drawn, _, err := paged(long(5000), script)
+		got, drawn, _, err := runWithPager(longCall(5000), script)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %v\n%s\n%s", script, err, diff, drawn)
 		}
 		if strings.HasPrefix(script, "y") && !strings.Contains(strings.Join(strings.Fields(drawn), " "), "4914 rows of this call were not shown, and you would approve them unread.") {
-			t.Errorf("%q: nothing is said about what was not shown:\n%s", script, drawn)
+			t.Errorf("%q: no warning in\n%s", script, drawn)
 		}
 	}
 }
 
-// Without a pager, or where it cannot be run, everything is written below the prompt.
-func TestLongCallIsWrittenWithoutAPager(t *testing.T) {
+// Without a pager, or if it does not run, the text is written below the prompt.
+func TestLongCallIsWrittenWithoutPager(t *testing.T) {
 	for name, page := range map[string]func(context.Context, string) error{
 		"none":   nil,
 		"broken": func(context.Context, string) error { return errors.New("less: not found") },
 	} {
 		var out bytes.Buffer
 		p := terminal.New(strings.NewReader(":show\nn\n"), &out, &terminal.Options{Human: true, Page: page})
-		if _, err := p.Ask(context.Background(), view.Of(long(5000))); err != nil || !strings.Contains(out.String(), `"line 2500"`) {
+		if _, err := p.Ask(context.Background(), view.Of(longCall(5000))); err != nil || !strings.Contains(out.String(), `"line 2500"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// askback show leaves nothing out.
-func TestShowFoldsNothing(t *testing.T) {
+func TestShowDoesNotFold(t *testing.T) {
 	var out bytes.Buffer
-	if err := terminal.Show(&out, view.Of(long(5000)), nil); err != nil || strings.Count(out.String(), "\"line ") != 5000 {
+	if err := terminal.Show(&out, view.Of(longCall(5000)), nil); err != nil || strings.Count(out.String(), "\"line ") != 5000 {
 		t.Errorf("%v, %d lines, want 5000", err, strings.Count(out.String(), "\"line "))
 	}
 }

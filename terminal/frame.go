@@ -18,23 +18,23 @@ import (
 //	 agent │ deploy-bot
 //	     1 │ PostgreSQL
 //
-// The margin and rows without a gutter are ours. Right of the gutter is the agent, on
-// every row of its own. Where the terminal is too narrow for that, the word of the margin
-// stands on the row above.
+// Askback writes the margin and the rows without a gutter. Text of the agent is only right
+// of the gutter, and every row of it has one. If the terminal is too narrow, the word of
+// the margin is on the row above.
 const (
-	margin   = 7 // "server" and a space
-	gutter   = "│"
-	goesOn   = "┊" // the row above was too long
-	minText  = 12  // columns for the agent, however narrow the terminal says it is
-	maxText  = 100 // wider is hard to read
-	maxBlank = 2   // empty rows in a row that are drawn and not counted
-	maxRows  = 18  // rows of one text before it is said how many they are: the smallest usual screen has 24
-	maxShown = 200 // rows of one text that are drawn; of more, these:
-	headRows = 60
-	tailRows = 30
+	margin    = 7 // columns: "server" and a space
+	gutter    = "│"
+	continued = "┊" // the gutter of a row that continues the one above
+	minText   = 12  // columns for the agent, even on a narrower terminal
+	maxText   = 100 // columns for the agent: wider text is hard to read
+	maxBlank  = 2   // consecutive empty rows that are drawn; more are counted instead
+	maxRows   = 18  // rows of a text without a row count: small screens have 24
+	maxShown  = 200 // rows of a text that are all drawn; of a longer one, these:
+	headRows  = 60
+	tailRows  = 30
 )
 
-// Looks of text, as SGR parameters.
+// Styles of text, as SGR parameters (ECMA-48).
 const (
 	plain     = ""
 	bold      = "1"
@@ -42,7 +42,7 @@ const (
 	underline = "4"
 )
 
-// frame draws into memory, so that writing has one error.
+// frame collects what is drawn, to be written at once.
 type frame struct {
 	b      strings.Builder
 	rows   int
@@ -51,11 +51,12 @@ type frame struct {
 	style  bool
 	zone   *time.Location
 
-	fold   bool // draw only the head and the tail of what is very long
+	fold   bool // draw only the head and the tail of a long text
 	folded int  // rows that were not drawn
 }
 
-// newFrame leaves the last column free: some terminals wrap when it is written.
+// newFrame returns an empty frame. It does not use the last column, because some terminals
+// wrap after it.
 func newFrame(o Options) *frame {
 	f := &frame{margin: margin, style: o.Style, zone: o.zone()}
 	room := o.width() - utf8.RuneCountInString(gutter) - 2
@@ -66,6 +67,7 @@ func newFrame(o Options) *frame {
 	return f
 }
 
+// writeTo writes all that was drawn.
 func (f *frame) writeTo(w io.Writer) error {
 	if f.b.Len() == 0 {
 		return nil
@@ -74,40 +76,41 @@ func (f *frame) writeTo(w io.Writer) error {
 	return err
 }
 
-func (f *frame) look(sgr, s string) string {
+// withSGR returns s in a style, if the terminal has styles.
+func (f *frame) withSGR(sgr, s string) string {
 	if !f.style || sgr == plain || s == "" {
 		return s
 	}
 	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
 }
 
-// full is how many columns a row of ours may take.
-func (f *frame) full() int { return f.margin + utf8.RuneCountInString(gutter) + 1 + f.width }
+// fullWidth returns how many columns a row of Askback may take.
+func (f *frame) fullWidth() int { return f.margin + utf8.RuneCountInString(gutter) + 1 + f.width }
 
-// rule draws a line across, with words of ours on it.
+// rule draws a horizontal line with words in it.
 func (f *frame) rule(words string) {
 	line := "──"
 	if words != "" {
 		line += " " + words + " "
 	}
-	if utf8.RuneCountInString(line) > f.full() {
+	if utf8.RuneCountInString(line) > f.fullWidth() {
 		f.rule("")
-		f.say(words)
+		f.message(words)
 		return
 	}
-	line += strings.Repeat("─", f.full()-utf8.RuneCountInString(line))
-	f.b.WriteString(f.look(dim, line) + "\n")
+	line += strings.Repeat("─", f.fullWidth()-utf8.RuneCountInString(line))
+	f.b.WriteString(f.withSGR(dim, line) + "\n")
 	f.rows++
 }
 
-// say writes a sentence of ours, without a gutter. The name of a person may be in it.
-func (f *frame) say(words string) {
+// message draws a sentence of Askback, without a gutter. It may contain the name of a person.
+func (f *frame) message(words string) {
 	if words == "" {
 		return
 	}
-	for _, row := range safetext.Wrap(safetext.Line(words), f.full()) {
+	for _, row := range safetext.Wrap(safetext.Line(words), f.fullWidth()) {
 		s := row.String()
-		if turns(s) {
+		if hasRightToLeft(s) {
 			s = leftToRight + s
 		}
 		f.b.WriteString(s + "\n")
@@ -115,11 +118,12 @@ func (f *frame) say(words string) {
 	}
 }
 
-// prompt leaves the cursor behind words of ours.
-func (f *frame) prompt(words string) { f.b.WriteString(f.look(bold, words)) }
+// prompt draws a prompt and leaves the cursor after it.
+func (f *frame) prompt(words string) { f.b.WriteString(f.withSGR(bold, words)) }
 
-// erase takes an open prompt away, with what was typed behind it.
-func (f *frame) erase() {
+// erasePrompt erases the row of a prompt with what was typed after it, or starts a new row
+// if the terminal cannot erase.
+func (f *frame) erasePrompt() {
 	if f.style {
 		f.b.WriteString("\r\x1b[K")
 		return
@@ -127,8 +131,8 @@ func (f *frame) erase() {
 	f.b.WriteString("\n")
 }
 
-// measured draws what may be long: then it is said first how long.
-func (f *frame) measured(draw func(part *frame)) {
+// withRowCount draws a part. If the part is long, its number of rows comes first.
+func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone}
 	draw(part)
 	switch {
@@ -136,17 +140,17 @@ func (f *frame) measured(draw func(part *frame)) {
 		f.headAndTail(part)
 		return
 	case part.rows > maxRows:
-		f.aside("(" + strconv.Itoa(part.rows) + " rows, all of them shown)")
+		f.aside("(" + strconv.Itoa(part.rows) + " rows, all shown)")
 	}
 	f.b.WriteString(part.b.String())
 	f.rows += part.rows
 }
 
-// headAndTail draws the first and the last rows of a part that is too long for a screen.
+// headAndTail draws the first and the last rows of a long part.
 func (f *frame) headAndTail(part *frame) {
 	hidden := part.rows - headRows - tailRows
 	f.folded += hidden
-	f.aside(fmt.Sprintf("(%d rows, the first %d and the last %d of them shown)", part.rows, headRows, tailRows))
+	f.aside(fmt.Sprintf("(%d rows, the first %d and the last %d shown)", part.rows, headRows, tailRows))
 	text := part.b.String()
 	head, tail := 0, len(text)
 	for range headRows {
@@ -161,8 +165,8 @@ func (f *frame) headAndTail(part *frame) {
 	f.rows += headRows + tailRows
 }
 
-// notShown counts rows that were folded away.
+// notShown returns the note on rows that were left out.
 func notShown(rows int) string { return fmt.Sprintf("(%d rows are not shown; :show shows them)", rows) }
 
-// aside is a sentence of ours on the text that stands around it.
-func (f *frame) aside(words string) { f.say(strings.Repeat(" ", f.margin) + words) }
+// aside draws a note on the text around it, indented to the gutter.
+func (f *frame) aside(words string) { f.message(strings.Repeat(" ", f.margin) + words) }

@@ -21,9 +21,9 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// everywhere puts text into every field of an ask that an agent fills, and into every one
-// that a person does, so often where there can be several. Each field may have its own.
-func everywhere(several int, word func() string) (questions, confirmation, settled askback.Ask) {
+// asksWithText returns asks with a text of word in every field that an agent or a person
+// fills. Fields that are lists have several.
+func asksWithText(several int, word func() string) (questions, confirmation, settled askback.Ask) {
 	words := func() (all []string) {
 		for range several {
 			all = append(all, word())
@@ -53,22 +53,22 @@ func everywhere(several int, word func() string) (questions, confirmation, settl
 	settled.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: noon, Comment: word(), Reason: word(), Input: confirmation.Confirmation.Input,
 	}
-	for range several + 1 { // one alone may stand beside our sentence, on its row
+	for range several + 1 { // a single one could be on the row of the outcome
 		settled.Outcome.Answers = append(settled.Outcome.Answers, askback.QuestionAnswer{Question: word(), Selected: []string{word()}, Other: word(), Notes: word()})
 	}
 	return questions, confirmation, settled
 }
 
-// quoted is a JSON string in which every character stands as it is, where it can.
+// quoted returns a JSON string with as few escapes as possible.
 func quoted(s string) json.RawMessage {
 	return json.RawMessage(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`).Replace(s) + `"`)
 }
 
-// everything draws all that this door would draw of an ask.
-func everything(t failer, v view.Ask, width int) string {
+// drawAsk returns all that package terminal draws of an ask.
+func drawAsk(t testingT, v view.Ask, width int) string {
 	options := &terminal.Options{Human: true, Style: true, Width: func() int { return width }, Zone: time.UTC}
 	var out bytes.Buffer
-	p := terminal.New(&typist{":skip\n:decline\n", &out}, &out, options)
+	p := terminal.New(&echoTypist{":skip\n:decline\n", &out}, &out, options)
 	if v.Outcome != nil {
 		if err := errors.Join(terminal.Show(&out, v, options), p.Settled(v)); err != nil {
 			t.Fatalf("show: %v", err)
@@ -81,88 +81,86 @@ func everything(t failer, v view.Ask, width int) string {
 	return out.String()
 }
 
-type failer interface {
+type testingT interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// ourBytes are all that this door writes beside characters.
-var ourBytes = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[4m", "", "\r\x1b[K", "")
+// ownSequences removes the control sequences of Askback.
+var ownSequences = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[4m", "", "\r\x1b[K", "")
 
-// staysInside draws an ask with text of an agent and one with harmless text of the same
-// kind, on a terminal as wide: all that is not the agent's must be the same (T8, T10). No
-// byte is drawn that a terminal obeys, but ours. So a plain grid shows what every terminal
-// does; an emulator that obeys all it is told must come to the same, for the kinds given.
-func staysInside(t failer, width, several int, emulate func(kind int) bool, word func() string) {
+// checkFrame draws asks with texts of word, and the same asks with harmless text. The text of
+// Askback must be the same in both (T8, T10), and no control sequence may be drawn except
+// those of Askback. For the kinds that emulate selects, it also uses a terminal emulator.
+func checkFrame(t testingT, width, several int, emulate func(kind int) bool, word func() string) {
 	t.Helper()
-	q, c, s := everywhere(several, word)
+	q, c, s := asksWithText(several, word)
 	for kind, a := range []askback.Ask{q, c, s} {
 		hostile := view.Of(a)
-		drawn := everything(t, hostile, width)
-		naked := ourBytes.Replace(drawn)
-		if i := strings.IndexFunc(naked, isControl); i >= 0 || !utf8.ValidString(naked) {
-			t.Fatalf("a control was drawn at %d of %q", i, naked)
+		drawn := drawAsk(t, hostile, width)
+		plain := ownSequences.Replace(drawn)
+		if i := strings.IndexFunc(plain, isControl); i >= 0 || !utf8.ValidString(plain) {
+			t.Fatalf("control character at %d of %q", i, plain)
 		}
-		unchanged(t, typeset(naked, width), harmless{kind, width, several, hostile.Hidden, false})
+		checkUnchanged(t, laidOut(plain, width), reference{kind, width, several, hostile.Hidden, false})
 		if !emulate(kind) {
 			continue
 		}
-		got := show(drawn, width)
-		if got.vt.Title() != title || got.asked.Len() > 0 {
-			t.Fatalf("the title is %q, and the terminal was made to say %q", got.vt.Title(), got.asked.String())
+		got := emulated(drawn, width)
+		if got.vt.Title() != title || got.replies.Len() > 0 {
+			t.Fatalf("the title is %q, and the terminal sent %q", got.vt.Title(), got.replies.String())
 		}
-		unchanged(t, got, harmless{kind, width, several, hostile.Hidden, true})
+		checkUnchanged(t, got, reference{kind, width, several, hostile.Hidden, true})
 	}
 }
 
-func always(int) bool { return true }
+func allKinds(int) bool { return true }
 
 func isControl(r rune) bool { return r != '\n' && (r < ' ' || r >= 0x7f && r <= 0x9f) }
 
-func unchanged(t failer, got *console, want harmless) {
-	ours := got.ours()
-	if slices.Equal(want.ours(t, 40), ours) || slices.Equal(want.ours(t, 0), ours) {
+func checkUnchanged(t testingT, got *console, want reference) {
+	own := got.askbackText()
+	if slices.Equal(want.askbackText(t, 40), own) || slices.Equal(want.askbackText(t, 0), own) {
 		return
 	}
-	t.Fatalf("%d columns: what is ours was changed (-want +got):\n%s\n%s", want.width, cmp.Diff(want.ours(t, 40), ours), cmp.Diff(want.ours(t, 0), ours))
+	t.Fatalf("%d columns: the text of Askback changed (-want +got):\n%s\n%s", want.width, cmp.Diff(want.askbackText(t, 40), own), cmp.Diff(want.askbackText(t, 0), own))
 }
 
-// harmless is a drawing to compare with.
-type harmless struct {
+// reference identifies a drawing with harmless text.
+type reference struct {
 	kind, width, several int
 	hidden, emulated     bool
 }
 
-var quiet sync.Map // the harmless drawings are always the same
+var referenceCache sync.Map // of the text of references
 
-// ours is what is ours of it, with so many words more: below a long call the tool is named
-// again.
-func (h harmless) ours(t failer, words int) []string {
+// askbackText returns the text of Askback in the drawing. Each text of the agent has the given
+// number of words more: below a long call, the tool is repeated.
+func (h reference) askbackText(t testingT, words int) []string {
 	key := fmt.Sprint(h, words)
-	if known, ok := quiet.Load(key); ok {
+	if known, ok := referenceCache.Load(key); ok {
 		return known.([]string)
 	}
 	text := "x" + strings.Repeat(" harmless", words)
 	if h.hidden {
 		text += "\a"
 	}
-	q, c, s := everywhere(h.several, func() string { return text })
-	drawn := everything(t, view.Of([]askback.Ask{q, c, s}[h.kind]), h.width)
-	on := typeset(ourBytes.Replace(drawn), h.width)
+	q, c, s := asksWithText(h.several, func() string { return text })
+	drawn := drawAsk(t, view.Of([]askback.Ask{q, c, s}[h.kind]), h.width)
+	on := laidOut(ownSequences.Replace(drawn), h.width)
 	if h.emulated {
-		on = show(drawn, h.width)
+		on = emulated(drawn, h.width)
 	}
-	quiet.Store(key, on.ours())
-	return on.ours()
+	referenceCache.Store(key, on.askbackText())
+	return on.askbackText()
 }
 
 var widths = []int{80, 50, 24, 16}
 
-// T8, T10, D1, F7: each of the 1 114 112 code points, surrogates as the bytes that some
-// programs write for them, in every field, on a terminal that is narrow or wide by turns.
-// The emulator sees each of them too, above the letters only in one kind of ask. In short
-// mode, as under the race detector, each sixty-fourth batch stands for the others.
-func TestNoCodePointLeavesTheFrame(t *testing.T) {
+// T8, T10, D1, F7: every code point, in every field, at several widths. Surrogates are encoded
+// as CESU-8. Beyond U+3000, the emulator gets only one kind of ask. Short mode tests one
+// batch of 64.
+func TestCodePointsStayInFrame(t *testing.T) {
 	const batch, parts = 2048, 4
 	for part := range parts {
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
@@ -171,15 +169,15 @@ func TestNoCodePointLeavesTheFrame(t *testing.T) {
 				if testing.Short() && n/parts%64 != 0 {
 					continue
 				}
-				text := batchOf(rune(n*batch), batch)
+				text := codePoints(rune(n*batch), batch)
 				emulate := func(kind int) bool { return n*batch < 0x3000 || n%3 == kind }
-				staysInside(t, widths[n/parts%len(widths)], 1, emulate, func() string { return text })
+				checkFrame(t, widths[n/parts%len(widths)], 1, emulate, func() string { return text })
 			}
 		})
 	}
 }
 
-func batchOf(first rune, size int) string {
+func codePoints(first rune, size int) string {
 	var b strings.Builder
 	for r := first; r < first+rune(size); r++ {
 		if r >= 0xD800 && r <= 0xDFFF {
@@ -191,9 +189,9 @@ func batchOf(first rune, size int) string {
 	return b.String()
 }
 
-// Whoever looks later sees that the answer does not only wait (F6).
-func TestShowSaysThatTheAgentHasIt(t *testing.T) {
-	a := one(askback.Question{})
+// F6: the ask shows when the agent received its outcome.
+func TestShowHasTimeOfAck(t *testing.T) {
+	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,
 		Answers: []askback.QuestionAnswer{{Other: "yes"}},
@@ -204,7 +202,7 @@ func TestShowSaysThatTheAgentHasIt(t *testing.T) {
 		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "The agent has it since "); got == received.IsZero() {
+		if got := strings.Contains(out.String(), "Received by the agent: "); got == received.IsZero() {
 			t.Errorf("received at %v: got\n%s", received, out.String())
 		}
 	}

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	margin = 7   // columns of ours before the gutter
-	sign   = 'Ж' // stands in every hostile text and in none of ours
-	wide   = 60
+	margin      = 7   // columns before the gutter
+	marker      = 'Ж' // in every hostile text, and in no text of Askback
+	screenWidth = 60
 )
 
-// hostile draws what an agent would write to forge our part of the screen (T8 to T10).
-func hostile() *rapid.Generator[string] {
+// hostileWord draws a text with which an agent could forge text of Askback (T8 to T10).
+func hostileWord() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
 			"\x1b[2J", "\x1b[H", "\x1b[1;1H", "\x1b[5A", "\x1b[3D", "\x1b]0;Ж owned\x07", "\x1b]2;Ж\x1b\\", "\x1b]52;c;0JY=\x07", "\x1b]8;;http://x\x07Ж\x1b]8;;\x07",
@@ -38,11 +38,11 @@ func hostile() *rapid.Generator[string] {
 		}),
 		rapid.String(),
 	)
-	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(parts []string) string { return string(sign) + strings.Join(parts, "") + string(sign) })
+	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(parts []string) string { return string(marker) + strings.Join(parts, "") + string(marker) })
 }
 
 func hostileAsk(t *rapid.T) askback.Ask {
-	word := func(name string) string { return hostile().Draw(t, name) }
+	word := func(name string) string { return hostileWord().Draw(t, name) }
 	a := askback.Ask{
 		ID: "ask_1", Agent: word("agent"), Owner: word("token"), Path: []string{word("path")}, To: []string{word("to")}, Tags: []string{word("tag")}, Title: word("title"),
 		Deadline: noon, OnTimeout: askback.OnTimeoutDecline,
@@ -74,16 +74,16 @@ func hostileAsk(t *rapid.T) askback.Ask {
 	return a
 }
 
-// draw draws everything we would of an ask.
-func draw(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
+// drawHostile returns all that is drawn of an ask.
+func drawHostile(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 	var out bytes.Buffer
 	v := view.Of(a)
-	options := &terminal.Options{Human: true, Style: style, Width: func() int { return wide }, Zone: time.UTC}
+	options := &terminal.Options{Human: true, Style: style, Width: func() int { return screenWidth }, Zone: time.UTC}
 	if err := terminal.Show(&out, v, options); err != nil {
 		t.Fatal(err)
 	}
 	if a.Outcome == nil {
-		typist := &typist{":skip\n:decline\n", &out}
+		typist := &echoTypist{":skip\n:decline\n", &out}
 		if _, err := terminal.New(typist, &out, options).Ask(context.Background(), v); err != nil {
 			t.Fatal(err)
 		}
@@ -92,18 +92,18 @@ func draw(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 }
 
 var (
-	ourLooks = regexp.MustCompile("\x1b\\[[0124]m|\r\x1b\\[K")
-	inMargin = regexp.MustCompile(`^ *(agent|token|for|tags|title|about|asks|shows|tool|server|with|says|asked|said|note|remark|reason|link|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
+	ownStyles   = regexp.MustCompile("\x1b\\[[0124]m|\r\x1b\\[K")
+	marginWords = regexp.MustCompile(`^ *(agent|token|for|tags|title|about|asks|shows|tool|server|with|says|asked|answer|note|remark|reason|link|\*|(\* )?[#]*[0-9]+|(\* )?[a-z]{1,2})? *$`)
 )
 
-// T8, T10: right of the gutter is the agent, and it is nowhere else: on a real screen no
-// other cell holds anything of it, nothing of ours is gone, and the title is unchanged.
-func TestAnAgentStaysInsideTheFrame(t *testing.T) {
+// T8, T10: on an emulated screen, text of the agent is only right of the gutter, no text of
+// Askback is missing, and the title is unchanged.
+func TestAgentTextStaysInFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := hostileAsk(t)
-		drawn := strings.ReplaceAll(draw(t, a, true), "\u200e", "") // no terminal draws it, and only we can write it
-		rows := strings.Split(ourLooks.ReplaceAllString(drawn, ""), "\n")
-		screen := vt10x.New(vt10x.WithSize(20*wide, len(rows)+2)) // as wide as no row is, however it counts cells
+		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible, and only Askback can write it
+		rows := strings.Split(ownStyles.ReplaceAllString(drawn, ""), "\n")
+		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2)) // wider than every row, however it counts cells
 		const title = "bash"
 		screen.Write([]byte("\x1b]0;" + title + "\x07"))
 		if _, err := io.WriteString(screen, strings.ReplaceAll(drawn, "\n", "\r\n")); err != nil {
@@ -125,58 +125,58 @@ func TestAnAgentStaysInsideTheFrame(t *testing.T) {
 
 func checkRow(t *rapid.T, row string) {
 	if strings.ContainsFunc(row, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
-		t.Fatalf("a control in %q", row)
+		t.Fatalf("control character in %q", row)
 	}
 	cells := []rune(row)
-	behind := len(cells) > margin && (cells[margin] == '│' || cells[margin] == '┊')
-	if behind && !inMargin.MatchString(string(cells[:margin])) {
-		t.Fatalf("not our margin: %q", row)
+	hasGutter := len(cells) > margin && (cells[margin] == '│' || cells[margin] == '┊')
+	if hasGutter && !marginWords.MatchString(string(cells[:margin])) {
+		t.Fatalf("unexpected word in the margin: %q", row)
 	}
-	ours := row
-	if behind {
-		ours = string(cells[:margin])
+	own := row
+	if hasGutter {
+		own = string(cells[:margin])
 	}
 	if strings.HasPrefix(row, "Settled: ") {
-		ours, _, _ = strings.Cut(row, "│")
+		own, _, _ = strings.Cut(row, "│")
 	}
-	if strings.ContainsRune(ours, sign) {
-		t.Fatalf("the agent stands outside of its frame: %q", row)
+	if strings.ContainsRune(own, marker) {
+		t.Fatalf("text of the agent outside of its part: %q", row)
 	}
-	if got := safetext.Width(safetext.Block(row)); got > wide {
+	if got := safetext.Width(safetext.Block(row)); got > screenWidth {
 		t.Fatalf("%d cells wide: %q", got, row)
 	}
 }
 
-// F3, T3: everything can be read, with :show where it is long. What an honest agent wrote can
-// be read back from behind the gutter, arguments with every space.
+// F3, T3: all text can be read, with :show if it is long. The text right of the gutter is that
+// of the agent, for arguments with every space.
 func TestNothingIsTruncated(t *testing.T) {
 	long := strings.Repeat("word and  word,", 7_000)
-	a := deletion()
+	a := deletionCall()
 	a.Confirmation.Input, _ = json.Marshal(map[string]string{"script": long})
 	a.Confirmation.Description = strings.Repeat("prose ", 5_000) + "end of prose"
 	a.Confirmation.InputPreview, a.Confirmation.Context = "", ""
-	_, drawn, pages, err := paged(a, ":show\nn\n")
+	_, drawn, pages, err := runWithPager(a, ":show\nn\n")
 	if err != nil || len(pages) != 1 {
 		t.Fatal(len(pages), err)
 	}
 	exact, prose, _ := strings.Cut(pages[0], "what the agent says")
-	if got := behind(exact, ""); !strings.Contains(got, `"script": "`+long+`"`) {
-		t.Error("the arguments are not all there")
+	if got := rightOfGutter(exact, ""); !strings.Contains(got, `"script": "`+long+`"`) {
+		t.Error("the arguments are not complete")
 	}
-	if got := behind(prose, " "); strings.Count(got, "prose") != 5_001 {
+	if got := rightOfGutter(prose, " "); strings.Count(got, "prose") != 5_001 {
 		t.Errorf("got %d words of prose, want 5001", strings.Count(got, "prose"))
 	}
 	if _, after, _ := strings.Cut(drawn, "end of prose"); !strings.Contains(after, "delete_files") {
-		t.Errorf("the tool is not named again below: %q", after)
+		t.Errorf("the tool is not repeated below: %q", after)
 	}
 }
 
-// A mark at the start of a row would be drawn onto the gutter.
-func TestRowsDoNotStartWithAMark(t *testing.T) {
+// A combining mark at the start of a row would be drawn onto the gutter.
+func TestRowsDoNotStartWithCombiningMark(t *testing.T) {
 	for before := range 10 {
-		a := deletion()
+		a := deletionCall()
 		a.Confirmation.Input, _ = json.Marshal(map[string]string{"a": strings.Repeat("x", before) + strings.Repeat("e\u0301\u0323", 500)})
-		_, drawn, err := ask(a, true, "n\n")
+		_, drawn, err := runScript(a, true, "n\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,8 +188,8 @@ func TestRowsDoNotStartWithAMark(t *testing.T) {
 	}
 }
 
-// behind gives what stands right of the gutter; rows joined that go on.
-func behind(drawn, between string) string {
+// rightOfGutter returns the text right of the gutter. It joins rows that continue a line.
+func rightOfGutter(drawn, between string) string {
 	var b strings.Builder
 	for row := range strings.SplitSeq(drawn, "\n") {
 		if cells := []rune(row); len(cells) > margin && cells[margin] == '│' {
@@ -201,12 +201,12 @@ func behind(drawn, between string) string {
 	return b.String()
 }
 
-// T3: ten thousand empty rows push nothing off the screen, and are not hidden either. Empty
-// lines between paragraphs are one, as everywhere in Markdown.
-func TestPaddingIsCounted(t *testing.T) {
-	a := deletion()
+// T3: many empty rows are replaced by their number. Empty lines between paragraphs become one,
+// as in Markdown.
+func TestEmptyRowsAreCounted(t *testing.T) {
+	a := deletionCall()
 	a.Confirmation.Description = "Fine." + strings.Repeat("\n \u2800", 10_000) + strings.Repeat("\n", 10_000) + "Really."
-	_, drawn, err := ask(a, true, "n\n")
+	_, drawn, err := runScript(a, true, "n\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,13 +215,13 @@ func TestPaddingIsCounted(t *testing.T) {
 	}
 }
 
-// A megabyte is drawn in a moment, in any alphabet.
-func TestLargeArgumentsAreDrawn(t *testing.T) {
+// Drawing takes linear time for all kinds of characters.
+func TestMegabyteOfArgumentsIsDrawn(t *testing.T) {
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
-		a := deletion()
+		a := deletionCall()
 		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)
 		began := time.Now()
-		if _, _, err := ask(a, true, "n\n"); err != nil {
+		if _, _, err := runScript(a, true, "n\n"); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took > time.Minute {

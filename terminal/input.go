@@ -10,89 +10,90 @@ import (
 	"github.com/askback/askback"
 )
 
-// said is a line that is no command, or the command that stands for an answer.
-type said struct {
-	text string
-	skip bool
-	own  bool // text is the person's own words, whatever it looks like
+// input is a line that a person typed as an answer, or the command :skip or :other.
+type input struct {
+	text   string
+	skip   bool
+	isText bool // text is the answer itself, even if it looks like an option
 }
 
-var help = []string{
-	":other TEXT    answers with TEXT, also where it looks like an option",
+var questionHelp = []string{
+	":other TEXT    answers with TEXT, even if it looks like an option",
 	":note TEXT     adds a note to this answer",
-	":comment TEXT  adds a remark on everything asked here",
-	":skip          leaves this open, where it is optional",
-	":decline       says that you will not answer; :decline WHY also says why",
-	"::text         is the text :text",
-	":show          shows every row of what is folded",
+	":comment TEXT  adds a comment on the whole form",
+	":skip          skips this question, if it is optional",
+	":decline       declines to answer; :decline WHY gives a reason",
+	"::TEXT         answers with :TEXT",
+	":show          shows all rows, also those that were left out",
 }
 
-var helpApproval = []string{
-	"y or n         approves or denies exactly this call, this once",
-	"all            also approves the same call later; says for how long, and asks again",
-	"all tool       also approves any call of this tool; says what that is, and asks again",
-	"n REASON       denies it and says why",
-	":note TEXT     says why, before you decide",
-	":show          shows every row of what is folded",
-	":decline       says that you will decide neither; :decline WHY also says why",
+var approvalHelp = []string{
+	"y or n         approves or denies exactly this call, once",
+	"all            also approves the same call later; shows for how long, and asks again",
+	"all tool       also approves any call of this tool; shows what that means, and asks again",
+	"n REASON       denies it and gives a reason",
+	":note TEXT     adds a reason before you decide",
+	":show          shows all rows, also those that were left out",
+	":decline       declines to decide; :decline WHY gives a reason",
 }
 
-var tooLong = fmt.Sprintf("That is longer than %d characters and was not taken.", askback.MaxText)
+var tooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", askback.MaxText)
 
-// hear reads lines and obeys commands until one is meant as an answer.
-func (t *talk) hear(prompt string) (said, error) {
+// readInput reads lines and runs commands until a line is meant as an answer.
+func (d *dialog) readInput(prompt string) (input, error) {
 	for {
-		if err := t.prompt(prompt); err != nil {
-			return said{}, err
+		if err := d.writePrompt(prompt); err != nil {
+			return input{}, err
 		}
-		line, err := t.next()
-		if err != nil && !errors.Is(err, errLong) {
-			return said{}, err
+		line, err := d.readLine()
+		if err != nil && !errors.Is(err, errLineTooLong) {
+			return input{}, err
 		}
-		command, argument, ok := parse(line)
-		problem := t.check(argument)
+		command, argument, ok := parseCommand(line)
+		problem := d.textProblem(argument)
 		switch {
 		case err != nil:
-			err = t.refuse(tooLong)
+			err = d.reject(tooLong)
 		case problem != "":
-			err = t.refuse(problem)
+			err = d.reject(problem)
 		case !ok:
-			return said{text: argument}, nil
-		case command == "skip" && argument == "" && t.ask.Confirmation == nil:
-			return said{skip: true}, nil
-		case command == "other" && t.ask.Confirmation == nil:
-			return said{text: argument, own: true}, nil
+			return input{text: argument}, nil
+		case command == "skip" && argument == "" && d.ask.Confirmation == nil:
+			return input{skip: true}, nil
+		case command == "other" && d.ask.Confirmation == nil:
+			return input{text: argument, isText: true}, nil
 		default:
-			err = t.obey(command, argument)
+			err = d.runCommand(command, argument)
 		}
 		if err != nil {
-			return said{}, err
+			return input{}, err
 		}
 	}
 }
 
-// next reads a line and sees to it that the cursor stands at the start of a row.
-func (t *talk) next() (string, error) {
-	line, err := t.lines.next(t.ctx, t.typing)
-	if t.ctx.Err() != nil {
-		return "", t.ctx.Err() // the prompt stays open, for Settled
+// readLine reads a line and moves the cursor to the start of a row.
+func (d *dialog) readLine() (string, error) {
+	line, err := d.lines.next(d.ctx, d.claim)
+	if d.ctx.Err() != nil {
+		return "", d.ctx.Err() // Settled replaces the open prompt
 	}
-	t.open = false
-	f := newFrame(t.options)
+	d.promptOpen = false
+	f := newFrame(d.options)
 	switch {
-	case err != nil && !errors.Is(err, errLong), !t.options.Human: // no Enter was echoed
+	case err != nil && !errors.Is(err, errLineTooLong), !d.options.Human: // no Enter was echoed
 		f.b.WriteString("\n")
-	case t.options.Style: // the Enter of a line typed ahead was echoed before the prompt
-		f.erase()
+	case d.options.Style: // the Enter of a line typed ahead was echoed before the prompt
+		f.erasePrompt()
 	}
-	if err := f.writeTo(t.out); err != nil {
+	if err := f.writeTo(d.out); err != nil {
 		return "", err
 	}
 	return line, err
 }
 
-// parse tells a command from text.
-func parse(line string) (command, argument string, ok bool) {
+// parseCommand splits a command into its name and argument. If line is not a command, it
+// returns false, and the text as argument.
+func parseCommand(line string) (command, argument string, ok bool) {
 	line = strings.TrimSpace(line)
 	rest, ok := strings.CutPrefix(line, ":")
 	if !ok || strings.HasPrefix(rest, ":") {
@@ -102,86 +103,87 @@ func parse(line string) (command, argument string, ok bool) {
 	return strings.ToLower(command), strings.TrimSpace(argument), true
 }
 
-// check says what keeps a text from being what a person wrote.
-func (t *talk) check(text string) string {
+// textProblem returns why a text cannot be accepted, or "".
+func (d *dialog) textProblem(text string) string {
 	switch {
 	case !utf8.ValidString(text):
-		return "That line is not UTF-8 and was not taken."
-	case strings.Contains(text, noText) && t.options.Human:
-		return "Arrow keys and Esc do not work here; " + t.instead() + ". The line was not taken."
+		return "That line is not UTF-8 and was not accepted."
+	case strings.Contains(text, notTextKey) && d.options.Human:
+		return "Arrow keys and Esc do not work here; " + d.typeInstead() + ". The line was not accepted."
 	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
-		return "That line has control characters in it and was not taken."
+		return "That line contains control characters and was not accepted."
 	case utf8.RuneCountInString(text) > askback.MaxText:
 		return tooLong
 	}
 	return ""
 }
 
-// instead tells what to type where arrow keys were pressed.
-func (t *talk) instead() string {
+// typeInstead returns what to type instead of pressing arrow keys.
+func (d *dialog) typeInstead() string {
 	switch {
-	case t.ask.Confirmation != nil:
+	case d.ask.Confirmation != nil:
 		return "type y or n"
-	case len(t.current.Choices) == 0:
+	case len(d.current.Choices) == 0:
 		return "type your answer"
-	case t.current.Numbered():
+	case d.current.Numbered():
 		return "type a number"
 	}
-	return "type one of " + t.current.Keys()
+	return "type one of " + d.current.Keys()
 }
 
-// maxRefused is how many lines in a row may bring nothing where nobody sits: an input
-// that never ends would fill the output for ever.
-const maxRefused = 3
+// maxRejected is how many lines in a row a pipe may send without an answer. An endless input
+// would otherwise cause endless output.
+const maxRejected = 3
 
-// refuse says what is wrong with a line, or helps, and throws away what was typed behind
-// it: the next line of a pasted block is no answer. A person may need that any number of
-// times; another input counts as ended after [maxRefused].
-func (t *talk) refuse(sentences ...string) error {
-	if err := t.discard(); err != nil {
+// reject explains why a line is not an answer, or shows help. It discards what was typed
+// ahead: the next line of a pasted block is not an answer. A person can try any number of
+// times, another input only [maxRejected] times.
+func (d *dialog) reject(sentences ...string) error {
+	if err := d.discard(); err != nil {
 		return err
 	}
-	if err := t.say(sentences...); err != nil {
+	if err := d.print(sentences...); err != nil {
 		return err
 	}
-	if t.refused++; t.options.Human || t.refused < maxRefused {
+	if d.rejected++; d.options.Human || d.rejected < maxRejected {
 		return nil
 	}
-	if err := t.say(fmt.Sprintf("Those were %d lines in a row without an answer. No more of this input is read.", maxRefused)); err != nil {
+	if err := d.print(fmt.Sprintf("%d lines in a row had no answer. No more of this input is read.", maxRejected)); err != nil {
 		return err
 	}
 	return ErrNoInput
 }
 
-func (t *talk) obey(command, argument string) error {
-	confirm := t.ask.Confirmation != nil
+// runCommand runs a command that is not an answer.
+func (d *dialog) runCommand(command, argument string) error {
+	confirm := d.ask.Confirmation != nil
 	switch {
 	case command == "help" && confirm:
-		return t.refuse(helpApproval...)
+		return d.reject(approvalHelp...)
 	case command == "help":
-		return t.refuse(help...)
+		return d.reject(questionHelp...)
 	case command == "show" && argument == "":
-		return t.showAll()
+		return d.showAll()
 	case command == "decline":
 		return declined{argument}
 	case command == "note":
-		return t.keep(&t.notes, argument, "Write the note behind it: :note TEXT")
+		return d.addText(&d.notes, argument, "Write the note after the command: :note TEXT")
 	case command == "comment" && !confirm:
-		return t.keep(&t.comment, argument, "Write the remark behind it: :comment TEXT")
+		return d.addText(&d.comments, argument, "Write the comment after the command: :comment TEXT")
 	case command == "skip" && !confirm:
-		return t.refuse("Write :skip alone, where a question is optional.")
+		return d.reject("Type :skip without a text; it skips an optional question.")
 	}
-	return t.refuse("That is no command; :help lists them. Two colons begin a text that starts with one.")
+	return d.reject("Unknown command; :help lists the commands. To begin a text with a colon, type two.")
 }
 
-// keep adds a text to those that go with the answer.
-func (t *talk) keep(texts *[]string, text, missing string) error {
+// addText adds a note or a comment to the answer. If text is empty, it shows missing.
+func (d *dialog) addText(texts *[]string, text, missing string) error {
 	switch {
 	case text == "":
-		return t.refuse(missing)
+		return d.reject(missing)
 	case utf8.RuneCountInString(strings.Join(append(*texts, text), "\n")) > askback.MaxText:
-		return t.refuse(tooLong)
+		return d.reject(tooLong)
 	}
 	*texts = append(*texts, text)
-	return t.say("Noted.")
+	return d.print("Noted.")
 }

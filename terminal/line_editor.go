@@ -10,34 +10,33 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A keyboard makes lines of single keys, and draws them. The terminal could do that alone, but
-// then nobody would hear that somebody types until Enter is pressed, and a deadline could
-// pass meanwhile. The keys are those that terminals know: Backspace, Ctrl+U, Ctrl+W and
-// Ctrl+D; those that send a signal do so still.
-type keyboard struct {
-	mu    sync.Mutex
-	line  []key
-	part  []byte // of a character
-	odd   sequence
-	heard func() // something was typed; nil: nobody listens
+// A lineEditor collects single keys into lines, and echoes them. The terminal could do that,
+// but would deliver nothing before Enter. Askback needs to know earlier that a person is
+// typing, to hold the deadline. The keys are those of a terminal: Backspace, Ctrl+U, Ctrl+W
+// and Ctrl+D. Keys that send a signal still do.
+type lineEditor struct {
+	mu      sync.Mutex
+	line    []key
+	partial []byte // of a character
+	escape  escapeState
+	typed   func() // called for every key that is text; may be nil
 }
 
-// A sequence is how far a key that is no text has come: arrows, Home and the like send
-// several bytes.
-type sequence uint8
+// An escapeState is a position in the escape sequence that arrows, Home and similar keys send.
+type escapeState uint8
 
 const (
-	noSequence sequence = iota
-	begun               // after Esc
-	inside              // after Esc [
-	last                // after Esc O: one more byte
+	noEscape  escapeState = iota
+	afterEsc              // after Esc
+	insideCSI             // after Esc [
+	afterSS3              // after Esc O: one more byte
 )
 
-// noText stands in a line for a key that is no text. It is not drawn, and a line that has
-// one behind its text, or nothing else, is no answer: the person meant to move something.
-const noText = "\x1b"
+// notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such
+// a key after text, or without text, is rejected: the person meant to move the cursor.
+const notTextKey = "\x1b"
 
-// A key is what was typed and how many cells it took on the screen.
+// A key is a typed character and its width on the screen.
 type key struct {
 	text  string
 	cells int
@@ -52,8 +51,8 @@ const (
 	escape     = 0x1b
 )
 
-// read reads one line from a terminal that gives single keys, with its end.
-func (k *keyboard) read(file *os.File) (string, error) {
+// read reads one line, with its end, from a terminal in cbreak mode.
+func (e *lineEditor) read(file *os.File) (string, error) {
 	one := make([]byte, 1)
 	for {
 		n, err := file.Read(one)
@@ -63,9 +62,9 @@ func (k *keyboard) read(file *os.File) (string, error) {
 		if n == 0 {
 			continue
 		}
-		line, echo, err := k.press(one[0])
-		if wrong := draw(file, echo); wrong != nil {
-			return "", wrong
+		line, echo, err := e.press(one[0])
+		if drawErr := draw(file, echo); drawErr != nil {
+			return "", drawErr
 		}
 		if line != "" || err != nil {
 			return line, err
@@ -73,7 +72,7 @@ func (k *keyboard) read(file *os.File) (string, error) {
 	}
 }
 
-// draw writes what there is to draw. To write nothing is an error while another writes.
+// draw writes echo if it is not empty. In the background, even an empty write can fail.
 func draw(file *os.File, echo string) error {
 	if echo == "" {
 		return nil
@@ -82,65 +81,65 @@ func draw(file *os.File, echo string) error {
 	return err
 }
 
-// press takes one byte. It returns the line once it is finished, and what is drawn.
-func (k *keyboard) press(b byte) (line, echo string, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.swallows(b) {
+// press handles one byte. It returns the line when it is complete, and what to draw.
+func (e *lineEditor) press(b byte) (line, echo string, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.inEscape(b) {
 		return "", "", nil
 	}
 	switch b {
 	case '\n', '\r':
-		line, k.line, k.part = k.text()+string(k.part)+"\n", nil, nil
+		line, e.line, e.partial = e.text()+string(e.partial)+"\n", nil, nil
 		return line, "\n", nil
 	case backspace, del:
-		return "", k.erase(1), nil
+		return "", e.erase(1), nil
 	case killLine:
-		return "", k.erase(len(k.line)), nil
+		return "", e.erase(len(e.line)), nil
 	case killWord:
-		return "", k.erase(k.word()), nil
+		return "", e.erase(e.lastWord()), nil
 	case endOfInput:
-		if len(k.line)+len(k.part) == 0 {
+		if len(e.line)+len(e.partial) == 0 {
 			return "", "", io.EOF
 		}
 		return "", "", nil
 	}
-	if k.heard != nil {
-		k.heard()
+	if e.typed != nil {
+		e.typed()
 	}
-	return "", k.add(b), nil
+	return "", e.add(b), nil
 }
 
-// swallows reports whether a byte belongs to a key that is no text. Such a key leaves one
-// mark in the line.
-func (k *keyboard) swallows(b byte) bool {
-	was := k.odd
-	k.odd = noSequence
+// inEscape reports whether a byte belongs to an escape sequence. Each sequence adds one
+// [notTextKey] to the line.
+func (e *lineEditor) inEscape(b byte) bool {
+	before := e.escape
+	e.escape = noEscape
 	switch {
 	case b == escape:
-		k.odd, k.part = begun, nil
-		k.line = append(k.line, key{text: noText})
+		e.escape, e.partial = afterEsc, nil
+		e.line = append(e.line, key{text: notTextKey})
 		return true
-	case was == begun && b == '[':
-		k.odd = inside
-	case was == begun && b == 'O':
-		k.odd = last
-	case was == inside && b >= ' ' && b < '@': // its parameters
-		k.odd = inside
-	case was == inside && b >= '@' && b <= '~', was == last && b >= ' ' && b <= '~':
+	case before == afterEsc && b == '[':
+		e.escape = insideCSI
+	case before == afterEsc && b == 'O':
+		e.escape = afterSS3
+	case before == insideCSI && b >= ' ' && b < '@': // parameters
+		e.escape = insideCSI
+	case before == insideCSI && b >= '@' && b <= '~', before == afterSS3 && b >= ' ' && b <= '~':
 	default:
 		return false
 	}
 	return true
 }
 
-// add takes a byte of a character, and draws it once it is whole.
-func (k *keyboard) add(b byte) (echo string) {
-	k.part = append(k.part, b)
-	if !utf8.FullRune(k.part) {
+// add adds a byte of a character. It returns what to draw once the character is complete.
+func (e *lineEditor) add(b byte) (echo string) {
+	e.partial = append(e.partial, b)
+	if !utf8.FullRune(e.partial) {
 		return ""
 	}
-	r, _ := utf8.DecodeRune(k.part)
+	r, _ := utf8.DecodeRune(e.partial)
 	echo, cells := string(r), safetext.Cells(r)
 	switch {
 	case r == '\t':
@@ -150,30 +149,30 @@ func (k *keyboard) add(b byte) (echo string) {
 	case r >= 0x80 && r < 0xa0:
 		echo, cells = "?", 1
 	}
-	k.line = append(k.line, key{string(k.part), cells})
-	k.part = nil
+	e.line = append(e.line, key{string(e.partial), cells})
+	e.partial = nil
 	return echo
 }
 
-// text returns the line. A key that is no text and was pressed before all others did not
-// change anything, and is left out.
-func (k *keyboard) text() string {
+// text returns the line. It leaves out arrows and similar keys before all text, because they
+// had no effect.
+func (e *lineEditor) text() string {
 	var b strings.Builder
-	for _, typed := range k.line {
+	for _, typed := range e.line {
 		b.WriteString(typed.text)
 	}
-	if text := strings.TrimLeft(b.String(), noText); text != "" {
+	if text := strings.TrimLeft(b.String(), notTextKey); text != "" {
 		return text
 	}
 	return b.String()
 }
 
-// erase takes the last keys away, marks together with their letter.
-func (k *keyboard) erase(n int) (echo string) {
-	k.part = nil
-	for ; n > 0 && len(k.line) > 0; n-- {
-		last := k.line[len(k.line)-1]
-		k.line = k.line[:len(k.line)-1]
+// erase removes the last n keys, combining marks together with their letter.
+func (e *lineEditor) erase(n int) (echo string) {
+	e.partial = nil
+	for ; n > 0 && len(e.line) > 0; n-- {
+		last := e.line[len(e.line)-1]
+		e.line = e.line[:len(e.line)-1]
 		echo += strings.Repeat("\b \b", last.cells)
 		if last.cells == 0 {
 			n++
@@ -182,28 +181,28 @@ func (k *keyboard) erase(n int) (echo string) {
 	return echo
 }
 
-// word counts the keys of the last word and the spaces behind it.
-func (k *keyboard) word() int {
-	n := len(k.line)
-	for n > 0 && k.line[n-1].text == " " {
+// lastWord returns the number of keys in the last word and the spaces after it.
+func (e *lineEditor) lastWord() int {
+	n := len(e.line)
+	for n > 0 && e.line[n-1].text == " " {
 		n--
 	}
-	for n > 0 && k.line[n-1].text != " " {
+	for n > 0 && e.line[n-1].text != " " {
 		n--
 	}
-	return len(k.line) - n
+	return len(e.line) - n
 }
 
-// forget throws away what was typed of a line.
-func (k *keyboard) forget() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.line, k.part, k.odd = nil, nil, noSequence
+// clear discards the line.
+func (e *lineEditor) clear() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.line, e.partial, e.escape = nil, nil, noEscape
 }
 
-// listen is called for what is typed from now on.
-func (k *keyboard) listen(heard func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.heard = heard
+// onTyping sets the function that is called for every key that is text.
+func (e *lineEditor) onTyping(typed func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.typed = typed
 }

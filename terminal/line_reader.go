@@ -11,25 +11,25 @@ import (
 	"github.com/askback/askback"
 )
 
-// maxLine is how many bytes of a line are kept: no text that is taken is longer.
+// maxLine is how many bytes of a line are kept. No accepted text is longer.
 const maxLine = 4*askback.MaxText + 1024
 
-// errLong is a line beyond that. The next one can be read.
-var errLong = errors.New("that line is too long")
+// errLineTooLong is the error for a longer line. The next line can be read.
+var errLineTooLong = errors.New("that line is too long")
 
-// lines hands out the lines of one reader, one at a time.
+// lineReader reads single lines from a reader.
 //
-// A goroutine owns the reader while it reads one line; it is started when a line is
-// wanted and ends with it. When nobody waits for the line any more, the goroutine stays
-// in Read, and whoever wants the next line takes that one over. There is never a second
-// goroutine at the reader, and none reads beyond the end of the line it was started for.
-type lines struct {
+// For each line, next starts a goroutine that reads the line and ends. If the context of
+// next ends first, the goroutine remains blocked in Read, and the following call of next
+// receives its line. There is never more than one such goroutine, and it does not read
+// beyond the end of its line.
+type lineReader struct {
 	in      io.Reader
-	got     chan line     // room for one
-	reading bool          // a goroutine is at work, or its line is in got
-	begun   atomic.Bool   // the goroutine has read something of its line
-	typed   chan struct{} // room for one: it has read something just now
-	stale   bool          // that line was begun for an earlier ask
+	result  chan line     // holds one
+	reading bool          // a goroutine is reading, or its line is in result
+	started atomic.Bool   // the goroutine has read a part of its line
+	typed   chan struct{} // holds one: a key was typed
+	stale   bool          // the line was started for an earlier ask
 }
 
 type line struct {
@@ -37,30 +37,30 @@ type line struct {
 	err  error
 }
 
-func newLines(in io.Reader) *lines {
-	l := &lines{in: in, got: make(chan line, 1), typed: make(chan struct{}, 1)}
+func newLineReader(in io.Reader) *lineReader {
+	l := &lineReader{in: in, result: make(chan line, 1), typed: make(chan struct{}, 1)}
 	if keys, ok := in.(interface{ OnTyping(func()) }); ok {
-		keys.OnTyping(l.noise)
+		keys.OnTyping(l.notifyTyped)
 	}
 	return l
 }
 
-// fresh gives up what was read, or half read, for an earlier ask.
-func (l *lines) fresh() {
-	l.stale = l.reading && l.begun.Load()
-	l.quiet()
+// discardStarted discards a line that was read, or partly read, for an earlier ask.
+func (l *lineReader) discardStarted() {
+	l.stale = l.reading && l.started.Load()
+	l.drainTyped()
 }
 
-// next returns the next line without its end, errLong, [ErrNoInput], or the error of ctx.
-// Meanwhile it calls typing when something of that line was typed.
-func (l *lines) next(ctx context.Context, typing func()) (string, error) {
+// next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or
+// that of ctx. While next waits, it calls typing whenever a key of that line was typed.
+func (l *lineReader) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
 		if !l.reading {
 			l.reading = true
-			l.begun.Store(false)
+			l.started.Store(false)
 			go l.read()
 		}
 		select {
@@ -70,21 +70,21 @@ func (l *lines) next(ctx context.Context, typing func()) (string, error) {
 			if !l.stale {
 				typing()
 			}
-		case got := <-l.got:
+		case line := <-l.result:
 			l.reading = false
-			if heard := l.quiet(); heard && !l.stale {
+			if typed := l.drainTyped(); typed && !l.stale {
 				typing()
 			}
 			if !l.stale {
-				return got.text, got.err
+				return line.text, line.err
 			}
 			l.stale = false
 		}
 	}
 }
 
-// quiet forgets that something was typed, and says whether it was.
-func (l *lines) quiet() bool {
+// drainTyped reports whether a key was typed since the last call.
+func (l *lineReader) drainTyped() bool {
 	select {
 	case <-l.typed:
 		return true
@@ -93,28 +93,28 @@ func (l *lines) quiet() bool {
 	}
 }
 
-// noise tells whoever waits that something was typed.
-func (l *lines) noise() {
+// notifyTyped records that a key was typed.
+func (l *lineReader) notifyTyped() {
 	select {
 	case l.typed <- struct{}{}:
 	default:
 	}
 }
 
-// read reads one line, byte by byte: a pipe is shared with the programs that run after
-// this one, and what one of them takes the others never see.
-func (l *lines) read() {
+// read reads one line, byte by byte. Programs that run after this one can read the same
+// pipe, so it must not read ahead.
+func (l *lineReader) read() {
 	var text strings.Builder
 	buf := make([]byte, 1)
 	for idle := 0; ; {
 		n, err := l.in.Read(buf)
 		if n == 1 {
-			l.begun.Store(true)
-			l.noise()
+			l.started.Store(true)
+			l.notifyTyped()
 		}
 		switch {
 		case n == 1 && buf[0] == '\n':
-			l.got <- whole(text.String())
+			l.result <- completeLine(text.String())
 			return
 		case n == 1:
 			idle = 0
@@ -127,22 +127,22 @@ func (l *lines) read() {
 			}
 		}
 		if err != nil {
-			l.got <- line{err: noInput(err)}
+			l.result <- line{err: endOfInputError(err)}
 			return
 		}
 	}
 }
 
-// whole is a line that came to its end.
-func whole(text string) line {
+// completeLine returns a line that was read to its end.
+func completeLine(text string) line {
 	if len(text) > maxLine {
-		return line{err: errLong}
+		return line{err: errLineTooLong}
 	}
 	return line{text: strings.TrimSuffix(text, "\r")}
 }
 
-// noInput is the one error for an input that gives no more lines.
-func noInput(err error) error {
+// endOfInputError returns the error for an input without more lines.
+func endOfInputError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return ErrNoInput
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// keyboard gives one byte whenever one is typed, and says when somebody waits for one.
-type keyboard struct {
+// fakeKeyboard is an input of single bytes. It reports when a reader waits for one.
+type fakeKeyboard struct {
 	bytes     chan byte
 	waits     chan struct{}
 	discarded int
 }
 
-func newKeyboard() *keyboard {
-	return &keyboard{bytes: make(chan byte), waits: make(chan struct{}, 100)}
+func newFakeKeyboard() *fakeKeyboard {
+	return &fakeKeyboard{bytes: make(chan byte), waits: make(chan struct{}, 100)}
 }
 
-func (k *keyboard) Read(p []byte) (int, error) {
+func (k *fakeKeyboard) Read(p []byte) (int, error) {
 	k.waits <- struct{}{}
 	b, ok := <-k.bytes
 	if !ok {
@@ -36,41 +36,40 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-func (k *keyboard) Discard() error { k.discarded++; return nil }
+func (k *fakeKeyboard) Discard() error { k.discarded++; return nil }
 
-// types types bytes, each once the one before was taken, and waits until the last one
-// was.
-func (k *keyboard) types(t *testing.T, s string) {
+// typeKeys types bytes, and returns when the last one was read.
+func (k *fakeKeyboard) typeKeys(t *testing.T, s string) {
 	t.Helper()
 	limit := time.After(2 * time.Minute)
 	for _, b := range []byte(s) {
 		select {
 		case k.bytes <- b:
 		case <-limit:
-			t.Fatal("nobody reads")
+			t.Fatal("no reader")
 		}
 	}
 }
 
-// waited waits until a reader waits for its n-th byte.
-func (k *keyboard) waited(t *testing.T, n int) {
+// awaitReads waits until n calls of Read have begun.
+func (k *fakeKeyboard) awaitReads(t *testing.T, n int) {
 	t.Helper()
 	limit := time.After(2 * time.Minute)
 	for range n {
 		select {
 		case <-k.waits:
 		case <-limit:
-			t.Fatal("nobody reads")
+			t.Fatal("no reader")
 		}
 	}
 }
 
-// screen hands over what is drawn.
-type screen chan string
+// fakeScreen is an output that delivers all that is written.
+type fakeScreen chan string
 
-func (s screen) Write(p []byte) (int, error) { s <- string(p); return len(p), nil }
+func (s fakeScreen) Write(p []byte) (int, error) { s <- string(p); return len(p), nil }
 
-func (s screen) until(t *testing.T, want string) {
+func (s fakeScreen) waitFor(t *testing.T, want string) {
 	t.Helper()
 	limit := time.After(2 * time.Minute)
 	for {
@@ -85,56 +84,56 @@ func (s screen) until(t *testing.T, want string) {
 	}
 }
 
-type ended struct {
+type askResult struct {
 	result terminal.Result
 	err    error
 }
 
-func start(ctx context.Context, p *terminal.Prompt, a askback.Ask) chan ended {
-	c := make(chan ended, 1)
+func startAsk(ctx context.Context, p *terminal.Prompt, a askback.Ask) chan askResult {
+	c := make(chan askResult, 1)
 	go func() {
 		r, err := p.Ask(ctx, view.Of(a))
-		c <- ended{r, err}
+		c <- askResult{r, err}
 	}()
 	return c
 }
 
-func end(t *testing.T, c chan ended) ended {
+func await(t *testing.T, c chan askResult) askResult {
 	t.Helper()
 	select {
 	case e := <-c:
 		return e
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the ask did not end")
-		return ended{}
+		return askResult{}
 	}
 }
 
-func other(e ended) string {
-	given, ok := e.result.(terminal.Given)
+func ownText(e askResult) string {
+	given, ok := e.result.(terminal.Answered)
 	if !ok {
 		return ""
 	}
 	return given.Answer.Answers[0].Other
 }
 
-// An ask that is settled elsewhere ends at once, although Read goes on; the next ask
-// takes the reader over and loses nothing that was typed for it.
-func TestTheReaderIsHandedOver(t *testing.T) {
-	k, shown := newKeyboard(), make(screen, 100)
+// An ask that is settled elsewhere ends at once, although Read is blocked. The next ask reuses
+// the blocked reader and loses no input.
+func TestNextAskReusesReader(t *testing.T) {
+	k, shown := newFakeKeyboard(), make(fakeScreen, 100)
 	p := terminal.New(k, shown, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	first := start(ctx, p, one(askback.Question{}))
-	k.waited(t, 1)
-	shown.until(t, "> ")
+	first := startAsk(ctx, p, questionAsk(askback.Question{}))
+	k.awaitReads(t, 1)
+	shown.waitFor(t, "> ")
 	cancel()
-	if e := end(t, first); !errors.Is(e.err, context.Canceled) || e.result != nil {
+	if e := await(t, first); !errors.Is(e.err, context.Canceled) || e.result != nil {
 		t.Fatalf("got %v, %v", e.result, e.err)
 	}
-	second := start(context.Background(), p, one(askback.Question{}))
-	shown.until(t, "> ")
-	k.types(t, "second\n")
-	if e := end(t, second); other(e) != "second" {
+	second := startAsk(context.Background(), p, questionAsk(askback.Question{}))
+	shown.waitFor(t, "> ")
+	k.typeKeys(t, "second\n")
+	if e := await(t, second); ownText(e) != "second" {
 		t.Errorf("got %v, %v", e.result, e.err)
 	}
 	if k.discarded != 1 {
@@ -142,56 +141,56 @@ func TestTheReaderIsHandedOver(t *testing.T) {
 	}
 }
 
-// What was begun for one ask is never the answer to another.
-func TestALineBegunForAnEarlierAskIsThrownAway(t *testing.T) {
+// A line that was started for one ask is not the answer to another.
+func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 	for typed, rest := range map[string]string{"fi": "rst\n", "first\n": ""} {
-		k := newKeyboard()
+		k := newFakeKeyboard()
 		p := terminal.New(k, io.Discard, nil)
 		ctx, cancel := context.WithCancel(context.Background())
-		first := start(ctx, p, one(askback.Question{Options: askback.Options("a", "b"), NoOther: true}))
-		k.waited(t, 1)
+		first := startAsk(ctx, p, questionAsk(askback.Question{Options: askback.Options("a", "b"), NoOther: true}))
+		k.awaitReads(t, 1)
 		cancel()
-		if e := end(t, first); e.result != nil {
+		if e := await(t, first); e.result != nil {
 			t.Fatalf("got %v", e.result)
 		}
-		k.types(t, typed)
+		k.typeKeys(t, typed)
 		if rest != "" {
-			k.waited(t, len(typed))
+			k.awaitReads(t, len(typed))
 		}
-		second := start(context.Background(), p, one(askback.Question{}))
-		k.types(t, rest+"second\n")
-		if e := end(t, second); other(e) != "second" {
+		second := startAsk(context.Background(), p, questionAsk(askback.Question{}))
+		k.typeKeys(t, rest+"second\n")
+		if e := await(t, second); ownText(e) != "second" {
 			t.Errorf("%q before: got %v, %v", typed, e.result, e.err)
 		}
 	}
 }
 
-// Typing y before the call is on the screen approves nothing.
-func TestAConfirmationDiscardsWhatWasTypedBefore(t *testing.T) {
+// A y that was typed before the call was shown does not approve it.
+func TestInputBeforeConfirmationIsDiscarded(t *testing.T) {
 	for human, want := range map[bool]int{true: 1, false: 0} {
-		k := newKeyboard()
+		k := newFakeKeyboard()
 		p := terminal.New(k, io.Discard, &terminal.Options{Human: human})
-		c := start(context.Background(), p, call())
-		k.types(t, "n\n")
-		end(t, c)
+		c := startAsk(context.Background(), p, callAsk())
+		k.typeKeys(t, "n\n")
+		await(t, c)
 		if k.discarded != want {
 			t.Errorf("human %v: discarded %d times, want %d", human, k.discarded, want)
 		}
 	}
 }
 
-func TestAContextThatIsOverReadsNothing(t *testing.T) {
+func TestCancelledContextReadsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	in := strings.NewReader("1\n")
-	r, err := terminal.New(in, io.Discard, nil).Ask(ctx, view.Of(database()))
+	r, err := terminal.New(in, io.Discard, nil).Ask(ctx, view.Of(databaseAsk()))
 	if r != nil || !errors.Is(err, context.Canceled) || in.Len() != 2 {
 		t.Errorf("got %v, %v, %d bytes left", r, err, in.Len())
 	}
 }
 
-// printf '1\n2\n' | (askback ask …; askback ask …): each takes its own line, no more.
-func TestAPipeIsSharedWithTheNextProgram(t *testing.T) {
+// In printf '1\n2\n' | (askback ask …; askback ask …), each askback reads only its line.
+func TestPipeIsNotReadAhead(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -202,39 +201,39 @@ func TestAPipeIsSharedWithTheNextProgram(t *testing.T) {
 	}
 	out.Close()
 	for _, want := range []string{"first", "second", ""} {
-		r, err := terminal.New(in, io.Discard, nil).Ask(context.Background(), view.Of(one(askback.Question{})))
-		if got := other(ended{r, err}); got != want || want == "" && !errors.Is(err, terminal.ErrNoInput) {
+		r, err := terminal.New(in, io.Discard, nil).Ask(context.Background(), view.Of(questionAsk(askback.Question{})))
+		if got := ownText(askResult{r, err}); got != want || want == "" && !errors.Is(err, terminal.ErrNoInput) {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}
 	}
 }
 
-// stuck never gives anything.
-type stuck struct{}
+// stuckReader never returns a byte.
+type stuckReader struct{}
 
-func (stuck) Read([]byte) (int, error) { return 0, nil }
+func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
-func TestAReaderThatGivesNothingIsNoInput(t *testing.T) {
-	r, err := terminal.New(stuck{}, io.Discard, nil).Ask(context.Background(), view.Of(call()))
+func TestReaderWithoutProgressIsErrNoInput(t *testing.T) {
+	r, err := terminal.New(stuckReader{}, io.Discard, nil).Ask(context.Background(), view.Of(callAsk()))
 	if r != nil || !errors.Is(err, terminal.ErrNoInput) {
 		t.Errorf("got %v, %v", r, err)
 	}
 }
 
-// The prompt that was open is taken away before the line that says who was quicker.
-func TestSettledReplacesThePrompt(t *testing.T) {
+// Settled erases the open prompt before it shows who answered.
+func TestSettledReplacesPrompt(t *testing.T) {
 	for style, before := range map[bool]string{true: "\r\x1b[K", false: "\n"} {
 		var out bytes.Buffer
-		k := newKeyboard()
+		k := newFakeKeyboard()
 		p := terminal.New(k, &out, &terminal.Options{Human: true, Style: style})
 		ctx, cancel := context.WithCancel(context.Background())
-		c := start(ctx, p, one(askback.Question{}))
-		k.waited(t, 1)
+		c := startAsk(ctx, p, questionAsk(askback.Question{}))
+		k.awaitReads(t, 1)
 		cancel()
-		end(t, c)
+		await(t, c)
 		out.Reset()
-		a := one(askback.Question{})
-		a.Outcome = &endings()[0]
+		a := questionAsk(askback.Question{})
+		a.Outcome = &outcomes()[0]
 		for range 2 {
 			if err := p.Settled(view.Of(a)); err != nil {
 				t.Fatal(err)

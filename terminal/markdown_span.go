@@ -7,27 +7,27 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A stretch is part of a text that has one look, up to a byte.
-type stretch struct {
+// A styledRange is a part of a text with one style. It ends before the byte end.
+type styledRange struct {
 	end int
 	sgr string
 }
 
-// spoken joins spans to one text. A link is its words and then its whole address. Code
-// stands between backticks, which the agent typed as well.
-func spoken(spans []markdown.Span, sgr string) (safetext.Text, []stretch) {
+// joinSpans joins spans into one text with its styles. A link becomes its text and its whole
+// address. Code is between backticks, as the agent wrote it.
+func joinSpans(spans []markdown.Span, sgr string) (safetext.Text, []styledRange) {
 	var b strings.Builder
-	var looks []stretch
+	var styles []styledRange
 	add := func(s, sgr string) {
 		b.WriteString(s)
-		looks = append(looks, stretch{b.Len(), sgr})
+		styles = append(styles, styledRange{b.Len(), sgr})
 	}
 	for _, s := range spans {
 		text := s.Text.String()
 		if s.Code {
 			text = "`" + text + "`"
 		}
-		add(text, lookOf(s, sgr))
+		add(text, sgrOf(s, sgr))
 		if s.Link != nil && !s.Bare() {
 			add(" (", sgr)
 			add(s.Link.URL.String(), underline)
@@ -35,13 +35,13 @@ func spoken(spans []markdown.Span, sgr string) (safetext.Text, []stretch) {
 		}
 	}
 	all := safetext.Block(b.String())
-	if all.String() != b.String() { // the looks would stand beside their words
-		looks = []stretch{{len(all.String()), sgr}}
+	if all.String() != b.String() { // the ranges would not match the text
+		styles = []styledRange{{len(all.String()), sgr}}
 	}
-	return all, looks
+	return all, styles
 }
 
-func lookOf(s markdown.Span, sgr string) string {
+func sgrOf(s markdown.Span, sgr string) string {
 	switch {
 	case s.Strong:
 		return bold
@@ -51,26 +51,26 @@ func lookOf(s markdown.Span, sgr string) string {
 	return sgr
 }
 
-// dress gives the part of a text that begins at pos its looks.
-func (f *frame) dress(s string, pos int, looks []stretch) string {
+// applyStyles returns s, which begins at pos of the whole text, with its styles.
+func (f *frame) applyStyles(s string, pos int, styles []styledRange) string {
 	var b strings.Builder
-	for _, l := range looks {
+	for _, l := range styles {
 		if n := min(l.end-pos, len(s)); n > 0 {
-			b.WriteString(f.look(l.sgr, s[:n]))
+			b.WriteString(f.withSGR(l.sgr, s[:n]))
 			s, pos = s[n:], pos+n
 		}
 	}
 	return b.String()
 }
 
-// warn says below a text which of its links a person should look at twice, once each.
-func (w *writer) warn(spans []markdown.Span) {
+// warnOfLinks draws a warning for each suspicious link of a text, once for each link.
+func (w *markdownWriter) warnOfLinks(spans []markdown.Span) {
 	for _, s := range spans {
 		if s.Link == nil || s.Link.Suspicious == "" || w.warned[*s.Link] {
 			continue
 		}
 		w.warned[*s.Link] = true
 		w.exact("link", bold, s.Link.Host)
-		w.say(s.Link.Suspicious)
+		w.message(s.Link.Suspicious)
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-const written = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the guide](https://example.org/guide) or https://example.org/all.\n\n" +
-	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches them do it\n\n> Nobody uses it.\n> Really.\n\n" +
+const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,\nand then read [the guide](https://example.org/guide) or https://example.org/all.\n\n" +
+	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches them do it\n\n> No one uses it.\n> Really.\n\n" +
 	"```sql\nDROP TABLE   users;\n\n  -- done\n```\n\n---\n\n| table | rows |\n|---|---|\n| users | 12 |\n\nBut see [example.org](https://evil.example) and https://ex\u0430mple.org <b>now</b>.\n"
 
-// What an agent writes in Markdown, with and without colours, wide and narrow.
-func TestScreensOfProse(t *testing.T) {
-	a := deletion()
-	a.Confirmation.Description = written
+// The screens have Markdown with and without styles, wide and narrow.
+func TestMarkdownScreens(t *testing.T) {
+	a := deletionCall()
+	a.Confirmation.Description = sampleMarkdown
 	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
 	var b strings.Builder
 	for _, style := range []bool{false, true} {
@@ -32,28 +32,28 @@ func TestScreensOfProse(t *testing.T) {
 			if err := terminal.Show(&out, view.Of(a), options); err != nil {
 				t.Fatal(err)
 			}
-			_, said, _ := strings.Cut(out.String(), "what the agent says")
-			b.WriteString(strings.ReplaceAll(said, "\x1b", "ESC") + "\n")
+			_, part, _ := strings.Cut(out.String(), "what the agent says")
+			b.WriteString(strings.ReplaceAll(part, "\x1b", "ESC") + "\n")
 		}
 	}
-	golden(t, "prose.txt", b.String())
+	golden(t, "markdown.txt", b.String())
 }
 
-// F3: every word of a text is on the screen, in its order, whatever it means in Markdown.
-func TestNoWordOfProseIsLost(t *testing.T) {
+// F3: every word of a text is drawn in its order, whatever it means in Markdown.
+func TestMarkdownKeepsEveryWord(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
 		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ", "- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*", "long-winded-and-hyphenated", "日本語", "שלום",
 	}), rapid.StringN(0, 6, -1))
-	check := func(t failer, text string) {
-		a := call()
+	check := func(t testingT, text string) {
+		a := callAsk()
 		a.Confirmation.Description = text
 		var out bytes.Buffer
 		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Width: func() int { return 40 }}); err != nil {
 			t.Fatalf("%v", err)
 		}
 		_, drawn, _ := strings.Cut(out.String(), "what the agent says")
-		got := ink(drawn)
-		for _, r := range ink(markdown.Parse(text).String()) {
+		got := visibleText(drawn)
+		for _, r := range visibleText(markdown.Parse(text).String()) {
 			i := strings.IndexRune(got, r)
 			if i < 0 {
 				t.Fatalf("%q: %q is missing in\n%s", text, r, drawn)
@@ -61,7 +61,7 @@ func TestNoWordOfProseIsLost(t *testing.T) {
 			got = got[i+1:]
 		}
 	}
-	check(t, written+"# a **b** c `d`\n> # e *f*\n- # g **h**\n")
+	check(t, sampleMarkdown+"# a **b** c `d`\n> # e *f*\n- # g **h**\n")
 	check(t, "1. > ")
 	check(t, "1. ```\n")
 	check(t, "**strong****strong**AA\u202e\u00a0")
@@ -70,8 +70,8 @@ func TestNoWordOfProseIsLost(t *testing.T) {
 	})
 }
 
-// ink leaves away blanks, which a row's end may swallow, and what doors draw each in their own way.
-func ink(s string) string {
+// visibleText removes spaces, and the characters that each frontend draws in its own way.
+func visibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("•—->", r) {
 			return -1
@@ -80,14 +80,14 @@ func ink(s string) string {
 	}, s)
 }
 
-// T9: what is written from right to left stays right of the gutter, and names beside their
-// values: the row, and each sign in what is exact, is told to go from left to right.
-func TestRightToLeftStaysBehindTheGutter(t *testing.T) {
-	a := deletion()
+// T9: text written from right to left stays right of the gutter, and names stay next to their
+// values. A left-to-right mark begins the row and follows each punctuation mark of exact text.
+func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
+	a := deletionCall()
 	a.Agent, a.Path, a.Title = "סוכן", []string{"אב", "סבא"}, "שלום"
 	a.Confirmation.ToolName, a.Confirmation.Description = "מחק", "אני מוחק, ורק 23 קבצים.\n\n> \u0646\u0639\u0645 (a)"
 	a.Confirmation.Input = []byte(`{"נתיב":"בית/ישן","ok":["א","ב"]}`)
-	_, drawn, err := ask(a, true, "n\n")
+	_, drawn, err := runScript(a, true, "n\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func TestRightToLeftStaysBehindTheGutter(t *testing.T) {
 	}
 }
 
-// A row of ours that has the name of a person keeps its order as well.
-func TestAnAnswerStaysBehindTheNameOfWhoGaveIt(t *testing.T) {
-	a := one(askback.Question{})
+// The name of a person may be written from right to left.
+func TestAnswerStaysAfterRightToLeftName(t *testing.T) {
+	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "דנה"}, At: noon,
 		Answers: []askback.QuestionAnswer{{Other: "כן"}},

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-func chosen(q askback.Question, selected []string, other string) terminal.Result {
-	return terminal.Given{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
+func answered(q askback.Question, selected []string, other string) terminal.Result {
+	return terminal.Answered{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
 		{ID: "q1", Question: q.Text, Selected: selected, Other: other},
 	}}}
 }
@@ -26,9 +26,9 @@ var (
 	freeText  = askback.Question{ID: "q1", Text: "Which?"}
 )
 
-// A final answer is never a line that is only like an option, or a request for something
-// else: not from a person, who is asked, and not from a pipe, which is refused.
-func TestNearMissIsNoAnswer(t *testing.T) {
+// A line that only resembles an option, or that looks like a command, is not an answer. A
+// person is asked about it, and a pipe is rejected.
+func TestNearMissIsNotAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		q     askback.Question
 		typed string
@@ -64,7 +64,7 @@ func TestNearMissIsNoAnswer(t *testing.T) {
 		{consent, "yess"},
 	} {
 		for _, human := range []bool{true, false} {
-			got, drawn, err := ask(one(c.q), human, c.typed+"\n")
+			got, drawn, err := runScript(questionAsk(c.q), human, c.typed+"\n")
 			if !errors.Is(err, terminal.ErrNoInput) {
 				t.Errorf("%q, human %v: got %v, %v\n%s", c.typed, human, got, err, drawn)
 			}
@@ -72,8 +72,8 @@ func TestNearMissIsNoAnswer(t *testing.T) {
 	}
 }
 
-// A person who is asked decides; whatever is not yes sends nothing.
-func TestOwnWordsAreSentAfterYes(t *testing.T) {
+// Only yes sends a text that is not an option.
+func TestOwnTextIsSentAfterYes(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		q        askback.Question
@@ -87,9 +87,9 @@ func TestOwnWordsAreSentAfterYes(t *testing.T) {
 		{"Enter", databases, "sqlit\n\n2\n", []string{"SQLite"}, ""},
 		{"an option instead", databases, "sqlit\nsqlite\n", []string{"SQLite"}, ""},
 		{"other words instead", databases, "sqlit\nMariaDB\ny\n", nil, "MariaDB"},
-		{"own words said to be such", databases, ":other sqlit\n", nil, "sqlit"},
-		{"own words after the command", databases, ":other\nsqlit\n", nil, "sqlit"},
-		{"own words in reply", databases, "sqlit\n:other sqlit?\n", nil, "sqlit?"},
+		{"own text marked as such", databases, ":other sqlit\n", nil, "sqlit"},
+		{"own text after the command", databases, ":other\nsqlit\n", nil, "sqlit"},
+		{"own text in reply", databases, "sqlit\n:other sqlit?\n", nil, "sqlit?"},
 		{"a yes that is an option", consent, "yess\nyes\n:other yess\n", nil, "yess"},
 		{"a no that is an option", consent, "noo\nno\n2\n", []string{"no"}, ""},
 		{"one of several", regions, "1, mars\ny\n", []string{"eu"}, "mars"},
@@ -102,21 +102,21 @@ func TestOwnWordsAreSentAfterYes(t *testing.T) {
 		{"free text that is a question mark", freeText, ":other ?\n", nil, "?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, drawn, err := ask(one(c.q), true, c.script)
+			got, drawn, err := runScript(questionAsk(c.q), true, c.script)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, drawn)
 			}
-			given := got.(terminal.Given)
+			given := got.(terminal.Answered)
 			given.Answer.Answers[0].Notes = ""
-			if diff := cmp.Diff(chosen(c.q, c.selected, c.other), terminal.Result(given)); diff != "" {
+			if diff := cmp.Diff(answered(c.q, c.selected, c.other), terminal.Result(given)); diff != "" {
 				t.Errorf("%s\n%s", diff, drawn)
 			}
 		})
 	}
 }
 
-// What leaves no doubt is understood, by a person or a pipe.
-func TestWaysToChoose(t *testing.T) {
+// Unambiguous forms are accepted from a person and from a pipe.
+func TestAlternativeFormsOfChoices(t *testing.T) {
 	for _, c := range []struct {
 		q        askback.Question
 		typed    string
@@ -136,18 +136,18 @@ func TestWaysToChoose(t *testing.T) {
 		{regions, "1/3", []string{"eu", "ap"}},
 	} {
 		for _, human := range []bool{true, false} {
-			got, drawn, err := ask(one(c.q), human, c.typed+"\n")
-			if diff := cmp.Diff(chosen(c.q, c.selected, ""), got); diff != "" || err != nil {
+			got, drawn, err := runScript(questionAsk(c.q), human, c.typed+"\n")
+			if diff := cmp.Diff(answered(c.q, c.selected, ""), got); diff != "" || err != nil {
 				t.Errorf("%q, human %v: %v\n%s\n%s", c.typed, human, err, diff, drawn)
 			}
 		}
 	}
 }
 
-// A pipe may answer in words that are like no option; it is told why others are refused.
-func TestPipeMayAnswerInOwnWords(t *testing.T) {
-	got, drawn, err := ask(one(databases), false, "sqlit\nq\na big spreadsheet\n")
-	if diff := cmp.Diff(chosen(databases, nil, "a big spreadsheet"), got); diff != "" || err != nil {
+// A pipe can answer with text that resembles no option. For other text, it gets the reason.
+func TestPipeCanAnswerWithOwnText(t *testing.T) {
+	got, drawn, err := runScript(questionAsk(databases), false, "sqlit\nq\na big spreadsheet\n")
+	if diff := cmp.Diff(answered(databases, nil, "a big spreadsheet"), got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for _, want := range []string{"the nearest is 2", "write :other before it"} {
@@ -158,9 +158,9 @@ func TestPipeMayAnswerInOwnWords(t *testing.T) {
 }
 
 // Help is shown for the words that people try first.
-func TestHelpIsShownOnAQuestionMark(t *testing.T) {
+func TestHelpIsShownForCommonRequests(t *testing.T) {
 	for _, typed := range []string{"?", "help", ":help"} {
-		_, drawn, _ := ask(one(databases), true, typed+"\n")
+		_, drawn, _ := runScript(questionAsk(databases), true, typed+"\n")
 		if !strings.Contains(drawn, ":decline") || !strings.Contains(drawn, ":other TEXT") {
 			t.Errorf("%q: got\n%s", typed, drawn)
 		}

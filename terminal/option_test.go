@@ -12,8 +12,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// Every option of the largest question is drawn with its key, and any of them can be
-// chosen.
+// Every option of the largest question is drawn with its key and can be chosen.
 func TestEveryOptionIsDrawn(t *testing.T) {
 	var q askback.Question
 	var labels, keys []string
@@ -29,11 +28,11 @@ func TestEveryOptionIsDrawn(t *testing.T) {
 			if multi {
 				typed, want = strings.Join(keys, ","), labels
 			}
-			got, drawn, err := ask(one(q), human, typed+"\n")
+			got, drawn, err := runScript(questionAsk(q), human, typed+"\n")
 			if err != nil {
 				t.Fatal(err)
 			}
-			given, _ := got.(terminal.Given)
+			given, _ := got.(terminal.Answered)
 			if len(given.Answer.Answers) != 1 {
 				t.Fatalf("got %v", got)
 			}

@@ -5,61 +5,61 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// settled draws how an ask ended, on one row where that fits.
+// settled draws how an ask ended, on one row if that fits.
 func (f *frame) settled(o *view.Outcome) {
 	words := "Settled: " + o.Sentence.String()
-	if len(o.Answers) != 1 || len(o.Answers[0].Values) == 0 || !f.beside(words, list(o.Answers[0].Values, ", ")) {
-		f.say(words)
+	if len(o.Answers) != 1 || len(o.Answers[0].Values) == 0 || !f.oneRow(words, joinNames(o.Answers[0].Values, ", ")) {
+		f.message(words)
 		for _, answer := range o.Answers {
 			f.answer(answer, len(o.Answers) > 1)
 		}
 	}
-	f.added(o)
+	f.decisionDetails(o)
 }
 
-// beside draws a sentence of ours and what was said on one row, if they fit.
-func (f *frame) beside(words string, said safetext.Text) bool {
-	if safetext.Width(safetext.Line(words))+safetext.Width(said)+3 > f.full() {
+// oneRow draws a message and an answer on one row. It reports whether they fit.
+func (f *frame) oneRow(words string, answer safetext.Text) bool {
+	if safetext.Width(safetext.Line(words))+safetext.Width(answer)+3 > f.fullWidth() {
 		return false
 	}
 	mark := gutter
-	if turns(words + said.String()) {
+	if hasRightToLeft(words + answer.String()) {
 		mark += leftToRight
 	}
-	f.b.WriteString(words + " " + f.look(dim, mark+" ") + f.look(bold, ordered(said.String())) + "\n")
+	f.b.WriteString(words + " " + f.withSGR(dim, mark+" ") + f.withSGR(bold, keepOrder(answer.String())) + "\n")
 	f.rows++
 	return true
 }
 
-// outcome draws how an ask ended with everything that went with it.
+// outcome draws how an ask ended, with notes and comments.
 func (f *frame) outcome(o *view.Outcome) {
-	f.say("Settled: " + o.Sentence.String() + ", " + view.FormatTime(o.At, f.zone))
+	f.message("Settled: " + o.Sentence.String() + ", " + view.FormatTime(o.At, f.zone))
 	for _, answer := range o.Answers {
 		f.answer(answer, len(o.Answers) > 1)
 		f.text("note", plain, answer.Notes)
 	}
 	f.text("remark", plain, o.Comment)
-	f.added(o)
+	f.decisionDetails(o)
 }
 
 func (f *frame) answer(a view.Answer, several bool) {
 	if several {
-		f.prose("asked", dim, a.Question)
+		f.markdown("asked", dim, a.Question)
 	}
 	for _, value := range a.Values {
-		f.text("said", bold, value)
+		f.text("answer", bold, value)
 	}
 }
 
-// added draws what a person gave with a decision: what follows, why, and what may run
-// instead.
-func (f *frame) added(o *view.Outcome) {
-	if !o.ByGrant { // its sentence names the grant
+// decisionDetails draws what belongs to a decision: its grant, its reason, and changed
+// arguments.
+func (f *frame) decisionDetails(o *view.Outcome) {
+	if !o.ByGrant { // else the sentence names the grant
 		f.text("grant", bold, o.Grant)
 	}
 	f.text("reason", plain, o.Reason)
 	if o.Arguments.String() != "" {
-		f.say("Approved with other arguments than were asked about. These may run:")
+		f.message("Approved with other arguments than the agent asked for. These may run:")
 		f.exact("with", plain, o.Arguments)
 	}
 }

@@ -7,50 +7,50 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// frame returns a frame in which what is very long is folded.
-func (t *talk) frame() *frame {
-	f := newFrame(t.options)
+// newFrame returns a frame that folds long texts.
+func (d *dialog) newFrame() *frame {
+	f := newFrame(d.options)
 	f.fold = true
 	return f
 }
 
-// noteFolded counts what was folded, below it all.
-func (t *talk) noteFolded(f *frame) {
-	t.folded += f.folded
+// addFolded adds the rows that f left out, and draws a note about them.
+func (d *dialog) addFolded(f *frame) {
+	d.unseenRows += f.folded
 	if f.folded > 0 {
-		f.say(notShown(f.folded))
+		f.message(notShown(f.folded))
 	}
 }
 
-// showAll shows the whole ask, in a pager if there is one.
-func (t *talk) showAll() error {
-	options := t.options
-	options.Style = false // for a pager that shows escape sequences as they are
+// showAll shows the whole ask, in a pager if possible.
+func (d *dialog) showAll() error {
+	options := d.options
+	options.Style = false // a pager may not interpret escape sequences
 	f := newFrame(options)
-	f.ask(t.ask)
+	f.ask(d.ask)
 	err := errors.ErrUnsupported
-	if t.options.Page != nil {
-		err = t.options.Page(t.ctx, f.b.String())
+	if d.options.Page != nil {
+		err = d.options.Page(d.ctx, f.b.String())
 	}
-	if t.ctx.Err() != nil {
-		return t.ctx.Err()
+	if d.ctx.Err() != nil {
+		return d.ctx.Err()
 	}
 	if err != nil {
-		if _, err := io.WriteString(t.out, f.b.String()); err != nil {
+		if _, err := io.WriteString(d.out, f.b.String()); err != nil {
 			return err
 		}
 	}
-	t.folded = 0
-	if t.ask.Confirmation == nil {
-		return t.refuse("That was all of it.")
+	d.unseenRows = 0
+	if d.ask.Confirmation == nil {
+		return d.reject("That was everything.")
 	}
-	last := newFrame(t.options)
-	last.say("That was all of it. You decide about")
-	last.target(t.ask.Confirmation)
-	if err := last.writeTo(t.out); err != nil {
+	last := newFrame(d.options)
+	last.message("That was everything. You decide about")
+	last.target(d.ask.Confirmation)
+	if err := last.writeTo(d.out); err != nil {
 		return err
 	}
-	return t.refuse()
+	return d.reject()
 }
 
 // ask draws all of an ask.

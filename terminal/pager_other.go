@@ -7,5 +7,5 @@ import (
 	"errors"
 )
 
-// page is not known here: the text is written below the prompt.
+// page is not supported on this system. The text is written below the prompt instead.
 func (t *TTY) page(context.Context, string) error { return errors.ErrUnsupported }

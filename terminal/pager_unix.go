@@ -14,11 +14,11 @@ import (
 	"unsafe"
 )
 
-// The exit codes of a shell for a program that it did not run.
+// The exit codes of a shell that could not run a program.
 const cannotRun, notFound = 126, 127
 
-// page shows a text in $PAGER, or less. The pager is the foreground of the terminal while it
-// runs, so that Ctrl+C is its own; it ends with ctx.
+// page shows a text in $PAGER, or less. While the pager runs, it is the foreground process
+// group of the terminal, so that it receives Ctrl+C. It is terminated when ctx ends.
 func (t *TTY) page(ctx context.Context, text string) error {
 	screen, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -32,18 +32,18 @@ func (t *TTY) page(ctx context.Context, text string) error {
 		cmd.Env = append(os.Environ(), "LESSCHARSET=utf-8")
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it puts the screen back
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // lets the pager restore the screen
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() != cannotRun && exit.ExitCode() != notFound {
 		err = nil // the text was shown
 	}
-	return errors.Join(err, t.control(bringBack))
+	return errors.Join(err, t.control(toForeground))
 }
 
-// bringBack makes this process the foreground of its terminal again.
-func bringBack(fd int) error {
+// toForeground makes this process the foreground process group of its terminal again.
+func toForeground(fd int) error {
 	group := int32(syscall.Getpgrp())
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCSPGRP, uintptr(unsafe.Pointer(&group))); errno != 0 {
 		return errno

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// head draws who asks whom, and what belongs to the whole ask.
+// head draws the agent, the recipients and what belongs to the whole ask.
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {
@@ -26,14 +26,14 @@ func (f *frame) head(a view.Ask) {
 		f.text("title", bold, a.Title)
 	}
 	if a.Hidden {
-		f.say("Careful: there are hidden characters in this. They are drawn as marks or escapes: ⟨U+202E⟩, ␛, \\u202e.")
+		f.message("Careful: this contains hidden characters. They are shown as marks or escapes: ⟨U+202E⟩, ␛, \\u202e.")
 	}
 	if a.Confirmation == nil {
 		f.context(a)
 	}
 }
 
-// asker draws who asks: the label with its parents, and the token where that is another.
+// asker draws the label of the agent with its parents, and its token if that has another name.
 func (f *frame) asker(a view.Ask) {
 	parents := slices.Clone(a.Path)
 	slices.Reverse(parents)
@@ -41,19 +41,19 @@ func (f *frame) asker(a view.Ask) {
 	f.text("token", bold, a.Owner)
 }
 
-// context draws what the agent wants known beside it, and where its call was mended. An
-// agent can write that itself, so it stands in its frame.
+// context draws the context of the agent and the repairs of its call. Both are text of the
+// agent: it could write the same itself.
 func (f *frame) context(a view.Ask) {
-	f.prose("about", plain, a.Context)
+	f.markdown("about", plain, a.Context)
 	if a.Data.String() != "" {
 		f.exact("about", plain, a.Data)
 	}
-	for _, mended := range a.Warnings {
-		f.text("mended", plain, mended)
+	for _, warning := range a.Warnings {
+		f.text("fixed", plain, warning)
 	}
 }
 
-// question draws one question with everything that can be chosen (F3).
+// question draws a question with all its choices (F3).
 func (f *frame) question(a view.Ask, i int, q view.Question) {
 	if len(a.Questions) > 1 {
 		f.rule(fmt.Sprintf("%d of %d", i+1, len(a.Questions)))
@@ -61,7 +61,7 @@ func (f *frame) question(a view.Ask, i int, q view.Question) {
 		f.row("", gutter, plain, "")
 	}
 	f.text("", dim, q.Header)
-	f.prose("asks", bold, q.Text)
+	f.markdown("asks", bold, q.Text)
 	if len(q.Choices) > 0 {
 		f.row("", gutter, plain, "")
 	}
@@ -69,41 +69,42 @@ func (f *frame) question(a view.Ask, i int, q view.Question) {
 		f.choice(c)
 	}
 	if q.OtherKey != "" {
-		f.other(q.OtherKey)
+		f.otherChoice(q.OtherKey)
 	}
 	f.text("*", plain, q.DefaultText)
 }
 
+// choice draws a choice with its key.
 func (f *frame) choice(c view.Choice) {
 	key := c.Key
 	if c.Default {
 		key = "* " + key
 	}
 	f.text(key, plain, c.Label)
-	f.nested("", dim, "  ", c.Description)
-	f.shown(c.Preview)
+	f.indentedMarkdown("", dim, "  ", c.Description)
+	f.preview(c.Preview)
 }
 
-// other draws the key for words of one's own. Nothing on this row is the agent's.
-func (f *frame) other(key string) {
+// otherChoice draws the key for own words. This row has no text of the agent.
+func (f *frame) otherChoice(key string) {
 	words := "Other: your own words"
 	if f.margin == 0 {
-		f.say(key + "   " + words)
+		f.message(key + "   " + words)
 		return
 	}
-	f.b.WriteString(strings.Repeat(" ", max(0, f.margin-1-len(key))) + f.look(bold, key) + "   " + words + "\n")
+	f.b.WriteString(strings.Repeat(" ", max(0, f.margin-1-len(key))) + f.withSGR(bold, key) + "   " + words + "\n")
 	f.rows++
 }
 
-// call draws a tool call: exactly what will run, then, fenced off, what the agent says
-// about it.
+// call draws a tool call: first exactly what will run, then, in a part of its own, what the
+// agent says about it.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)
 	f.warnings(c.Warnings)
 	f.exact("with", plain, c.Arguments)
 	if c.Dangerous {
-		f.say("This tool is marked dangerous: what it does may not be undone.")
+		f.message("This tool is marked dangerous: you may not be able to undo what it does.")
 	}
 	if !a.AddsText() {
 		return
@@ -112,27 +113,29 @@ func (f *frame) call(a view.Ask) {
 	f.names("tags", plain, a.Tags, ", ")
 	f.text("title", bold, a.Title)
 	if !c.Repeated {
-		f.prose("says", plain, c.Description)
+		f.markdown("says", plain, c.Description)
 	}
 	if c.Preview.String() != "" {
 		f.exact("shows", plain, c.Preview)
 	}
 	if !c.Repeated {
-		f.prose("about", plain, c.Context)
+		f.markdown("about", plain, c.Context)
 	}
 	f.context(a)
 }
 
-// warnings stand above the arguments they are about: below long ones they came too late.
+// warnings draws warnings about the arguments. They come before the arguments, which can be
+// long.
 func (f *frame) warnings(all []view.Warning) {
 	for _, w := range all {
-		f.say(w.Sentence)
+		f.message(w.Sentence)
 		for _, about := range w.Names {
 			f.exact("name", bold, about)
 		}
 	}
 }
 
+// target draws the tool of a call and its server.
 func (f *frame) target(c *view.Confirmation) {
 	f.exact("tool", bold, c.Tool)
 	if c.Server.String() != "" {
@@ -140,8 +143,8 @@ func (f *frame) target(c *view.Confirmation) {
 	}
 }
 
-// again names the tool once more below a long call.
-func (f *frame) again(c *view.Confirmation, rows int) {
-	f.say(fmt.Sprintf("All of it takes %d rows. Scroll up: the exact arguments stand first. You decide about", rows))
+// repeatTarget draws the tool again below a long call.
+func (f *frame) repeatTarget(c *view.Confirmation, rows int) {
+	f.message(fmt.Sprintf("This call takes %d rows. Scroll up: the exact arguments come first. You decide about", rows))
 	f.target(c)
 }

@@ -1,32 +1,32 @@
-// Package terminal asks a person at a terminal, or whoever feeds a pipe, line by line.
+// Package terminal asks a person at a terminal, or a program behind a pipe, line by line.
 //
-// The rules of this door:
+// Its rules:
 //
-//   - The end of input is no answer, and neither is half a line: it is [ErrNoInput] and
-//     nothing else. So is nothing at all where there is no default, and so is an input
-//     that is no terminal after three lines in a row that say nothing.
-//   - A confirmation is approved by y, yes, approve or approved, typed at a terminal
-//     after it was shown; what was typed before is thrown away. Everything else denies
-//     it or is asked about again. A pipe may deny, never approve. A default approves
-//     nothing. What follows is approved by all, and then by yes, typed after it was said
-//     what that means; anything else approves nothing at all.
-//   - What stands right of the gutter (│) came from the agent, and stands nowhere else.
-//     What stands left of it, or on a row without one, is ours. An approval shows the
-//     tool and its exact arguments first and the agent's words below.
-//   - All of it can be read. Rows are wrapped to the width and never cut; arguments are
-//     wrapped without losing a space, and ┊ marks the rows that go on. What is long says
-//     first how long. More than two empty rows in a row are counted instead of drawn. Of
-//     a text with more than 200 rows the head and the tail are drawn, and :show shows the
-//     rest; who approves a call without having read it is told so first.
-//   - No row is wider than the terminal, however it draws each character: it would go on
-//     in the first column, which is ours. Nothing turns a row around: where letters are
-//     written from right to left, the gutter begins what goes from left to right.
-//   - One goroutine reads the input, one line at a time, and not a byte beyond its end:
-//     the next program in the shell finds the rest. Whoever asks is handed that line. An
-//     ask that ends elsewhere leaves the reader waiting; the next ask takes it over and
-//     throws away a line that was begun before it was shown.
-//   - A line that begins with a colon is a command (:help lists them); two colons are
-//     text that begins with one.
+//   - The end of input is not an answer, and neither is an unfinished line: Ask returns
+//     [ErrNoInput]. An empty line is an answer only if there is a default, or if the question
+//     is optional. A pipe counts as ended after three lines in a row without an answer.
+//   - Only y, yes, approve or approved, typed at a terminal after the confirmation was shown,
+//     approve it; what was typed earlier is discarded. Everything else denies it or is asked
+//     again. A pipe can deny, but not approve. A default approves nothing. To approve later
+//     calls as well, a person types all, is shown what that allows, and then types yes.
+//     Anything else approves nothing.
+//   - Text of the agent is right of the gutter (│) and nowhere else. The margin, and rows
+//     without a gutter, are written by Askback. An approval shows the tool and its exact
+//     arguments first, and what the agent says about them below.
+//   - Everything can be read. Rows are wrapped to the width and never cut. Arguments keep
+//     every space when they are wrapped, and ┊ marks the rows that continue a line. A long
+//     text begins with its number of rows. More than two consecutive empty rows are counted
+//     instead of drawn. Of a text with more than 200 rows, the head and the tail are drawn,
+//     and :show shows the rest. A person who approves a call without that is warned first.
+//   - No row is wider than the terminal, however it draws each character: the excess would
+//     be in the first column, which is for Askback. No text reverses a row: in text written
+//     from right to left, each row still begins with the gutter.
+//   - One goroutine reads the input, one line at a time and nothing beyond its end: the next
+//     program of the shell reads the rest. If an ask is settled elsewhere, the goroutine
+//     keeps waiting, and the next ask continues with it. That ask discards a line that was
+//     started before it was shown.
+//   - A line that begins with a colon is a command (:help lists them). Two colons begin a
+//     text that starts with one.
 //   - What cannot be shown cannot be answered: an error of the output ends the ask.
 package terminal
 
@@ -44,24 +44,23 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// ErrNoInput says that the input ended before the ask was answered. It wraps [io.EOF].
-// This door is closed for this ask, and the ask still waits for the others.
-var ErrNoInput = fmt.Errorf("the input ended, and that is no answer: %w", io.EOF)
+// ErrNoInput is the error of an input that ended before the ask was answered. It wraps
+// [io.EOF]. The ask is still open and can be answered elsewhere.
+var ErrNoInput = fmt.Errorf("the input ended without an answer: %w", io.EOF)
 
-// Options say what the terminal can do. The zero value is a pipe.
+// Options describe an input and an output. The zero value is for a pipe.
 type Options struct {
-	Human bool           // a person sits there: only then can a confirmation be approved
-	Width func() int     // how many columns there are now; nil is 80
-	Style bool           // it understands colours and erasing; see [TTY.Style]
-	Zone  *time.Location // for times; nil is the local one
+	Human bool           // a person types: only then can a confirmation be approved
+	Width func() int     // returns the current number of columns; nil means 80
+	Style bool           // the output has styles and can erase a row; see [TTY.Style]
+	Zone  *time.Location // for times; nil means the local one
 
-	// Claim says that somebody is typing an answer to the ask. It is called when they
-	// begin, and each minute while they go on, on a goroutine of its own; its context
-	// ends with the ask. Not where no person sits. nil: nobody is told.
+	// Claim is called when a person begins to type, and each minute while they continue, in
+	// a goroutine of its own. Its context ends with the ask. It may be nil.
 	Claim func(ctx context.Context)
 
-	// Page shows a text that is longer than the screen, and returns when the person has
-	// seen enough. nil: it is written below the prompt.
+	// Page shows a long text, and returns when the person has closed it. If Page is nil, the
+	// text is written below the prompt.
 	Page func(ctx context.Context, text string) error
 }
 
@@ -79,105 +78,103 @@ func (o Options) zone() *time.Location {
 	return o.Zone
 }
 
-// A Prompt asks, one ask at a time. It owns its input from the first Ask on: nobody
-// else may read from it.
+// A Prompt shows asks and reads their answers, one ask at a time. After the first call of
+// Ask, nothing else may read from its input.
 type Prompt struct {
-	lines   *lines
+	lines   *lineReader
 	out     io.Writer
 	options Options
 
-	left bool // the last ask ended without an answer of ours
-	open bool // the cursor stands behind a prompt
+	abandoned  bool // the last ask ended without an answer from this prompt
+	promptOpen bool // the cursor is after a prompt
 }
 
-// New returns a prompt. Where in can discard what was typed ahead (a [TTY] can), it is
-// asked to do so before a confirmation and after an ask that ended elsewhere.
+// New returns a prompt. If in has a method Discard, as a [TTY] has, it is called before a
+// confirmation and after an ask that was settled elsewhere, to discard what was typed ahead.
 func New(in io.Reader, out io.Writer, o *Options) *Prompt {
-	p := &Prompt{lines: newLines(in), out: out}
+	p := &Prompt{lines: newLineReader(in), out: out}
 	if o != nil {
 		p.options = *o
 	}
 	return p
 }
 
-// A Result is what a person did about an ask: [Given] or [Declined].
+// A Result is the reaction of a person to an ask: [Answered] or [Declined].
 type Result interface{ result() }
 
-// Given is an answer.
-type Given struct{ Answer askback.Answer }
+// Answered is the result of an answered ask.
+type Answered struct{ Answer askback.Answer }
 
-// Declined says that this person will not answer.
+// Declined is the result of an ask that the person will not answer.
 type Declined struct{ Reason string }
 
-func (Given) result()    {}
+func (Answered) result() {}
 func (Declined) result() {}
 
-// declined travels from a command to Ask.
+// declined is returned by the command :decline to Ask.
 type declined struct{ reason string }
 
 func (declined) Error() string { return "declined" }
 
-// Ask shows an ask and returns what the person did about it. It writes nothing to the
-// ask itself. The errors are [ErrNoInput], that of ctx as soon as it ends, that of the
-// output, and [askback.ErrSettled] for an ask that is.
+// Ask shows an ask and returns what the person did. It does not change the ask. The error is
+// [ErrNoInput], that of ctx as soon as it ends, that of the output, or [askback.ErrSettled]
+// if the ask is settled.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
 	}
-	if err := p.fresh(); err != nil {
+	if err := p.discardEarlier(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	t := &talk{Prompt: p, ctx: ctx, ask: a}
-	defer t.claims.Wait()
+	d := &dialog{Prompt: p, ctx: ctx, ask: a}
+	defer d.claims.Wait()
 	defer cancel()
-	answer, err := t.run()
-	p.left = err != nil
-	var no declined
+	answer, err := d.run()
+	p.abandoned = err != nil
+	var decline declined
 	switch {
-	case errors.As(err, &no):
-		p.left = false
-		return Declined{no.reason}, nil
+	case errors.As(err, &decline):
+		p.abandoned = false
+		return Declined{decline.reason}, nil
 	case err != nil:
 		return nil, err
 	}
-	return Given{answer}, nil
+	return Answered{answer}, nil
 }
 
-// fresh makes sure that nothing that was typed for an earlier ask, or before a person saw
-// this one, is taken for an answer.
-func (p *Prompt) fresh() error {
-	p.lines.fresh()
+// discardEarlier discards what was typed for an earlier ask, or before this one was shown.
+func (p *Prompt) discardEarlier() error {
+	p.lines.discardStarted()
 	if tty, ok := p.lines.in.(interface{ Prepare() }); ok {
 		tty.Prepare()
 	}
 	return p.discard()
 }
 
-// discard throws away what a person typed ahead, where the input can.
+// discard discards what was typed ahead, if the input can do that.
 func (p *Prompt) discard() error {
 	tty, ok := p.lines.in.(interface{ Discard() error })
-	if !ok || !p.left && !p.options.Human {
+	if !ok || !p.abandoned && !p.options.Human {
 		return nil
 	}
 	return tty.Discard()
 }
 
-// Settled replaces an open prompt by how the ask ended: who answered, where and with
-// what.
+// Settled replaces an open prompt by the outcome of a: who answered, where and with what.
 func (p *Prompt) Settled(a view.Ask) error {
 	f := newFrame(p.options)
-	if p.open {
-		f.erase()
+	if p.promptOpen {
+		f.erasePrompt()
 	}
-	p.open = false
+	p.promptOpen = false
 	if a.Outcome != nil {
 		f.settled(a.Outcome)
 	}
 	return f.writeTo(p.out)
 }
 
-// Show draws an ask without asking, and its outcome if there is one.
+// Show draws an ask and its outcome, without asking.
 func Show(out io.Writer, a view.Ask, o *Options) error {
 	if o == nil {
 		o = &Options{}
@@ -185,151 +182,152 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 	f := newFrame(*o)
 	f.ask(a)
 	if a.Outcome == nil {
-		f.say("It is " + a.Status().String() + ".")
-		f.say(a.TimeoutNotice(f.zone))
+		f.message("It is " + a.Status().String() + ".")
+		f.message(a.TimeoutNotice(f.zone))
 	} else {
 		f.outcome(a.Outcome)
 		if !a.AckedAt.IsZero() {
-			f.say("The agent has it since " + view.FormatTime(a.AckedAt, f.zone) + ".")
+			f.message("Received by the agent: " + view.FormatTime(a.AckedAt, f.zone) + ".")
 		}
 	}
 	return f.writeTo(out)
 }
 
-// talk is one ask being answered.
-type talk struct {
+// dialog is the state of one call of Ask.
+type dialog struct {
 	*Prompt
 	ctx context.Context
 	ask view.Ask
 
-	notes   []string // on the question, or the reason of a decision
-	comment []string // on the whole form
-	refused int      // lines in a row that brought nothing
-	claimed time.Time
-	claims  sync.WaitGroup
-	current view.Question // the one that is asked
-	folded  int           // rows that were not shown yet
+	notes      []string // for the current question, or reasons of a decision
+	comments   []string // for the whole form
+	rejected   int      // consecutive lines without an answer
+	claimed    time.Time
+	claims     sync.WaitGroup
+	current    view.Question // the question being asked
+	unseenRows int           // rows that the person has not been shown
 }
 
-// claimEvery is well below the five minutes for which a claim holds a deadline.
+// claimEvery is well below the five minutes for which a claim postpones a deadline.
 const claimEvery = time.Minute
 
-// typing claims the ask for whoever is typing.
-func (t *talk) typing() {
-	if now := time.Now(); t.options.Human && t.options.Claim != nil && now.Sub(t.claimed) >= claimEvery {
-		t.claimed = now
-		t.claims.Go(func() { t.options.Claim(t.ctx) })
+// claim claims the ask for the person who is typing.
+func (d *dialog) claim() {
+	if now := time.Now(); d.options.Human && d.options.Claim != nil && now.Sub(d.claimed) >= claimEvery {
+		d.claimed = now
+		d.claims.Go(func() { d.options.Claim(d.ctx) })
 	}
 }
 
-func (t *talk) run() (askback.Answer, error) {
-	f := t.frame()
-	f.head(t.ask)
-	if t.ask.Confirmation != nil {
-		return t.confirm(f)
+// run asks all questions, or for a decision.
+func (d *dialog) run() (askback.Answer, error) {
+	f := d.newFrame()
+	f.head(d.ask)
+	if d.ask.Confirmation != nil {
+		return d.confirm(f)
 	}
 	var answer askback.Answer
-	for i, q := range t.ask.Questions {
-		t.notes, t.refused, t.current = nil, 0, q
+	for i, q := range d.ask.Questions {
+		d.notes, d.rejected, d.current = nil, 0, q
 		if i > 0 {
-			if err := t.discard(); err != nil {
+			if err := d.discard(); err != nil {
 				return askback.Answer{}, err
 			}
 		}
-		f.question(t.ask, i, q)
+		f.question(d.ask, i, q)
 		f.rule("")
 		if i == 0 {
-			f.say(t.ask.TimeoutNotice(f.zone))
+			f.message(d.ask.TimeoutNotice(f.zone))
 		}
-		t.noteFolded(f)
-		f.say(hint(q))
-		if err := f.writeTo(t.out); err != nil {
+		d.addFolded(f)
+		f.message(hint(q))
+		if err := f.writeTo(d.out); err != nil {
 			return askback.Answer{}, err
 		}
-		given, err := t.question(q)
+		given, err := d.askQuestion(q)
 		if err != nil {
 			return askback.Answer{}, err
 		}
-		given.Notes = strings.Join(t.notes, "\n")
+		given.Notes = strings.Join(d.notes, "\n")
 		answer.Answers = append(answer.Answers, given)
-		f = t.frame()
+		f = d.newFrame()
 	}
-	answer.Comment = strings.Join(t.comment, "\n")
+	answer.Comment = strings.Join(d.comments, "\n")
 	return answer, nil
 }
 
-// question asks until there is an answer.
-func (t *talk) question(q view.Question) (askback.QuestionAnswer, error) {
-	line, err := t.hear("> ")
+// askQuestion reads lines until one answers the question.
+func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
+	line, err := d.readInput("> ")
 	for {
 		if err != nil {
 			return askback.QuestionAnswer{}, err
 		}
-		r := read(q, line)
-		if r.problem == "" && r.wantsOwn {
-			if r.own, err = t.own(); err != nil {
+		r := parseReply(q, line)
+		if r.problem == "" && r.needsOwnText {
+			if r.ownText, err = d.readOwnText(); err != nil {
 				return askback.QuestionAnswer{}, err
 			}
-			if r.own == "" {
-				r.problem = "Nothing written. " + hint(q)
+			if r.ownText == "" {
+				r.problem = "Nothing was typed. " + hint(q)
 			}
 		}
-		if r.unsure && t.options.Human && view.IsHelp(r.own) { // of free text
-			r.unsure, r.help = false, true
+		if r.needsConfirmation && d.options.Human && view.IsHelp(r.ownText) { // free text
+			r.needsConfirmation, r.help = false, true
 		}
-		if r.unsure {
+		if r.needsConfirmation {
 			var sent bool
-			if line, sent, err = t.unsure(q, r); err != nil || !sent {
+			if line, sent, err = d.confirmOwnText(q, r); err != nil || !sent {
 				continue
 			}
 		}
 		switch {
 		case r.help:
-			err = t.refuse(help...)
+			err = d.reject(questionHelp...)
 		case r.problem != "":
-			err = t.refuse(r.problem)
+			err = d.reject(r.problem)
 		default:
 			return r.answer(q), nil
 		}
 		if err == nil {
-			line, err = t.hear("> ")
+			line, err = d.readInput("> ")
 		}
 	}
 }
 
-// unsure finds out whether words that are no option are to be sent: a person is asked; a
-// program is refused where they look like an option. If they are not, it returns the line
-// that takes their place.
-func (t *talk) unsure(q view.Question, r reading) (line said, sent bool, err error) {
-	if !t.options.Human {
-		if len(q.Choices) == 0 || !r.resembles {
-			return said{}, true, nil
+// confirmOwnText reports whether to send text that is not an option. It asks a person. From a
+// program, it rejects text that looks like an option. If the text is not to be sent, it
+// returns the next line.
+func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, sent bool, err error) {
+	if !d.options.Human {
+		if len(q.Choices) == 0 || !r.resemblesChoice {
+			return input{}, true, nil
 		}
-		if err = t.refuse(r.notAnOption()); err == nil {
-			line, err = t.hear("> ")
+		if err = d.reject(r.notAnOption()); err == nil {
+			line, err = d.readInput("> ")
 		}
 		return line, false, err
 	}
 	for {
-		if line, err = t.sendOwn(q, r); err != nil {
-			return said{}, false, err
+		if line, err = d.askToSend(q, r); err != nil {
+			return input{}, false, err
 		}
 		yes, no := isYes(line.text), isNo(line.text)
 		switch {
-		case line.skip || line.own || !yes && !no:
+		case line.skip || line.isText || !yes && !no:
 			return line, false, nil
 		case len(q.Match(line.text)) > 0 && line.text != "":
-			err = t.refuse("That is an option, too. Type its key to choose it, or :other and your own words to send those.")
+			err = d.reject("That is also an option. Type its key to choose it, or :other and your own words to send those.")
 		case yes:
-			return said{}, true, nil
+			return input{}, true, nil
 		default:
-			if err = t.refuse("Not sent. " + hint(q)); err == nil {
-				line, err = t.hear("> ")
+			if err = d.reject("Not sent. " + hint(q)); err == nil {
+				line, err = d.readInput("> ")
 			}
 			return line, false, err
 		}
 		if err != nil {
-			return said{}, false, err
+			return input{}, false, err
 		}
 	}
 }
@@ -338,51 +336,51 @@ func isYes(words string) bool { return slices.Contains([]string{"y", "yes"}, str
 
 func isNo(words string) bool { return slices.Contains([]string{"", "n", "no"}, strings.ToLower(words)) }
 
-// sendOwn asks whether to send words that are no option. What was typed ahead is no reply.
-func (t *talk) sendOwn(q view.Question, r reading) (said, error) {
-	if err := t.discard(); err != nil {
-		return said{}, err
+// askToSend asks whether to send text that is not an option. It discards what was typed ahead.
+func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
+	if err := d.discard(); err != nil {
+		return input{}, err
 	}
-	f := newFrame(t.options)
+	f := newFrame(d.options)
 	prompt := "Send it as your own words? [y/N] "
 	switch {
 	case len(q.Choices) == 0:
 		prompt = "Send it as your answer? [y/N] "
-		f.say(leaving)
+		f.message(howToLeave)
 	case len(r.choices) > 0:
-		f.say("Not an option: " + r.own)
+		f.message("Not an option: " + r.ownText)
 	case r.nearest != "":
-		f.say("Not an option; the nearest is " + r.nearest + ".")
-	case f.full() < 2*len(prompt):
-		f.say("Not an option.")
+		f.message("Not an option; the nearest is " + r.nearest + ".")
+	case f.fullWidth() < 2*len(prompt):
+		f.message("Not an option.")
 	default:
 		prompt = "Not an option. " + prompt
 	}
-	if err := f.writeTo(t.out); err != nil {
-		return said{}, err
+	if err := f.writeTo(d.out); err != nil {
+		return input{}, err
 	}
-	return t.hear(prompt)
+	return d.readInput(prompt)
 }
 
-// own asks for the words behind "Other".
-func (t *talk) own() (string, error) {
-	line, err := t.hear("Your own words: ")
+// readOwnText asks for the text of the choice "Other".
+func (d *dialog) readOwnText() (string, error) {
+	line, err := d.readInput("Your own words: ")
 	return line.text, err
 }
 
-// say writes sentences of ours.
-func (t *talk) say(sentences ...string) error {
-	f := newFrame(t.options)
+// print writes sentences of Askback.
+func (d *dialog) print(sentences ...string) error {
+	f := newFrame(d.options)
 	for _, words := range sentences {
-		f.say(words)
+		f.message(words)
 	}
-	return f.writeTo(t.out)
+	return f.writeTo(d.out)
 }
 
-// prompt writes a prompt and leaves the cursor behind it.
-func (p *Prompt) prompt(words string) error {
+// writePrompt writes a prompt and leaves the cursor after it.
+func (p *Prompt) writePrompt(words string) error {
 	f := newFrame(p.options)
 	f.prompt(words)
-	p.open = true
+	p.promptOpen = true
 	return f.writeTo(p.out)
 }

@@ -18,24 +18,24 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// ask answers an ask with a script and gives what came of it and what was drawn.
-func ask(a askback.Ask, human bool, script string) (terminal.Result, string, error) {
+// runScript asks with a script as input. It returns the result and what was drawn.
+func runScript(a askback.Ask, human bool, script string) (terminal.Result, string, error) {
 	var out bytes.Buffer
 	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: human})
 	r, err := p.Ask(context.Background(), view.Of(a))
 	return r, out.String(), err
 }
 
-func one(q askback.Question) askback.Ask {
+func questionAsk(q askback.Question) askback.Ask {
 	q.ID, q.Text = "q1", "Which?"
 	return askback.Ask{Agent: "bot", Kind: askback.Questions, Questions: []askback.Question{q}}
 }
 
-func call() askback.Ask {
+func callAsk() askback.Ask {
 	return askback.Ask{Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}}
 }
 
-// C1, C5: numbers, labels, other words, defaults.
+// C1, C5: numbers, labels, own text, defaults.
 func TestLinesAreAnswers(t *testing.T) {
 	colours := askback.Question{Options: askback.Options("red", "green", "blue")}
 	fixed, standard, optional := colours, colours, colours
@@ -59,92 +59,92 @@ func TestLinesAreAnswers(t *testing.T) {
 		script   string
 		selected []string
 		other    string
-		said     string // what the prompt had to say, if anything
+		message  string // what the prompt must show in reply, if anything
 	}{
 		{"a number", colours, "2\n", []string{"green"}, "", ""},
 		{"a number among spaces, from Windows", colours, "  2 \r\n", []string{"green"}, "", ""},
 		{"a label", colours, "blue\n", []string{"blue"}, "", ""},
 		{"a label in capitals", colours, "BLUE\n", []string{"blue"}, "", ""},
-		{"a label in capitals that two have", twins, "YES\nyes\n", []string{"yes"}, "", "More than one label"},
-		{"other words", colours, "dark red\n", nil, "dark red", ""},
-		{"other words behind Other", colours, "4\n4\n", nil, "4", "Your own words:"},
-		{"a label behind Other stays text", colours, "other\nred\n", nil, "red", "Your own words:"},
-		{"nothing behind Other asks again", colours, "4\n\n1\n", []string{"red"}, "", "Nothing written."},
-		{"no such number", colours, "7\n0\n1\n", []string{"red"}, "", "There is no choice 7."},
-		{"two numbers for one answer", colours, "1,3\n1 3\n1\n", []string{"red"}, "", "This question has one answer."},
-		{"words where only choices count", fixed, "pink\nother\n1\n", []string{"red"}, "", "That is none of the choices."},
-		{"nothing is no answer", colours, "\n  \n1\n", []string{"red"}, "", "An empty line is not an answer here."},
-		{"nothing is the default", standard, "\n", []string{"green"}, "", ""},
-		{"nothing is a default in words", own, "\n", nil, "ultraviolet", ""},
-		{"nothing skips", optional, "\n", nil, "", ""},
-		{"skip skips", optional, ":skip\n", nil, "", ""},
-		{"skip skips only what is optional", colours, ":skip\n1\n", []string{"red"}, "", "cannot be skipped"},
+		{"a label in capitals that two options have", twins, "YES\nyes\n", []string{"yes"}, "", "More than one label"},
+		{"own text", colours, "dark red\n", nil, "dark red", ""},
+		{"own text after Other", colours, "4\n4\n", nil, "4", "Your own words:"},
+		{"a label after Other is text", colours, "other\nred\n", nil, "red", "Your own words:"},
+		{"an empty line after Other", colours, "4\n\n1\n", []string{"red"}, "", "Nothing was typed."},
+		{"an unknown number", colours, "7\n0\n1\n", []string{"red"}, "", "There is no choice 7."},
+		{"two numbers for one answer", colours, "1,3\n1 3\n1\n", []string{"red"}, "", "This question takes one answer."},
+		{"own text if not allowed", fixed, "pink\nother\n1\n", []string{"red"}, "", "That is not one of the choices."},
+		{"an empty line", colours, "\n  \n1\n", []string{"red"}, "", "An empty line is not an answer here."},
+		{"an empty line for the default", standard, "\n", []string{"green"}, "", ""},
+		{"an empty line for a default in words", own, "\n", nil, "ultraviolet", ""},
+		{"an empty line skips", optional, "\n", nil, "", ""},
+		{":skip", optional, ":skip\n", nil, "", ""},
+		{":skip for a required question", colours, ":skip\n1\n", []string{"red"}, "", "cannot be skipped"},
 		{"an exact label wins over a number", ports, "3000\n", []string{"3000"}, "", ""},
-		{"numbers as labels are picked by letters", ports, "b\n", []string{"3000"}, "", ""},
-		{"a number is then other words", ports, "1\n", nil, "1", ""},
-		{"a letter beyond", ports, "x\na\n", []string{"8080"}, "", "There is no choice x."},
+		{"letters for labels that are numbers", ports, "b\n", []string{"3000"}, "", ""},
+		{"a number is then own text", ports, "1\n", nil, "1", ""},
+		{"an unknown letter", ports, "x\na\n", []string{"8080"}, "", "There is no choice x."},
 		{"several numbers", many, "1,3\n", []string{"Yes, please", "a b"}, "", ""},
 		{"several numbers with spaces", many, " 3 , 1,\n", []string{"a b", "Yes, please"}, "", ""},
 		{"several numbers without commas", many, "3 1\n", []string{"a b", "Yes, please"}, "", ""},
-		{"the same twice", many, "2,No,2\n", []string{"No"}, "", ""},
+		{"a repeated choice", many, "2,No,2\n", []string{"No"}, "", ""},
 		{"a label with a comma", many, "Yes, please\n", []string{"Yes, please"}, "", ""},
 		{"labels with commas", many, "No, x, y, z, Yes, please\n", []string{"No", "x, y, z", "Yes, please"}, "", ""},
 		{"the short label before the comma", many, "Yes, No\n", []string{"Yes", "No"}, "", ""},
-		{"labels and other words", many, "No, about 1,5 more, a b, thanks\n", []string{"No", "a b"}, "about 1,5 more, thanks", ""},
-		{"a number among other words", many, "No, 7, more\nNo, a b\n", []string{"No", "a b"}, "", "There is no choice 7."},
-		{"labels and words with a comma", many, "No, as soon, as cheap, a b, thanks\n", []string{"No", "a b"}, "as soon, as cheap, thanks", ""},
-		{"other words only", many, "neither of them, rather a third\n", nil, "neither of them, rather a third", ""},
-		{"other words that look like a label", many, ":other neither, nor\n", nil, "neither, nor", ""},
+		{"labels and own text", many, "No, about 1,5 more, a b, thanks\n", []string{"No", "a b"}, "about 1,5 more, thanks", ""},
+		{"a number in own text", many, "No, 7, more\nNo, a b\n", []string{"No", "a b"}, "", "There is no choice 7."},
+		{"labels and own text with a comma", many, "No, as soon, as cheap, a b, thanks\n", []string{"No", "a b"}, "as soon, as cheap, thanks", ""},
+		{"only own text", many, "neither of them, rather a third\n", nil, "neither of them, rather a third", ""},
+		{"own text that looks like a label", many, ":other neither, nor\n", nil, "neither, nor", ""},
 		{"a number and Other", many, "2,6\nand this, too\n", []string{"No"}, "and this, too", ""},
-		{"Other and words at once", many, "6, words\n2\n", []string{"No"}, "", "Write your own words once"},
+		{"Other and own text together", many, "6, words\n2\n", []string{"No"}, "", "Write your own words once"},
 		{"several, one wrong", many, "1,9\n1\n", []string{"Yes, please"}, "", "There is no choice 9."},
-		{"several, words where only choices count", manyFixed, "1,maybe\n1\n", []string{"Yes, please"}, "", "none of the choices"},
-		{"commas are nothing", many, ",,\n2\n", []string{"No"}, "", "An empty line is not an answer here."},
+		{"several, own text if not allowed", manyFixed, "1,maybe\n1\n", []string{"Yes, please"}, "", "not one of the choices"},
+		{"only commas", many, ",,\n2\n", []string{"No"}, "", "An empty line is not an answer here."},
 		{"several, skipped", manyOptional, "\n", nil, "", ""},
 		{"several defaults", manyStandard, "\n", []string{"No", "Yes"}, "or so", ""},
 		{"several letters", manyPorts, "b,a\n", []string{"3000", "8080"}, "", ""},
 		{"free text", free, "whatever it takes, 1, 2\n", nil, "whatever it takes, 1, 2", ""},
-		{"free text, nothing", free, "\nx\n", nil, "x", "An empty line is not an answer here."},
+		{"free text, an empty line", free, "\nx\n", nil, "x", "An empty line is not an answer here."},
 		{"free text, its default", freeStandard, "\n", nil, "main", ""},
 		{"text that starts with a colon", free, "::help\n", nil, ":help", ""},
-		{"a command before a label", commands, "::decline\n", []string{":decline"}, "", ""},
-		{"no such command", free, ":wq\nx\n", nil, "x", "That is no command"},
-		{"arrows are no text", free, "ab\x1b[D\nab\n", nil, "ab", "control characters"},
-		{"no UTF-8", free, "a\xffb\nab\n", nil, "ab", "not UTF-8"},
+		{"a label that looks like a command", commands, "::decline\n", []string{":decline"}, "", ""},
+		{"an unknown command", free, ":wq\nx\n", nil, "x", "Unknown command"},
+		{"an escape sequence", free, "ab\x1b[D\nab\n", nil, "ab", "control characters"},
+		{"invalid UTF-8", free, "a\xffb\nab\n", nil, "ab", "not UTF-8"},
 		{"too long", free, strings.Repeat("ü", 20_001) + "\nab\n", nil, "ab", "longer than 20000"},
 		{"much too long, and blank at first", freeStandard, strings.Repeat(" ", 1<<20) + "x\nab\n", nil, "ab", "longer than 20000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			want := terminal.Given{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
+			want := terminal.Answered{Answer: askback.Answer{Answers: []askback.QuestionAnswer{
 				{ID: "q1", Question: "Which?", Selected: c.selected, Other: c.other},
 			}}}
-			got, drawn, err := ask(one(c.q), false, c.script)
+			got, drawn, err := runScript(questionAsk(c.q), false, c.script)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(terminal.Result(want), got); diff != "" {
 				t.Error(diff)
 			}
-			if _, talk, _ := strings.Cut(drawn, "shows more."); !strings.Contains(strings.Join(strings.Fields(talk), " "), c.said) {
-				t.Errorf("got %q, want %q in it", talk, c.said)
+			if _, reply, _ := strings.Cut(strings.Join(strings.Fields(drawn), " "), "shows more."); !strings.Contains(reply, c.message) {
+				t.Errorf("got %q, want %q in it", reply, c.message)
 			}
-			if c.said == "" && strings.Count(drawn, "> ") != 1 && !strings.Contains(drawn, "own words: ") {
+			if c.message == "" && strings.Count(drawn, "> ") != 1 && !strings.Contains(drawn, "own words: ") {
 				t.Errorf("asked more than once:\n%s", drawn)
 			}
-			if _, err := got.(terminal.Given).Answer.Normalize(one(c.q)); err != nil {
-				t.Errorf("the root package refuses it: %v", err)
+			if _, err := got.(terminal.Answered).Answer.Normalize(questionAsk(c.q)); err != nil {
+				t.Errorf("the answer is invalid: %v", err)
 			}
 		})
 	}
 }
 
-func TestNotesAndRemarksGoWithTheAnswer(t *testing.T) {
+func TestAnswerHasNotesAndComments(t *testing.T) {
 	script := ":note\n:note first\n1\n:note second\n:note and third\n:comment thanks\na\n:comment bye\nx\n"
-	got, _, err := ask(several(), true, script)
+	got, _, err := runScript(severalQuestions(), true, script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := terminal.Given{Answer: askback.Answer{Comment: "thanks\nbye", Answers: []askback.QuestionAnswer{
+	want := terminal.Answered{Answer: askback.Answer{Comment: "thanks\nbye", Answers: []askback.QuestionAnswer{
 		{ID: "q1", Question: "Which features?", Selected: []string{"API docs"}, Notes: "first"},
 		{ID: "q2", Question: "Which port?", Selected: []string{"8080"}, Notes: "second\nand third"},
 		{ID: "q3", Question: "What is it called?", Other: "x"},
@@ -154,38 +154,38 @@ func TestNotesAndRemarksGoWithTheAnswer(t *testing.T) {
 	}
 }
 
-func TestAPersonMayDecline(t *testing.T) {
+func TestDeclineHasReason(t *testing.T) {
 	for script, want := range map[string]terminal.Result{
 		":decline\n":                     terminal.Declined{},
 		"7\n:DECLINE  not mine, sorry\n": terminal.Declined{Reason: "not mine, sorry"},
 		"other\n:decline\n":              terminal.Declined{},
 	} {
-		got, _, err := ask(one(askback.Question{Options: askback.Options("a", "b")}), false, script)
+		got, _, err := runScript(questionAsk(askback.Question{Options: askback.Options("a", "b")}), false, script)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s", script, err, diff)
 		}
 	}
-	got, _, err := ask(call(), false, ":decline no idea\n")
+	got, _, err := runScript(callAsk(), false, ":decline no idea\n")
 	if diff := cmp.Diff(terminal.Result(terminal.Declined{Reason: "no idea"}), got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
-// Whatever is cut off a script, even half a line, what is left is no
-// answer. On a terminal and on a pipe, with and without defaults.
-func TestTheEndOfInputIsNoAnswer(t *testing.T) {
-	yes := deletion()
+// The beginning of a script, even with an unfinished line, is not an answer: at a terminal and
+// through a pipe, with and without defaults.
+func TestEndOfInputIsNotAnAnswer(t *testing.T) {
+	yes := deletionCall()
 	scripts := []struct {
 		ask    askback.Ask
 		script string
 	}{
-		{database(), "1\n"},
-		{database(), "\n"},
-		{database(), ":other my own\r\n"},
-		{database(), "7\nother\n:note x\nwords\n"},
-		{several(), "1,2\n:note y\na\n\n"},
-		{several(), "4\nown\nb\n:skip\n"},
-		{several(), "1\n:help\na\n:decline because\n"},
+		{databaseAsk(), "1\n"},
+		{databaseAsk(), "\n"},
+		{databaseAsk(), ":other my own\r\n"},
+		{databaseAsk(), "7\nother\n:note x\nwords\n"},
+		{severalQuestions(), "1,2\n:note y\na\n\n"},
+		{severalQuestions(), "4\nown\nb\n:skip\n"},
+		{severalQuestions(), "1\n:help\na\n:decline because\n"},
 		{yes, "n\n"},
 		{yes, "\n"},
 		{yes, ":note why\nno\n"},
@@ -194,24 +194,23 @@ func TestTheEndOfInputIsNoAnswer(t *testing.T) {
 	for _, s := range scripts {
 		for _, human := range []bool{true, false} {
 			for n := range s.script {
-				got, _, err := ask(s.ask, human, s.script[:n])
+				got, _, err := runScript(s.ask, human, s.script[:n])
 				if !errors.Is(err, terminal.ErrNoInput) || !errors.Is(err, io.EOF) || got != nil {
 					t.Errorf("%q and then the end: got %v, %v", s.script[:n], got, err)
 				}
 			}
-			if _, _, err := ask(s.ask, human, s.script); err != nil {
+			if _, _, err := runScript(s.ask, human, s.script); err != nil {
 				t.Errorf("%q: got %v", s.script, err)
 			}
 		}
 	}
 }
 
-// The same for asks and scripts by chance: an answer never needs less than all of what
-// led to it.
-func TestNoPrefixIsAnAnswer(t *testing.T) {
+// The same for random asks and scripts.
+func TestUnfinishedInputIsNotAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.SampledFrom([]askback.Ask{database(), several(), deletion(), call()}).Draw(t, "ask")
-		script := strings.Join(rapid.SliceOfN(typed(), 1, 8).Draw(t, "lines"), "")
+		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t, "ask")
+		script := strings.Join(rapid.SliceOfN(anyLine(), 1, 8).Draw(t, "lines"), "")
 		in := strings.NewReader(script)
 		r, err := terminal.New(in, io.Discard, nil).Ask(context.Background(), view.Of(a))
 		if (r == nil) == (err == nil) {
@@ -225,15 +224,15 @@ func TestNoPrefixIsAnAnswer(t *testing.T) {
 			t.Fatalf("%q was an answer", used)
 		}
 		for n := range used {
-			if r, _, err := ask(a, false, used[:n]); r != nil || !errors.Is(err, terminal.ErrNoInput) {
+			if r, _, err := runScript(a, false, used[:n]); r != nil || !errors.Is(err, terminal.ErrNoInput) {
 				t.Fatalf("%q of %q: got %v, %v", used[:n], used, r, err)
 			}
 		}
 	})
 }
 
-// typed draws a line as people, scripts and monkeys type it.
-func typed() *rapid.Generator[string] {
+// anyLine draws a line that a person or a script could type, or a random one.
+func anyLine() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{
 			"y\n", "yes\n", "Y\n", "approve\n", "approved\n", " YES \n", "\n", "n\n", "no\n", "1\n", "2,1\n", "a\n", "true\n", "ok\n", "ja\n",
@@ -243,27 +242,26 @@ func typed() *rapid.Generator[string] {
 	)
 }
 
-// C3, wire.md section 1 and 9: a pipe, a default or the end of input approves nothing,
-// whatever comes through it.
-func TestAPipeNeverApproves(t *testing.T) {
+// C3, sections 1 and 9 of docs/wire.md: a pipe, a default or the end of input cannot approve.
+func TestPipeCannotApprove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		script := strings.Join(rapid.SliceOf(typed()).Draw(t, "lines"), "")
-		neverApproved(t, script, rapid.Bool().Draw(t, "suggested"))
+		script := strings.Join(rapid.SliceOf(anyLine()).Draw(t, "lines"), "")
+		checkNotApproved(t, script, rapid.Bool().Draw(t, "suggested"))
 	})
 }
 
-func FuzzAPipeNeverApproves(f *testing.F) {
+func FuzzPipeCannotApprove(f *testing.F) {
 	for _, seed := range []string{"y\n", "yes\ny\n", "\n", "approved\n", "n\n", "y", ":note\ny\n"} {
 		f.Add(seed, true)
 	}
-	f.Fuzz(func(t *testing.T, script string, suggested bool) { neverApproved(t, script, suggested) })
+	f.Fuzz(func(t *testing.T, script string, suggested bool) { checkNotApproved(t, script, suggested) })
 }
 
-func neverApproved(t interface{ Fatalf(string, ...any) }, script string, suggested bool) {
-	v := view.Of(call())
+func checkNotApproved(t interface{ Fatalf(string, ...any) }, script string, suggested bool) {
+	v := view.Of(callAsk())
 	v.Confirmation.SuggestYes = suggested
 	r, err := terminal.New(strings.NewReader(script), io.Discard, nil).Ask(context.Background(), v)
-	if given, ok := r.(terminal.Given); ok && given.Answer.Decision != askback.Deny {
+	if given, ok := r.(terminal.Answered); ok && given.Answer.Decision != askback.Deny {
 		t.Fatalf("%q: got %q", script, given.Answer.Decision)
 	}
 	if r == nil && !errors.Is(err, terminal.ErrNoInput) {
@@ -271,36 +269,36 @@ func neverApproved(t interface{ Fatalf(string, ...any) }, script string, suggest
 	}
 }
 
-func TestAPipeIsToldWhyItCannotApprove(t *testing.T) {
-	r, drawn, err := ask(call(), false, "y\nn\n")
-	if diff := cmp.Diff(terminal.Result(terminal.Given{Answer: askback.Decide(askback.Deny, "")}), r); diff != "" || err != nil {
+func TestRejectedPipeApprovalIsExplained(t *testing.T) {
+	r, drawn, err := runScript(callAsk(), false, "y\nn\n")
+	if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, "")}), r); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
-	if !strings.Contains(drawn, "It still waits.") {
+	if !strings.Contains(strings.Join(strings.Fields(drawn), " "), "It is still open.") {
 		t.Errorf("got\n%s", drawn)
 	}
 }
 
-// denial is a no and the reason for it.
-var denial = regexp.MustCompile(`^(no?|deny|denied)([,;:.!]| ).*\S`)
+// denialLine matches a denial with a reason.
+var denialLine = regexp.MustCompile(`^(no?|deny|denied)([,;:.!]| ).*\S`)
 
-// C3: at a terminal only the words of the package comment approve; the rest denies or
-// is asked about again. A suggested yes takes the meaning from Enter.
-func TestOnlyTheListedWordsApprove(t *testing.T) {
+// C3: at a terminal, only the words in the package comment approve. Other lines deny, or are
+// rejected. If the agent suggests yes, an empty line does nothing.
+func TestOnlyListedWordsApprove(t *testing.T) {
 	approves := map[string]bool{"y": true, "yes": true, "approve": true, "approved": true}
 	denies := map[string]bool{"n": true, "no": true, "deny": true, "denied": true}
 	check := func(t interface{ Fatalf(string, ...any) }, line string, suggested bool) {
-		v := view.Of(call())
+		v := view.Of(callAsk())
 		v.Confirmation.SuggestYes = suggested
 		r, err := terminal.New(strings.NewReader(line), io.Discard, &terminal.Options{Human: true}).Ask(context.Background(), v)
-		given, ok := r.(terminal.Given)
+		given, ok := r.(terminal.Answered)
 		word := strings.ToLower(strings.TrimSpace(line))
-		whole := strings.HasSuffix(line, "\n") && !strings.Contains(strings.TrimSuffix(line, "\n"), "\n")
-		if got := ok && given.Answer.Decision == askback.Approve; whole && got != approves[word] {
+		complete := strings.HasSuffix(line, "\n") && !strings.Contains(strings.TrimSuffix(line, "\n"), "\n")
+		if got := ok && given.Answer.Decision == askback.Approve; complete && got != approves[word] {
 			t.Fatalf("%q: approved: got %v, want %v", line, got, approves[word])
 		}
-		want := denies[word] || word == "" && !suggested || denial.MatchString(word)
-		if got := ok && given.Answer.Decision == askback.Deny; whole && got != want {
+		want := denies[word] || word == "" && !suggested || denialLine.MatchString(word)
+		if got := ok && given.Answer.Decision == askback.Deny; complete && got != want {
 			t.Fatalf("%q: denied: got %v, want %v", line, got, want)
 		}
 		if !ok && !errors.Is(err, terminal.ErrNoInput) && r == nil {
@@ -312,41 +310,41 @@ func TestOnlyTheListedWordsApprove(t *testing.T) {
 			check(t, line, suggested)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) { check(t, typed().Draw(t, "line"), rapid.Bool().Draw(t, "suggested")) })
+	rapid.Check(t, func(t *rapid.T) { check(t, anyLine().Draw(t, "line"), rapid.Bool().Draw(t, "suggested")) })
 }
 
-func TestANoteIsTheReasonOfADecision(t *testing.T) {
-	r, _, err := ask(call(), true, ":comment x\n:note I checked\nYES\n")
-	want := terminal.Given{Answer: askback.Decide(askback.Approve, "I checked")}
+func TestNoteIsReasonOfDecision(t *testing.T) {
+	r, _, err := runScript(callAsk(), true, ":comment x\n:note I checked\nYES\n")
+	want := terminal.Answered{Answer: askback.Decide(askback.Approve, "I checked")}
 	if diff := cmp.Diff(terminal.Result(want), r); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
-func TestASettledAskIsNotAsked(t *testing.T) {
-	a := database()
-	a.Outcome = &endings()[0]
-	r, drawn, err := ask(a, true, "1\n")
+func TestSettledAskIsRejected(t *testing.T) {
+	a := databaseAsk()
+	a.Outcome = &outcomes()[0]
+	r, drawn, err := runScript(a, true, "1\n")
 	if !errors.Is(err, askback.ErrSettled) || r != nil || drawn != "" {
 		t.Errorf("got %v, %v, %q", r, err, drawn)
 	}
 }
 
-// broken is a terminal that was closed, after so many writes.
-type broken struct{ after int }
+// brokenWriter fails after a number of writes, like a closed terminal.
+type brokenWriter struct{ after int }
 
-func (b *broken) Write(p []byte) (int, error) {
+func (b *brokenWriter) Write(p []byte) (int, error) {
 	if b.after--; b.after < 0 {
 		return 0, io.ErrClosedPipe
 	}
 	return len(p), nil
 }
 
-// What nobody could see is answered by nobody.
-func TestWhatCannotBeShownIsNotAnswered(t *testing.T) {
-	for _, a := range []askback.Ask{database(), call()} {
+// A person cannot answer what could not be shown.
+func TestOutputErrorEndsAsk(t *testing.T) {
+	for _, a := range []askback.Ask{databaseAsk(), callAsk()} {
 		for n := range 2 {
-			p := terminal.New(strings.NewReader("n\n1\n"), &broken{n}, &terminal.Options{Human: true})
+			p := terminal.New(strings.NewReader("n\n1\n"), &brokenWriter{n}, &terminal.Options{Human: true})
 			if r, err := p.Ask(context.Background(), view.Of(a)); r != nil || !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("after %d writes: got %v, %v", n, r, err)
 			}
@@ -354,9 +352,9 @@ func TestWhatCannotBeShownIsNotAnswered(t *testing.T) {
 	}
 }
 
-// T3: no word of the agent's stands above what will run; the token that asks does.
-func TestTagsStandBelowACall(t *testing.T) {
-	a := call()
+// T3: text of the agent comes after what will run. Its token comes before.
+func TestAgentTextIsBelowCall(t *testing.T) {
+	a := callAsk()
 	a.Tags, a.Title, a.Owner = []string{"harmless"}, "Tidy up", "mallory"
 	var out bytes.Buffer
 	if err := terminal.Show(&out, view.Of(a), nil); err != nil {
@@ -366,17 +364,17 @@ func TestTagsStandBelowACall(t *testing.T) {
 	for _, want := range []string{" agent │ bot", " token │ mallory", "  tool │ rm", "  with │ {}", "── what the agent says", "  tags │ harmless", " title │ Tidy up"} {
 		i := strings.Index(out.String(), want)
 		if i <= at {
-			t.Errorf("%q is at %d, want it behind %d in\n%s", want, i, at, out.String())
+			t.Errorf("%q is at %d, want it after %d in\n%s", want, i, at, out.String())
 		}
 		at = i
 	}
 }
 
-// A megabyte of runes that join into one character takes no more time than of any others,
-// and no row is wider than the screen, whether a terminal joins them or not.
-func TestJoiningRunesAreCutInOneWalk(t *testing.T) {
+// Many runes that join into one character are cut in linear time. No row is wider than the
+// screen, even if the terminal does not join them.
+func TestJoiningRunesAreCutInLinearTime(t *testing.T) {
 	for _, r := range []rune{0x1100, 0x1F3FB} {
-		a := call()
+		a := callAsk()
 		a.Confirmation.Input = []byte(`["` + strings.Repeat(string(r), 200_000) + `"]`)
 		var out bytes.Buffer
 		begun := time.Now()
@@ -384,7 +382,7 @@ func TestJoiningRunesAreCutInOneWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(begun); took > time.Minute {
-			t.Errorf("%U: it took %v", r, took)
+			t.Errorf("%U: took %v", r, took)
 		}
 		for row := range strings.SplitSeq(out.String(), "\n") {
 			if n := strings.Count(row, string(r)); n > 40 {
@@ -394,18 +392,18 @@ func TestJoiningRunesAreCutInOneWalk(t *testing.T) {
 	}
 }
 
-// yes | askback: an input that never ends does not fill the output.
-func TestEndlessInputThatSaysNothingIsLeft(t *testing.T) {
-	choices := one(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
+// In yes | askback, the endless input must not cause endless output.
+func TestEndlessPipeIsAbandoned(t *testing.T) {
+	choices := questionAsk(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
 	for name, c := range map[string]struct {
 		ask  askback.Ask
 		line string
 	}{
-		"y to a call":    {call(), "y\n"},
-		"no such choice": {choices, "9\n"},
-		"a command":      {choices, ":help\n"},
-		"a lonely note":  {choices, ":note\n"},
-		"no text":        {choices, "\xff\n"},
+		"y to a call":         {callAsk(), "y\n"},
+		"an unknown choice":   {choices, "9\n"},
+		"a command":           {choices, ":help\n"},
+		"a note without text": {choices, ":note\n"},
+		"invalid UTF-8":       {choices, "\xff\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := strings.NewReader(strings.Repeat(c.line, 1000))
@@ -418,21 +416,21 @@ func TestEndlessInputThatSaysNothingIsLeft(t *testing.T) {
 				t.Errorf("%d lines were read, want 3", got)
 			}
 			if got := strings.Count(out.String(), "No more of this input is read."); got != 1 {
-				t.Errorf("it says %d times that it stops:\n%s", got, out.String())
+				t.Errorf("got %d notes that reading stops in\n%s", got, out.String())
 			}
 		})
 	}
 }
 
-// Lines that bring something in between, and people, may go on.
-func TestRefusedLinesAreCountedInARow(t *testing.T) {
-	choices := one(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
+// An answer resets the count, and a person has no limit.
+func TestConsecutiveRejectedLinesAreCounted(t *testing.T) {
+	choices := questionAsk(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
 	choices.Questions = append(choices.Questions, choices.Questions[0])
 	choices.Questions[1].ID = "q2"
-	if _, drawn, err := ask(choices, false, "9\n9\n1\n9\n9\n2\n"); err != nil {
+	if _, drawn, err := runScript(choices, false, "9\n9\n1\n9\n9\n2\n"); err != nil {
 		t.Errorf("two and two lines: %v\n%s", err, drawn)
 	}
-	if _, drawn, err := ask(choices, true, "9\n9\n9\n9\n1\n2\n"); err != nil {
+	if _, drawn, err := runScript(choices, true, "9\n9\n9\n9\n1\n2\n"); err != nil {
 		t.Errorf("a person: %v\n%s", err, drawn)
 	}
 }

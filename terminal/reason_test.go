@@ -12,9 +12,9 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A no may say why in the same line. It never approves, and where it may have been meant as
-// a yes, the person is asked.
-func TestDenialWithItsReason(t *testing.T) {
+// A denial can have its reason on the same line. If the reason could mean yes, the person is
+// asked again.
+func TestDenialHasReason(t *testing.T) {
 	for script, want := range map[string]string{
 		"no, use staging first\n":                        "use staging first",
 		"n use staging\n":                                "use staging",
@@ -27,28 +27,28 @@ func TestDenialWithItsReason(t *testing.T) {
 		"no-one\nnone\nnot now\nnope\nnever\nn\n":        "",
 		"no problem\nyes please\ny please\nyes, do\nn\n": "",
 	} {
-		got, drawn, err := ask(call(), true, script)
-		if diff := cmp.Diff(terminal.Result(terminal.Given{Answer: askback.Decide(askback.Deny, want)}), got); diff != "" || err != nil {
+		got, drawn, err := runScript(callAsk(), true, script)
+		if diff := cmp.Diff(terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Deny, want)}), got); diff != "" || err != nil {
 			t.Errorf("%q: %v\n%s\n%s", script, err, diff, drawn)
 		}
 	}
-	if got, _, err := ask(call(), false, "no problem\nn\n"); err != nil || got.(terminal.Given).Answer.Reason != "" {
+	if got, _, err := runScript(callAsk(), false, "no problem\nn\n"); err != nil || got.(terminal.Answered).Answer.Reason != "" {
 		t.Errorf("a pipe: got %v, %v", got, err)
 	}
-	if got, drawn, err := ask(call(), true, "no problem\n"); !errors.Is(err, terminal.ErrNoInput) {
+	if got, drawn, err := runScript(callAsk(), true, "no problem\n"); !errors.Is(err, terminal.ErrNoInput) {
 		t.Errorf("got %v, %v\n%s", got, err, drawn)
 	}
 }
 
-// askback confirm says the same in its arguments and beside them: it is shown once, and
-// nothing is offered that it cannot take.
+// askback confirm sends the same text as argument and as description. It is shown once, and
+// other arguments are not offered.
 func TestActionIsShownOnce(t *testing.T) {
 	r, err := asktool.Action("Delete the cluster?", "It is in use.").Normalize()
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := askback.Ask{ID: "ask_1", Agent: "bot", Kind: askback.Confirm, Confirmation: r.Confirmation}
-	_, drawn, _ := ask(a, true, "n\n")
+	_, drawn, _ := runScript(a, true, "n\n")
 	if n := strings.Count(drawn, "Delete the cluster?"); n != 1 {
 		t.Errorf("the action is shown %d times:\n%s", n, drawn)
 	}
@@ -56,7 +56,7 @@ func TestActionIsShownOnce(t *testing.T) {
 		t.Errorf("got\n%s", drawn)
 	}
 	a.Confirmation.Description = "Look at the cluster"
-	if _, drawn, _ = ask(a, true, "n\n"); !strings.Contains(drawn, "Look at the cluster") {
-		t.Errorf("what the agent says beside it is missing:\n%s", drawn)
+	if _, drawn, _ = runScript(a, true, "n\n"); !strings.Contains(drawn, "Look at the cluster") {
+		t.Errorf("the description is missing:\n%s", drawn)
 	}
 }

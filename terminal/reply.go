@@ -9,35 +9,35 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A reading is what a line means as an answer to a question.
-type reading struct {
-	choices  []int
-	own      string // words of the person's own
-	standard bool   // the default, whatever it is
-	wantsOwn bool   // "Other" was picked: its words come next
-	problem  string // or: what is wrong with the line
-	help     bool   // or: the line asks for help
+// A reply is what a line means as an answer to a question.
+type reply struct {
+	choices      []int
+	ownText      string // an answer that is not one of the choices
+	useDefault   bool   // the answer is the default
+	needsOwnText bool   // "Other" was chosen: its text is in the next line
+	problem      string // why the line is not an answer
+	help         bool   // the line asks for help
 
-	unsure    bool   // own is no choice, and was not said to be own words
-	resembles bool   // own looks like a choice
-	nearest   string // the key of the choice it looks like
+	needsConfirmation bool   // ownText may be a mistake
+	resemblesChoice   bool   // ownText looks like a choice
+	nearest           string // the key of that choice
 }
 
-func (r reading) answer(q view.Question) askback.QuestionAnswer {
-	if r.standard {
+func (r reply) answer(q view.Question) askback.QuestionAnswer {
+	if r.useDefault {
 		return q.DefaultAnswer()
 	}
-	return q.Pick(r.choices, r.own)
+	return q.Pick(r.choices, r.ownText)
 }
 
-// hint says what may be typed.
+// hint returns what can be typed.
 func hint(q view.Question) string {
 	var what string
 	switch {
 	case len(q.Choices) == 0:
 		what = "Write your answer."
 	case q.Multi:
-		what = "Type one or more of " + q.Keys() + ", with commas between them"
+		what = "Type one or more of " + q.Keys() + ", separated by commas"
 	default:
 		what = "Type one of " + q.Keys()
 	}
@@ -49,167 +49,167 @@ func hint(q view.Question) string {
 	}
 	switch {
 	case q.HasDefault && len(q.Choices) == 0:
-		what += " Enter alone takes the default."
+		what += " Enter alone chooses the default."
 	case q.HasDefault:
-		what += " Enter alone takes what is marked *."
+		what += " Enter alone chooses what is marked *."
 	case q.Optional:
 		what += " Enter alone skips it."
 	}
 	return what + " :help shows more."
 }
 
-// read finds the meaning of a line. Where it could have two, it asks again.
-func read(q view.Question, line said) reading {
+// parseReply returns the meaning of a line. If the line is ambiguous, it returns a problem.
+func parseReply(q view.Question, line input) reply {
 	switch {
 	case line.skip && q.Optional:
-		return reading{}
+		return reply{}
 	case line.skip:
-		return reading{problem: "This question cannot be skipped; :decline says that you will not answer."}
-	case line.text != "" || line.own:
+		return reply{problem: "This question cannot be skipped; :decline declines to answer."}
+	case line.text != "" || line.isText:
 	case q.HasDefault:
-		return reading{standard: true}
+		return reply{useDefault: true}
 	case q.Optional:
-		return reading{}
+		return reply{}
 	default:
-		return reading{problem: "An empty line is not an answer here. " + hint(q)}
+		return reply{problem: "An empty line is not an answer here. " + hint(q)}
 	}
-	if line.own {
-		return ownWords(q, line.text)
+	if line.isText {
+		return ownTextReply(q, line.text)
 	}
 	if len(q.Choices) == 0 {
-		return reading{own: line.text, unsure: view.IsHelpOrQuit(line.text)}
+		return reply{ownText: line.text, needsConfirmation: view.IsHelpOrQuit(line.text)}
 	}
 	if found := q.Match(line.text); len(found) > 0 {
-		return picked(q, found)
+		return matchedReply(q, found)
 	}
-	parts := split(q, line.text)
+	parts := splitParts(q, line.text)
 	if q.Multi {
-		return listed(q, line.text, parts)
+		return parseMulti(q, line.text, parts)
 	}
-	if keys(q, parts) && len(parts) > 1 {
-		return reading{problem: "This question has one answer. " + hint(q)}
+	if allKeys(q, parts) && len(parts) > 1 {
+		return reply{problem: "This question takes one answer. " + hint(q)}
 	}
-	return unmatched(q, line.text)
+	return unmatchedReply(q, line.text)
 }
 
-// picked is the meaning of what matched.
-func picked(q view.Question, found []int) reading {
+// matchedReply returns the reply for the choices that a text matches.
+func matchedReply(q view.Question, found []int) reply {
 	switch {
 	case len(found) > 1:
-		return reading{problem: "More than one label looks like that. Type the key that stands before it, " + q.Keys() + "."}
+		return reply{problem: "More than one label matches. Type the key in front of it, " + q.Keys() + "."}
 	case found[0] == len(q.Choices):
-		return reading{wantsOwn: true}
+		return reply{needsOwnText: true}
 	}
-	return reading{choices: found}
+	return reply{choices: found}
 }
 
-// unmatched is the meaning of words that are neither label nor key.
-func unmatched(q view.Question, words string) reading {
+// unmatchedReply returns the reply for a text that is neither a label nor a key.
+func unmatchedReply(q view.Question, words string) reply {
 	switch {
 	case q.LooksLikeKey(words) && q.OtherKey != "":
-		return reading{problem: "There is no choice " + words + ". For these very words, choose " + q.OtherKey + "."}
+		return reply{problem: "There is no choice " + words + ". To answer with that text, choose " + q.OtherKey + "."}
 	case q.LooksLikeKey(words):
-		return reading{problem: "There is no choice " + words + ". " + hint(q)}
+		return reply{problem: "There is no choice " + words + ". " + hint(q)}
 	case view.IsHelp(words):
-		return reading{help: true}
+		return reply{help: true}
 	case view.IsHelpOrQuit(words):
-		return reading{problem: leaving + exactly(q)}
+		return reply{problem: howToLeave + sendExactly(q)}
 	case view.IsAllOrNone(words):
-		return reading{problem: listing(q) + exactly(q)}
+		return reply{problem: allOrNone(q) + sendExactly(q)}
 	}
 	nearest := q.Nearest(words)
 	switch {
 	case !q.AllowsOther() && nearest != "":
-		return reading{problem: "That is none of the choices; the nearest is " + nearest + ". " + hint(q)}
+		return reply{problem: "That is not one of the choices; the nearest is " + nearest + ". " + hint(q)}
 	case !q.AllowsOther():
-		return reading{problem: "That is none of the choices. " + hint(q)}
+		return reply{problem: "That is not one of the choices. " + hint(q)}
 	}
-	return reading{own: words, unsure: true, resembles: q.Resembles(words), nearest: nearest}
+	return reply{ownText: words, needsConfirmation: true, resemblesChoice: q.Resembles(words), nearest: nearest}
 }
 
-const leaving = "To leave the question open, press Ctrl+C; :decline ends it without an answer."
+const howToLeave = "To leave the question open, press Ctrl+C; :decline ends it without an answer."
 
-// listing answers a word for all or none of the choices where it has no meaning.
-func listing(q view.Question) string {
+// allOrNone explains why a word for all or none of the choices is not an answer.
+func allOrNone(q view.Question) string {
 	switch {
 	case q.Optional:
 		return "Enter alone chooses none of them."
 	case q.Multi:
 		return "Choose at least one; :decline ends the question without an answer."
 	}
-	return "This question has one answer; :decline ends it without one."
+	return "This question takes one answer; :decline ends it without one."
 }
 
-// exactly tells how to send a word that is understood as something else.
-func exactly(q view.Question) string {
+// sendExactly explains how to send a word that has another meaning.
+func sendExactly(q view.Question) string {
 	if !q.AllowsOther() {
 		return " " + hint(q)
 	}
-	return " To answer with that very word, type :other and the word."
+	return " To answer with that word, type :other and the word."
 }
 
-// ownWords is the meaning of words that were said to be the person's own.
-func ownWords(q view.Question, words string) reading {
+// ownTextReply returns the reply for the text of :other.
+func ownTextReply(q view.Question, words string) reply {
 	switch {
 	case !q.AllowsOther():
-		return reading{problem: "Only the choices count here. " + hint(q)}
+		return reply{problem: "Only the choices are accepted here. " + hint(q)}
 	case words == "":
-		return reading{wantsOwn: true}
+		return reply{needsOwnText: true}
 	}
-	return reading{own: words}
+	return reply{ownText: words}
 }
 
-// notAnOption tells a program why its line was not taken.
-func (r reading) notAnOption() string {
+// notAnOption explains to a program why its line was not accepted.
+func (r reply) notAnOption() string {
 	if r.nearest == "" {
-		return "That is not an option, but it looks like one, and was not taken. To send it as own words, write :other before it."
+		return "That is not an option, but looks like one. It was not accepted. To send it as your own words, write :other before it."
 	}
-	return "That is not an option; the nearest is " + r.nearest + ". It was not taken. To send it as own words, write :other before it."
+	return "That is not an option; the nearest is " + r.nearest + ". It was not accepted. To send it as your own words, write :other before it."
 }
 
-// split cuts a line at its commas. "1 3" is read as "1,3".
-func split(q view.Question, line string) []string {
-	if fields := strings.Fields(line); q.Numbered() && len(fields) > 1 && keys(q, fields) {
+// splitParts splits a line at its commas. "1 3" is read as "1,3".
+func splitParts(q view.Question, line string) []string {
+	if fields := strings.Fields(line); q.Numbered() && len(fields) > 1 && allKeys(q, fields) {
 		return fields
 	}
 	return strings.Split(line, ",")
 }
 
-// keys says whether all parts look like keys.
-func keys(q view.Question, parts []string) bool {
+// allKeys reports whether all parts look like keys.
+func allKeys(q view.Question, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !q.LooksLikeKey(part) })
 }
 
-// listed reads a line of a question with several answers: choices with commas between
-// them, or in any other way that leaves no word over.
-func listed(q view.Question, line string, parts []string) reading {
-	r := several(q, parts)
-	if r.problem == "" && r.own == "" && !r.help {
+// parseMulti parses a line with several choices. They are separated by commas, or in another
+// way that accounts for every word.
+func parseMulti(q view.Question, line string, parts []string) reply {
+	r := parseParts(q, parts)
+	if r.problem == "" && r.ownText == "" && !r.help {
 		return r
 	}
 	if choices := q.MatchList(line); choices != nil {
-		return reading{choices: choices}
+		return reply{choices: choices}
 	}
 	return r
 }
 
-// several reads choices and own words with commas between them.
-func several(q view.Question, parts []string) reading {
-	var all reading
+// parseParts parses choices and own text, separated by commas.
+func parseParts(q view.Question, parts []string) reply {
+	var all reply
 	var own []string
-	beside := false // the part before was the person's own too: a comma between them is theirs
+	afterOwn := false // the part before was own text, too: the comma belongs to the text
 	for len(parts) > 0 {
-		found, n := longest(q, parts)
+		found, n := matchLongest(q, parts)
 		part := strings.Join(parts[:n], ",")
 		parts = parts[n:]
 		words := strings.TrimSpace(part)
-		r := unmatched(q, words)
+		r := unmatchedReply(q, words)
 		switch {
 		case len(found) > 0:
-			r = picked(q, found)
+			r = matchedReply(q, found)
 		case words == "":
 			continue
-		case beside && r.problem == "":
+		case afterOwn && r.problem == "":
 			own[len(own)-1] += "," + part
 		case r.problem == "":
 			own = append(own, part)
@@ -217,29 +217,29 @@ func several(q view.Question, parts []string) reading {
 		if r.problem != "" || r.help {
 			return r
 		}
-		if r.unsure {
-			all.unsure, all.resembles = true, all.resembles || r.resembles
+		if r.needsConfirmation {
+			all.needsConfirmation, all.resemblesChoice = true, all.resemblesChoice || r.resemblesChoice
 			all.nearest = cmp.Or(all.nearest, r.nearest)
 		}
-		beside = len(found) == 0
+		afterOwn = len(found) == 0
 		all.choices = append(all.choices, r.choices...)
-		all.wantsOwn = all.wantsOwn || r.wantsOwn
+		all.needsOwnText = all.needsOwnText || r.needsOwnText
 	}
 	for i := range own {
 		own[i] = strings.TrimSpace(own[i])
 	}
-	all.own = strings.Join(own, ", ")
+	all.ownText = strings.Join(own, ", ")
 	switch {
-	case all.wantsOwn && all.own != "":
+	case all.needsOwnText && all.ownText != "":
 		all.problem = "Write your own words once: here, or after " + q.OtherKey + "."
-	case len(all.choices) == 0 && all.own == "" && !all.wantsOwn:
+	case len(all.choices) == 0 && all.ownText == "" && !all.needsOwnText:
 		all.problem = "An empty line is not an answer here. " + hint(q)
 	}
 	return all
 }
 
-// longest finds the longest run of parts that is one label: a label may have commas.
-func longest(q view.Question, parts []string) (found []int, n int) {
+// matchLongest matches as many parts as possible to one label, which may contain commas.
+func matchLongest(q view.Question, parts []string) (found []int, n int) {
 	n = 1
 	for _, c := range q.Choices {
 		n = max(n, 1+strings.Count(c.Label.String(), ","))

@@ -10,22 +10,22 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// brailleBlank is a symbol that is drawn as nothing.
+// brailleBlank is a symbol without ink.
 const brailleBlank = "\u2800"
 
-// leftToRight is U+200E, which is drawn as nothing. A terminal that turns text from right
-// to left around takes the direction of a row from its first strong character: this one
-// is ours, and stands where the agent begins, so the gutter and what is left of it stay.
+// leftToRight is U+200E, the invisible left-to-right mark. A terminal with bidirectional text
+// takes the direction of a row from its first strong character. The mark comes before the
+// text of the agent, so that the gutter and the margin stay in their columns.
 const leftToRight = "\u200e"
 
-// turns says whether a terminal may draw the parts of s in another order.
-func turns(s string) bool { return strings.ContainsFunc(s, safetext.IsRightToLeft) }
+// hasRightToLeft reports whether a terminal may reorder parts of s.
+func hasRightToLeft(s string) bool { return strings.ContainsFunc(s, safetext.IsRightToLeft) }
 
-// ordered keeps the parts between signs where they are: "a": "b" is a name and its value,
-// and would change places where both are written from right to left. Prose is left alone:
-// there a whole sentence goes from right to left.
-func ordered(s string) string {
-	if !turns(s) {
+// keepOrder prevents a terminal from reordering the parts between punctuation: in "a": "b",
+// the name and the value would change places if both were written from right to left. It is
+// not for sentences, which go from right to left as a whole.
+func keepOrder(s string) string {
+	if !hasRightToLeft(s) {
 		return s
 	}
 	var b strings.Builder
@@ -38,106 +38,109 @@ func ordered(s string) string {
 	return b.String()
 }
 
-// row draws one row: a word of ours in the margin, the agent's text right of the gutter.
-func (f *frame) row(word, gutter, sgr, text string) { f.styled(word, gutter, text, f.look(sgr, text)) }
+// row draws one row: a word of Askback in the margin, text of the agent right of the gutter.
+func (f *frame) row(word, gutter, sgr, text string) {
+	f.styledRow(word, gutter, text, f.withSGR(sgr, text))
+}
 
-// styled draws a row whose text has looks of its own.
-func (f *frame) styled(word, gutter, text, drawn string) {
+// styledRow draws a row like row does. Drawn is text with its styles.
+func (f *frame) styledRow(word, gutter, text, drawn string) {
 	if f.margin == 0 && word != "" {
-		f.say(word)
+		f.message(word)
 		word = ""
 	}
-	if turns(text) {
+	if hasRightToLeft(text) {
 		gutter += leftToRight
 	}
-	key := strings.Repeat(" ", max(0, f.margin-1-utf8.RuneCountInString(word))) + f.look(bold, word)
+	key := strings.Repeat(" ", max(0, f.margin-1-utf8.RuneCountInString(word))) + f.withSGR(bold, word)
 	if f.margin > 0 {
 		key += " "
 	}
-	f.b.WriteString(strings.TrimRight(key+f.look(dim, gutter+" ")+drawn, " ") + "\n")
+	f.b.WriteString(strings.TrimRight(key+f.withSGR(dim, gutter+" ")+drawn, " ") + "\n")
 	f.rows++
 }
 
-// text draws words of one look, wrapped between them.
+// text draws t in one style, wrapped at spaces.
 func (f *frame) text(word, sgr string, t safetext.Text) {
 	if t.String() == "" {
 		return
 	}
-	f.measured(func(part *frame) {
-		blanks := blanks{word: word}
+	f.withRowCount(func(part *frame) {
+		blanks := blankRows{word: word}
 		for _, row := range safetext.Wrap(t, f.width) {
-			if blanks.takes(gutter, row.String()) {
+			if blanks.hold(gutter, row.String()) {
 				continue
 			}
-			part.row(blanks.drawn(part), gutter, sgr, row.String())
+			part.row(blanks.flush(part), gutter, sgr, row.String())
 		}
-		blanks.drawn(part)
+		blanks.flush(part)
 	})
 }
 
-// blanks are empty rows that are not drawn yet. Their number is, where they could push
-// something off the screen (T3).
-type blanks struct {
-	word  string   // of the margin, for the row that comes next
-	marks []string // the gutters of the first two
-	n     int
+// blankRows are consecutive empty rows that were held back. If they are many, only their
+// number is drawn, so that they cannot push text off the screen (T3).
+type blankRows struct {
+	word    string   // of the margin, for the next row
+	gutters []string // of the first rows, at most maxBlank
+	n       int
 }
 
-// takes keeps a row back if it is empty.
-func (b *blanks) takes(gutter, row string) bool {
+// hold reports whether row is empty, and then holds it back.
+func (b *blankRows) hold(gutter, row string) bool {
 	if strings.TrimSpace(strings.ReplaceAll(row, brailleBlank, " ")) != "" {
 		return false
 	}
 	if b.n++; b.n <= maxBlank {
-		b.marks = append(b.marks, gutter)
+		b.gutters = append(b.gutters, gutter)
 	}
 	return true
 }
 
-// drawn draws what was kept back and returns the word for the next row.
-func (b *blanks) drawn(f *frame) string {
+// flush draws the rows held back. It returns the margin word for the next row.
+func (b *blankRows) flush(f *frame) string {
 	if b.n > maxBlank {
 		f.aside("(" + strconv.Itoa(b.n) + " empty rows)")
-		b.marks = nil
+		b.gutters = nil
 	}
-	for _, mark := range b.marks {
+	for _, mark := range b.gutters {
 		f.row(b.word, mark, plain, "")
 		b.word = ""
 	}
 	word := b.word
-	*b = blanks{}
+	*b = blankRows{}
 	return word
 }
 
-// exact draws text of which no byte may be lost. Rows that go on are marked.
+// exact draws text without losing a byte. Rows that continue a line are marked.
 func (f *frame) exact(word, sgr string, t safetext.Text) {
-	f.measured(func(part *frame) { part.lines(word, sgr, "", t) })
+	f.withRowCount(func(part *frame) { part.exactLines(word, sgr, "", t) })
 }
 
-// shown is exact, a little to the right.
-func (f *frame) shown(t safetext.Text) {
+// preview draws text like exact, indented.
+func (f *frame) preview(t safetext.Text) {
 	if t.String() != "" {
-		f.measured(func(part *frame) { part.lines("shows", plain, "  ", t) })
+		f.withRowCount(func(part *frame) { part.exactLines("shows", plain, "  ", t) })
 	}
 }
 
-func (f *frame) lines(word, sgr, indent string, t safetext.Text) {
-	blanks := blanks{word: word}
+// exactLines draws the lines of a text, cut at the width.
+func (f *frame) exactLines(word, sgr, indent string, t safetext.Text) {
+	blanks := blankRows{word: word}
 	for line := range strings.SplitSeq(t.String(), "\n") {
 		mark := gutter
-		for row := range cut(line, f.width-len(indent)) {
-			if !blanks.takes(mark, row) {
-				f.row(blanks.drawn(f), mark, sgr, indent+ordered(row))
+		for row := range cutRows(line, f.width-len(indent)) {
+			if !blanks.hold(mark, row) {
+				f.row(blanks.flush(f), mark, sgr, indent+keepOrder(row))
 			}
-			mark = goesOn
+			mark = continued
 		}
 	}
-	blanks.drawn(f)
+	blanks.flush(f)
 }
 
-// cut cuts a line into rows, at least one, in one walk: between characters, and inside
-// only those that are wider than a row.
-func cut(line string, width int) iter.Seq[string] {
+// cutRows cuts a line into at least one row. It cuts between characters, and inside a
+// character only if it is wider than a row.
+func cutRows(line string, width int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start, cells, pos := 0, 0, 0
 		for piece, wide := range safetext.Pieces(line, width) {
@@ -154,22 +157,22 @@ func cut(line string, width int) iter.Seq[string] {
 	}
 }
 
-// names draws names one behind the other.
+// names draws names in a row, with a separator.
 func (f *frame) names(word, sgr string, names []safetext.Text, separator string) {
-	all := list(names, separator)
+	all := joinNames(names, separator)
 	if all.String() == "" {
 		return
 	}
-	f.measured(func(part *frame) {
+	f.withRowCount(func(part *frame) {
 		for _, row := range safetext.Wrap(all, f.width) {
-			part.row(word, gutter, sgr, ordered(row.String()))
+			part.row(word, gutter, sgr, keepOrder(row.String()))
 			word = ""
 		}
 	})
 }
 
-// list joins names for one row.
-func list(names []safetext.Text, separator string) safetext.Text {
+// joinNames joins names into one line.
+func joinNames(names []safetext.Text, separator string) safetext.Text {
 	var all []string
 	for _, name := range names {
 		all = append(all, name.String())

@@ -19,17 +19,17 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-var update = flag.Bool("update", false, "write the screens in testdata anew")
+var update = flag.Bool("update", false, "rewrite the screens in testdata")
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// typist types a script and is echoed on the screen, as a terminal does.
-type typist struct {
+// echoTypist is an input that types a script and echoes it on the screen.
+type echoTypist struct {
 	script string
 	screen io.Writer
 }
 
-func (t *typist) Read(p []byte) (int, error) {
+func (t *echoTypist) Read(p []byte) (int, error) {
 	if t.script == "" {
 		return 0, io.EOF
 	}
@@ -39,27 +39,27 @@ func (t *typist) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at draws an ask for a person at a terminal that is so wide, and types the script.
-func at(t *testing.T, width int, ask askback.Ask, script string) string {
+// screenAt returns the screen of a person who types the script, at a width in columns.
+func screenAt(t *testing.T, width int, ask askback.Ask, script string) string {
 	t.Helper()
 	var screen bytes.Buffer
 	options := &terminal.Options{Human: true, Width: func() int { return width }, Zone: time.UTC}
-	p := terminal.New(&typist{script, &screen}, &screen, options)
+	p := terminal.New(&echoTypist{script, &screen}, &screen, options)
 	if _, err := p.Ask(context.Background(), view.Of(ask)); err != nil && !errors.Is(err, terminal.ErrNoInput) {
 		t.Fatal(err)
 	}
 	return screen.String()
 }
 
-func database() askback.Ask {
+func databaseAsk() askback.Ask {
 	return askback.Ask{
 		ID: "ask_1", Agent: "deploy-bot", Path: []string{"release", "night run"}, Kind: askback.Questions,
 		To: []string{"ana", "ben"}, Status: askback.Pending, CreatedAt: noon, Deadline: noon.Add(2 * time.Hour),
 		OnTimeout: askback.OnTimeoutDefault,
 		Questions: []askback.Question{{
-			ID: "q1", Text: "Which database should we use?\nIt must be up before the demo on Friday, and whoever picks it runs it.", Header: "Database",
+			ID: "q1", Text: "Which database should we use?\nIt must be up before the demo on Friday, and the team that picks it runs it.", Header: "Database",
 			Options: []askback.Option{
-				{Label: "PostgreSQL", Description: "What the other teams run. Needs a server, and somebody who looks after it at night."},
+				{Label: "PostgreSQL", Description: "What the other teams run. Needs a server, and a person who looks after it at night."},
 				{Label: "SQLite", Description: "One file.", Preview: "db, err := sql.Open(\"sqlite\", \"app.db\")\nif err != nil {\n\treturn err\n}"},
 			},
 			Default: []string{"PostgreSQL"},
@@ -67,7 +67,7 @@ func database() askback.Ask {
 	}
 }
 
-func several() askback.Ask {
+func severalQuestions() askback.Ask {
 	return askback.Ask{
 		ID: "ask_2", Agent: "planner", Kind: askback.Questions, Title: "Before I start", Status: askback.Pending, CreatedAt: noon,
 		Context: []byte(`{"branch":"main","dirty":false,"files":[1,2]}`),
@@ -79,7 +79,7 @@ func several() askback.Ask {
 	}
 }
 
-func deletion() askback.Ask {
+func deletionCall() askback.Ask {
 	return askback.Ask{
 		ID: "ask_3", Agent: "cleaner", Kind: askback.Confirm, Status: askback.Pending, CreatedAt: noon, Title: "Tidy up",
 		Confirmation: &askback.Confirmation{
@@ -91,33 +91,33 @@ func deletion() askback.Ask {
 	}
 }
 
-// The screens in testdata are what people see at two widths (C1, C3, C5, F3, F5, T3).
+// The files in testdata have the screens of people at two widths (C1, C3, C5, F3, F5, T3).
 func TestScreens(t *testing.T) {
 	screens := []struct {
 		name   string
 		ask    askback.Ask
 		script string
 	}{
-		{"one_question", database(), "7\n:help\n:note cheap is fine\n2\n"},
-		{"three_questions", several(), "3, Testing, unit and end to end, fast please\ny\n8080\n\n"},
-		{"approval", deletion(), "sure\ny\n"},
-		{"near_miss", database(), "?\nsqlit\n\nq\nall\nPostgres\nn\nMySQL, we know it\ny\n"},
+		{"one_question", databaseAsk(), "7\n:help\n:note cheap is fine\n2\n"},
+		{"three_questions", severalQuestions(), "3, Testing, unit and end to end, fast please\ny\n8080\n\n"},
+		{"approval", deletionCall(), "sure\ny\n"},
+		{"near_miss", databaseAsk(), "?\nsqlit\n\nq\nall\nPostgres\nn\nMySQL, we know it\ny\n"},
 	}
 	for _, s := range screens {
 		for width, suffix := range map[int]string{80: "_80", 40: "_40"} {
 			t.Run(s.name+suffix, func(t *testing.T) {
-				golden(t, s.name+suffix+".txt", at(t, width, s.ask, s.script))
+				golden(t, s.name+suffix+".txt", screenAt(t, width, s.ask, s.script))
 			})
 		}
 	}
 }
 
-// How it ended is shown with who and where (F4); a timer's ending as a timer's.
-func TestScreensOfTheSettled(t *testing.T) {
+// F4: an outcome shows who answered and where, or that a timer ended the ask.
+func TestSettledScreens(t *testing.T) {
 	var b strings.Builder
 	for _, width := range []int{80, 40} {
-		for _, o := range endings() {
-			ask := database()
+		for _, o := range outcomes() {
+			ask := databaseAsk()
 			ask.Status, ask.Outcome = o.Status, &o
 			var out bytes.Buffer
 			options := &terminal.Options{Width: func() int { return width }, Zone: time.UTC}
@@ -128,12 +128,12 @@ func TestScreensOfTheSettled(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	ask := several()
-	ask.Outcome = &endings()[0]
+	ask := severalQuestions()
+	ask.Outcome = &outcomes()[0]
 	if err := terminal.Show(&b, view.Of(ask), &terminal.Options{Zone: time.UTC}); err != nil {
 		t.Fatal(err)
 	}
-	ask = deletion()
+	ask = deletionCall()
 	ask.Claims = []askback.Claim{{Name: "ana", At: noon}, {Name: "ben", At: noon}}
 	if err := terminal.Show(&b, view.Of(ask), nil); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestScreensOfTheSettled(t *testing.T) {
 	golden(t, "settled.txt", b.String())
 }
 
-func endings() []askback.Outcome {
+func outcomes() []askback.Outcome {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	answer := func(label, other, notes string) []askback.QuestionAnswer {
 		a := askback.QuestionAnswer{ID: "q1", Question: "Which database should we use?", Other: other, Notes: notes}
@@ -180,6 +180,6 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got), -update writes it anew:\n%s", name, diff)
+		t.Errorf("%s differs (-want +got); -update rewrites it:\n%s", name, diff)
 	}
 }

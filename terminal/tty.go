@@ -9,22 +9,22 @@ import (
 	"golang.org/x/term"
 )
 
-// ErrNoTerminal says that this process has no terminal.
-var ErrNoTerminal = errors.New("there is no terminal")
+// ErrNoTerminal is the error of [Open] for a process without a terminal.
+var ErrNoTerminal = errors.New("this process has no terminal")
 
-// A TTY is the terminal of this process, /dev/tty, whatever stdin and stdout are. It is
-// in and out of a [Prompt].
+// A TTY is the terminal of this process, /dev/tty, independent of stdin and stdout. It is the
+// input and the output of a [Prompt].
 type TTY struct {
-	file     *os.File
-	keyboard keyboard
-	rest     string // of a line that was read
+	file    *os.File
+	editor  lineEditor
+	pending string // of the last line, not returned by Read yet
 
 	mu     sync.Mutex
-	state  *term.State // to go back to; nil as long as nothing was changed
+	state  *term.State // to restore; nil before the first change
 	closed bool
 }
 
-// Open opens the terminal. The error is [ErrNoTerminal] where there is none.
+// Open opens the terminal. The error is [ErrNoTerminal] if there is none.
 func Open() (*TTY, error) {
 	file, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -37,7 +37,8 @@ func Open() (*TTY, error) {
 	return t, nil
 }
 
-// control calls do with the descriptor. File.Fd would make reads block Close.
+// control calls do with the file descriptor. It does not use File.Fd, with which a Read would
+// block Close.
 func (t *TTY) control(do func(fd int) error) error {
 	raw, err := t.file.SyscallConn()
 	if err != nil {
@@ -50,27 +51,27 @@ func (t *TTY) control(do func(fd int) error) error {
 	return done
 }
 
-// Read reads what is typed, once Enter is pressed.
+// Read implements [io.Reader]. It returns when Enter is pressed.
 func (t *TTY) Read(p []byte) (int, error) {
-	if t.rest == "" {
-		if t.control(t.single) != nil {
+	if t.pending == "" {
+		if t.control(t.setCbreak) != nil {
 			return t.file.Read(p)
 		}
-		line, err := t.keyboard.read(t.file)
+		line, err := t.editor.read(t.file)
 		if err != nil {
 			return 0, err
 		}
-		t.rest = line
+		t.pending = line
 	}
-	n := copy(p, t.rest)
-	t.rest = t.rest[n:]
+	n := copy(p, t.pending)
+	t.pending = t.pending[n:]
 	return n, nil
 }
 
-// single asks for single keys, before each line: a shell that stopped this program has set
-// the terminal back. What it goes back to is read here and not earlier: before our turn,
-// another program of ours may have had the terminal.
-func (t *TTY) single(fd int) error {
+// setCbreak switches the terminal to single keys. It is called before each line, because a
+// shell that stopped this program has reset the terminal. The state to restore is read here
+// and not earlier, when another askback may still have used the terminal.
+func (t *TTY) setCbreak(fd int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -83,27 +84,28 @@ func (t *TTY) single(fd int) error {
 		}
 		t.state = state
 	}
-	return single(fd)
+	return setCbreak(fd)
 }
 
 // Foreground reports whether this process is in the foreground of the terminal. In the
-// background it gets no input, and must leave the screen alone.
+// background it has no input, and must not draw.
 func (t *TTY) Foreground() bool {
-	front := true
-	_ = t.control(func(fd int) error { front = foreground(fd); return nil })
-	return front
+	inForeground := true
+	_ = t.control(func(fd int) error { inForeground = foreground(fd); return nil })
+	return inForeground
 }
 
-// Prepare makes ready for keys before the prompt is drawn: what is typed at once counts.
-func (t *TTY) Prepare() { _ = t.control(t.single) } // Read tries again, and does without
+// Prepare switches the terminal to single keys before the prompt is drawn, so that keys typed
+// at once are echoed correctly.
+func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and can do without
 
-// OnTyping has a function called whenever a key is pressed that is text.
-func (t *TTY) OnTyping(heard func()) { t.keyboard.listen(heard) }
+// OnTyping sets the function that is called for every key that is text.
+func (t *TTY) OnTyping(typed func()) { t.editor.onTyping(typed) }
 
-// Write writes on the screen.
+// Write implements [io.Writer].
 func (t *TTY) Write(p []byte) (int, error) { return t.file.Write(p) }
 
-// Width returns how many columns there are now, 80 where the terminal does not say.
+// Width returns the current number of columns, or 80 if it is unknown.
 func (t *TTY) Width() int {
 	width := 0
 	err := t.control(func(fd int) (err error) { width, _, err = term.GetSize(fd); return err })
@@ -113,27 +115,25 @@ func (t *TTY) Width() int {
 	return width
 }
 
-// Style says whether to use colours: not where NO_COLOR is set, and not on a terminal
-// that is dumb.
+// Style reports whether to use styles: not if NO_COLOR is set, and not on a dumb terminal.
 func (t *TTY) Style() bool { return style() }
 
 func style() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
-// Discard throws away what was typed and not read yet, half a line too.
+// Discard discards what was typed and not read yet, also an unfinished line.
 func (t *TTY) Discard() error {
-	t.keyboard.forget()
+	t.editor.clear()
 	return t.control(discard)
 }
 
-// Options are those of a person at this terminal.
+// Options returns the options for a person at this terminal.
 func (t *TTY) Options() *Options {
 	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page}
 }
 
-// Close puts the terminal back into the state it was in before the first Read, and ends a
-// Read.
+// Close restores the state of the terminal before the first Read. It ends a blocked Read.
 func (t *TTY) Close() error {
 	err := t.control(t.restore)
 	return errors.Join(err, t.file.Close())

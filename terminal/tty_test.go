@@ -24,17 +24,17 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// asking makes this test binary a program that asks on its own terminal.
-const asking = "ASKBACK_TEST_ASKING"
+// programEnv is set in the environment of a test binary that asks on its terminal.
+const programEnv = "ASKBACK_TEST_ASKING"
 
-// half has the second ask settled elsewhere while its answer is typed.
-const half = "half"
+// settleSecond is a value of programEnv: the second ask is settled elsewhere at the first key.
+const settleSecond = "half"
 
-// elsewhere marks the context of that ask.
-type elsewhere struct{}
+// secondAskKey marks the context of the second ask.
+type secondAskKey struct{}
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asking) == "" {
+	if os.Getenv(programEnv) == "" {
 		os.Exit(m.Run())
 	}
 	if err := askOnTTY(); err != nil {
@@ -51,33 +51,33 @@ func askOnTTY() error {
 	defer tty.Close()
 	fmt.Fprintf(tty, "%d columns, style %v\n", tty.Width(), tty.Style())
 	options := tty.Options()
-	settled, settle := context.WithCancel(context.WithValue(context.Background(), elsewhere{}, true))
+	settled, settle := context.WithCancel(context.WithValue(context.Background(), secondAskKey{}, true))
 	defer settle()
 	options.Claim = func(ctx context.Context) {
 		fmt.Println("[claimed]")
-		if ctx.Value(elsewhere{}) != nil { // somebody else answers at the moment of the first key here
+		if ctx.Value(secondAskKey{}) != nil { // settled elsewhere at the first key
 			settle()
 		}
 	}
 	p := terminal.New(tty, tty, options)
-	r, err := p.Ask(context.Background(), view.Of(call()))
+	r, err := p.Ask(context.Background(), view.Of(callAsk()))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("decision: %s\n", r.(terminal.Given).Answer.Decision)
-	if os.Getenv(asking) != half {
+	fmt.Printf("decision: %s\n", r.(terminal.Answered).Answer.Decision)
+	if os.Getenv(programEnv) != settleSecond {
 		settle()
 	}
-	if r, err := p.Ask(settled, view.Of(one(askback.Question{}))); r != nil {
+	if r, err := p.Ask(settled, view.Of(questionAsk(askback.Question{}))); r != nil {
 		return fmt.Errorf("got %v, %v from an ask that was settled elsewhere", r, err)
 	}
-	again := one(askback.Question{})
+	again := questionAsk(askback.Question{})
 	again.Questions[0].Text = "And now?"
 	r, err = p.Ask(context.Background(), view.Of(again))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("answer: %s\n", r.(terminal.Given).Answer.Answers[0])
+	fmt.Printf("answer: %s\n", r.(terminal.Answered).Answer.Answers[0])
 	if err := tty.Close(); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func askOnTTY() error {
 	return nil
 }
 
-// program is a program on a terminal of its own.
+// program is a program with its own terminal.
 type program struct {
 	t      *testing.T
 	keys   *os.File
@@ -93,8 +93,8 @@ type program struct {
 	screen bytes.Buffer
 }
 
-// startOn starts this test binary on a new terminal where something was typed before.
-func startOn(t *testing.T, before string, env ...string) *program {
+// startProgram starts this test binary on a new terminal with input typed before.
+func startProgram(t *testing.T, before string, env ...string) *program {
 	t.Helper()
 	keys, screen, err := pty.Open()
 	if err != nil {
@@ -107,7 +107,7 @@ func startOn(t *testing.T, before string, env ...string) *program {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), asking+"=1", "TERM=xterm", "NO_COLOR="), env...)
+	cmd.Env = append(append(os.Environ(), programEnv+"=1", "TERM=xterm", "NO_COLOR="), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = screen, screen, screen
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -138,8 +138,8 @@ func (p *program) watch() {
 	}
 }
 
-// until waits until the program has drawn this.
-func (p *program) until(want string) {
+// waitFor waits until the program has drawn want.
+func (p *program) waitFor(want string) {
 	p.t.Helper()
 	limit := time.After(2 * time.Minute)
 	for !strings.Contains(p.screen.String(), want) {
@@ -155,7 +155,7 @@ func (p *program) until(want string) {
 	}
 }
 
-func (p *program) types(s string) {
+func (p *program) typeKeys(s string) {
 	p.t.Helper()
 	p.screen.Reset()
 	if _, err := p.keys.WriteString(s); err != nil {
@@ -163,129 +163,126 @@ func (p *program) types(s string) {
 	}
 }
 
-// C3, C5: on a real terminal. The y that was typed before the call was shown does not
-// approve it.
-func TestATerminalIsAsked(t *testing.T) {
-	p := startOn(t, "y\n")
-	p.until("77 columns, style true")
-	p.until("Approve? [y/N]")
-	p.types("n\n")
-	p.until("decision: denied")
-	p.until("And now?")
-	p.types("after all\n")
-	p.until("answer: after all")
+// C3, C5: a y that was typed before the call was shown does not approve it.
+func TestTTYIsAsked(t *testing.T) {
+	p := startProgram(t, "y\n")
+	p.waitFor("77 columns, style true")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("n\n")
+	p.waitFor("decision: denied")
+	p.waitFor("And now?")
+	p.typeKeys("after all\n")
+	p.waitFor("answer: after all")
 }
 
-func TestATerminalApproves(t *testing.T) {
-	p := startOn(t, "")
-	p.until("Approve? [y/N]")
-	p.types("yes\n")
-	p.until("decision: approved")
+func TestTTYApproves(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("yes\n")
+	p.waitFor("decision: approved")
 }
 
-// F5: the first key claims the ask; nobody has pressed Enter yet.
-func TestTheFirstKeyClaims(t *testing.T) {
-	p := startOn(t, "")
-	p.until("Approve? [y/N]")
-	p.types("n")
-	p.until("[claimed]")
-	p.types("o\n")
-	p.until("decision: denied")
+// F5: the first key claims the ask, before Enter.
+func TestFirstKeyClaimsAsk(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("n")
+	p.waitFor("[claimed]")
+	p.typeKeys("o\n")
+	p.waitFor("decision: denied")
 }
 
-// A line can be mended while it is typed, as on every terminal.
-func TestALineIsEdited(t *testing.T) {
-	p := startOn(t, "")
-	p.until("Approve? [y/N]")
-	p.types("yes\x7f\x7f\x7fno way\x17\x7f\n")
-	p.until("decision: denied")
-	p.until("And now?")
-	p.types("gone\x15日本\x7fx e\u0301\x7f\x7f\x04 y\n")
-	p.until("answer: 日x y")
+// Backspace, Ctrl+U and Ctrl+W work as usual.
+func TestLineIsEdited(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("yes\x7f\x7f\x7fno way\x17\x7f\n")
+	p.waitFor("decision: denied")
+	p.waitFor("And now?")
+	p.typeKeys("gone\x15日本\x7fx e\u0301\x7f\x7f\x04 y\n")
+	p.waitFor("answer: 日x y")
 	if got := strings.ReplaceAll(p.screen.String(), "[claimed]\r\n", ""); !strings.Contains(got, "gone\b \b\b \b\b \b\b \b日本\b \b\b \bx e\u0301\b \b\b \b y") {
 		t.Errorf("drawn was %q", got)
 	}
 }
 
-// Keys that are no text do not move the cursor, and do not make a y of what is none.
-func TestArrowsAreNoAnswer(t *testing.T) {
-	p := startOn(t, "")
-	p.until("Approve? [y/N]")
-	p.types("y\x1b[Aes\n")
-	p.until("Arrow keys and Esc do not work here; type y or n. The line was not taken.")
-	p.until("[y/N] ")
+// Arrow keys do not move the cursor. A line with them is not an answer.
+func TestArrowKeysAreRejected(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("y\x1b[Aes\n")
+	p.waitFor("Arrow keys and Esc do not work here; type y or n. The line was not accepted.")
+	p.waitFor("[y/N] ")
 	for _, keys := range []string{"\x1b[B", "\x1bOA\x1b[1;5C", "\x1b", "\x1b[3~"} {
-		p.types(keys + "\n") // an arrow and Enter choose nothing, not even the default
-		p.until("The line was not taken.")
-		p.until("[y/N] ")
+		p.typeKeys(keys + "\n") // an arrow and Enter choose nothing, not even the default
+		p.waitFor("The line was not accepted.")
+		p.waitFor("[y/N] ")
 	}
-	p.types("\x1b[A\x1b[15~n\x1b[D\x7f\x7fno\n")
-	p.until("decision: denied")
+	p.typeKeys("\x1b[A\x1b[15~n\x1b[D\x7f\x7fno\n")
+	p.waitFor("decision: denied")
 	if got := p.screen.String(); strings.Contains(strings.ReplaceAll(got, "\x1b[K", ""), "^[") || strings.Contains(got, "[A") || strings.Contains(got, "[15~") {
 		t.Errorf("drawn was %q", got)
 	}
 }
 
-// What was half typed for an ask that ended elsewhere does not begin the next answer.
-func TestHalfALineIsThrownAway(t *testing.T) {
-	p := startOn(t, "", asking+"="+half)
-	p.until("Approve? [y/N]")
-	p.types("n\n")
-	p.until("Which?")
-	p.until("> ")
-	p.types("h")
-	p.until("And now?")
-	p.types("whole\n")
-	p.until("answer: whole")
+// An unfinished line for an ask that was settled elsewhere is not part of the next answer.
+func TestUnfinishedLineIsDiscarded(t *testing.T) {
+	p := startProgram(t, "", programEnv+"="+settleSecond)
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("n\n")
+	p.waitFor("Which?")
+	p.waitFor("> ")
+	p.typeKeys("h")
+	p.waitFor("And now?")
+	p.typeKeys("whole\n")
+	p.waitFor("answer: whole")
 }
 
-// The terminal is left as it was found.
-func TestTheTerminalIsPutBack(t *testing.T) {
-	p := startOn(t, "")
+func TestCloseRestoresTerminal(t *testing.T) {
+	p := startProgram(t, "")
 	before, err := term.GetState(int(p.keys.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.until("Approve? [y/N]")
-	p.types("n")
-	p.until("[claimed]")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("n")
+	p.waitFor("[claimed]")
 	during, err := term.GetState(int(p.keys.Fd()))
 	if err != nil || reflect.DeepEqual(before, during) {
-		t.Skip("the mode cannot be seen from this side:", err)
+		t.Skip("the mode of the terminal is not visible:", err)
 	}
-	p.types("\n")
-	p.until("And now?")
-	p.types("bye\n")
-	p.until("answer: bye")
-	p.until("[closed]")
+	p.typeKeys("\n")
+	p.waitFor("And now?")
+	p.typeKeys("bye\n")
+	p.waitFor("answer: bye")
+	p.waitFor("[closed]")
 	if after, err := term.GetState(int(p.keys.Fd())); err != nil || !reflect.DeepEqual(before, after) {
 		t.Errorf("got %v, %v, want %v", after, err, before)
 	}
 }
 
-// Ctrl+D is the end of input.
-func TestTheEndOfATerminalIsNoAnswer(t *testing.T) {
-	p := startOn(t, "")
-	p.until("Approve? [y/N]")
-	p.types("\x04")
-	p.until("that is no answer")
+func TestCtrlDIsNotAnAnswer(t *testing.T) {
+	p := startProgram(t, "")
+	p.waitFor("Approve? [y/N]")
+	p.typeKeys("\x04")
+	p.waitFor("ended without an answer")
 }
 
-func TestColoursAreLeftOutOnRequest(t *testing.T) {
+func TestStylesCanBeDisabled(t *testing.T) {
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb", "TERM="} {
-		p := startOn(t, "", env)
-		p.until("style false")
-		p.until("Approve? [y/N]")
+		p := startProgram(t, "", env)
+		p.waitFor("style false")
+		p.waitFor("Approve? [y/N]")
 		if strings.Contains(p.screen.String(), "\x1b") {
 			t.Errorf("%s: got %q", env, p.screen.String())
 		}
 	}
 }
 
-// TestWithoutATerminal runs this test binary in a session that has none.
-func TestWithoutATerminal(t *testing.T) {
+// TestAskWithoutTerminalFails runs this test binary in a session that has none.
+func TestAskWithoutTerminalFails(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), asking+"=1")
+	cmd.Env = append(os.Environ(), programEnv+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, err := cmd.Output()
 	if err == nil || !strings.Contains(string(out), terminal.ErrNoTerminal.Error()) {
@@ -293,7 +290,7 @@ func TestWithoutATerminal(t *testing.T) {
 	}
 }
 
-func TestNoTerminalIsAnErrorOfItsOwn(t *testing.T) {
+func TestOpenReturnsErrNoTerminal(t *testing.T) {
 	tty, err := terminal.Open()
 	if err == nil {
 		tty.Close()

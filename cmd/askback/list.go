@@ -37,7 +37,7 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 			say(io.err, c.empty())
 			return nil
 		}
-		if screen := terminal.Screen(io.out); screen != nil {
+		if screen := terminal.StreamOptions(io.out); screen != nil {
 			c.draw(io.out, page, screen.Width(), time.Now())
 		} else {
 			for _, ask := range page.Items {
@@ -201,6 +201,6 @@ func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error 
 		if c.JSON {
 			return printJSON(io.out, ask)
 		}
-		return terminal.Show(io.out, view.Of(ask), terminal.Screen(io.out))
+		return terminal.Show(io.out, view.Of(ask), terminal.StreamOptions(io.out))
 	})
 }

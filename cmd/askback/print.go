@@ -23,7 +23,7 @@ func printJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	return writeJSON(w, b.Bytes(), terminal.Is(w))
+	return writeJSON(w, b.Bytes(), terminal.IsTerminal(w))
 }
 
 // writeJSON writes JSON as it is for a program. For a terminal, what encoding/json lets
@@ -75,7 +75,7 @@ func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []ask
 
 // plain is a value as it is for a program, and made safe for a terminal.
 func plain(w io.Writer, value string) string {
-	if terminal.Is(w) {
+	if terminal.IsTerminal(w) {
 		return safetext.Block(value).String()
 	}
 	return value
@@ -99,7 +99,7 @@ func printObject(w io.Writer, answers []askback.QuestionAnswer, questions []askb
 		}
 	}
 	b.WriteString("\n}\n")
-	return writeJSON(w, b.Bytes(), terminal.Is(w))
+	return writeJSON(w, b.Bytes(), terminal.IsTerminal(w))
 }
 
 func member(b *bytes.Buffer, name string, value any) error {

@@ -36,7 +36,7 @@ func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
 	case !d.prompts():
 	case io.in == nil:
 		p.reason = "standard input held the ask"
-	case !terminal.Is(io.in):
+	case !terminal.IsTerminal(io.in):
 		p.words = terminal.New(io.in, io.err, nil)
 	default:
 		tty, err := terminal.Open()
@@ -153,7 +153,7 @@ func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) 
 	var ask askback.Ask
 	var err error
 	switch r := result.(type) {
-	case terminal.Given:
+	case terminal.Answered:
 		ask, err = p.desk.person.Answer(ctx, p.id, r.Answer)
 	case terminal.Declined:
 		ask, err = p.desk.person.Decline(ctx, p.id, r.Reason)

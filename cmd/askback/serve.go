@@ -101,7 +101,7 @@ func (c *serveCommand) records(io streams, all *commands) (*serverlog.Log, error
 // announce writes where the server listens and what to do next: lines for a person at a
 // terminal, and one line of the log otherwise.
 func (c *serveCommand) announce(io streams, all *commands, d *desk, pages string) {
-	if !terminal.Is(io.err) {
+	if !terminal.IsTerminal(io.err) {
 		d.serve.log.Info("serving", "pages", pages, "address", d.home, "database", d.place.Database)
 		return
 	}

@@ -159,7 +159,7 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 			s.sees(`Approve\? \[y/.\] `)
 			s.types(c.typed)
 			if c.more != "" {
-				s.sees(`(?s)Type y .*Approve\? \[y/.\] `)
+				s.sees(`(?s)Approve.*Type y .*Approve\? \[y/.\] `)
 				s.types(c.more)
 			}
 			s.exits(c.exit)
@@ -398,7 +398,7 @@ func TestPagerShowsWhatIsFolded(t *testing.T) {
 	s.types(":show\n")
 	s.sees(`5000\r\nreading\r\n$`)
 	s.types("\x03")
-	s.sees(`(?s)That was all of it.*Approve\? \[y/N\] $`)
+	s.sees(`(?s)That was everything.*Approve\? \[y/N\] $`)
 	s.types("no, far too long\n")
 	s.exits(exitNo)
 	s.sees(`denied by .*: far too long`)

@@ -38,7 +38,7 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 			return err
 		}
 		say(io.err, fmt.Sprintf("%s for %s %s; it is shown this once:", t.ID, t.Kind, t.Name))
-		if terminal.Is(io.out) {
+		if terminal.IsTerminal(io.out) {
 			printLine(io.out, secret)
 			return nil
 		}

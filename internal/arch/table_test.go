@@ -170,7 +170,7 @@ const maxLines = 600
 // wordingPending are folders whose wording is not plain yet, with what is below
 // them.
 var wordingPending = []string{
-	"asktool", "cmd/askback", "docs", "httpapi", "internal/agentconfig", "internal/claudehook",
-	"internal/compat", "internal/config", "internal/decode", "internal/login", "internal/markdown", "internal/openapi",
-	"internal/view", "mcpserver", "terminal", "test", "web",
+	"asktool", "cmd/askback", "docs", "httpapi", "internal/claudehook",
+	"internal/compat", "internal/decode", "internal/login", "internal/markdown", "internal/openapi",
+	"internal/view", "mcpserver", "test", "web",
 }
