@@ -59,6 +59,25 @@ func (a *dueTimer) expect(at time.Time) {
 	}
 }
 
+// wait sleeps until the next time, or until ctx ends.
+func (a *dueTimer) wait(ctx context.Context, clock func() time.Time) {
+	for ctx.Err() == nil {
+		a.mu.Lock()
+		d := a.next.Sub(clock())
+		a.mu.Unlock()
+		if d <= 0 {
+			return
+		}
+		t := time.NewTimer(d)
+		select {
+		case <-ctx.Done():
+		case <-a.wake:
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
 const (
 	dueBatch    = 64               // records that are read and stepped concurrently
 	dueInterval = time.Minute      // the longest time between two queries
@@ -66,11 +85,12 @@ const (
 	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run processes deadlines and deletes old records until ctx ends; then it returns
-// nil. One goroutine and one timer serve all deadlines. Another goroutine deletes.
+// Run processes deadlines, performs effects and deletes old records until ctx ends; then
+// it returns nil. One goroutine and one timer serve all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
+	group.Go(func() { e.performLoop(ctx) })
 	defer group.Wait()
 	pause := dueRetry
 	for ctx.Err() == nil {

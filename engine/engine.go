@@ -42,6 +42,8 @@ type Options struct {
 	Rand     io.Reader        // for ids; safe for concurrent use; nil: crypto/rand
 	Log      *slog.Logger     // nil: nothing is logged
 	Observer Observer         // optional
+	// Performer performs effects while [Engine.Run] runs; nil: none are performed.
+	Performer Performer
 	// CacheBytes is the memory for cached asks; 0 is 32 MB.
 	CacheBytes int
 	// MaxOpen is how many open asks an agent may have, MaxWaiters how many calls
@@ -78,7 +80,9 @@ type Engine struct {
 	locks       keyedMutex
 	cache       *cache
 	hub         hub
-	due         dueTimer
+	due         dueTimer // of records
+	performer   Performer
+	effects     dueTimer // of effects
 	credentials credentialCache
 	quota       quota
 	settings    atomic.Pointer[Settings]
@@ -92,7 +96,7 @@ func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
 	}
-	e := &Engine{store: s, now: o.Now, rand: o.Rand, log: o.Log, observer: o.Observer}
+	e := &Engine{store: s, now: o.Now, rand: o.Rand, log: o.Log, observer: o.Observer, performer: o.Performer}
 	if e.now == nil {
 		e.now = time.Now
 	}
@@ -107,7 +111,7 @@ func New(s Store, o *Options) *Engine {
 		size = 32 << 20
 	}
 	e.cache = newCache(size)
-	e.due.wake = make(chan struct{}, 1)
+	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	e.Set(o.Settings)
 	return e

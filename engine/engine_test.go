@@ -63,6 +63,7 @@ type fakeStore struct {
 	commit func(ctx context.Context, c store.Change, next committer) (int64, error)
 	read   func(ctx context.Context, kind, id string) (store.Record, error)
 	due    func() error
+	claim  func() error
 }
 
 type committer func(ctx context.Context, c store.Change) (int64, error)
@@ -79,6 +80,37 @@ func (d *fakeStore) onRead(f func(ctx context.Context, kind, id string) (store.R
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read = f
+}
+
+// onClaim calls f before each Claim and Beat, which fail if f does.
+func (d *fakeStore) onClaim(f func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.claim = f
+}
+
+func (d *fakeStore) beforeClaim() error {
+	d.mu.Lock()
+	f := d.claim
+	d.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+func (d *fakeStore) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
+	if err := d.beforeClaim(); err != nil {
+		return nil, err
+	}
+	return d.Store.Claim(ctx, node, now, n)
+}
+
+func (d *fakeStore) Beat(ctx context.Context, node string, now time.Time) (time.Time, error) {
+	if err := d.beforeClaim(); err != nil {
+		return time.Time{}, err
+	}
+	return d.Store.Beat(ctx, node, now)
 }
 
 func (d *fakeStore) Commit(ctx context.Context, c store.Change) (int64, error) {

@@ -95,6 +95,12 @@ func (t *tx) publish() {
 	for _, r := range t.change.Put {
 		e.due.set(r.Due)
 	}
+	for _, f := range t.change.Effects {
+		e.effects.set(later(f.Due, t.now))
+	}
+	for _, d := range t.change.Done {
+		e.effects.set(d.Retry)
+	}
 	for _, r := range t.records {
 		if a, ok := r.(*askRecord); ok && a.changed {
 			e.publishAsk(a)

@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/askback/askback/store"
+)
+
+// CommitEffect commits an effect of an ask. No machine has such effects yet.
+func (e *Engine) CommitEffect(ctx context.Context, ask, id string, due time.Time) error {
+	return e.update(ctx, func(t *tx) error {
+		a, err := t.ask(ask)
+		if err != nil {
+			return err
+		}
+		a.changed = true
+		t.change.Effects = append(t.change.Effects, store.Effect{
+			ID: id, Kind: "test", SubjectKind: kindAsk, Subject: ask, Stream: a.row.Stream, Due: due, Created: t.now, Data: []byte(`{}`),
+		})
+		return nil
+	})
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/ids"
+	"github.com/askback/askback/lifecycle"
+	"github.com/askback/askback/store"
+)
+
+// An Effect is work that leaves the process, such as a message to send. It was committed
+// with the change that requires it.
+type Effect struct {
+	ID      string // the same in every attempt
+	Kind    string
+	Subject string // id of the record that it belongs to
+	Attempt int    // 1 is the first
+	Data    []byte // JSON
+}
+
+// A Performer performs effects.
+type Performer interface {
+	// Perform performs one effect. It returns what happened as an input to the
+	// machine of the record that the effect belongs to, or nil.
+	//
+	// After an error, Perform is called again later. After a crash it is called
+	// again with the same ID, although it may have succeeded.
+	Perform(ctx context.Context, e Effect) (lifecycle.Input, error)
+}
+
+const (
+	performSlots    = 64               // effects that are performed at once
+	performAttempts = 10               // after as many failures, an effect is a dead letter
+	performPause    = time.Second      // the pause after the first failure; then it doubles
+	performMaxPause = 10 * time.Minute // the longest pause
+	performStop     = 10 * time.Second // how long running effects may take after the end of Run
+)
+
+// A worker claims effects, performs them and commits the results.
+type worker struct {
+	engine  *Engine
+	node    string // the name for its claims, unique for each start of a process
+	slots   chan struct{}
+	group   sync.WaitGroup
+	renew   atomic.Bool // take another name: effects may be claimed that no goroutine performs
+	backlog atomic.Bool // there may be more effects than slots
+}
+
+// performLoop performs effects until ctx ends. It queries the store when an update has
+// committed an effect, when one is due again, and for its heartbeat. An effect that is
+// due later than the next one may wait for the heartbeat.
+func (e *Engine) performLoop(ctx context.Context) {
+	if e.performer == nil {
+		return
+	}
+	w := &worker{engine: e, slots: make(chan struct{}, performSlots)}
+	w.renew.Store(true)
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	for ctx.Err() == nil {
+		e.effects.clear()
+		if err := w.claim(ctx, work); err != nil && ctx.Err() == nil {
+			e.log.Error("effects could not be claimed", "error", err)
+		}
+		e.effects.expect(e.clock().Add(store.HeartbeatInterval))
+		e.effects.wait(ctx, e.clock)
+	}
+	late := time.AfterFunc(performStop, stop)
+	w.group.Wait()
+	late.Stop()
+	stop()
+}
+
+// claim claims as many effects as there are free slots and performs them. Without a free
+// slot, it records a heartbeat.
+func (w *worker) claim(ctx, work context.Context) error {
+	e, now := w.engine, w.engine.clock()
+	if w.renew.Swap(false) {
+		// The claims of the old name are free when it has had no heartbeat for a while.
+		var err error
+		if w.node, err = ids.New("node_", now, e.rand); err != nil {
+			return err
+		}
+	}
+	free := cap(w.slots) - len(w.slots)
+	w.backlog.Store(true)
+	if free == 0 {
+		_, err := e.store.Beat(ctx, w.node, now)
+		return err
+	}
+	effects, err := e.store.Claim(ctx, w.node, now, free)
+	if errors.Is(err, store.ErrUnknown) {
+		w.renew.Store(true)
+	}
+	for _, f := range effects {
+		w.slots <- struct{}{}
+		w.group.Go(func() {
+			w.perform(work, f)
+			<-w.slots
+			if w.backlog.Load() {
+				e.effects.set(e.clock())
+			}
+		})
+	}
+	w.backlog.Store(len(effects) == free)
+	return err
+}
+
+// perform performs one effect and commits the result. If that fails, the effect is
+// performed again by the process that claims it next. This is also so if the claim was
+// lost: then the result is a conflict and is dropped.
+func (w *worker) perform(ctx context.Context, f store.Effect) {
+	e := w.engine
+	in, failed := e.performer.Perform(ctx, Effect{f.ID, f.Kind, f.Subject, f.Attempts, f.Data})
+	done := store.Completion{ID: f.ID, Node: f.Node}
+	if failed != nil {
+		done.Error = failed.Error()
+		if done.Dead = f.Attempts >= performAttempts; !done.Dead {
+			done.Retry = e.clock().Add(performBackOff(f.Attempts))
+		}
+		e.log.Warn("an effect failed", "effect", f.ID, "kind", f.Kind, "attempt", f.Attempts, "dead", done.Dead, "error", failed)
+	}
+	err := e.complete(context.WithoutCancel(ctx), f, done, in)
+	if err != nil && !errors.Is(err, askback.ErrNotFound) { // not found: deleted with its record
+		e.log.Warn("the result of an effect is dropped", "effect", f.ID, "kind", f.Kind, "error", err)
+		w.renew.Store(true)
+	}
+}
+
+// performBackOff returns the pause after a failed attempt: longer each time, with jitter.
+func performBackOff(attempt int) time.Duration {
+	longest := min(performPause<<min(attempt-1, 20), performMaxPause)
+	return longest/2 + rand.N(longest/2)
+}
+
+// complete commits the result of an attempt with the step of the record that the effect
+// belongs to. If its machine refuses the input, the effect is a dead letter.
+func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
+	err := e.update(ctx, func(t *tx) error {
+		refused := t.stepSubject(f, in)
+		switch {
+		case errors.Is(refused, askback.ErrNotFound), errors.Is(refused, errUnreadable):
+			return refused
+		case refused != nil && !errors.Is(refused, askback.ErrSettled):
+			done.Dead, done.Error = true, refused.Error()
+		}
+		t.change.Done = append(t.change.Done, done)
+		return nil
+	})
+	return err
+}
+
+// stepSubject steps the record that an effect belongs to.
+func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
+	if in == nil {
+		return nil
+	}
+	switch f.SubjectKind {
+	case kindAsk:
+		a, err := t.ask(f.Subject)
+		if err != nil {
+			return err
+		}
+		return a.step(t, in)
+	case kindSession:
+		s, err := t.session(f.Subject)
+		if err != nil {
+			return err
+		}
+		return s.step(t, in)
+	}
+	return errUnreadable
+}
+
+// DeadLetters returns the effects that failed too often to be tried again, in order of
+// id. It uses the fields Kind, Stream, After, Newest and Limit of the query.
+func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
+	effects, err := e.store.Dead(ctx, q)
+	return effects, fromStore(err)
+}
+
+// RetryDeadLetter makes a dead letter due for one more attempt.
+func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
+	return e.update(ctx, func(t *tx) error {
+		t.change.Done = append(t.change.Done, store.Completion{ID: id, Retry: t.now})
+		return nil
+	})
+}
