@@ -45,8 +45,8 @@ func (c *ackCounter) Ack(ctx context.Context, _ string) (askback.Ask, error) {
 	return askback.Ask{}, c.err
 }
 
-// deliver serves requests, each of which delivers the outcome of an ask of its own. Their
-// ids are the numbers from one to the other.
+// deliver serves requests for asks with the ids from ≤ id < to. Each reply has the
+// outcome of its ask.
 func deliver(s *mcpserver.Server, c askback.Client, from, to int) {
 	for n := from; n < to; n++ {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`))
@@ -136,27 +136,27 @@ func TestAckHasATimeout(t *testing.T) {
 	})
 }
 
-// Stdio and Finish wait for calls of Ack, each for its own.
-func TestTheEndWaitsForAcks(t *testing.T) {
+// The end of a connection on stdio, and Finish, each wait for their own calls of Ack.
+func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		one, two := d.answered(t), d.answered(t)
-		c := d.terminal(t, io.Discard)
-		c.send(t, look(2, two.ID))
-		if d.received(t, two.ID) {
+		f := newFixture(t)
+		one, two := f.answeredAsk(t), f.answeredAsk(t)
+		c := f.stdioPeer(t, io.Discard)
+		c.send(t, getAnswerCall(2, two.ID))
+		if f.acked(t, two.ID) {
 			t.Error("the outcome is acknowledged before the tick")
 		}
 		_ = c.in.Close()
 		<-c.served
-		if !d.received(t, two.ID) || d.received(t, one.ID) {
-			t.Errorf("after stdio: acknowledged %t, want true; the other %t", d.received(t, two.ID), d.received(t, one.ID))
+		if !f.acked(t, two.ID) || f.acked(t, one.ID) {
+			t.Errorf("after stdio: acknowledged %t, want true; the other %t", f.acked(t, two.ID), f.acked(t, one.ID))
 		}
-		d.server.ServeOutcome(d.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
-		d.server.Stop()
-		begun := time.Now()
-		d.server.Finish()
-		if took := time.Since(begun); took > mcpserver.AckTick || !d.received(t, one.ID) {
-			t.Errorf("Finish took %s, and the outcome is acknowledged: %t", took, d.received(t, one.ID))
+		f.server.ServeOutcome(f.engine.As(bot), one, httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody), func(http.ResponseWriter, *http.Request) {})
+		f.server.Stop()
+		started := time.Now()
+		f.server.Finish()
+		if took := time.Since(started); took > mcpserver.AckTick || !f.acked(t, one.ID) {
+			t.Errorf("Finish took %s, and the outcome is acknowledged: %t", took, f.acked(t, one.ID))
 		}
 	})
 }
@@ -164,31 +164,31 @@ func TestTheEndWaitsForAcks(t *testing.T) {
 // When Finish has no more time, it cancels the running calls of Ack and starts no other.
 func TestNoAckAfterFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		id := d.answered(t).ID
+		f := newFixture(t)
+		id := f.answeredAsk(t).ID
 		get, replied := make(chan struct{}), make(chan struct{})
-		web := d.through(func(s askback.Client) askback.Client { return sluggish{Client: s, get: get} })
+		httpClient := f.clientOf(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get} })
 		go func() {
 			defer close(replied)
-			post(t, web, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
+			post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
 		}()
 		synctest.Wait()
 		finished, running, waiting := make(chan time.Time), &ackCounter{release: make(chan struct{})}, &ackCounter{}
 		advance(mcpserver.AckTick / 2) // so that Finish ends between two ticks
-		begun := time.Now()
-		go func() { d.server.Finish(); finished <- time.Now() }()
+		started := time.Now()
+		go func() { f.server.Finish(); finished <- time.Now() }()
 		advance(mcpserver.FinishTime - mcpserver.AckTick)
-		deliver(d.server, running, 0, 1)
+		deliver(f.server, running, 0, 1)
 		advance(mcpserver.AckTick - time.Millisecond)
-		deliver(d.server, waiting, 1, 2)
+		deliver(f.server, waiting, 1, 2)
 		if running.running.Load() != 1 {
 			t.Error("no call of Ack is running")
 		}
-		if took := (<-finished).Sub(begun); took != mcpserver.FinishTime {
+		if took := (<-finished).Sub(started); took != mcpserver.FinishTime {
 			t.Errorf("Finish took %s", took)
 		}
-		deliver(d.server, waiting, 2, 3)
-		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || d.server.Delivered("0") || d.server.Delivered("1") {
+		deliver(f.server, waiting, 2, 3)
+		if nextTick(); running.running.Load() != 0 || waiting.total.Load() != 0 || f.server.Delivered("0") || f.server.Delivered("1") {
 			t.Errorf("%d calls of Ack are running, %d began after Finish", running.running.Load(), waiting.total.Load())
 		}
 		close(get)
@@ -199,12 +199,12 @@ func TestNoAckAfterFinish(t *testing.T) {
 // With replies, cancellations and the end at once, every outcome is acknowledged or counts
 // as not delivered, and no request stays in memory.
 func TestAcksAndCancellationsAtOnce(t *testing.T) {
-	d := newDesk(t)
+	f := newFixture(t)
 	ids := make([]string, 200)
 	for n := range ids {
-		ids[n] = d.answered(t).ID
+		ids[n] = f.answeredAsk(t).ID
 	}
-	web := d.web("bot")
+	httpClient := f.httpClient("bot")
 	send := func(body string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
 		if err != nil {
@@ -215,7 +215,7 @@ func TestAcksAndCancellationsAtOnce(t *testing.T) {
 			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
 			"Mcp-Protocol-Version": {legacy}, "Mcp-Session-Id": {"mine"},
 		}
-		res, err := web.Do(r)
+		res, err := httpClient.Do(r)
 		if err != nil {
 			t.Error(err)
 			return
@@ -225,23 +225,23 @@ func TestAcksAndCancellationsAtOnce(t *testing.T) {
 	}
 	var clients sync.WaitGroup
 	for n, id := range ids {
-		clients.Go(func() { send(look(n, id)) })
+		clients.Go(func() { send(getAnswerCall(n, id)) })
 		clients.Go(func() {
 			send(fmt.Sprintf(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d}}`, n))
 		})
 	}
 	clients.Wait()
-	d.server.Stop()
-	begun := time.Now()
-	if d.server.Finish(); time.Since(begun) >= mcpserver.FinishTime {
+	f.server.Stop()
+	started := time.Now()
+	if f.server.Finish(); time.Since(started) >= mcpserver.FinishTime {
 		t.Error("Finish waited for calls of Ack that do not exist")
 	}
 	for _, id := range ids {
-		if d.received(t, id) != d.server.Delivered(id) {
-			t.Errorf("%s is acknowledged: %t, and counts as delivered: %t", id, d.received(t, id), d.server.Delivered(id))
+		if f.acked(t, id) != f.server.Delivered(id) {
+			t.Errorf("%s is acknowledged: %t, and counts as delivered: %t", id, f.acked(t, id), f.server.Delivered(id))
 		}
 	}
-	if n := d.server.InFlight(); n != 0 {
+	if n := f.server.InFlight(); n != 0 {
 		t.Errorf("%d requests are in memory", n)
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// vouches is an issuer that knows one token of each name.
-type vouches struct{}
+// testIssuer is an issuer with a token for each of a few names.
+type testIssuer struct{}
 
-func (vouches) Address() string { return "https://id.example.com" }
+func (testIssuer) Address() string { return "https://id.example.com" }
 
-func (vouches) Agent(_ context.Context, token string) (name, label string, err error) {
+func (testIssuer) Agent(_ context.Context, token string) (name, label string, err error) {
 	switch name, _, _ := strings.Cut(token, "."); name {
 	case "away":
 		return "", "", errors.New("no answer")
@@ -36,30 +36,30 @@ func (vouches) Agent(_ context.Context, token string) (name, label string, err e
 
 const metadata = "https://ask.example.com/.well-known/oauth-protected-resource/mcp"
 
-func issued(t *testing.T) *desk {
-	d := newDesk(t)
-	d.options.Issuer, d.options.PublicURL = vouches{}, "https://ask.example.com"
-	d.restart()
-	return d
+func newIssuerFixture(t *testing.T) *fixture {
+	f := newFixture(t)
+	f.options.Issuer, f.options.PublicURL = testIssuer{}, "https://ask.example.com"
+	f.restart()
+	return f
 }
 
-// lists asks for the tools with what the header Authorization says.
-func (d *desk) lists(authorization string) *httptest.ResponseRecorder {
+// listTools lists the tools with this header Authorization.
+func (f *fixture) listTools(authorization string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
 	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 	if authorization != "" {
 		r.Header.Set("Authorization", authorization)
 	}
 	w := httptest.NewRecorder()
-	d.server.Handler(d.engine).ServeHTTP(w, r)
+	f.server.Handler(f.engine).ServeHTTP(w, r)
 	return w
 }
 
-// Whoever is not let in is told where to get a token (RFC 6750, RFC 9728).
-func TestAChallengeSaysWhereTokensAre(t *testing.T) {
-	with, without := issued(t), newDesk(t)
+// A rejected request gets the address of the metadata (RFC 6750, RFC 9728).
+func TestChallengeNamesTheMetadata(t *testing.T) {
+	with, without := newIssuerFixture(t), newFixture(t)
 	for _, c := range []struct {
-		desk          *desk
+		fixture       *fixture
 		authorization string
 		status        int
 		want          string
@@ -78,21 +78,21 @@ func TestAChallengeSaysWhereTokensAre(t *testing.T) {
 		{with, "Bearer " + with.secret(askback.Agent, "bot"), 200, ""},
 		{with, "Bearer " + with.secret(askback.Responder, "ana"), 403, ""},
 	} {
-		w := c.desk.lists(c.authorization)
+		w := c.fixture.listTools(c.authorization)
 		if got := w.Header().Get("WWW-Authenticate"); w.Code != c.status || got != c.want {
 			t.Errorf("%q: got %d, %s; want %d, %s", c.authorization, w.Code, got, c.status, c.want)
 		}
 	}
 }
 
-// The metadata are what RFC 9728 wants, for pages of others too; without an issuer there
-// are none.
+// The metadata follow RFC 9728, and pages of other origins can read them. Without an issuer
+// there are none.
 func TestMetadataNameTheIssuer(t *testing.T) {
-	if m := newDesk(t).server.Metadata(); m != nil {
+	if m := newFixture(t).server.Metadata(); m != nil {
 		t.Error("there are metadata without an issuer")
 	}
 	w := httptest.NewRecorder()
-	issued(t).server.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, mcpserver.MetadataPath, nil))
+	newIssuerFixture(t).server.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, mcpserver.MetadataPath, nil))
 	var got map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("got %v, %v", w.Header(), err)
@@ -106,31 +106,30 @@ func TestMetadataNameTheIssuer(t *testing.T) {
 	}
 }
 
-// An agent of the issuer asks and gets its answer; those of others, and of tokens of
-// ours, never see it (D4).
-func TestAnAgentOfTheIssuerAsks(t *testing.T) {
+// An agent of the issuer asks and gets its answer. Other agents do not see the ask.
+func TestAgentOfTheIssuerAsks(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
 		synctest.Test(t, func(t *testing.T) {
-			d := issued(t)
-			d.tokens["ana"], d.tokens["ben"] = "ana.x.y", "ben.x.y"
-			ana, ben, bot := d.http("ana", "a", version, nil), d.http("ben", "b", version, nil), d.http("bot", "c", version, nil)
-			done := start(t.Context(), ana, "ask_user_question", database)
-			ask := d.only()
+			f := newIssuerFixture(t)
+			f.tokens["ana"], f.tokens["ben"] = "ana.x.y", "ben.x.y"
+			ana, ben, bot := f.connectHTTP("ana", "a", version, nil), f.connectHTTP("ben", "b", version, nil), f.connectHTTP("bot", "c", version, nil)
+			done := startCall(t.Context(), ana, "ask_user_question", database)
+			ask := f.pendingAsk()
 			if ask.Owner != "oauth:ana" || ask.Agent != "ana@example.com" {
-				t.Errorf("%s: it is %q who asks, known as %q", version, ask.Owner, ask.Agent)
+				t.Errorf("%s: got an ask of %q with the label %q", version, ask.Owner, ask.Agent)
 			}
-			d.answer(ask.ID, askback.Choose("SQLite"))
+			f.answer(ask.ID, askback.Choose("SQLite"))
 			got := <-done
-			impostor := start(t.Context(), d.http("ben", "ana@example.com", version, nil), "ask_user_question", database)
-			if ask := d.only(); ask.Owner != "oauth:ben" || ask.Agent != "oauth:ben" {
-				t.Errorf("%s: it is %q who asks, known as %q", version, ask.Owner, ask.Agent)
+			impostor := startCall(t.Context(), f.connectHTTP("ben", "ana@example.com", version, nil), "ask_user_question", database)
+			if ask := f.pendingAsk(); ask.Owner != "oauth:ben" || ask.Agent != "oauth:ben" {
+				t.Errorf("%s: got an ask of %q with the label %q", version, ask.Owner, ask.Agent)
 			}
-			d.answer(d.only().ID, askback.Choose("MySQL"))
+			f.answer(f.pendingAsk().ID, askback.Choose("MySQL"))
 			<-impostor
 			sees := func(cs *mcp.ClientSession) (sees int) {
 				for _, r := range []reply{
-					call(t.Context(), cs, "list_open_questions", `{}`),
-					call(t.Context(), cs, "get_answer", `{"question_id": "`+ask.ID+`"}`),
+					callTool(t.Context(), cs, "list_open_questions", `{}`),
+					callTool(t.Context(), cs, "get_answer", `{"question_id": "`+ask.ID+`"}`),
 				} {
 					if text := r.text(t); strings.Contains(text, "Which database") || strings.Contains(text, "SQLite") {
 						sees++
@@ -139,7 +138,7 @@ func TestAnAgentOfTheIssuerAsks(t *testing.T) {
 				return sees
 			}
 			if n := sees(ana); n == 0 {
-				t.Errorf("%s: whoever asked does not see it, so nothing is tried", version)
+				t.Errorf("%s: the agent that asked does not see it, so the test shows nothing", version)
 			}
 			if sees(ben) != 0 || sees(bot) != 0 {
 				t.Errorf("%s: others see it", version)

@@ -16,13 +16,13 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// keys is a gate of one's own: it knows which agent a key is of.
-type keys struct {
+// agentKeys is an Authenticator that knows the keys of its agents.
+type agentKeys struct {
 	engine *engine.Engine
 	agents map[string]string
 }
 
-func (k keys) Authenticate(_ context.Context, secret string) (askback.Principal, error) {
+func (k agentKeys) Authenticate(_ context.Context, secret string) (askback.Principal, error) {
 	name, ok := k.agents[secret]
 	if !ok {
 		return askback.Principal{}, askback.ErrUnauthorized
@@ -30,26 +30,26 @@ func (k keys) Authenticate(_ context.Context, secret string) (askback.Principal,
 	return askback.Principal{Kind: askback.Agent, Name: name}, nil
 }
 
-func (k keys) As(p askback.Principal) askback.Client { return k.engine.As(p) }
+func (k agentKeys) As(p askback.Principal) askback.Client { return k.engine.As(p) }
 
-// Agents over HTTP, with keys that the program knows by itself.
+// Serve agents over HTTP whose keys the program knows.
 func ExampleServer_Handler() {
 	server := mcpserver.New(&mcpserver.Options{PublicURL: "https://ask.example.com"})
-	gate := keys{engine.New(memstore.New(), nil), map[string]string{"key of the bot": "bot"}}
-	web := httptest.NewServer(server.Handler(gate))
+	agents := agentKeys{engine.New(memstore.New(), nil), map[string]string{"key of the bot": "bot"}}
+	httpClient := httptest.NewServer(server.Handler(agents))
 	defer func() {
 		server.Stop()
-		web.Close()
+		httpClient.Close()
 		server.Finish() // before the store is closed
 	}()
 
 	for _, secret := range []string{"key of the bot", "another"} {
 		client := mcp.NewClient(&mcp.Implementation{Name: "agent", Version: "1"}, nil)
 		session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{
-			Endpoint: web.URL, HTTPClient: &http.Client{Transport: showing{http.DefaultTransport, secret}}, DisableStandaloneSSE: true,
+			Endpoint: httpClient.URL, HTTPClient: &http.Client{Transport: bearerTransport{http.DefaultTransport, secret}}, DisableStandaloneSSE: true,
 		}, nil)
 		if err != nil {
-			fmt.Println("not let in")
+			fmt.Println("rejected")
 			continue
 		}
 		result, err := session.CallTool(context.Background(), &mcp.CallToolParams{Name: "list_open_questions", Arguments: map[string]any{}})
@@ -61,15 +61,15 @@ func ExampleServer_Handler() {
 	}
 	// Output:
 	// Nothing is open: everything you asked is settled.
-	// not let in
+	// rejected
 }
 
-// One agent on standard input and output; here they are pipes.
+// Serve one agent on standard input and output; here they are pipes.
 func ExampleServer_ServeStdio() {
 	ctx := context.Background()
-	office := engine.New(memstore.New(), nil)
-	agent := office.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
-	ana := office.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
+	e := engine.New(memstore.New(), nil)
+	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	ana := e.As(askback.Principal{Kind: askback.Responder, Name: "ana", Channel: askback.ChannelWeb})
 
 	in, toServer := io.Pipe()
 	toClient, out := io.Pipe()
@@ -81,7 +81,7 @@ func ExampleServer_ServeStdio() {
 		log.Fatal(err)
 	}
 
-	go func() { // somebody sees the question, and answers
+	go func() { // a person answers the question
 		for e, err := range ana.Events(ctx, "", "") {
 			page, _ := ana.List(ctx, askback.Query{})
 			if err != nil || e.Type != "" && len(page.Items) == 0 {

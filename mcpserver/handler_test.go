@@ -20,21 +20,20 @@ import (
 	"github.com/askback/askback"
 )
 
-// Only agents are let in, and whoever is not is told how (design: who may do what).
-func TestOnlyAgentsAreLetIn(t *testing.T) {
-	d := newDesk(t)
+func TestOnlyAgentsAreAuthenticated(t *testing.T) {
+	f := newFixture(t)
 	for _, test := range []struct {
 		authorization, origin string
 		status                int
 	}{
 		{"", "", http.StatusUnauthorized},
-		{"Basic " + d.secret(askback.Agent, "bot"), "", http.StatusUnauthorized},
+		{"Basic " + f.secret(askback.Agent, "bot"), "", http.StatusUnauthorized},
 		{"Bearer nonsense", "", http.StatusUnauthorized},
-		{"Bearer " + d.secret(askback.Responder, "ana"), "", http.StatusForbidden},
-		{"Bearer " + d.secret(askback.Admin, "root"), "", http.StatusForbidden},
-		{"Bearer " + d.secret(askback.Operator, "op"), "", http.StatusForbidden},
-		{"Bearer " + d.secret(askback.Agent, "bot"), "https://evil.example", http.StatusForbidden},
-		{"bearer " + d.secret(askback.Agent, "bot"), "", http.StatusOK},
+		{"Bearer " + f.secret(askback.Responder, "ana"), "", http.StatusForbidden},
+		{"Bearer " + f.secret(askback.Admin, "root"), "", http.StatusForbidden},
+		{"Bearer " + f.secret(askback.Operator, "op"), "", http.StatusForbidden},
+		{"Bearer " + f.secret(askback.Agent, "bot"), "https://evil.example", http.StatusForbidden},
+		{"bearer " + f.secret(askback.Agent, "bot"), "", http.StatusOK},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`))
 		r.Header.Set("Authorization", test.authorization)
@@ -44,7 +43,7 @@ func TestOnlyAgentsAreLetIn(t *testing.T) {
 			r.Header.Set("Origin", test.origin)
 		}
 		w := httptest.NewRecorder()
-		d.server.Handler(d.engine).ServeHTTP(w, r)
+		f.server.Handler(f.engine).ServeHTTP(w, r)
 		if w.Code != test.status {
 			t.Errorf("%.16s %s: got %d %s, want %d", test.authorization, test.origin, w.Code, w.Body, test.status)
 		}
@@ -54,31 +53,31 @@ func TestOnlyAgentsAreLetIn(t *testing.T) {
 	}
 }
 
-// Many agents on one server never see or get each other's (D4).
-func TestAgentsNeverMix(t *testing.T) {
+// Agents of one server never see asks and answers of each other.
+func TestAgentsAreIsolated(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
-				bot, cat := d.http("bot", "program", version, nil), d.http("cat", "program", version, nil)
-				ofBot := start(t.Context(), bot, "ask_user_question", database)
-				ofCat := start(t.Context(), cat, "ask_user_question", database)
-				asks := d.open()
-				slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(a.Owner, b.Owner) }) // asked in one instant
+				f := newFixture(t)
+				bot, cat := f.connectHTTP("bot", "program", version, nil), f.connectHTTP("cat", "program", version, nil)
+				ofBot := startCall(t.Context(), bot, "ask_user_question", database)
+				ofCat := startCall(t.Context(), cat, "ask_user_question", database)
+				asks := f.pendingAsks()
+				slices.SortFunc(asks, func(a, b askback.Ask) int { return strings.Compare(a.Owner, b.Owner) }) // created in the same millisecond
 				if len(asks) != 2 || asks[0].Owner != "bot" || asks[1].Owner != "cat" {
 					t.Fatalf("got %+v", asks)
 				}
 				id := `{"question_id": "` + asks[0].ID + `"}`
 				for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-					if got := call(t.Context(), cat, tool, id); !got.IsError || !strings.Contains(got.text(t), "you have no question called") {
+					if got := callTool(t.Context(), cat, tool, id); !got.IsError || !strings.Contains(got.text(t), "you have no question called") {
 						t.Errorf("%s: %s", tool, got.text(t))
 					}
 				}
-				if got := call(t.Context(), cat, "list_open_questions", `{}`).text(t); strings.Contains(got, asks[0].ID) || !strings.Contains(got, asks[1].ID) {
+				if got := callTool(t.Context(), cat, "list_open_questions", `{}`).text(t); strings.Contains(got, asks[0].ID) || !strings.Contains(got, asks[1].ID) {
 					t.Errorf("got %s", got)
 				}
-				d.answer(asks[0].ID, askback.Choose("for bot"))
-				d.answer(asks[1].ID, askback.Choose("for cat"))
+				f.answer(asks[0].ID, askback.Choose("for bot"))
+				f.answer(asks[1].ID, askback.Choose("for cat"))
 				if b, c := (<-ofBot).text(t), (<-ofCat).text(t); !strings.Contains(b, "for bot") || !strings.Contains(c, "for cat") {
 					t.Errorf("bot got %q, cat got %q", b, c)
 				}
@@ -87,21 +86,20 @@ func TestAgentsNeverMix(t *testing.T) {
 	}
 }
 
-// Twenty calls at a time on one connection each get their own answer.
-func TestTwentyCallsAtATimeGetTheirOwnAnswers(t *testing.T) {
-	each(t, func(t *testing.T, d *desk, connect func() *mcp.ClientSession) {
+func TestConcurrentCallsGetTheirOwnAnswers(t *testing.T) {
+	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		var calls [20]<-chan reply
 		for i := range calls {
-			calls[i] = start(t.Context(), cs, "ask_user_question", fmt.Sprintf(`{"question": "Number %d?"}`, i))
+			calls[i] = startCall(t.Context(), cs, "ask_user_question", fmt.Sprintf(`{"question": "Number %d?"}`, i))
 		}
-		asks := d.open()
+		asks := f.pendingAsks()
 		if len(asks) != len(calls) {
 			t.Fatalf("%d asks", len(asks))
 		}
 		var people sync.WaitGroup
 		for i := len(asks) - 1; i >= 0; i-- {
-			people.Go(func() { d.answer(asks[i].ID, askback.Choose("to: "+asks[i].Questions[0].Text)) })
+			people.Go(func() { f.answer(asks[i].ID, askback.Choose("to: "+asks[i].Questions[0].Text)) })
 		}
 		people.Wait()
 		for i, done := range calls {
@@ -112,30 +110,30 @@ func TestTwentyCallsAtATimeGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// The same over a real connection, in both revisions.
-func TestAConnectionOfTheNetwork(t *testing.T) {
+// The same over a network connection.
+func TestNetworkConnection(t *testing.T) {
 	for _, version := range []string{legacy, modern} {
 		t.Run(version, func(t *testing.T) {
-			d := newDesk(t)
-			server := httptest.NewServer(d.server.Handler(d.engine))
+			f := newFixture(t)
+			server := httptest.NewServer(f.server.Handler(f.engine))
 			defer server.Close()
 			cs := connect(t, &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &http.Client{
-				Transport: bearer{d.secret(askback.Agent, "bot")},
+				Transport: bearer{f.secret(askback.Agent, "bot")},
 			}}, "program", version, nil)
 			if got := cs.InitializeResult().ProtocolVersion; got != version {
 				t.Fatalf("speaks %s, want %s", got, version)
 			}
-			go d.whenAsked(t.Context(), askback.Choose("SQLite"))
-			if got := call(t.Context(), cs, "ask_user_question", database).text(t); !strings.Contains(got, "SQLite") {
+			go f.answerFirst(t.Context(), askback.Choose("SQLite"))
+			if got := callTool(t.Context(), cs, "ask_user_question", database).text(t); !strings.Contains(got, "SQLite") {
 				t.Errorf("got %q", got)
 			}
 		})
 	}
 }
 
-// whenAsked answers the first ask there is.
-func (d *desk) whenAsked(ctx context.Context, a askback.Answer) {
-	for e, err := range d.engine.As(ana).Events(ctx, "", "") {
+// answerFirst answers the first ask.
+func (f *fixture) answerFirst(ctx context.Context, a askback.Answer) {
+	for e, err := range f.engine.As(ana).Events(ctx, "", "") {
 		if err != nil {
 			return
 		}
@@ -143,11 +141,11 @@ func (d *desk) whenAsked(ctx context.Context, a askback.Answer) {
 			ID string `json:"question_id"`
 		}
 		if e.Type == "question_pending" && json.Unmarshal(e.Data, &asked) == nil {
-			_, _ = d.engine.As(ana).Answer(ctx, asked.ID, a) // a test that hangs shows it
+			_, _ = f.engine.As(ana).Answer(ctx, asked.ID, a) // on an error the test times out
 			return
 		}
-		if len(d.open()) > 0 {
-			_, _ = d.engine.As(ana).Answer(ctx, d.only().ID, a)
+		if len(f.pendingAsks()) > 0 {
+			_, _ = f.engine.As(ana).Answer(ctx, f.pendingAsk().ID, a)
 			return
 		}
 	}
@@ -161,10 +159,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Every tool is there, in both revisions, with what clients go by: asking changes
-// nothing in the agent's world, so no permission to ask is needed (C4). permission_prompt is
-// for Claude Code alone.
-func TestTheToolsAreListed(t *testing.T) {
+// Every tool is listed in both revisions. The ask tools are marked as read-only, so clients
+// need no permission to ask. permission_prompt is listed for Claude Code alone.
+func TestToolsAreListed(t *testing.T) {
 	everyone := map[string]bool{
 		"ask_user_question": true, "confirm_action": true, "wait_for_answer": true, "get_answer": true,
 		"list_open_questions": true, "withdraw_question": false,
@@ -174,8 +171,8 @@ func TestTheToolsAreListed(t *testing.T) {
 	for program, want := range map[string]map[string]bool{"program": everyone, "codex-mcp-client": everyone, "claude-code": claudeCode} {
 		for _, version := range []string{legacy, modern} {
 			t.Run(program+" "+version, func(t *testing.T) {
-				d := newDesk(t)
-				for _, cs := range []*mcp.ClientSession{d.stdio(program, version, nil), d.http("bot", program, version, nil)} {
+				f := newFixture(t)
+				for _, cs := range []*mcp.ClientSession{f.connectStdio(program, version, nil), f.connectHTTP("bot", program, version, nil)} {
 					list, err := cs.ListTools(t.Context(), nil)
 					if err != nil {
 						t.Fatal(err)
@@ -193,8 +190,8 @@ func TestTheToolsAreListed(t *testing.T) {
 					if list.CacheScope != "private" {
 						t.Errorf("the list may be cached as %q, but depends on the client", list.CacheScope)
 					}
-					if said := cs.InitializeResult().Instructions; !strings.Contains(said, "Do not ask what you can infer") {
-						t.Errorf("instructions: %s", said)
+					if got := cs.InitializeResult().Instructions; !strings.Contains(got, "Do not ask what you can infer") {
+						t.Errorf("instructions: %s", got)
 					}
 				}
 			})
@@ -202,14 +199,14 @@ func TestTheToolsAreListed(t *testing.T) {
 	}
 }
 
-// Stop gives those who wait what there is, and the asks go on.
+// Stop ends waits with a pending result, and the asks stay pending.
 func TestStopEndsEveryWait(t *testing.T) {
-	each(t, func(t *testing.T, d *desk, connect func() *mcp.ClientSession) {
-		done := start(t.Context(), connect(), "ask_user_question", database)
-		begun := time.Now()
-		d.server.Stop()
-		if got := (<-done).structured(t); got["status"] != "pending" || got["question_id"] != d.only().ID || time.Since(begun) != 0 {
-			t.Errorf("got %v after %s", got, time.Since(begun))
+	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
+		done := startCall(t.Context(), connect(), "ask_user_question", database)
+		started := time.Now()
+		f.server.Stop()
+		if got := (<-done).structured(t); got["status"] != "pending" || got["question_id"] != f.pendingAsk().ID || time.Since(started) != 0 {
+			t.Errorf("got %v after %s", got, time.Since(started))
 		}
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// A server of years remembers the latest and stays small.
-func TestAMemoryIsBounded(t *testing.T) {
-	begun := time.Now()
-	m := mcpserver.NewRecentSet(begun)
-	if mcpserver.Covers(&m, begun.Add(-time.Second)) || !mcpserver.Covers(&m, begun.Add(time.Second)) {
-		t.Error("it knows what was before it, or not what is after")
+// The set has the latest keys and does not grow without bound.
+func TestRecentSetIsBounded(t *testing.T) {
+	started := time.Now()
+	m := mcpserver.NewRecentSet(started)
+	if mcpserver.Covers(&m, started.Add(-time.Second)) || !mcpserver.Covers(&m, started.Add(time.Second)) {
+		t.Error("the set covers a time before its creation, or does not cover one after it")
 	}
 	const many = 100_000
 	for i := range many {
@@ -32,13 +32,12 @@ func TestAMemoryIsBounded(t *testing.T) {
 	if mcpserver.Has(&m, "0") {
 		t.Error("the first mark is still there")
 	}
-	if mcpserver.Covers(&m, begun) {
-		t.Error("it says that it knows what it forgot")
+	if mcpserver.Covers(&m, started) {
+		t.Error("the set covers a time whose keys were dropped")
 	}
 }
 
-// Whatever is sent, what is accepted is JSON and what is refused is explained
-// shortly (F15).
+// Accepted input is JSON, and the error for other input is short.
 func FuzzInputs(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, bash, claude, `{"question_id": "ask_1", "max_wait_s": "7"}`, `{"question_id": "ask_1", "max_wait_s": 1e9}`,

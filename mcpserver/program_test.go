@@ -12,9 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// People see which program asks and in which project: over HTTP the server does not
-// know the project (B7).
-func TestAnAgentIsNamedByItsClientAndFolder(t *testing.T) {
+// People see the client and the project's folder. Over HTTP the folder is not known.
+func TestLabelIsClientAndFolder(t *testing.T) {
 	for _, test := range []struct{ client, folder, want string }{
 		{"codex-mcp-client", "shop", "codex · shop"},
 		{"gemini-cli-mcp-client", "shop", "gemini · shop"},
@@ -30,19 +29,19 @@ func TestAnAgentIsNamedByItsClientAndFolder(t *testing.T) {
 	} {
 		for _, version := range []string{legacy, modern} {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t)
-				d.options.Folder = test.folder
-				d.restart()
-				start(t.Context(), d.stdio(test.client, version, nil), "ask_user_question", database)
-				if got := d.only().Agent; got != test.want || !utf8.ValidString(got) {
+				f := newFixture(t)
+				f.options.Folder = test.folder
+				f.restart()
+				startCall(t.Context(), f.connectStdio(test.client, version, nil), "ask_user_question", database)
+				if got := f.pendingAsk().Agent; got != test.want || !utf8.ValidString(got) {
 					t.Errorf("%q in %q: got %q, want %q", test.client, test.folder, got, test.want)
 				}
-				start(t.Context(), d.http("web", test.client, version, nil), "confirm_action", pay)
+				startCall(t.Context(), f.connectHTTP("web", test.client, version, nil), "confirm_action", pay)
 				want, _, _ := strings.Cut(test.want, " · ")
 				if want == "bot" {
 					want = "web" // the name of the token
 				}
-				p, err := d.engine.As(askback.Principal{Kind: askback.Agent, Name: "web"}).List(t.Context(), askback.Query{})
+				p, err := f.engine.As(askback.Principal{Kind: askback.Agent, Name: "web"}).List(t.Context(), askback.Query{})
 				if err != nil || len(p.Items) != 1 || p.Items[0].Agent != want {
 					t.Errorf("%q over HTTP: got %+v %v, want %q", test.client, p.Items, err, want)
 				}
@@ -51,41 +50,39 @@ func TestAnAgentIsNamedByItsClientAndFolder(t *testing.T) {
 	}
 }
 
-// A call with a key of its own is the one ask in every folder.
-func TestAKeyOfItsOwnIsTheSameInEveryFolder(t *testing.T) {
+func TestClientKeyIsTheSameInEveryFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		f := newFixture(t)
 		for _, folder := range []string{"build-1", "build-2"} {
-			d.options.Folder = folder
-			d.restart()
+			f.options.Folder = folder
+			f.restart()
 			p := &mcp.CallToolParams{Name: "ask_user_question", Arguments: json.RawMessage(database)}
 			p.Meta = mcp.Meta{"askback/idempotency-key": "deploy-17"}
-			got, err := d.stdio("program", modern, nil).CallTool(t.Context(), p)
-			if s := (reply{got, err}).structured(t); s["question_id"] != d.only().ID {
+			got, err := f.connectStdio("program", modern, nil).CallTool(t.Context(), p)
+			if s := (reply{got, err}).structured(t); s["question_id"] != f.pendingAsk().ID {
 				t.Errorf("%s: got %v", folder, s)
 			}
 		}
 	})
 }
 
-// A standing approval that was given to one client in one project approves nothing that
-// another client, or the same one in another project, wants to do (F8).
-func TestAGrantHoldsForOneClientAndFolder(t *testing.T) {
+// A standing approval covers one client in one project.
+func TestGrantCoversOneClientAndFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		f := newFixture(t)
 		for _, test := range []struct {
 			client, folder string
 			covered        bool
 		}{
-			{"codex-mcp-client", "shop", false}, // here it is given
+			{"codex-mcp-client", "shop", false}, // here it is made
 			{"codex-mcp-client", "shop", true},
 			{"opencode", "shop", false},
 			{"codex-mcp-client", "blog", false},
 		} {
-			d.options.Folder = test.folder
-			d.restart()
-			done := start(t.Context(), d.stdio(test.client, modern, nil), "confirm_action", pay)
-			if covered := len(d.open()) == 0; covered != test.covered {
+			f.options.Folder = test.folder
+			f.restart()
+			done := startCall(t.Context(), f.connectStdio(test.client, modern, nil), "confirm_action", pay)
+			if covered := len(f.pendingAsks()) == 0; covered != test.covered {
 				t.Fatalf("%+v: covered %t", test, covered)
 			}
 			if !test.covered {
@@ -93,7 +90,7 @@ func TestAGrantHoldsForOneClientAndFolder(t *testing.T) {
 				if test.folder != "shop" || test.client == "opencode" {
 					decision = askback.Approve
 				}
-				d.answer(d.only().ID, askback.Decide(decision, ""))
+				f.answer(f.pendingAsk().ID, askback.Decide(decision, ""))
 			}
 			if got := (<-done).structured(t); got["confirmed"] != true {
 				t.Errorf("%+v: got %v", test, got)

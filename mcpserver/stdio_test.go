@@ -15,25 +15,25 @@ import (
 	"github.com/askback/askback"
 )
 
-// terminal is the other end of stdio, by hand.
-type terminal struct {
+// stdioPeer is the other end of a connection on stdio.
+type stdioPeer struct {
 	in     *io.PipeWriter
 	served chan error
 }
 
-// terminal serves bot on an output, and says hello.
-func (d *desk) terminal(t *testing.T, out io.Writer) *terminal {
+// stdioPeer serves bot on stdio, and initializes the connection.
+func (f *fixture) stdioPeer(t *testing.T, out io.Writer) *stdioPeer {
 	t.Helper()
 	r, w := io.Pipe()
-	c := &terminal{w, make(chan error, 1)}
-	go func() { c.served <- d.server.ServeStdio(t.Context(), d.seat(d.engine.As(bot)), r, out) }()
+	c := &stdioPeer{w, make(chan error, 1)}
+	go func() { c.served <- f.server.ServeStdio(t.Context(), f.wrap(f.engine.As(bot)), r, out) }()
 	t.Cleanup(func() { _ = w.Close() })
 	c.send(t, `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "claude-code", "version": "2"}}}`)
 	c.send(t, `{"jsonrpc": "2.0", "method": "notifications/initialized"}`)
 	return c
 }
 
-func (c *terminal) send(t *testing.T, line string) {
+func (c *stdioPeer) send(t *testing.T, line string) {
 	t.Helper()
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
 		t.Fatal(err)
@@ -41,46 +41,46 @@ func (c *terminal) send(t *testing.T, line string) {
 	synctest.Wait()
 }
 
-// look is a request for an answer.
-func look(id int, ask string) string {
+// getAnswerCall returns a call of get_answer.
+func getAnswerCall(id int, ask string) string {
 	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "get_answer", "arguments": {"question_id": %q}}}`, id, ask)
 }
 
-// cutOutput is an output that breaks.
-type cutOutput struct {
+// breakableOutput is an output whose writes fail once broken is set.
+type breakableOutput struct {
 	io.Writer
-	broken bool
+	failingClient bool
 }
 
-func (s *cutOutput) Write(p []byte) (int, error) {
-	if s.broken {
+func (s *breakableOutput) Write(p []byte) (int, error) {
+	if s.failingClient {
 		return 0, io.ErrClosedPipe
 	}
 	return s.Writer.Write(p)
 }
 
-// An answer whose reply could not be written was not given: it is there for the
-// next process, and for the next call of this one (B7).
-func TestAReplyThatIsNotWrittenGivesNothing(t *testing.T) {
+// An outcome whose reply was not written is delivered to the next call, also of another
+// process.
+func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t)
-			out := &cutOutput{Writer: io.Discard}
-			c := d.terminal(t, out)
+			f := newFixture(t)
+			out := &breakableOutput{Writer: io.Discard}
+			c := f.stdioPeer(t, out)
 			c.send(t, `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which name?"}}}`)
-			id := d.only().ID
-			out.broken = !written
-			d.answer(id, askback.Choose("Ada"))
+			id := f.pendingAsk().ID
+			out.failingClient = !written
+			f.answer(id, askback.Choose("Ada"))
 			synctest.Wait()
 			_ = c.in.Close()
 			<-c.served
-			if got := d.received(t, id); got != written {
-				t.Errorf("written %t: there is a receipt: %t", written, got)
+			if got := f.acked(t, id); got != written {
+				t.Errorf("written %t: acknowledged %t", written, got)
 			}
-			if d.server.Delivered(id) != written {
-				t.Errorf("written %t: it counts as given: %t", written, !written)
+			if f.server.Delivered(id) != written {
+				t.Errorf("written %t: delivered %t", written, !written)
 			}
-			listed := call(t.Context(), d.stdio("claude-code", legacy, nil), "list_open_questions", `{}`).text(t)
+			listed := callTool(t.Context(), f.connectStdio("claude-code", legacy, nil), "list_open_questions", `{}`).text(t)
 			if strings.Contains(listed, id) == written {
 				t.Errorf("written %t: listed %s", written, listed)
 			}
@@ -88,35 +88,35 @@ func TestAReplyThatIsNotWrittenGivesNothing(t *testing.T) {
 	}
 }
 
-// Each reply has the receipts of what it gives, also when ids are used twice or
-// answers are collected for a batch: what was not seen to go out is offered again.
-func TestRepliesOnStdioHaveTheirOwnReceipts(t *testing.T) {
+// Each reply acknowledges its own outcomes, also if an id is used twice or replies are
+// buffered for a batch.
+func TestRepliesOnStdioAcknowledgeTheirOwnOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		f := newFixture(t)
 		r, w := io.Pipe()
 		defer r.Close()
-		c := d.terminal(t, w)
+		c := f.stdioPeer(t, w)
 		lines := bufio.NewScanner(r)
-		one, two, three := d.answered(t).ID, d.answered(t).ID, d.answered(t).ID
+		one, two, three := f.answeredAsk(t).ID, f.answeredAsk(t).ID, f.answeredAsk(t).ID
 		next := func() string { lines.Scan(); nextTick(); return lines.Text() }
-		next() // to initialize
-		c.send(t, look(2, one))
+		next() // the reply to initialize
+		c.send(t, getAnswerCall(2, one))
 		nextTick()
-		if d.received(t, one) {
-			t.Error("there is a receipt before the reply was read")
+		if f.acked(t, one) {
+			t.Error("the outcome is acknowledged before the reply was read")
 		}
-		if got := next(); !strings.Contains(got, "Ada") || !d.received(t, one) || d.received(t, two) {
-			t.Errorf("got %s; receipts %t and %t, want one", got, d.received(t, one), d.received(t, two))
+		if got := next(); !strings.Contains(got, "Ada") || !f.acked(t, one) || f.acked(t, two) {
+			t.Errorf("got %s; acknowledged %t and %t, want the first", got, f.acked(t, one), f.acked(t, two))
 		}
-		c.send(t, look(2, two)) // the id is free again
+		c.send(t, getAnswerCall(2, two)) // the id is free again
 		synctest.Wait()
-		if got := next(); !strings.Contains(got, "Ada") || !d.received(t, two) {
-			t.Errorf("got %s; a receipt: %t", got, d.received(t, two))
+		if got := next(); !strings.Contains(got, "Ada") || !f.acked(t, two) {
+			t.Errorf("got %s; acknowledged %t", got, f.acked(t, two))
 		}
-		c.send(t, "["+look(3, three)+`, {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which?"}}}]`)
+		c.send(t, "["+getAnswerCall(3, three)+`, {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which?"}}}]`)
 		nextTick()
-		if d.received(t, three) {
-			t.Error("there is a receipt for what waits for the rest of its batch")
+		if f.acked(t, three) {
+			t.Error("an outcome in a buffered reply is acknowledged")
 		}
 		_ = c.in.Close()
 		_ = r.Close()
@@ -124,51 +124,50 @@ func TestRepliesOnStdioHaveTheirOwnReceipts(t *testing.T) {
 	})
 }
 
-// A request whose id is in use is dropped by the protocol, and the first one keeps
-// its reply and its receipt.
-func TestAnIDInUseHidesNoReceipt(t *testing.T) {
+// The protocol drops a request whose id is in use. The first request keeps its reply and
+// its ack.
+func TestRequestWithAnIDInUseIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		f := newFixture(t)
 		var out bytes.Buffer
-		c := d.terminal(t, &out)
+		c := f.stdioPeer(t, &out)
 		c.send(t, `{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": {"question": "Which name?"}}}`)
-		id := d.only().ID
-		c.send(t, look(2, id))
-		d.answer(id, askback.Choose("Ada"))
+		id := f.pendingAsk().ID
+		c.send(t, getAnswerCall(2, id))
+		f.answer(id, askback.Choose("Ada"))
 		nextTick()
-		if n := strings.Count(out.String(), `"id":2`); n != 1 || !strings.Contains(out.String(), "Ada") || !d.received(t, id) {
-			t.Errorf("%d replies: %s; a receipt: %t", n, out.String(), d.received(t, id))
+		if n := strings.Count(out.String(), `"id":2`); n != 1 || !strings.Contains(out.String(), "Ada") || !f.acked(t, id) {
+			t.Errorf("%d replies: %s; acknowledged %t", n, out.String(), f.acked(t, id))
 		}
 		_ = c.in.Close()
 		<-c.served
 	})
 }
 
-// What is too large is explained, and the next call is served as if nothing had
-// been.
-func TestALargeInputIsExplained(t *testing.T) {
-	each(t, func(t *testing.T, _ *desk, connect func() *mcp.ClientSession) {
+// An input that is too large is explained, and the connection can be used further.
+func TestLargeInputIsExplained(t *testing.T) {
+	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		n := askback.MaxInput/2*3 + 1 // a body over HTTP is not much larger
 		if strings.Contains(t.Name(), "stdio") {
 			n = 9 << 20
 		}
-		got := call(t.Context(), cs, "ask_user_question", `{"question": "`+strings.Repeat("x", n)+`"}`)
+		got := callTool(t.Context(), cs, "ask_user_question", `{"question": "`+strings.Repeat("x", n)+`"}`)
 		if text := got.text(t); !got.IsError || !strings.Contains(text, "at most 1572864") || !strings.Contains(text, "Shorten") {
 			t.Errorf("got %.200s", text)
 		}
-		if text := call(t.Context(), cs, "list_open_questions", `{}`).text(t); !strings.Contains(text, "Nothing is open") {
+		if text := callTool(t.Context(), cs, "list_open_questions", `{}`).text(t); !strings.Contains(text, "Nothing is open") {
 			t.Errorf("got %s", text)
 		}
 	})
 }
 
-// What is read before the input ends is replied to, as a script that is not a client
-// expects; only nobody waits for a person then.
-func TestRepliesComeBeforeTheEnd(t *testing.T) {
+// Requests that are read before the input ends get a reply, as scripts expect. They do not
+// wait for a person.
+func TestRepliesBeforeTheEndOfInput(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
-			d := newDesk(t)
+			f := newFixture(t)
 			in := strings.NewReader(strings.Join([]string{
 				`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "script", "version": "1"}}}`,
 				`{"jsonrpc": "2.0", "method": "notifications/initialized"}`,
@@ -176,16 +175,16 @@ func TestRepliesComeBeforeTheEnd(t *testing.T) {
 				`{"jsonrpc": "2.0", "id": 3, "method": "tools/list"}`,
 			}, "\n") + "\n")
 			var out bytes.Buffer
-			begun := time.Now()
-			if err := d.server.ServeStdio(t.Context(), d.engine.As(bot), in, &out); err != nil || time.Since(begun) != 0 {
-				t.Errorf("ended with %v after %s", err, time.Since(begun))
+			started := time.Now()
+			if err := f.server.ServeStdio(t.Context(), f.engine.As(bot), in, &out); err != nil || time.Since(started) != 0 {
+				t.Errorf("ended with %v after %s", err, time.Since(started))
 			}
 			for _, want := range []string{`"id":1,`, `"id":3,`, `"withdraw_question"`} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%s is not in %s", want, out.String())
 				}
 			}
-			d.only() // it stays asked
+			f.pendingAsk() // it stays pending
 		})
 	}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// withTasks makes a call come back at once.
+// withTasks are capabilities with which a call returns at once.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
-// What models really send reaches the decoder as it was sent: it is mended to the
-// same ask or explained by the same words as anywhere else (F15, W1–W15).
-func TestWildCallsThroughTheProtocol(t *testing.T) {
+// What models really send is repaired to the same ask, or rejected with the same text, as
+// by every other frontend.
+func TestMalformedCalls(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
@@ -31,10 +31,10 @@ func TestWildCallsThroughTheProtocol(t *testing.T) {
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				args := wildArguments(t, path)
+				args := malformedArguments(t, path)
 				want, mistaken := asktool.Questions(args)
-				d := newDesk(t)
-				_, got := post(t, d.web("bot"), "tools/call", "ask_user_question", toolCall("ask_user_question", string(args), withTasks))
+				f := newFixture(t)
+				_, got := post(t, f.httpClient("bot"), "tools/call", "ask_user_question", toolCall("ask_user_question", string(args), withTasks))
 				result, _ := got["result"].(map[string]any)
 				if m, ok := errors.AsType[*asktool.Mistake](mistaken); ok {
 					refused++
@@ -43,7 +43,7 @@ func TestWildCallsThroughTheProtocol(t *testing.T) {
 						t.Fatalf("got %v, want %q", got, m)
 					}
 					text, _ := content[0].(map[string]any)["text"].(string)
-					if text != m.Error() || utf8.RuneCountInString(text) > 400 || len(d.open()) != 0 {
+					if text != m.Error() || utf8.RuneCountInString(text) > 400 || len(f.pendingAsks()) != 0 {
 						t.Errorf("got %q, want %q", text, m)
 					}
 					return
@@ -52,7 +52,7 @@ func TestWildCallsThroughTheProtocol(t *testing.T) {
 				if result["resultType"] != "task" {
 					t.Fatalf("got %v", got)
 				}
-				if diff := cmp.Diff(want.Questions, d.only().Questions); diff != "" {
+				if diff := cmp.Diff(want.Questions, f.pendingAsk().Questions); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -63,19 +63,19 @@ func TestWildCallsThroughTheProtocol(t *testing.T) {
 	}
 }
 
-// wildArguments is what a model sent, or as clients pass it on that cannot: text
-// that is no JSON comes in a string.
-func wildArguments(t *testing.T, path string) []byte {
+// malformedArguments returns what a model sent. Text that is not JSON is put in a string,
+// as clients do.
+func malformedArguments(t *testing.T, path string) []byte {
 	t.Helper()
 	file, err := txtar.ParseFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range file.Files {
-		if f.Name != "input" {
+	for _, section := range file.Files {
+		if section.Name != "input" {
 			continue
 		}
-		input := strings.TrimSuffix(string(f.Data), "\n")
+		input := strings.TrimSuffix(string(section.Data), "\n")
 		if json.Valid([]byte(input)) {
 			return []byte(input)
 		}
@@ -89,26 +89,25 @@ func wildArguments(t *testing.T, path string) []byte {
 	return nil
 }
 
-// A model that knows the tool by another program's name means it all the same.
-func TestOtherNamesOfTheTool(t *testing.T) {
-	each(t, func(t *testing.T, d *desk, connect func() *mcp.ClientSession) {
+func TestToolNamesOfOtherPrograms(t *testing.T) {
+	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for i, name := range []string{"AskUserQuestion", "askUserQuestion", "ask_user"} {
-			call(t.Context(), cs, name, fmt.Sprintf(`{"question": "Number %d?"}`, i)).text(t)
+			callTool(t.Context(), cs, name, fmt.Sprintf(`{"question": "Number %d?"}`, i)).text(t)
 		}
-		if got := len(d.open()); got != 3 {
+		if got := len(f.pendingAsks()); got != 3 {
 			t.Errorf("%d asks, want 3", got)
 		}
-		if got := call(t.Context(), cs, "ask_nobody", `{}`); got.err == nil {
+		if got := callTool(t.Context(), cs, "ask_nobody", `{}`); got.err == nil {
 			t.Errorf("got %s", got.text(t))
 		}
 	})
 }
 
-// Mistakes in the small tools are explained as well: where, what was expected, an
-// example (F15).
-func TestMistakesInSmallToolsAreExplained(t *testing.T) {
-	each(t, func(t *testing.T, d *desk, connect func() *mcp.ClientSession) {
+// An error for the input of a small tool says where the mistake is, what is expected, and
+// gives an example.
+func TestInvalidInputIsExplained(t *testing.T) {
+	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, test := range []struct{ tool, args, want string }{
 			{"get_answer", `{}`, "/question_id: which question?"},
@@ -122,13 +121,13 @@ func TestMistakesInSmallToolsAreExplained(t *testing.T) {
 			{"list_open_questions", `{"status": "all"}`, "/status: there is no such field; there is cursor. Example: {}"},
 			{"confirm_action", `{"action": " "}`, "/action"},
 		} {
-			got := call(t.Context(), cs, test.tool, test.args)
+			got := callTool(t.Context(), cs, test.tool, test.args)
 			if text := got.text(t); !got.IsError || !strings.Contains(text, test.want) || utf8.RuneCountInString(text) > 400 {
 				t.Errorf("%s %.60s: error %t, %q, want %q", test.tool, test.args, got.IsError, text, test.want)
 			}
 		}
-		if asks := d.open(); len(asks) != 0 {
-			t.Errorf("somebody was asked: %v", asks)
+		if asks := f.pendingAsks(); len(asks) != 0 {
+			t.Errorf("asked: %v", asks)
 		}
 	})
 }

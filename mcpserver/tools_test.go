@@ -10,54 +10,53 @@ import (
 	"github.com/askback/askback"
 )
 
-// An answer that was not given is in the list, however many came after it (F6).
-func TestALateAnswerIsListedBehindManyOthers(t *testing.T) {
+func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		seat := d.engine.As(bot)
+		f := newFixture(t)
+		client := f.engine.As(bot)
 		ask := func() string {
-			a, err := seat.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which name?"}}})
+			a, err := client.Ask(t.Context(), askback.Request{Questions: []askback.Question{{Text: "Which name?"}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.answer(a.ID, askback.Choose("neither"))
+			f.answer(a.ID, askback.Choose("neither"))
 			return a.ID
 		}
-		late := ask()
+		lateWait := ask()
 		for range 120 {
-			if _, err := seat.Ack(t.Context(), ask()); err != nil {
+			if _, err := client.Ack(t.Context(), ask()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got := call(t.Context(), d.http("bot", "program", modern, nil), "list_open_questions", "{}")
-		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 || !strings.Contains(got.text(t), late) {
-			t.Errorf("got %v, %q; want %s", settled, got.text(t), late)
+		got := callTool(t.Context(), f.connectHTTP("bot", "program", modern, nil), "list_open_questions", "{}")
+		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 || !strings.Contains(got.text(t), lateWait) {
+			t.Errorf("got %v, %q; want %s", settled, got.text(t), lateWait)
 		}
 	})
 }
 
-// Every ask is in some list, large ones and the hundredth too, and no list is large.
-func TestListsGoOn(t *testing.T) {
+// Every ask is in one page of the list, and no page is large.
+func TestListHasPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
-		seat, want := d.engine.As(bot), map[string]bool{}
+		f := newFixture(t)
+		client, want := f.engine.As(bot), map[string]bool{}
 		for n := range 120 {
 			r := askback.Request{Questions: []askback.Question{{Text: "Which name?"}}}
 			if n%20 == 0 {
 				r = askback.Request{Confirmation: &askback.Confirmation{ToolName: "write", Input: json.RawMessage(`{"text":"` + strings.Repeat("\\\"", 200_000) + `"}`)}}
 			}
-			a, err := seat.Ask(t.Context(), r)
+			a, err := client.Ask(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n%2 == 1 {
-				d.answer(a.ID, askback.Choose("neither"))
+				f.answer(a.ID, askback.Choose("neither"))
 			}
 			want[a.ID] = true
 		}
-		cs, cursor := d.http("bot", "program", modern, nil), ""
+		cs, cursor := f.connectHTTP("bot", "program", modern, nil), ""
 		for pages := 0; pages == 0 || cursor != ""; pages++ {
-			got := call(t.Context(), cs, "list_open_questions", `{"cursor": "`+cursor+`"}`)
+			got := callTool(t.Context(), cs, "list_open_questions", `{"cursor": "`+cursor+`"}`)
 			raw, err := json.Marshal(got.CallToolResult)
 			if err != nil || len(raw) > 100_000 || pages > 9 {
 				t.Fatalf("page %d has %d bytes, %v", pages, len(raw), err)
@@ -67,7 +66,7 @@ func TestListsGoOn(t *testing.T) {
 				for _, row := range rows {
 					id := fmt.Sprint(row.(map[string]any)["question_id"])
 					if !want[id] || !strings.Contains(got.text(t), id) {
-						t.Errorf("page %d: %s is listed twice, or is nobody's, or is not in the text", pages, id)
+						t.Errorf("page %d: %s is listed twice, unknown, or not in the text", pages, id)
 					}
 					delete(want, id)
 				}
@@ -77,7 +76,7 @@ func TestListsGoOn(t *testing.T) {
 		if len(want) > 0 {
 			t.Errorf("%d asks are in no list", len(want))
 		}
-		if got := call(t.Context(), cs, "list_open_questions", `{"cursor": "x"}`); !got.IsError {
+		if got := callTool(t.Context(), cs, "list_open_questions", `{"cursor": "x"}`); !got.IsError {
 			t.Errorf("got %q", got.text(t))
 		}
 	})

@@ -1,0 +1,291 @@
+package mcpserver_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/mcpserver"
+)
+
+// legacyPost sends a body in a session, and returns before the reply is complete.
+func (f *fixture) legacyPost(agent, session, body string) *http.Response {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": legacy, "Mcp-Session-Id": session,
+	} {
+		r.Header.Set(name, value)
+	}
+	res, err := f.httpClient(agent).Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = res.Body.Close() })
+	return res
+}
+
+// legacyCall asks under an id in the session "mine", and returns a channel with the reply.
+func (f *fixture) legacyCall(id int, args string) <-chan string {
+	replies := make(chan string, 1)
+	go func() {
+		res := f.legacyPost("bot", "mine", fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": %s}}`, id, args))
+		raw, _ := io.ReadAll(res.Body)
+		replies <- string(raw)
+	}()
+	synctest.Wait()
+	return replies
+}
+
+// legacyCancel sends a cancellation of the request with an id.
+func (f *fixture) legacyCancel(agent, session string, id int) {
+	f.t.Helper()
+	f.legacyPost(agent, session, fmt.Sprintf(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d, "reason": "timed out"}}`, id))
+	synctest.Wait()
+}
+
+// The TypeScript SDK 1.x keeps the connection of a call that it gave up, and sends a
+// notification. The call then delivers nothing, and the same call gets the answer. A
+// cancellation of another session or agent has no effect.
+func TestCancelledCallDeliversNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		reply := f.legacyCall(7, database)
+		f.legacyCancel("bot", "another", 7)
+		f.legacyCancel("spy", "mine", 7)
+		f.legacyCancel("bot", "mine", 8)
+		select {
+		case text := <-reply:
+			t.Fatalf("another client cancelled the call: %s", text)
+		default:
+		}
+		f.legacyCancel("bot", "mine", 7)
+		f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
+		if text := <-reply; strings.Contains(text, "SQLite") {
+			t.Errorf("a cancelled call got %s", text)
+		}
+		if text := <-f.legacyCall(9, database); !strings.Contains(text, "SQLite") {
+			t.Errorf("the same call got %s", text)
+		}
+		if asks := f.pendingAsks(); len(asks) != 0 {
+			t.Errorf("there is another ask: %v", asks)
+		}
+	})
+}
+
+// If a client uses an id twice at once, a cancellation names the later request.
+func TestCancellationOfAnIDUsedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		first := f.legacyCall(7, `{"question": "First?"}`)
+		one := f.pendingAsk().ID
+		second := f.legacyCall(7, `{"question": "Second?"}`)
+		f.answer(one, askback.Choose("yes"))
+		if text := <-first; !strings.Contains(text, "yes") {
+			t.Fatalf("the first got %s", text)
+		}
+		f.legacyCancel("bot", "mine", 7)
+		f.answer(f.pendingAsk().ID, askback.Choose("too late"))
+		if text := <-second; strings.Contains(text, "too late") {
+			t.Errorf("a cancelled call got %s", text)
+		}
+		if text := <-f.legacyCall(8, `{"question": "Second?"}`); !strings.Contains(text, "too late") {
+			t.Errorf("the same call got %s", text)
+		}
+	})
+}
+
+// A wireClient is a client of a revision with cancellations that sends messages as they
+// are.
+type wireClient struct {
+	send   func(id int, message string) // sends a request
+	cancel func(id string)
+	read   func() string // returns the next reply
+	end    func()
+}
+
+// overHTTP returns a client over HTTP, in the session "mine".
+func (f *fixture) overHTTP(*testing.T) *wireClient {
+	replies := make(chan *http.Response, 10)
+	return &wireClient{
+		send: func(_ int, message string) {
+			go func() { replies <- f.legacyPost("bot", "mine", message) }()
+			synctest.Wait()
+		},
+		cancel: func(id string) { f.legacyPost("bot", "mine", cancelMessage(id)); synctest.Wait() },
+		read: func() string {
+			raw, _ := io.ReadAll((<-replies).Body)
+			synctest.Wait()
+			return string(raw)
+		},
+		end: func() {},
+	}
+}
+
+// overStdio returns a client on stdio. The server can write only what the test reads.
+func (f *fixture) overStdio(t *testing.T) *wireClient {
+	r, w := io.Pipe()
+	c := f.stdioPeer(t, w)
+	lines := bufio.NewScanner(r)
+	read := func() string { lines.Scan(); synctest.Wait(); return lines.Text() }
+	read() // the reply to initialize
+	return &wireClient{
+		send:   func(_ int, message string) { c.send(t, message) },
+		cancel: func(id string) { c.send(t, cancelMessage(id)) },
+		read:   read,
+		end:    func() { _ = c.in.Close(); _ = r.Close(); <-c.served },
+	}
+}
+
+// eachWire runs a test over HTTP and on stdio.
+func eachWire(t *testing.T, run func(t *testing.T, f *fixture, a *wireClient)) {
+	t.Helper()
+	for transport, connect := range map[string]func(*fixture, *testing.T) *wireClient{"HTTP": (*fixture).overHTTP, "stdio": (*fixture).overStdio} {
+		t.Run(transport, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t)
+				a := connect(f, t)
+				defer a.end()
+				run(t, f, a)
+			})
+		})
+	}
+}
+
+func cancelMessage(id string) string {
+	return `{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": ` + id + `, "RequestId": 99, "reason": "AbortError: The operation was aborted."}}`
+}
+
+func callMessage(id int, tool, args string) string {
+	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, id, tool, args)
+}
+
+// A cancellation during or after the writing of the reply changes nothing.
+func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
+	for name, after := range map[string]time.Duration{
+		"while it is written": -1, "at once": 0, "before the ack": mcpserver.AckTick - time.Millisecond, "after the ack": 500 * time.Millisecond,
+	} {
+		for _, cancels := range []string{`7`, `8`, `"7"`, `null`} {
+			t.Run(name+" of "+cancels, func(t *testing.T) {
+				eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
+					id := f.answeredAsk(t).ID
+					a.send(7, getAnswerCall(7, id))
+					if after < 0 {
+						a.cancel(cancels)
+						a.read()
+					} else {
+						a.read()
+						advance(after)
+						a.cancel(cancels)
+					}
+					nextTick()
+					if !f.acked(t, id) || !f.server.Delivered(id) {
+						t.Errorf("acknowledged %t, delivered %t; want both", f.acked(t, id), f.server.Delivered(id))
+					}
+					listed := callTool(t.Context(), f.connectHTTP("bot", "program", modern, nil), "list_open_questions", `{}`).text(t)
+					if strings.Contains(listed, id) {
+						t.Errorf("listed %s", listed)
+					}
+					if n := f.server.InFlight(); n != 0 {
+						t.Errorf("%d requests are kept", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// If a client cancels each call after its reply, as OpenCode does, and asks the same again,
+// a person is asked each time. Each outcome is delivered once.
+func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
+	for _, test := range []struct {
+		tool, args string
+		settle     []func(f *fixture, id string)
+		want       []string
+	}{
+		{"ask_user_question", database, []func(*fixture, string){
+			func(f *fixture, id string) { f.answer(id, askback.Choose("SQLite")) },
+			func(f *fixture, id string) { f.answer(id, askback.Choose("PostgreSQL")) },
+			func(f *fixture, id string) { f.decline(id) },
+			func(f *fixture, id string) { f.answer(id, askback.Choose("neither")) },
+		}, []string{"SQLite", "PostgreSQL", "declined", "neither"}},
+		{"confirm_action", pay, []func(*fixture, string){
+			func(f *fixture, id string) { f.answer(id, askback.Decide(askback.Deny, "not today")) },
+			func(f *fixture, id string) { f.answer(id, askback.Decide(askback.Approve, "")) },
+			func(f *fixture, id string) { f.answer(id, askback.Decide(askback.Deny, "never")) },
+		}, []string{"not today", `"confirmed":true`, "never"}},
+	} {
+		for _, lateWait := range []time.Duration{0, 100 * time.Millisecond} {
+			t.Run(fmt.Sprintf("%s %s", test.tool, lateWait), func(t *testing.T) {
+				eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
+					seen := map[string]bool{}
+					for n, settle := range test.settle {
+						a.send(n+7, callMessage(n+7, test.tool, test.args))
+						id := f.pendingAsk().ID
+						if seen[id] {
+							t.Fatalf("call %d: %s is asked again", n, id)
+						}
+						seen[id] = true
+						settle(f, id)
+						if text := a.read(); !strings.Contains(text, test.want[n]) {
+							t.Errorf("call %d: got %s, want %s", n, text, test.want[n])
+						}
+						advance(lateWait)
+						a.cancel(fmt.Sprint(n + 7))
+					}
+					nextTick()
+					for id := range seen {
+						if !f.acked(t, id) {
+							t.Errorf("%s is not acknowledged", id)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A cancellation before the reply is written discards the outcome, even if the result
+// exists already. The same call gets it.
+func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		f := newFixture(t)
+		ask := f.answeredAsk(t)
+		f.server.ServeOutcomeAndCancel(f.engine.As(bot), ask, before)
+		f.server.Finish()
+		if f.server.Delivered(ask.ID) == before || f.acked(t, ask.ID) == before {
+			t.Errorf("cancelled before the reply: %t; delivered %t, acknowledged %t", before, f.server.Delivered(ask.ID), f.acked(t, ask.ID))
+		}
+	}
+}
+
+// Of two concurrent calls on one connection, the cancelled one delivers nothing and the
+// other gets the answer. The next one asks again.
+func TestOneOfTwoConcurrentCallsIsCancelled(t *testing.T) {
+	eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
+		a.send(7, callMessage(7, "ask_user_question", database))
+		a.send(8, callMessage(8, "ask_user_question", database))
+		id := f.pendingAsk().ID
+		a.cancel("7")
+		a.read() // the error of the cancelled call
+		f.answer(id, askback.Choose("SQLite"))
+		if text := a.read(); !strings.Contains(text, "SQLite") {
+			t.Errorf("the other call got %s", text)
+		}
+		a.send(9, callMessage(9, "ask_user_question", database))
+		f.answer(f.pendingAsk().ID, askback.Choose("PostgreSQL"))
+		if text := a.read(); !strings.Contains(text, "PostgreSQL") {
+			t.Errorf("the next got %s", text)
+		}
+	})
+}
