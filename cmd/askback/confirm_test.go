@@ -17,9 +17,9 @@ func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
 	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."
 	env, _ := sandbox(t)
 	p := launch(t, env, "confirm", action, "--details", details)
-	p.says(t, "ask_")
+	p.waitForStderr(t, "ask_")
 	var got askback.Ask
-	if err := json.Unmarshal([]byte(runs(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
+	if err := json.Unmarshal([]byte(mustRun(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
 		t.Fatal(err)
 	}
 	seat := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: localAgent})

@@ -111,7 +111,7 @@ func TestDoctorChangesNothing(t *testing.T) {
 	asked(t, env, "Which?")
 	same("at rest")
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
-	p.says(t, "msg=serving")
+	p.waitForStderr(t, "msg=serving")
 	same("beside a server")
 	_ = p.cmd.Process.Kill()
 	<-p.ended

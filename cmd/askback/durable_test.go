@@ -15,7 +15,7 @@ type kept struct {
 	t           *testing.T
 	env         []string
 	place       instance.Place
-	program     *program
+	process     *process
 	agent, user string
 }
 
@@ -24,20 +24,20 @@ func serves(t *testing.T) *kept {
 	env, database := sandbox(t)
 	s := &kept{t: t, env: env, place: instance.Place{Database: database}}
 	s.start()
-	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
-	s.user = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.user = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "responder", "--name", "ana"))
 	return s
 }
 
 func (s *kept) start() {
 	s.t.Helper()
-	s.program = launch(s.t, s.env, "serve", "--listen", "127.0.0.1:0")
-	s.program.says(s.t, "msg=serving")
+	s.process = launch(s.t, s.env, "serve", "--listen", "127.0.0.1:0")
+	s.process.waitForStderr(s.t, "msg=serving")
 }
 
 func (s *kept) kill() {
-	_ = s.program.cmd.Process.Kill()
-	<-s.program.ended
+	_ = s.process.cmd.Process.Kill()
+	<-s.process.ended
 }
 
 // does makes a call and returns the reply, which has this status.
@@ -109,7 +109,7 @@ func TestNobodyAnswersForAPerson(t *testing.T) {
 	if err := shell.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	shell.says(t, "the input ended, and that is no answer")
+	shell.waitForStderr(t, "the input ended, and that is no answer")
 	ids["ended input"] = askID.FindString(shell.err.String())
 	s.kill()
 	s.start()
@@ -151,7 +151,7 @@ func TestAnAskWithNobodyThereWaits(t *testing.T) {
 	const body = `{"question": "Anybody?", "key": "run-1"}`
 	id := s.does(s.agent, "POST", "/asks", body, 201)["id"].(string)
 	s.kill()
-	if got := runs(t, s.env, "list"); !strings.Contains(got, id) { // no server: the command looks itself
+	if got := mustRun(t, s.env, "list"); !strings.Contains(got, id) { // no server: the command looks itself
 		t.Errorf("it is not listed:\n%s", got)
 	}
 	s.start()

@@ -22,7 +22,7 @@ import (
 type here struct {
 	t      *testing.T
 	place  instance.Place
-	said   *output
+	said   *syncBuffer
 	in     *os.File // what is written here, the command reads
 	exited chan int
 }
@@ -37,7 +37,7 @@ func runHere(t *testing.T, args ...string) *here {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &here{t, instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &output{}, out, make(chan int, 1)}
+	h := &here{t, instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &syncBuffer{}, out, make(chan int, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -30,7 +30,7 @@ func showsLocks(t *testing.T) bool {
 		t.Fatal(err)
 	}
 	defer lock.Release()
-	return (&openers{database: path}).locks(fmt.Sprintf("/proc/%d", os.Getpid()))
+	return (&lockMonitor{database: path}).holdsLock(fmt.Sprintf("/proc/%d", os.Getpid()))
 }
 
 // crowd is some askback ask at once in one state directory.
@@ -39,7 +39,7 @@ type crowd struct {
 	env   []string
 	place instance.Place
 	mu    sync.Mutex
-	asks  map[int]*program // those that nobody killed or answered
+	asks  map[int]*process // those that nobody killed or answered
 	rand  *rand.Rand
 }
 
@@ -53,9 +53,9 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 	t.Logf("seed %d", seed)
 	env, database := sandbox(t)
 	stop := make(chan struct{})
-	seen := watch(t, database, stop)
-	c := &crowd{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*program{}, rand: rand.New(rand.NewPCG(seed, 0))}
-	all := make([]*program, asks)
+	seen := monitorLock(t, database, stop)
+	c := &crowd{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*process{}, rand: rand.New(rand.NewPCG(seed, 0))}
+	all := make([]*process, asks)
 	for i := range all {
 		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i), fmt.Sprintf("no %d", i))
 		c.asks[i] = all[i]
@@ -83,13 +83,13 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 		}
 	}
 	o := seen()
-	for _, fault := range o.broken {
+	for _, fault := range o.violations {
 		t.Error(fault)
 	}
-	if o.seen == 0 {
+	if o.sightings == 0 {
 		t.Error("nobody was ever seen to have the database open, so nothing was looked at")
 	}
-	t.Logf("%d sightings of an opener", o.seen)
+	t.Logf("%d sightings of an opener", o.sightings)
 }
 
 // killHolder kills whoever serves, once it does, and says who it was.
@@ -147,7 +147,7 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	p := launch(t, env, "ask", "Which?", "a", "b")
-	p.says(t, "Type one")
+	p.waitForStderr(t, "Type one")
 	dir := filepath.Dir(database)
 	want := map[string]os.FileMode{
 		dir: os.ModeDir | 0o700, database: 0o600, database + ".lock": 0o600,
@@ -183,7 +183,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 	t.Helper()
 	env, database := sandbox(t)
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
-	p.says(t, "msg=serving")
+	p.waitForStderr(t, "msg=serving")
 	place := instance.Place{Database: database}
 	s, _ := place.Last()
 	unused, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -191,7 +191,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 		t.Fatal(err)
 	}
 	defer unused.Close()
-	secret := strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	secret := strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
 	post, _ := http.NewRequest("POST", s.URL+"/api/v1/asks?wait=60s", strings.NewReader(`{"question": "Which?"}`))
 	post.Header.Set("Authorization", "Bearer "+secret)
 	post.Header.Set("Content-Type", "application/json")
@@ -206,7 +206,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 		raw, _ := io.ReadAll(res.Body)
 		polled <- res.Status + string(raw)
 	}()
-	if !eventually(func() bool { return strings.Contains(runs(t, env, "list"), "robot: Which?") }) {
+	if !eventually(func() bool { return strings.Contains(mustRun(t, env, "list"), "robot: Which?") }) {
 		t.Fatal("the ask was never put")
 	}
 	begun := time.Now()

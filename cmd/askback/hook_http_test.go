@@ -74,11 +74,11 @@ func TestAHookWhoseServerEnds(t *testing.T) {
 	s := serves(t)
 	got := s.hooked("", wantsBash, "cli")
 	id := s.pendingAsk()
-	if err := s.program.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if !s.program.wait() || exitCode(s.program.result) != 0 {
-		t.Errorf("it ended with %d\n%s", exitCode(s.program.result), s.program.err.String())
+	if !s.process.wait() || exitCode(s.process.result) != 0 {
+		t.Errorf("it ended with %d\n%s", exitCode(s.process.result), s.process.err.String())
 	}
 	if reply := <-got; !strings.HasPrefix(reply, "503 ") || strings.Contains(reply, "allow") {
 		t.Errorf("stopped: got %s, want 503", reply)

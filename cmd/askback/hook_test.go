@@ -46,7 +46,7 @@ func TestAHookThatCannotPrintGivesNothing(t *testing.T) {
 }
 
 // hooks starts the hook of an event, and returns once it waits for its ask.
-func hooks(t *testing.T, env []string, place instance.Place, event string) *program {
+func hooks(t *testing.T, env []string, place instance.Place, event string) *process {
 	t.Helper()
 	p := launch(t, env, "hook", "claude-code")
 	if _, err := io.WriteString(p.in, event); err != nil {
@@ -93,16 +93,16 @@ func TestAskOfKilledHookThatHeldTheDatabaseIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	p := hooks(t, env, instance.Place{Database: database}, wantsBash)
-	id := askID.FindString(runs(t, env, "list", "--json"))
+	id := askID.FindString(mustRun(t, env, "list", "--json"))
 	if id == "" {
 		t.Fatal("nothing is asked")
 	}
 	_ = p.cmd.Process.Kill()
 	<-p.ended
-	if open := runs(t, env, "list", "--json"); strings.Contains(open, id) {
+	if open := mustRun(t, env, "list", "--json"); strings.Contains(open, id) {
 		t.Errorf("it is still open: %s", open)
 	}
-	if ask := runs(t, env, "show", "--json", id); !strings.Contains(ask, `"status":"cancelled"`) && !strings.Contains(ask, `"status": "cancelled"`) {
+	if ask := mustRun(t, env, "show", "--json", id); !strings.Contains(ask, `"status":"cancelled"`) && !strings.Contains(ask, `"status": "cancelled"`) {
 		t.Errorf("got %s, want it cancelled", ask)
 	}
 }

@@ -192,7 +192,7 @@ func errands() [][]string {
 type screen struct {
 	t     *testing.T
 	tty   *os.File
-	drawn output
+	drawn syncBuffer
 	runs  int
 }
 

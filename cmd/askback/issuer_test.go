@@ -34,7 +34,7 @@ func newSigning(t *testing.T) *signing {
 	s.kept = kept{t: t, env: env, place: instance.Place{Database: database}}
 	for !s.serves() {
 	}
-	s.agent = strings.TrimSpace(runs(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
+	s.agent = strings.TrimSpace(mustRun(t, env, "token", "create", "--kind", "agent", "--name", "robot"))
 	return s
 }
 
@@ -52,15 +52,15 @@ func (s *signing) serves() bool {
 	}
 	s.home = "http://" + at
 	s.knows("ana@example.com")
-	s.program = launch(s.t, s.env, "serve", "--config", s.file, "--listen", at)
-	if !eventually(func() bool { return s.program.hasEnded() || strings.Contains(s.program.err.String(), "msg=serving") }) {
-		s.t.Fatalf("it does not serve:\n%s", s.program.err.String())
+	s.process = launch(s.t, s.env, "serve", "--config", s.file, "--listen", at)
+	if !eventually(func() bool { return s.process.hasEnded() || strings.Contains(s.process.err.String(), "msg=serving") }) {
+		s.t.Fatalf("it does not serve:\n%s", s.process.err.String())
 	}
-	if !s.program.hasEnded() {
+	if !s.process.hasEnded() {
 		return true
 	}
-	if !strings.Contains(s.program.err.String(), "address already in use") {
-		s.t.Fatalf("it does not serve:\n%s", s.program.err.String())
+	if !strings.Contains(s.process.err.String(), "address already in use") {
+		s.t.Fatalf("it does not serve:\n%s", s.process.err.String())
 	}
 	return false
 }
@@ -81,7 +81,7 @@ func (s *signing) browser() *http.Client {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return &http.Client{Jar: jar, Timeout: patience}
+	return &http.Client{Jar: jar, Timeout: testTimeout}
 }
 
 // open reads a page.
@@ -241,7 +241,7 @@ func TestAnIssuerNeedsThePublicURL(t *testing.T) {
 		t.Errorf("got %v: %s", p.result, p.err.String())
 	}
 	q := launch(t, env, "serve", "--config", file, "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
-	q.says(t, "msg=serving")
+	q.waitForStderr(t, "msg=serving")
 	if err := os.WriteFile(file, []byte("login: {oidc: {issuer: \"https://id.example.com\", client_id: \"https://ask.example.com/mcp\"}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -256,11 +256,11 @@ func TestAnIssuerNeedsThePublicURL(t *testing.T) {
 func TestTheDoctorLooksForTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newSigning(t)
-	if got := runs(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; people come back to "+s.home+"/login/oidc/callback") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; people come back to "+s.home+"/login/oidc/callback") {
 		t.Errorf("got\n%s", got)
 	}
 	s.issuer.Answer(http.StatusBadGateway)
-	if got := runs(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "warn  log-in         the issuer does not answer as it should") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "warn  log-in         the issuer does not answer as it should") {
 		t.Errorf("got\n%s", got)
 	}
 }

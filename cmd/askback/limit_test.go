@@ -21,11 +21,11 @@ func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
 		labels = append(labels, fmt.Sprintf("option %d", i+1))
 		keys = append(keys, fmt.Sprint(i+1))
 	}
-	ctx, stop := context.WithTimeout(t.Context(), patience) // it waits on if an answer was not taken
+	ctx, stop := context.WithTimeout(t.Context(), testTimeout) // it waits on if an answer was not taken
 	defer stop()
 	cmd := exec.CommandContext(ctx, "askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
 	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Join(keys, ",")+"\n")
-	var prompt output
+	var prompt syncBuffer
 	cmd.Stderr = &prompt
 	out, err := cmd.Output()
 	if err != nil {
@@ -34,7 +34,7 @@ func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
 	if d := cmp.Diff(labels, strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
-	shown := runs(t, env, "show", askID.FindString(runs(t, env, "list", "--status", "all")))
+	shown := mustRun(t, env, "show", askID.FindString(mustRun(t, env, "list", "--status", "all")))
 	for _, label := range labels {
 		if !strings.Contains(prompt.String(), label+"\n") || !strings.Contains(shown, label) {
 			t.Errorf("%q is not in the prompt or not shown later:\n%s\n%s", label, prompt.String(), shown)

@@ -30,7 +30,7 @@ func TestLogHasNoSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, err := url.Parse(strings.TrimSpace(runs(t, s.env, "login")))
+	link, err := url.Parse(strings.TrimSpace(mustRun(t, s.env, "login")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +46,10 @@ func TestLogHasNoSecret(t *testing.T) {
 	for _, secret := range secrets {
 		s.drive(secret)
 	}
-	if err := s.program.cmd.Process.Signal(os.Interrupt); err != nil || !s.program.wait() {
+	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil || !s.process.wait() {
 		t.Fatalf("the server does not end: %v", err)
 	}
-	log := s.program.err.String()
+	log := s.process.err.String()
 	for name, secret := range secrets {
 		if secret == "" {
 			t.Errorf("there is no %s", name)
@@ -139,7 +139,7 @@ func (s *signing) request(method, path, secret, body string) {
 	if !strings.HasPrefix(body, "{") {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: testTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
@@ -154,7 +154,7 @@ func TestServeSaysWhatToDoNext(t *testing.T) {
 	s := sit(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
 	s.sees(`(?s)Askback listens on http://127\.0\.0\.1:\d+\r\nPeople reach it at https://ask\.example\.com\r\n.*askback --db \S+ login\r\n.*` +
 		`askback --db \S+ ask "Which database\?" PostgreSQL SQLite\r\n.*Ctrl\+C`)
-	if link := runs(t, env, "--db", database, "login"); !strings.HasPrefix(link, "https://ask.example.com/login?secret=") {
+	if link := mustRun(t, env, "--db", database, "login"); !strings.HasPrefix(link, "https://ask.example.com/login?secret=") {
 		t.Errorf("the link is %s", link)
 	}
 	s.sees("event=login_link_created")
@@ -180,7 +180,7 @@ func TestLogFormatIsChosen(t *testing.T) {
 		if flags == nil { // nothing else says that it serves
 			makesToken(t, env)
 		}
-		p.says(t, want)
+		p.waitForStderr(t, want)
 		if flags == nil && strings.Contains(p.err.String(), "serving") {
 			t.Errorf("the level is not that of the file:\n%s", p.err.String())
 		}
@@ -204,5 +204,5 @@ func makesToken(t *testing.T, env []string) {
 	}) {
 		t.Fatal("there is no server")
 	}
-	runs(t, env, "token", "create", "--kind", "agent", "--name", "bot")
+	mustRun(t, env, "token", "create", "--kind", "agent", "--name", "bot")
 }

@@ -15,8 +15,8 @@ import (
 func TestEventsOutliveAHolder(t *testing.T) {
 	env, database := sandbox(t)
 	first := launch(t, env, "ask", "First?", "yes", "no")
-	first.says(t, "Type one of")
-	t.Setenv("XDG_STATE_HOME", stateOf(database))
+	first.waitForStderr(t, "Type one of")
+	t.Setenv("XDG_STATE_HOME", stateHome(database))
 	t.Setenv("ASKBACK_TOKEN", "")
 	t.Setenv("ASKBACK_URL", "")
 	d, err := (&commands{}).desk(waiting)
@@ -28,7 +28,7 @@ func TestEventsOutliveAHolder(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	next, stop := iter.Pull2(d.user.Events(ctx, "", ""))
 	defer stop()
@@ -39,14 +39,14 @@ func TestEventsOutliveAHolder(t *testing.T) {
 	for i := range 3 {
 		question := fmt.Sprintf("Question %d?", i)
 		other := launch(t, env, "ask", question, "yes", "no")
-		other.says(t, "Type one of")
+		other.waitForStderr(t, "Type one of")
 		id := askID.FindString(other.err.String())
 		follow(t, next, seen, "question_pending", id)
 		if i == 0 { // whoever attached takes over
 			_ = first.cmd.Process.Kill()
 			<-first.ended
 		}
-		runs(t, env, "answer", id, "no")
+		mustRun(t, env, "answer", id, "no")
 		follow(t, next, seen, "question_answered", id)
 	}
 }

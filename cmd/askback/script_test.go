@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"os/user"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,38 +18,40 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// atOnce is how many tests run at once, whatever the number of processors: what
-// they do is mostly to wait for the programs they started.
-const atOnce = 8
+// parallelTests is the number of tests that run at once, whatever GOMAXPROCS is.
+// Most of their time they wait for the processes that they started.
+const parallelTests = 8
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(parallelTests)); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"askback": main})
 }
 
-// The scripts are the manual of the command line: every row of wire.md §9 that
-// exists, with what stands on standard output and how it exits.
+// TestScripts runs the scripts in testdata/script. They check the commands, flags,
+// output and exit codes of docs/cli.md.
 //
-// Beside testscript's own commands they know:
+// Besides the commands of testscript they may use these. Each wait ends with a
+// failure after testTimeout.
 //
-//	exits CODE COMMAND…     runs it to its end, which has this exit code
-//	until PATTERN COMMAND…  runs it again and again until its output matches
-//	pending VAR TEXT        waits for an ask with this text and keeps its id
-//	serving VAR             waits for the local server and keeps its URL, and its
-//	                        address as ADDRESS
-//	token VAR KIND NAME     makes a token and keeps it
-//	revoke NAME             revokes the newest token of this name
-//	start NAME COMMAND…     runs it beside the script; its input stays open
-//	feed NAME TEXT          writes a line to its input
-//	eof NAME                ends its input
-//	said NAME PATTERN       waits until its standard error matches
-//	signal NAME SIGNAL      sends INT, TERM, KILL or HUP
-//	exited NAME CODE        waits for its end; stdout and stderr look at it then
-//	gets URL PATTERN        asks again and again until the reply matches
+//	exits CODE COMMAND…         run a command and require its exit code
+//	start NAME COMMAND…         start a command in the background; its stdin stays open
+//	writeline NAME TEXT         write a line to its stdin
+//	closestdin NAME             close its stdin
+//	signal NAME SIGNAL          send it INT, TERM, KILL or HUP
+//	waitstderr NAME PATTERN     wait until its stderr matches
+//	waitexit NAME CODE          wait until it exits, require the exit code, and
+//	                            let stdout and stderr check its output
+//	waitoutput PATTERN COMMAND… run a command until its stdout matches
+//	waitask VAR TEXT            wait for a pending ask with this text, and set VAR to its id
+//	waitserver VAR              wait for the local server, set VAR to its URL and
+//	                            ADDRESS to its host and port
+//	waitget URL PATTERN         get a URL until the body matches
+//	newtoken VAR KIND NAME      create a token and set VAR to it
+//	revoketoken NAME            revoke the newest token with this name
 func TestScripts(t *testing.T) {
-	who, err := user.Current()
+	u, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,87 +59,58 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Deadline:            time.Now().Add(4 * patience), // for a script that hangs,
+		Deadline:            time.Now().Add(4 * testTimeout), // for a script that hangs
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, "state"))
-			e.Setenv("ME", who.Username)
-			s := &script{started: map[string]*program{}}
+			e.Setenv("ME", u.Username)
+			s := &scriptState{processes: map[string]*process{}}
 			e.Values[scriptKey{}] = s
-			e.Defer(s.end)
+			e.Defer(s.kill)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "until": until, "pending": pending, "serving": served, "token": token, "revoke": revoke,
-			"start": start, "feed": feed, "eof": eof, "said": said, "signal": signalled, "exited": exited,
-			"gets": gets,
+			"exits": cmdExits, "start": cmdStart, "writeline": cmdWriteLine, "closestdin": cmdCloseStdin,
+			"signal": cmdSignal, "waitstderr": cmdWaitStderr, "waitexit": cmdWaitExit, "waitoutput": cmdWaitOutput,
+			"waitask": cmdWaitAsk, "waitserver": cmdWaitServer, "waitget": cmdWaitGet,
+			"newtoken": cmdNewToken, "revoketoken": cmdRevokeToken,
 		},
 	})
 }
 
-// patience is how long a condition may take to hold. It is no measure of how
-// fast anything is.
-const patience = 2 * time.Minute
-
-// eventually asks until it is so.
-func eventually(is func() bool) bool {
-	end := time.NewTimer(patience)
-	defer end.Stop()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
-		if is() {
-			return true
-		}
-		select {
-		case <-end.C:
-			return false
-		case <-again.C:
-		}
-	}
-}
-
 type scriptKey struct{}
 
-// script holds what a script started.
-type script struct{ started map[string]*program }
+// scriptState holds the processes that a script started, by name.
+type scriptState struct{ processes map[string]*process }
 
-func (s *script) end() {
-	for _, p := range s.started {
+func (s *scriptState) kill() {
+	for _, p := range s.processes {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	}
 }
 
-func (s *script) named(ts *testscript.TestScript, name string) *program {
-	p := s.started[name]
+func scriptStateOf(ts *testscript.TestScript) *scriptState {
+	return ts.Value(scriptKey{}).(*scriptState)
+}
+
+// processNamed returns the process that a script started under a name.
+func processNamed(ts *testscript.TestScript, name string) *process {
+	p := scriptStateOf(ts).processes[name]
 	if p == nil {
-		ts.Fatalf("nothing was started under the name %s", name)
+		ts.Fatalf("no process was started under the name %s", name)
 	}
 	return p
 }
 
-func startedBy(ts *testscript.TestScript) *script { return ts.Value(scriptKey{}).(*script) }
-
-func need(ts *testscript.TestScript, neg bool, args []string, n int) {
+// requireArgs fails the script if a command is negated or has fewer than n arguments.
+func requireArgs(ts *testscript.TestScript, neg bool, args []string, n int) {
 	if neg || len(args) < n {
-		ts.Fatalf("this command takes %d words or more, and no !", n)
+		ts.Fatalf("this command needs at least %d arguments and cannot be negated", n)
 	}
 }
 
-// exitCode is how a command ended; -1 is by a signal.
-func exitCode(err error) int {
-	var end *exec.ExitError
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &end):
-		return end.ExitCode()
-	}
-	return -2
-}
-
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
+func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	if got := exitCode(ts.Exec(args[1], args[2:]...)); got != want {
@@ -151,8 +118,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func until(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
+func cmdWaitOutput(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
 	want := regexp.MustCompile("(?m)" + args[0])
 	ok := eventually(func() bool {
 		_ = ts.Exec(args[1], args[2:]...)
@@ -163,15 +130,15 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func pending(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	id := regexp.MustCompile(`(?m)^(ask_\w{26}) .*` + regexp.QuoteMeta(args[1]))
-	until(ts, false, []string{id.String()[len("(?m)"):], "askback", "list"})
-	ts.Setenv(args[0], id.FindStringSubmatch(ts.ReadFile("stdout"))[1])
+func cmdWaitAsk(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	pattern := `^(ask_\w{26}) .*` + regexp.QuoteMeta(args[1])
+	cmdWaitOutput(ts, false, []string{pattern, "askback", "list"})
+	ts.Setenv(args[0], regexp.MustCompile("(?m)" + pattern).FindStringSubmatch(ts.ReadFile("stdout"))[1])
 }
 
-func served(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 1)
+func cmdWaitServer(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 1)
 	place := instance.Place{Database: filepath.Join(ts.Getenv("XDG_STATE_HOME"), "askback", "askback.db")}
 	ok := eventually(func() bool {
 		s, ok := place.Last()
@@ -181,37 +148,37 @@ func served(ts *testscript.TestScript, neg bool, args []string) {
 		return ok
 	})
 	if !ok {
-		ts.Fatalf("nobody serves %s", place.Database)
+		ts.Fatalf("no server for %s", place.Database)
 	}
 }
 
-func token(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 3)
+func cmdNewToken(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 3)
 	ts.Check(ts.Exec("askback", "token", "create", "--kind", args[1], "--name", args[2]))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-func revoke(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 1)
+func cmdRevokeToken(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 1)
 	ts.Check(ts.Exec("askback", "token", "list"))
 	ids := regexp.MustCompile(`(?m)^(tok_\w+)  \w+ +`+regexp.QuoteMeta(args[0])+" ").FindAllStringSubmatch(ts.ReadFile("stdout"), -1)
 	if len(ids) == 0 {
-		ts.Fatalf("no token of %s", args[0])
+		ts.Fatalf("no token with the name %s", args[0])
 	}
 	ts.Check(ts.Exec("askback", "token", "revoke", ids[len(ids)-1][1]))
 }
 
-func start(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	p := &program{env: environment(ts), dir: ts.Getenv("WORK")}
+func cmdStart(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	p := &process{env: scriptEnv(ts), dir: ts.Getenv("WORK")}
 	if err := p.start(args[1], args[2:]...); err != nil {
 		ts.Fatalf("%v", err)
 	}
-	startedBy(ts).started[args[0]] = p
+	scriptStateOf(ts).processes[args[0]] = p
 }
 
-// environment is what a script has set.
-func environment(ts *testscript.TestScript) []string {
+// scriptEnv returns the variables of a script that askback reads.
+func scriptEnv(ts *testscript.TestScript) []string {
 	var all []string
 	for _, name := range []string{
 		"PATH", "HOME", "XDG_STATE_HOME", "ASKBACK_URL", "ASKBACK_TOKEN", "ASKBACK_DB", "ASKBACK_CONFIG", "TMPDIR", "GOCOVERDIR",
@@ -223,37 +190,40 @@ func environment(ts *testscript.TestScript) []string {
 	return all
 }
 
-func feed(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	_, err := io.WriteString(startedBy(ts).named(ts, args[0]).in, args[1]+"\n")
+func cmdWriteLine(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	_, err := io.WriteString(processNamed(ts, args[0]).in, args[1]+"\n")
 	ts.Check(err)
 }
 
-func eof(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 1)
-	ts.Check(startedBy(ts).named(ts, args[0]).in.Close())
+func cmdCloseStdin(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 1)
+	ts.Check(processNamed(ts, args[0]).in.Close())
 }
 
-func said(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	p := startedBy(ts).named(ts, args[0])
+func cmdWaitStderr(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	p := processNamed(ts, args[0])
 	want := regexp.MustCompile("(?m)" + args[1])
 	if !eventually(func() bool { return want.MatchString(p.err.String()) }) {
-		ts.Fatalf("%s never said %s\n%s", args[0], args[1], p.err.String())
+		ts.Fatalf("stderr of %s never matched %s:\n%s", args[0], args[1], p.err.String())
 	}
 }
 
-func signalled(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	by := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP}[args[1]]
-	ts.Check(startedBy(ts).named(ts, args[0]).cmd.Process.Signal(by))
+func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	s, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP}[args[1]]
+	if !ok {
+		ts.Fatalf("unknown signal %s", args[1])
+	}
+	ts.Check(processNamed(ts, args[0]).cmd.Process.Signal(s))
 }
 
-func exited(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
-	p := startedBy(ts).named(ts, args[0])
+func cmdWaitExit(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
+	p := processNamed(ts, args[0])
 	if !p.wait() {
-		ts.Fatalf("%s does not end\n%s", args[0], p.err.String())
+		ts.Fatalf("%s has not exited:\n%s", args[0], p.err.String())
 	}
 	_, _ = io.WriteString(ts.Stdout(), p.out.String())
 	_, _ = io.WriteString(ts.Stderr(), p.err.String())
@@ -262,8 +232,8 @@ func exited(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func gets(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2)
+func cmdWaitGet(ts *testscript.TestScript, neg bool, args []string) {
+	requireArgs(ts, neg, args, 2)
 	want := regexp.MustCompile(args[1])
 	var last []byte
 	ok := eventually(func() bool {
@@ -277,113 +247,6 @@ func gets(ts *testscript.TestScript, neg bool, args []string) {
 		return want.Match(last)
 	})
 	if !ok {
-		ts.Fatalf("%s never gave %s, but %s", args[0], args[1], last)
+		ts.Fatalf("the body of %s never matched %s, last: %s", args[0], args[1], last)
 	}
 }
-
-// A program is an askback that runs beside the test. Its input stays open until
-// it is closed.
-type program struct {
-	env    []string
-	dir    string
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    output
-	err    output
-	ended  chan struct{}
-	result error
-}
-
-func (p *program) start(name string, args ...string) error {
-	p.cmd = exec.Command(name, args...)
-	p.cmd.Env, p.cmd.Dir = p.env, p.dir
-	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
-	p.ended = make(chan struct{})
-	go func() {
-		defer close(p.ended)
-		p.result = p.cmd.Wait()
-	}()
-	return nil
-}
-
-// launch starts an askback that a test ends, at the latest when it is over.
-func launch(t *testing.T, env []string, args ...string) *program {
-	t.Helper()
-	p := &program{env: env}
-	if err := p.start("askback", args...); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Kill()
-		<-p.ended
-	})
-	return p
-}
-
-// says waits until a program has said something on standard error.
-func (p *program) says(t *testing.T, text string) {
-	t.Helper()
-	if !eventually(func() bool { return strings.Contains(p.err.String(), text) }) {
-		t.Fatalf("it never said %q:\n%s", text, p.err.String())
-	}
-}
-
-// hasEnded reports whether a program has ended.
-func (p *program) hasEnded() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// wait waits for the end of a program.
-func (p *program) wait() bool {
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case <-p.ended:
-		return true
-	case <-late.C:
-		return false
-	}
-}
-
-// output can be looked at while it is written.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
-// sandbox is the environment of a state directory of its own.
-func sandbox(t *testing.T, more ...string) (env []string, database string) {
-	t.Helper()
-	dir := t.TempDir()
-	env = slices.DeleteFunc(os.Environ(), func(s string) bool {
-		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_")
-	})
-	return append(append(env, "XDG_STATE_HOME="+dir), more...), filepath.Join(dir, "askback", "askback.db")
-}
-
-// stateOf is XDG_STATE_HOME of a sandbox.
-func stateOf(database string) string { return filepath.Dir(filepath.Dir(database)) }

@@ -19,7 +19,7 @@ import (
 type sitting struct {
 	t      *testing.T
 	tty    *os.File
-	screen output
+	screen syncBuffer
 	cmd    *exec.Cmd
 	ended  chan struct{}
 	result error
@@ -105,22 +105,6 @@ func (s *sitting) exits(want int) {
 	}
 }
 
-// runs runs a command to its end and returns its standard output.
-func runs(t *testing.T, env []string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("askback", args...)
-	cmd.Env = env
-	var errs output
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("askback %v: %v\n%s", args, err, errs.String())
-	}
-	return string(out)
-}
-
-var askID = regexp.MustCompile(`ask_\w{26}`)
-
 // C5: standard output is free for the answer, because the prompt is on the terminal.
 func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
 	t.Parallel()
@@ -176,7 +160,7 @@ func TestTypeAheadIsNoAnswer(t *testing.T) {
 	s.sees(`ready`)
 	s.types("go\nSQLite\nPostgreSQL\n")
 	s.sees(`(?s)Type one of 1-3.*> $`)
-	if list := runs(t, env, "list"); !strings.Contains(list, "Which database?") {
+	if list := mustRun(t, env, "list"); !strings.Contains(list, "Which database?") {
 		t.Fatalf("the list has %q; want the ask to be open", list)
 	}
 	s.types("1\n")
@@ -215,10 +199,10 @@ func TestInterruptLeavesTheAskPending(t *testing.T) {
 	s.exits(exitInterrupted)
 	id := askID.FindString(s.screen.String())
 	s.sees(`(?m)^askback: ` + id + ` still waits. To withdraw it:\r\n  askback cancel ` + id)
-	if list := runs(t, env, "list"); !strings.HasPrefix(list, id) {
+	if list := mustRun(t, env, "list"); !strings.HasPrefix(list, id) {
 		t.Errorf("list has %q, want %s in it", list, id)
 	}
-	runs(t, env, "cancel", id)
+	mustRun(t, env, "cancel", id)
 }
 
 // E10: an answer given elsewhere takes the open prompt away and says who gave it.
@@ -229,7 +213,7 @@ func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
 	s.sees(`> $`)
 	s.types("Postgr") // somebody is typing
 	s.sees(`> Postgr`)
-	runs(t, env, "answer", askID.FindString(s.screen.String()), "SQLite")
+	mustRun(t, env, "answer", askID.FindString(s.screen.String()), "SQLite")
 	s.exits(0)
 	s.sees(`Settled: answered by \S+ in the terminal .*SQLite`)
 	s.sees(`(?m)^SQLite\r$`)
@@ -276,7 +260,7 @@ func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	env, _ := sandbox(t)
 	s := sit(t, env, 80, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
 	s.sees(`this command runs in the background and does not ask here; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`)
-	runs(t, env, "answer", askID.FindString(s.screen.String()), "1")
+	mustRun(t, env, "answer", askID.FindString(s.screen.String()), "1")
 	s.sees(`it ended with 0`)
 }
 
@@ -315,7 +299,7 @@ wait $first $second; echo "both ended"`)
 	}
 	s.types("1\n")
 	s.sees(`(?m)^a\r$`)
-	runs(t, env, "answer", open, "2")
+	mustRun(t, env, "answer", open, "2")
 	s.sees(`both ended`)
 }
 
@@ -333,7 +317,7 @@ wait $first; a=$?; wait $second; echo "they ended with $a and $?"`)
 	waiting := regexp.MustCompile(`(ask_\w{26}) waits for its turn`).FindStringSubmatch(s.screen.String())[1]
 	s.types("y\n")
 	s.sees(`(?s)Approve\? .*Approve\? \[y/N\] `)
-	if list := runs(t, env, "list"); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, waiting) {
+	if list := mustRun(t, env, "list"); strings.Count(list, "\n") != 1 || !strings.HasPrefix(list, waiting) {
 		t.Errorf("after one y the list has\n%swant %s alone", list, waiting)
 	}
 	s.types("n\n")
@@ -347,9 +331,9 @@ func TestJSONDoesNothingToTheTerminal(t *testing.T) {
 	env, _ := sandbox(t, "TERM=dumb")
 	evil := "a\u009b2J\u007f\u202e\U000e0041b"
 	asked := launch(t, env, "ask", evil, "yes", "no")
-	asked.says(t, "Type one of")
-	id := strings.Fields(runs(t, env, "list"))[0]
-	if piped := runs(t, env, "show", "--json", id); !strings.Contains(piped, evil) {
+	asked.waitForStderr(t, "Type one of")
+	id := strings.Fields(mustRun(t, env, "list"))[0]
+	if piped := mustRun(t, env, "show", "--json", id); !strings.Contains(piped, evil) {
 		t.Errorf("a pipe got\n%swant %q in it", piped, evil)
 	}
 	for _, args := range [][]string{{"show", "--json", id}, {"list", "--json"}} {
@@ -370,14 +354,14 @@ func TestTypingClaimsTheAsk(t *testing.T) {
 	s := sit(t, env, 80, "askback", "ask", "Which?", "yes", "no")
 	s.sees("Type one of")
 	id := askID.FindString(s.screen.String())
-	if before := runs(t, env, "show", "--json", id); !strings.Contains(before, `"claims": []`) {
+	if before := mustRun(t, env, "show", "--json", id); !strings.Contains(before, `"claims": []`) {
 		t.Fatalf("nobody types, and it is claimed: %s", before)
 	}
 	s.types(":help\r")
 	if !eventually(func() bool {
-		return strings.Contains(runs(t, env, "show", "--json", id), `"name": "`+userName()+`"`)
+		return strings.Contains(mustRun(t, env, "show", "--json", id), `"name": "`+userName()+`"`)
 	}) {
-		t.Errorf("it is not claimed: %s", runs(t, env, "show", "--json", id))
+		t.Errorf("it is not claimed: %s", mustRun(t, env, "show", "--json", id))
 	}
 	s.types("yes\r")
 	s.exits(0)

@@ -11,13 +11,13 @@ import (
 )
 
 // thief listens where a server was, says yes to everything and keeps what it hears.
-func thief(t *testing.T, at string) (url string, heard *output) {
+func thief(t *testing.T, at string) (url string, heard *syncBuffer) {
 	t.Helper()
 	ln, err := net.Listen("tcp", at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard = &output{}
+	heard = &syncBuffer{}
 	go func() {
 		for {
 			conn, err := ln.Accept()
@@ -49,7 +49,7 @@ var challenge = regexp.MustCompile(`^GET /healthz\?nonce=[A-Z2-7]{26} HTTP/1\.1\
 func TestThiefHearsTheChallengeAndNothingElse(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
-	runs(t, env, "list") // makes the tokens
+	mustRun(t, env, "list") // makes the tokens
 	url, heard := thief(t, "127.0.0.1:0")
 	place := instance.Place{Database: database}
 	lock, err := instance.Hold(database) // somebody holds the database and does not serve
@@ -99,9 +99,9 @@ func TestThiefTakesThePortOfAKilledServer(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	server := launch(t, env, "serve", "--listen", "127.0.0.1:0")
-	server.says(t, "msg=serving")
+	server.waitForStderr(t, "msg=serving")
 	waits := launch(t, env, "ask", "Which?", "a", "b")
-	waits.says(t, "Type one")
+	waits.waitForStderr(t, "Type one")
 	s, _ := instance.Place{Database: database}.Last()
 	_ = server.cmd.Process.Kill()
 	<-server.ended
@@ -109,14 +109,14 @@ func TestThiefTakesThePortOfAKilledServer(t *testing.T) {
 	if err != nil {
 		t.Skipf("LEFT OUT: a thief of the port: who waited was quicker and took the port: %v", err)
 	}
-	var caught output
+	var caught syncBuffer
 	thief := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_ = r.Header.Write(&caught)
 	})}
 	go func() { _ = thief.Serve(ln) }()
 	defer thief.Close()
 	id := askID.FindString(waits.err.String())
-	runs(t, env, "answer", id, "b")
+	mustRun(t, env, "answer", id, "b")
 	if !waits.wait() || waits.out.String() != "b\n" {
 		t.Errorf("who waited got %q, want b\n%s", waits.out.String(), waits.err.String())
 	}

@@ -202,7 +202,7 @@ func throughShell(t *testing.T, url, token string, seat askback.Client, input st
 	env, _ := sandbox(t, "ASKBACK_URL="+url, "ASKBACK_TOKEN="+token)
 	cmd := exec.CommandContext(t.Context(), "askback", "ask", "--file", "-")
 	cmd.Env, cmd.Stdin = env, strings.NewReader(input)
-	var out, said output
+	var out, said syncBuffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

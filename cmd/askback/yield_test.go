@@ -8,8 +8,9 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// holding returns the desk of an askback ask that holds a database, in this process.
-func holding(t *testing.T) *desk {
+// newHolder returns the connector of an askback ask that runs in this process and
+// holds its database.
+func newHolder(t *testing.T) *desk {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
@@ -30,24 +31,24 @@ func holding(t *testing.T) *desk {
 	return d
 }
 
-// A holder that is ending answers, but proves itself to nobody: whoever came now
-// would attach to a server that is gone in a moment, its own caller among them.
-func TestEndingHolderProvesNothing(t *testing.T) {
-	d := holding(t)
+// A holder that is ending still replies, but does not prove its identity. A client
+// that connected now would lose its server in a moment.
+func TestEndingHolderDoesNotProveItself(t *testing.T) {
+	d := newHolder(t)
 	s, ok := d.place.Last()
 	if err := s.Proves(t.Context()); !ok || err != nil {
 		t.Fatalf("before: %v, %v, want a proof", ok, err)
 	}
 	d.holder.at.end()
 	if err := s.Proves(t.Context()); err == nil {
-		t.Error("it proves itself while it ends")
+		t.Error("the holder proves itself while it ends")
 	}
 }
 
-// Who gave the database up takes it back last: not before whoever asked for it
-// had time to come.
-func TestWhoYieldedTakesItBackLast(t *testing.T) {
-	d := holding(t)
+// A holder that yielded the database leaves the process that asked for it time to
+// open it before it takes the database back.
+func TestYieldingHolderWaitsBeforeItTakesTheDatabaseBack(t *testing.T) {
+	d := newHolder(t)
 	before := d.home
 	if err := d.holder.yield(); err != nil {
 		t.Fatal(err)
@@ -59,16 +60,16 @@ func TestWhoYieldedTakesItBackLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(begun); took < guestTime {
-		t.Errorf("it took the database back after %v, want %v at the least", took, guestTime)
+		t.Errorf("the holder took the database back after %v, want at least %v", took, guestTime)
 	}
 	if at.pages != before {
-		t.Logf("the port was taken meanwhile: links to %s lead to %s now", before, at.pages)
+		t.Logf("another process took the port: pages moved from %s to %s", before, at.pages)
 	}
 }
 
-// Somebody else came: the one who yielded is a guest there.
-func TestWhoYieldedIsAGuest(t *testing.T) {
-	d := holding(t)
+// If another server opens the yielded database, the former holder connects to it.
+func TestFormerHolderConnectsToTheNewServer(t *testing.T) {
+	d := newHolder(t)
 	if err := d.holder.yield(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,17 +78,17 @@ func TestWhoYieldedIsAGuest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := server.takeOver(t.Context())
+	other, err := server.takeOver(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := theirs.close(); err != nil {
+		if err := other.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	ours, err := d.connect(t.Context())
-	if err != nil || ours.pages != theirs.pages {
-		t.Errorf("got %v, %v, want a connection to %s", ours, err, theirs.pages)
+	own, err := d.connect(t.Context())
+	if err != nil || own.pages != other.pages {
+		t.Errorf("got %v, %v, want a connection to %s", own, err, other.pages)
 	}
 }

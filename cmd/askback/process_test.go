@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// testTimeout is how long a test waits for a condition. It is generous, so that a
+// slow machine does not fail a test.
+const testTimeout = 2 * time.Minute
+
+// eventually polls until the condition is true, and reports whether it became true
+// within testTimeout.
+func eventually(condition func() bool) bool {
+	timeout := time.NewTimer(testTimeout)
+	defer timeout.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if condition() {
+			return true
+		}
+		select {
+		case <-timeout.C:
+			return false
+		case <-tick.C:
+		}
+	}
+}
+
+// sandbox returns an environment with a state directory of its own, and the path of
+// the database in it.
+func sandbox(t *testing.T, extra ...string) (env []string, database string) {
+	t.Helper()
+	dir := t.TempDir()
+	env = slices.DeleteFunc(os.Environ(), func(s string) bool {
+		return strings.HasPrefix(s, "ASKBACK_") || strings.HasPrefix(s, "XDG_")
+	})
+	return append(append(env, "XDG_STATE_HOME="+dir), extra...), filepath.Join(dir, "askback", "askback.db")
+}
+
+// stateHome returns the XDG_STATE_HOME of the sandbox with this database.
+func stateHome(database string) string { return filepath.Dir(filepath.Dir(database)) }
+
+// mustRun runs askback, fails the test if it does not exit with 0, and returns its
+// standard output.
+func mustRun(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("askback", args...)
+	cmd.Env = env
+	var errs syncBuffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("askback %v: %v\n%s", args, err, errs.String())
+	}
+	return string(out)
+}
+
+var askID = regexp.MustCompile(`ask_\w{26}`)
+
+// A process is a command in the background. Its stdin stays open until a test
+// closes it.
+type process struct {
+	env    []string
+	dir    string
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    syncBuffer
+	err    syncBuffer
+	ended  chan struct{}
+	result error
+}
+
+func (p *process) start(name string, args ...string) error {
+	p.cmd = exec.Command(name, args...)
+	p.cmd.Env, p.cmd.Dir = p.env, p.dir
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	p.ended = make(chan struct{})
+	go func() {
+		defer close(p.ended)
+		p.result = p.cmd.Wait()
+	}()
+	return nil
+}
+
+// launch starts askback and kills it at the end of the test.
+func launch(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{env: env}
+	if err := p.start("askback", args...); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+	})
+	return p
+}
+
+// waitForStderr waits until stderr contains a text.
+func (p *process) waitForStderr(t *testing.T, text string) {
+	t.Helper()
+	if !eventually(func() bool { return strings.Contains(p.err.String(), text) }) {
+		t.Fatalf("stderr never contained %q:\n%s", text, p.err.String())
+	}
+}
+
+// hasEnded reports whether the process has ended.
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait reports whether the process ended within testTimeout.
+func (p *process) wait() bool {
+	timeout := time.NewTimer(testTimeout)
+	defer timeout.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-timeout.C:
+		return false
+	}
+}
+
+// exitCode returns the exit code that the result of a command means. It is -1 after
+// a signal, and -2 if the command did not start.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	return -2
+}
+
+// syncBuffer is a bytes.Buffer for concurrent use.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *syncBuffer) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *syncBuffer) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
