@@ -67,7 +67,7 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 }
 
 // A page of messages ends with a cursor after a bounded number of lines, and the
-// pages together have all messages. LastSaid reads from the end.
+// pages together have all messages. LastMessage reads from the end.
 func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
@@ -107,17 +107,17 @@ func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 		t.Errorf("got %q, want both messages", texts)
 	}
 	last := p.ana.(interface {
-		LastSaid(ctx context.Context, session string) (string, error)
+		LastMessage(ctx context.Context, session string) (string, error)
 	})
 	kept.rows.Store(0)
-	if got, err := last.LastSaid(t.Context(), run.ID); got != "last" || err != nil || kept.rows.Load() > 100 {
+	if got, err := last.LastMessage(t.Context(), run.ID); got != "last" || err != nil || kept.rows.Load() > 100 {
 		t.Errorf("got %q, %v after %d lines, want the last after a few", got, err, kept.rows.Load())
 	}
 	for i := range 2200 {
 		tell(askback.SetTodos{Todos: []askback.Todo{{Content: fmt.Sprint(i), Status: "pending"}}})
 	}
 	kept.rows.Store(0)
-	if got, err := last.LastSaid(t.Context(), run.ID); got != "" || err != nil || kept.rows.Load() > 2100 {
+	if got, err := last.LastMessage(t.Context(), run.ID); got != "" || err != nil || kept.rows.Load() > 2100 {
 		t.Errorf("got %q, %v after %d lines, want none after a bounded look", got, err, kept.rows.Load())
 	}
 }

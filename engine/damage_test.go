@@ -125,10 +125,10 @@ func TestUnreadableMessageIsOmitted(t *testing.T) {
 		t.Errorf("Messages: got %+v, %v, want the second alone", page.Items, err)
 	}
 	last := p.ana.(interface {
-		LastSaid(ctx context.Context, session string) (string, error)
+		LastMessage(ctx context.Context, session string) (string, error)
 	})
-	if got, err := last.LastSaid(t.Context(), run.ID); got != "second" || err != nil {
-		t.Errorf("LastSaid: got %q, %v, want the second", got, err)
+	if got, err := last.LastMessage(t.Context(), run.ID); got != "second" || err != nil {
+		t.Errorf("LastMessage: got %q, %v, want the second", got, err)
 	}
 }
 

@@ -158,9 +158,9 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	}
 }
 
-// LastSaid returns the newest message of the agent in a session. It reads at most
+// LastMessage returns the newest message of the agent in a session. It reads at most
 // the last maxLooked lines of history and returns "" if none of them is one.
-func (s *client) LastSaid(ctx context.Context, id string) (string, error) {
+func (s *client) LastMessage(ctx context.Context, id string) (string, error) {
 	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}

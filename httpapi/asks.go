@@ -89,7 +89,7 @@ func (c *call) ask() error {
 	a, err := c.client.Ask(c.r.Context(), r)
 	if errors.Is(err, askback.ErrEnded) {
 		p := problemOf(err)
-		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " is over; begin another: name a new session_key"
+		p.Detail = "the session " + cmp.Or(r.SessionID, "with the key "+strconv.Quote(r.SessionKey)) + " has ended; start another one with a new session_key"
 		return p
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *call) list() error {
 		q.Unacked = true
 	case "", "false":
 	default:
-		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked is true or false", Fix: "unacked=true"}}
+		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked must be true or false", Fix: "unacked=true"}}
 	}
 	page, err := c.client.List(c.r.Context(), q)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 // [askback.ErrUnreachable]; the call may have taken effect.
 //
 // Calls are safe to repeat, except these: CreateToken makes another token, Start
-// without a key makes another session, Tell sends a message again, and Consume
+// without a key makes another session, Send sends a message again, and Consume
 // returns [askback.ErrConsumed].
 type Client struct {
 	url   string
@@ -46,7 +46,7 @@ func NewClient(address, token string, c *http.Client) *Client {
 	}
 	own := *c
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{strings.TrimRight(address, "/"), token, &own, firstPause}
+	return &Client{url: strings.TrimRight(address, "/"), token: token, http: &own, pause: firstPause}
 }
 
 var _ askback.Client = (*Client)(nil)
@@ -134,24 +134,24 @@ func unreachableError(ctx context.Context, err error) error {
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		err = wrapped.Err // the address may hold more than a log should
+		err = wrapped.Err // the address may contain a secret
 	}
 	return fmt.Errorf("%w: %v", askback.ErrUnreachable, err)
 }
 
 func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	var out askback.Ask
-	_, beside, err := c.do(ctx, r, &out)
+	_, current, err := c.do(ctx, r, &out)
 	if err != nil {
-		return beside, err
+		return current, err
 	}
 	return out, nil
 }
 
-func askPath(id, what string) string {
+func askPath(id, resource string) string {
 	path := base + "/asks/" + url.PathEscape(id)
-	if what != "" {
-		path += "/" + what
+	if resource != "" {
+		path += "/" + resource
 	}
 	return path
 }
@@ -229,15 +229,15 @@ const lastReadTime = 2 * time.Second
 // lastState returns the ask after the end of a wait: as it is now, or as it was in the
 // last poll if it cannot be read.
 func (c *Client) lastState(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
+	readCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
 	defer cancel()
-	now, err := c.Get(look, id)
+	now, err := c.Get(readCtx, id)
 	switch {
 	case err == nil && now.Settled():
 		return now, nil
 	case err == nil:
 		last = now
-	case !errors.Is(err, askback.ErrUnreachable) && look.Err() == nil:
+	case !errors.Is(err, askback.ErrUnreachable) && readCtx.Err() == nil:
 		return askback.Ask{}, err
 	}
 	return last, context.Cause(ctx)
@@ -320,7 +320,7 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	return err
 }
 
-// Yield asks the server to hand its local database over.
+// Yield asks the server to release its local database.
 func (c *Client) Yield(ctx context.Context) error {
 	_, _, err := c.do(ctx, request{method: "POST", path: base + "/yield"}, nil)
 	return err

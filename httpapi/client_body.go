@@ -23,7 +23,7 @@ type wireAsk struct {
 	Timeout      string            `json:"timeout,omitempty"`
 	Deadline     string            `json:"deadline,omitempty"`
 	OnTimeout    askback.OnTimeout `json:"on_timeout,omitempty"`
-	Repairs      []askback.Problem `json:"warnings,omitempty"`
+	Warnings     []askback.Problem `json:"warnings,omitempty"`
 }
 
 type wireQuestion struct {
@@ -52,18 +52,22 @@ func wireRequest(r askback.Request) wireAsk {
 	out := wireAsk{
 		SessionID: r.SessionID, SessionKey: r.SessionKey, Agent: r.Agent, Title: r.Title, Context: r.Context,
 		To: r.To, Tags: r.Tags, Timeout: wireDuration(r.Timeout), OnTimeout: r.OnTimeout,
-		Repairs: r.Warnings,
+		Warnings: r.Warnings,
 	}
 	if !r.Deadline.IsZero() {
 		out.Deadline = r.Deadline.UTC().Format(time.RFC3339Nano)
 	}
 	for _, q := range r.Questions {
 		out.Questions = append(out.Questions, wireQuestion{
-			q.Text, q.Header, q.Options, q.MultiSelect, !q.NoOther, !q.Optional, q.Default,
+			Question: q.Text, Header: q.Header, Options: q.Options, MultiSelect: q.MultiSelect,
+			AllowCustom: !q.NoOther, Required: !q.Optional, Default: q.Default,
 		})
 	}
 	if c := r.Confirmation; c != nil {
-		out.Confirmation = &wireConfirm{c.ToolName, c.Server, c.Description, c.Input, c.InputPreview, c.Dangerous, c.NoEdit, c.Context}
+		out.Confirmation = &wireConfirm{
+			ToolName: c.ToolName, Server: c.Server, Description: c.Description, Input: c.Input,
+			InputPreview: c.InputPreview, Dangerous: c.Dangerous, NoEdit: c.NoEdit, Context: c.Context,
+		}
 	}
 	return out
 }

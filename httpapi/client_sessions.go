@@ -43,7 +43,7 @@ type wireTodos struct {
 
 // commandRequest returns the request for an input to a session.
 func commandRequest(id string, t askback.Command) (request, error) {
-	at := func(what string) string { return base + sessionPath(id, what) }
+	at := func(resource string) string { return base + sessionPath(id, resource) }
 	switch t := t.(type) {
 	case askback.SendMessage:
 		return request{method: "POST", path: at("messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
@@ -60,13 +60,13 @@ func commandRequest(id string, t askback.Command) (request, error) {
 	case askback.SetTodos:
 		return request{method: "PUT", path: at("todos"), body: wireTodos{append([]askback.Todo{}, t.Todos...)}}, nil
 	}
-	return request{}, fmt.Errorf("tell %s: this client does not know %T", id, t)
+	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
 
-func sessionPath(id, what string) string {
+func sessionPath(id, resource string) string {
 	path := "/sessions/" + url.PathEscape(id)
-	if what != "" {
-		path += "/" + what
+	if resource != "" {
+		path += "/" + resource
 	}
 	return path
 }
@@ -77,7 +77,7 @@ func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 		return askback.Session{}, err
 	}
 	var out askback.Session
-	body := wireSession{true, r.Key, r.Agent, r.Title, r.Metadata}
+	body := wireSession{External: true, SessionKey: r.Key, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata}
 	status, _, err := c.do(ctx, request{method: "POST", path: base + "/sessions", body: body}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
 	return out, err

@@ -95,15 +95,15 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 		}
 		return string(s.Result), nil
 	}
-	for seat := c.client; seat != nil; {
-		if said, ok := seat.(lastMessager); ok {
-			return said.LastSaid(c.r.Context(), s.ID)
+	for client := c.client; client != nil; {
+		if l, ok := client.(lastMessager); ok {
+			return l.LastMessage(c.r.Context(), s.ID)
 		}
-		outer, ok := seat.(interface{ Unwrap() askback.Client })
+		outer, ok := client.(interface{ Unwrap() askback.Client })
 		if !ok {
 			break
 		}
-		seat = outer.Unwrap()
+		client = outer.Unwrap()
 	}
 	page, err := c.client.Messages(c.r.Context(), s.ID, "", askback.MaxLimit)
 	last := ""
@@ -115,8 +115,8 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 	return last, err
 }
 
-// A lastMessager is a seat that returns the last message of a session without reading
+// A lastMessager is a client that returns the last message of a session without reading
 // all of them.
 type lastMessager interface {
-	LastSaid(ctx context.Context, session string) (string, error)
+	LastMessage(ctx context.Context, session string) (string, error)
 }

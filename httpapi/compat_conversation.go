@@ -24,7 +24,7 @@ func (c *call) respond() error {
 		return err
 	}
 	if len(open) == 0 {
-		return problem{Status: http.StatusConflict, Type: "nothing-waits", Detail: "this conversation waits for no answer"}
+		return problem{Status: http.StatusConflict, Type: "nothing-waits", Detail: "this conversation has no open ask"}
 	}
 	ask, answer, err := responded(c.body, open)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *call) respond() error {
 	}
 	named := answer.Decision == askback.Approve && compat.NamesApproval(c.body, ask)
 	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny && !named {
-		return whichAsk([]string{ask.ID}, "an approval names what it approves, and this body names only what an agent said of it: "+
+		return whichAsk([]string{ask.ID}, "this body has only the agent's description of what it would approve: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
 	settled, err := c.client.Answer(c.r.Context(), ask.ID, answer)
@@ -45,10 +45,10 @@ func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.
 	var fit compat.Several
 	var wrong error
 	for _, a := range open {
-		said, err := compat.Respond(raw, a)
+		got, err := compat.Respond(raw, a)
 		switch {
 		case err == nil:
-			ask, answer, fit = a, said, append(fit, a.ID)
+			ask, answer, fit = a, got, append(fit, a.ID)
 		case wrong == nil:
 			wrong = err
 		}

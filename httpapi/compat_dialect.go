@@ -27,11 +27,11 @@ func (c *call) dialectAsk() error {
 	if err != nil {
 		return err
 	}
-	said, err := client.Ask(c.body)
+	call, err := client.Ask(c.body)
 	if err != nil {
 		return inputProblem(err)
 	}
-	r := said.Request
+	r := call.Request
 	r.Key = c.r.Header.Get("Idempotency-Key")
 	a, err := c.client.Ask(c.r.Context(), r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (c *call) dialectAsk() error {
 			a = waited
 		}
 	}
-	result, err := said.Result(a)
+	result, err := call.Result(a)
 	if err == nil && a.Kind == askback.Confirm && a.Outcome.Approved() {
 		// The client runs the tool when it gets this reply, so the approval is consumed now.
 		if _, err := c.client.Consume(c.r.Context(), a.ID, a.Outcome.Digest); err != nil {
@@ -53,15 +53,17 @@ func (c *call) dialectAsk() error {
 	if err == nil {
 		return c.reply(http.StatusOK, result)
 	}
-	var none *compat.Unanswered
-	if !errors.As(err, &none) {
+	var unanswered *compat.Unanswered
+	if !errors.As(err, &unanswered) {
 		return err
 	}
 	status := http.StatusOK
 	if !a.Settled() {
 		status = http.StatusAccepted
 	}
-	return c.reply(status, unansweredReply{none.Status, a.ID, c.withPageURL(a).PageURL, none.Error()})
+	return c.reply(status, unansweredReply{
+		Status: unanswered.Status, QuestionID: a.ID, PageURL: c.withPageURL(a).PageURL, Message: unanswered.Error(),
+	})
 }
 
 // inputProblem returns the problem for an input that the tool of the client would

@@ -17,7 +17,7 @@ type unnamedApproval string
 
 // Error returns how to approve the confirmation.
 func (u unnamedApproval) Error() string {
-	return fmt.Sprintf("a confirmation is approved by its own id only: send \"question_id\": %q", string(u))
+	return fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", string(u))
 }
 
 // answerText answers an ask of a session by a text (docs/wire.md §3). It returns the ask

@@ -26,28 +26,28 @@ var (
 
 // Parameters of several routes.
 var (
-	queryWait   = openapi.Param{Name: "wait", Description: "Wait until it is settled, at most this long and at most 60s.", Example: "30s"}
-	queryCursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the page before."}
-	queryLimit  = openapi.Param{Name: "limit", Description: "How many at most; 50 unless said.", Type: "integer"}
+	queryWait   = openapi.Param{Name: "wait", Description: "How long to wait until the ask is settled, at most 60s.", Example: "30s"}
+	queryCursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the previous page."}
+	queryLimit  = openapi.Param{Name: "limit", Description: "The maximum number of items; 50 by default.", Type: "integer"}
 	queryAgent  = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
-	queryAfter  = openapi.Param{Name: "after", Description: "Go on behind this cursor; without one the stream begins with a snapshot."}
-	headerLast  = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, as browsers send it; it wins."}
-	headerKey   = openapi.Param{Name: "Idempotency-Key", Description: "The same key of the same token is the same ask, for as long as the ask is kept."}
+	queryAfter  = openapi.Param{Name: "after", Description: "Continue after this cursor. Without one, the stream begins with a snapshot."}
+	headerLast  = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, sent by browsers that reconnect. It has priority."}
+	headerKey   = openapi.Param{Name: "Idempotency-Key", Description: "Requests with the same token and key are the same ask, as long as the ask is kept."}
 )
 
 // about is the general part of the OpenAPI document.
 var about = openapi.Info{
 	Title: "Askback", Base: base,
-	Description: "The place where agents ask people, and get an answer, however long it takes. " +
-		"A token's kind is what its holder may do; an admin may do what a responder and an operator may. " +
-		"Times are RFC 3339 in UTC; what is not there is null.",
+	Description: "AI agents ask people, and get an answer, however long it takes. " +
+		"The kind of a token determines what it allows; an admin may do what a responder and an operator may. " +
+		"Times are in RFC 3339 format in UTC. Absent values are null.",
 	Tags: []openapi.Tag{
-		{Name: "asks", Description: "An agent asks, a person answers."},
-		{Name: "sessions", Description: "The runs of agents, what is said in them and what happens."},
-		{Name: "desk", Description: "Standing approvals, people and numbers."},
-		{Name: "tokens", Description: "Who may come in."},
-		{Name: "server", Description: "How the server is."},
-		{Name: "dialects", Description: "The same asks in the words of other systems."},
+		{Name: "asks", Description: "Agents ask, people answer."},
+		{Name: "sessions", Description: "The runs of agents, with their messages and events."},
+		{Name: "directory", Description: "Standing approvals, people, agents and statistics."},
+		{Name: "tokens", Description: "Tokens and log-in links."},
+		{Name: "server", Description: "The state of the server."},
+		{Name: "dialects", Description: "The same asks in the formats of other programs."},
 	},
 }
 

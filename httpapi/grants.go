@@ -16,7 +16,7 @@ func (c *call) grants() error {
 	case "true":
 		q.Ended = true
 	default:
-		return askback.Invalid{{Pointer: "?ended", Detail: "ended is true or false", Fix: "ended=true"}}
+		return askback.Invalid{{Pointer: "?ended", Detail: "ended must be true or false", Fix: "ended=true"}}
 	}
 	page, err := c.client.Grants(c.r.Context(), q)
 	if err != nil {

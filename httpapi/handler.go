@@ -133,7 +133,7 @@ func (h *Handler) wrap(rt route) http.Handler {
 		if r.Context().Err() != nil {
 			// The client is probably gone. A problem is written anyway: a body that came
 			// too slowly ends the context too, and no reply would mean status 200.
-			h.log.Debug("a client left", "method", rt.method, "path", rt.path)
+			h.log.Debug("the client disconnected", "method", rt.method, "path", rt.path)
 			if p.Status == http.StatusInternalServerError {
 				p = problemOf(askback.ErrBusy)
 			}
@@ -222,11 +222,11 @@ func (c *call) checkQuery(keys []openapi.Param) error {
 	var bad askback.Invalid
 	query, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be read", Fix: "write it as key=value&key=value, with special characters escaped"}}
+		return askback.Invalid{{Pointer: "?", Detail: "the query cannot be parsed", Fix: "write it as key=value&key=value, with special characters escaped"}}
 	}
 	for key, values := range query {
 		if !slices.ContainsFunc(keys, func(p openapi.Param) bool { return p.Name == key }) {
-			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "there is no such query key", Fix: "the keys are " + paramNames(keys)})
+			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "unknown query key", Fix: "the keys are " + paramNames(keys)})
 		} else if len(values) > 1 {
 			bad = append(bad, askback.Problem{Pointer: "?" + key, Detail: "this key is repeated", Fix: "send it once"})
 		}

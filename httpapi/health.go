@@ -14,7 +14,7 @@ func (c *call) yield() error {
 		return err
 	}
 	if c.h.options.Yield == nil {
-		return problem{Status: http.StatusConflict, Type: "not-yielding", Detail: "this server keeps its database"}
+		return problem{Status: http.StatusConflict, Type: "not-yielding", Detail: "this server does not release its database"}
 	}
 	if err := c.h.options.Yield(); err != nil {
 		return err

@@ -97,7 +97,7 @@ func problemOf(err error) problem {
 		}
 		return p
 	}
-	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "something went wrong here; it is in the log"}
+	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "an internal error; see the log of the server"}
 }
 
 // Error implements error, so that a handler can return a problem.
@@ -158,7 +158,7 @@ func parseProblem(res *http.Response, body []byte) problem {
 	status := res.StatusCode
 	var p problem
 	if json.Unmarshal(body, &p) != nil || !strings.HasPrefix(p.Type, typePrefix) {
-		p = problem{Type: "http", Detail: "the server answered " + http.StatusText(status)}
+		p = problem{Type: "http", Detail: "the server replied " + http.StatusText(status)}
 	}
 	p.Status = status
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {

@@ -33,11 +33,11 @@ var routes = slices.Concat(askRoutes, sessionRoutes, directoryRoutes, tokenRoute
 
 // notFoundDetails has the details of the problem for unknown paths, by prefix.
 var notFoundDetails = map[string]string{
-	"/api/":           "there is nothing at this path",
-	"/conversations/": "there is nothing at this path",
-	"/agent/":         "there is nothing at this path",
-	"/hooks/":         "this release starts no agents, so there is no hook; an agent elsewhere asks by POST " + base + "/asks",
-	"/metrics":        "this release has no metrics; GET " + base + "/stats has figures",
+	"/api/":           "unknown path",
+	"/conversations/": "unknown path",
+	"/agent/":         "unknown path",
+	"/hooks/":         "this release does not start agents, so it has no hooks for them; an agent can ask by POST " + base + "/asks",
+	"/metrics":        "this release has no metrics; see GET " + base + "/stats",
 }
 
 // register registers all routes, and handlers that write a problem for unknown paths
@@ -54,7 +54,7 @@ func (h *Handler) register() {
 	for path, methods := range allowed {
 		h.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Allow", methods)
-			h.writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "this path takes " + methods})
+			h.writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Type: "method-not-allowed", Detail: "the methods of this path are " + methods})
 		})
 	}
 	for path, detail := range notFoundDetails {

@@ -10,8 +10,8 @@ var askRoutes = []route{
 	{
 		method: "POST", path: base + "/asks", action: askback.ActAsk, limit: maxBody, serve: (*call).ask,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Ask.",
-			Detail: "201 with a new ask; 200 with the one that has this key.",
+			Tag: "asks", Summary: "Create an ask.",
+			Detail: "201 for a new ask; 200 for an existing ask with this key.",
 			Who:    forAgents, In: "AskRequest", Out: "Ask", Query: params{queryWait}, Header: params{headerKey}, Statuses: []int{200, 201, 409, 429},
 		},
 	},
@@ -20,12 +20,12 @@ var askRoutes = []route{
 		doc: openapi.Route{
 			Tag: "asks", Summary: "List asks.",
 			Who: forBoth, Out: "AskPage", Query: params{
-				{Name: "status", Description: "pending unless said.", Values: []string{"pending", "answered", "declined", "cancelled", "expired", "all"}},
+				{Name: "status", Description: "pending by default.", Values: []string{"pending", "answered", "declined", "cancelled", "expired", "all"}},
 				queryAgent,
 				{Name: "session_id", Description: "Only those of this session."},
-				{Name: "to", Description: "Only those put to this person, or to everybody."},
-				{Name: "unacked", Description: "Only what is settled and its agent did not say it has, newest first; then status is all unless said.", Values: []string{"true", "false"}},
-				{Name: "q", Description: "Only those whose title, questions, tool or label contain this."},
+				{Name: "to", Description: "Only those addressed to this person, or to everyone."},
+				{Name: "unacked", Description: "Only settled asks whose agent has not acknowledged the outcome, newest first. Then status is all by default.", Values: []string{"true", "false"}},
+				{Name: "q", Description: "Only those whose title, questions, tool or label contain this text."},
 				{Name: "key", Description: "Only the ask that the caller made with this idempotency key, in any status. No other filter is possible then."},
 				queryCursor, queryLimit,
 			},
@@ -35,7 +35,7 @@ var askRoutes = []route{
 		method: "GET", path: base + "/asks/{id}", action: askback.ActGet, serve: (*call).get,
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Get an ask.",
-			Detail: "With wait it replies once the ask is settled, or with the ask as it is.",
+			Detail: "With wait, the reply comes when the ask is settled, or after that time.",
 			Who:    forBoth, Out: "Ask", Query: params{queryWait}, Statuses: []int{200, 429},
 		},
 	},
@@ -43,22 +43,22 @@ var askRoutes = []route{
 		method: "POST", path: base + "/asks/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).answer,
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Answer an ask.",
-			Detail: "The first answer wins; who comes later learns who won and with what. The same person may repeat the same answer.",
+			Detail: "The first answer counts. A later one gets 409 with the outcome, unless the same person repeats the same answer.",
 			Who:    forPeople, In: "AnswerRequest", Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{
 		method: "POST", path: base + "/asks/{id}/decline", action: askback.ActDecline, limit: maxBody, serve: (*call).decline,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Say that one will not answer.",
+			Tag: "asks", Summary: "Decline to answer.",
 			Who: forPeople, In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{
 		method: "POST", path: base + "/asks/{id}/claim", action: askback.ActClaim, limit: maxBody, serve: (*call).claim,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Say that one is looking at it.",
-			Detail: "This holds the deadline for a while, and keeps nobody else out.",
+			Tag: "asks", Summary: "Claim an ask: show others that you are working on it.",
+			Detail: "A claim pauses the deadline for a while. Others can still answer.",
 			Who:    forPeople, In: "Nothing", Optional: true, Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
@@ -72,31 +72,31 @@ var askRoutes = []route{
 	{
 		method: "POST", path: base + "/asks/{id}/consume", action: askback.ActConsume, limit: maxBody, serve: (*call).consume,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Spend an approval.",
-			Detail: "Once, by the agent that runs the tool, right before it runs.",
+			Tag: "asks", Summary: "Consume an approval.",
+			Detail: "An approval can be consumed once. The agent does so right before it runs the tool.",
 			Who:    forAgents, In: "Digest", Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{
 		method: "POST", path: base + "/asks/{id}/ack", action: askback.ActAck, limit: maxBody, serve: (*call).ack,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Say that one has the outcome.",
-			Detail: "Until then it is kept as not delivered, and MCP's list_open_questions names it. A second receipt changes nothing.",
+			Tag: "asks", Summary: "Acknowledge the outcome.",
+			Detail: "Until then the outcome counts as not delivered, and list_open_questions over MCP lists it. A second ack changes nothing.",
 			Who:    forAgents, In: "Nothing", Optional: true, Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{
 		method: "GET", path: base + "/asks/{id}/draft", action: askback.ActDraft, serve: (*call).draft,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Get what one typed so far.",
+			Tag: "asks", Summary: "Get your draft of an answer.",
 			Who: forPeople, Out: "Draft",
 		},
 	},
 	{
 		method: "PUT", path: base + "/asks/{id}/draft", action: askback.ActDraft, limit: askback.MaxDraft, serve: (*call).saveDraft,
 		doc: openapi.Route{
-			Tag: "asks", Summary: "Keep what one typed so far.",
-			Detail: "It is gone when the ask settles.",
+			Tag: "asks", Summary: "Save your draft of an answer.",
+			Detail: "It is deleted when the ask is settled.",
 			Who:    forPeople, In: "Draft", Statuses: []int{204, 409},
 		},
 	},

@@ -10,10 +10,10 @@ var directoryRoutes = []route{
 	{
 		method: "GET", path: base + "/grants", action: askback.ActGrants, serve: (*call).grants,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "List standing approvals.",
-			Detail: "An operator sees them without their input.",
+			Tag: "directory", Summary: "List standing approvals.",
+			Detail: "For an operator, the input is left out.",
 			Who:    forScreens, Out: "GrantPage", Query: params{
-				{Name: "ended", Description: "Those that are over or revoked instead.", Values: []string{"true", "false"}},
+				{Name: "ended", Description: "List the expired and revoked ones instead.", Values: []string{"true", "false"}},
 				queryAgent, queryCursor, queryLimit,
 			},
 		},
@@ -21,36 +21,36 @@ var directoryRoutes = []route{
 	{
 		method: "DELETE", path: base + "/grants/{id}", action: askback.ActRevoke, serve: (*call).revokeGrant,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "End a standing approval.",
-			Detail: "When it replies, no ask is approved by it any more.",
+			Tag: "directory", Summary: "Revoke a standing approval.",
+			Detail: "After the reply it approves no further ask.",
 			Who:    forPeople, Out: "Grant",
 		},
 	},
 	{
 		method: "GET", path: base + "/people", action: askback.ActPeople, serve: (*call).people,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "List who may answer.",
+			Tag: "directory", Summary: "List people who may answer.",
 			Who: forScreens, Out: "PersonPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/groups", action: askback.ActPeople, serve: (*call).groups,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "List groups of people.",
+			Tag: "directory", Summary: "List groups of people.",
 			Who: forScreens, Out: "GroupPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/agents", action: askback.ActPeople, serve: (*call).agents,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "List who asks.",
+			Tag: "directory", Summary: "List agents that ask.",
 			Who: forScreens, Out: "AgentPage",
 		},
 	},
 	{
 		method: "GET", path: base + "/stats", action: askback.ActPeople, serve: (*call).stats,
 		doc: openapi.Route{
-			Tag: "desk", Summary: "See how long agents wait, and for whom.",
+			Tag: "directory", Summary: "Get statistics: how long agents wait, and for whom.",
 			Who: forScreens, Out: "Stats",
 		},
 	},
@@ -68,29 +68,29 @@ var tokenRoutes = []route{
 	{
 		method: "POST", path: base + "/tokens", action: askback.ActTokens, limit: maxBody, serve: (*call).createToken,
 		doc: openapi.Route{
-			Tag: "tokens", Summary: "Make a token.",
-			Detail: "This is the one time that its secret is seen.",
+			Tag: "tokens", Summary: "Create a token.",
+			Detail: "The secret is only in this reply.",
 			Who:    forAdmins, In: "TokenRequest", Out: "CreatedToken", Statuses: []int{201},
 		},
 	},
 	{
 		method: "DELETE", path: base + "/tokens/{id}", action: askback.ActTokens, serve: (*call).revokeToken,
 		doc: openapi.Route{
-			Tag: "tokens", Summary: "End a token at once.",
+			Tag: "tokens", Summary: "Revoke a token immediately.",
 			Who: forAdmins, Out: "Token",
 		},
 	},
 	{
 		method: "POST", path: base + "/logins", action: askback.ActLogin, limit: maxBody, serve: (*call).login,
 		doc: openapi.Route{
-			Tag: "tokens", Summary: "Make a link that logs in one browser as oneself.",
+			Tag: "tokens", Summary: "Create a link that logs one browser in as yourself.",
 			Who: forScreens, In: "Nothing", Optional: true, Out: "LoginLink", Statuses: []int{201},
 		},
 	},
 	{
 		method: "POST", path: base + "/yield", action: askback.ActYield, limit: maxBody, serve: (*call).yield,
 		doc: openapi.Route{
-			Tag: "server", Summary: "Make the server hand over its database.",
+			Tag: "server", Summary: "Make the server release its local database.",
 			Who: forAdmins, In: "Nothing", Optional: true, Out: "Yielding", Statuses: []int{202, 409},
 		},
 	},
@@ -101,16 +101,16 @@ var serverRoutes = []route{
 	{
 		method: "GET", path: "/healthz", open: true, serve: (*call).healthz,
 		doc: openapi.Route{
-			Tag: "server", Summary: "See whether this process lives.",
+			Tag: "server", Summary: "Check that the process is running.",
 			Out: "Health", Query: params{
-				{Name: "nonce", Description: "16 to 128 characters, to be proven with."},
+				{Name: "nonce", Description: "16 to 128 characters, for the proof of which server this is."},
 			},
 		},
 	},
 	{
 		method: "GET", path: "/readyz", open: true, serve: (*call).readyz,
 		doc: openapi.Route{
-			Tag: "server", Summary: "See whether it serves.",
+			Tag: "server", Summary: "Check that the server accepts requests.",
 			Out: "Health", Statuses: []int{200, 503, 507},
 		},
 	},
@@ -123,7 +123,7 @@ var serverRoutes = []route{
 	{
 		method: "GET", path: "/api/docs", open: true, serve: (*call).docs,
 		doc: openapi.Route{
-			Tag: "server", Summary: "Read this description.", OutType: "text/html",
+			Tag: "server", Summary: "Read this description as a page.", OutType: "text/html",
 		},
 	},
 	{

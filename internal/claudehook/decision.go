@@ -149,7 +149,7 @@ func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
 		input = ev.Input // it requires the arguments with an allow
 	}
 	if ev.Name == PreToolUse {
-		return encodeOutput(toolOutput{ev.Name, "allow", reason, input})
+		return encodeOutput(toolOutput{Event: ev.Name, Decision: "allow", Reason: reason, UpdatedInput: input})
 	}
 	return encodeOutput(permissionOutput{ev.Name, permissionDecision{Behavior: "allow", UpdatedInput: input}})
 }

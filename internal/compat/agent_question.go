@@ -154,9 +154,8 @@ type AgentSession struct {
 func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	result, err := result(last)
 	return AgentSession{
-		s.ID, s.Agent, SessionStatus(s.Status), result, s.AsksTotal,
-		timestamp{s.CreatedAt},
-		timestamp{s.CompletedAt},
+		ID: s.ID, AgentName: s.Agent, Status: SessionStatus(s.Status), Result: result, QuestionsAsked: s.AsksTotal,
+		CreatedAt: timestamp{s.CreatedAt}, CompletedAt: timestamp{s.CompletedAt},
 	}, err
 }
 

@@ -113,5 +113,5 @@ func Pending(open []askback.Ask) PendingQuestion {
 			oldest = a
 		}
 	}
-	return PendingQuestion{true, &oldest.ID, oldest.Form(), timestamp{oldest.CreatedAt}}
+	return PendingQuestion{Pending: true, QuestionID: &oldest.ID, Questions: oldest.Form(), CreatedAt: timestamp{oldest.CreatedAt}}
 }

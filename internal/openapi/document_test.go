@@ -238,7 +238,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 			In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429}, Own: map[int]string{409: "SessionReply"},
 			Query: []openapi.Param{limit, {Name: "mode", Description: "How.", Values: []string{"a", "b"}, Example: "a"}}, Header: []openapi.Param{key},
 		},
-		{Method: "DELETE", Path: base + "/grants/{id}", Tag: "desk", Summary: "End.", Who: admin, In: "Digest", OutType: openapi.Text, Statuses: []int{202}},
+		{Method: "DELETE", Path: base + "/grants/{id}", Tag: "directory", Summary: "End.", Who: admin, In: "Digest", OutType: openapi.Text, Statuses: []int{202}},
 		{Method: "GET", Path: "/events", Tag: "server", Summary: "Follow.", Out: "Event", OutType: openapi.Events},
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ var info = openapi.Info{
 	Tags: []openapi.Tag{
 		{Name: "asks", Description: "An agent asks, a person answers."},
 		{Name: "sessions", Description: "The runs of agents, what is said in them and what happens."},
-		{Name: "desk", Description: "Standing approvals, people and numbers."},
+		{Name: "directory", Description: "Standing approvals, people, agents and statistics."},
 		{Name: "tokens", Description: "Who may come in."},
 		{Name: "server", Description: "How the server is."},
 		{Name: "dialects", Description: "The same asks in the words of other systems."},
@@ -51,15 +51,15 @@ var routes = []openapi.Route{
 	{Method: "GET", Path: base + "/sessions/{id}/events", Tag: "sessions", Summary: "Follow a session.", Who: both, Out: "Event", OutType: openapi.Events, Query: []openapi.Param{after}, Header: []openapi.Param{last}, Statuses: []int{200, 429}},
 	{Method: "POST", Path: base + "/sessions/{id}/answer", Tag: "dialects", Summary: "Answer what a session asks, by one text.", Who: responder, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, Own: map[int]string{404: "SessionReply", 409: "SessionReply"}},
 	{Method: "GET", Path: base + "/sessions/{id}/resume-context", Tag: "dialects", Summary: "Get what was settled since, as a text for a model.", Who: both, OutType: openapi.Text},
-	{Method: "GET", Path: base + "/grants", Tag: "desk", Summary: "List standing approvals.", Who: responder, Out: "GrantPage", Query: []openapi.Param{
+	{Method: "GET", Path: base + "/grants", Tag: "directory", Summary: "List standing approvals.", Who: responder, Out: "GrantPage", Query: []openapi.Param{
 		{Name: "ended", Description: "Those that are over or revoked instead.", Values: []string{"true", "false"}},
 		label, cursor, limit,
 	}},
-	{Method: "DELETE", Path: base + "/grants/{id}", Tag: "desk", Summary: "End a standing approval.", Detail: "When it replies, no ask is approved by it any more.", Who: responder, Out: "Grant"},
-	{Method: "GET", Path: base + "/people", Tag: "desk", Summary: "List who may answer.", Who: responder, Out: "PersonPage"},
-	{Method: "GET", Path: base + "/groups", Tag: "desk", Summary: "List groups of people.", Who: responder, Out: "GroupPage"},
-	{Method: "GET", Path: base + "/agents", Tag: "desk", Summary: "List who asks.", Who: responder, Out: "AgentPage"},
-	{Method: "GET", Path: base + "/stats", Tag: "desk", Summary: "See how long agents wait, and for whom.", Who: responder, Out: "Stats"},
+	{Method: "DELETE", Path: base + "/grants/{id}", Tag: "directory", Summary: "End a standing approval.", Detail: "When it replies, no ask is approved by it any more.", Who: responder, Out: "Grant"},
+	{Method: "GET", Path: base + "/people", Tag: "directory", Summary: "List who may answer.", Who: responder, Out: "PersonPage"},
+	{Method: "GET", Path: base + "/groups", Tag: "directory", Summary: "List groups of people.", Who: responder, Out: "GroupPage"},
+	{Method: "GET", Path: base + "/agents", Tag: "directory", Summary: "List who asks.", Who: responder, Out: "AgentPage"},
+	{Method: "GET", Path: base + "/stats", Tag: "directory", Summary: "See how long agents wait, and for whom.", Who: responder, Out: "Stats"},
 	{Method: "POST", Path: base + "/tokens", Tag: "tokens", Summary: "Make a token.", Detail: "This is the one time that its secret is seen.", Who: admin, In: "TokenRequest", Out: "CreatedToken", Statuses: []int{201}},
 	{Method: "POST", Path: base + "/logins", Tag: "tokens", Summary: "Make a link that logs in one browser as oneself.", Who: []string{"responder", "operator"}, In: "Nothing", Optional: true, Out: "LoginLink", Statuses: []int{201}},
 	{Method: "GET", Path: "/healthz", Tag: "server", Summary: "See whether this process lives.", Out: "Health", Query: []openapi.Param{
