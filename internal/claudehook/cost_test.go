@@ -95,7 +95,7 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 // Our own tools need no approval, and init allows exactly these. Other tools of a server
 // with our name need approval, and incomplete names are not split (F7).
 func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
-	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Wish{})
+	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -281,7 +281,7 @@ func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 
 // The configuration of init has the header and the events of this package.
 func TestConfigurationHasAllEvents(t *testing.T) {
-	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Wish{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
+	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Options{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
