@@ -20,9 +20,9 @@ const (
 
 // ack acknowledges an outcome in the background at the next tick, so that the reply does
 // not wait for the disk. If Ack fails, the outcome is returned once more.
-func (s *Server) ack(caller *caller, g delivery) {
+func (s *Server) ack(caller *caller, d delivery) {
 	if err := caller.acks.begin(); err != nil {
-		s.ackFailed(g, err)
+		s.ackFailed(d, err)
 		return
 	}
 	go func() {
@@ -35,16 +35,16 @@ func (s *Server) ack(caller *caller, g delivery) {
 		defer cancel()
 		err := ctx.Err() // Finish may have run out of time
 		if err == nil {
-			_, err = caller.client.Ack(ctx, g.id)
+			_, err = caller.client.Ack(ctx, d.id)
 		}
 		if err != nil {
-			s.ackFailed(g, err)
+			s.ackFailed(d, err)
 		}
 	}()
 }
 
 // ackFailed makes an outcome count as not delivered.
-func (s *Server) ackFailed(g delivery, err error) {
-	s.recent.remove(g.recentKey)
-	s.log.Warn("an outcome was sent and could not be acknowledged", "ask", g.id, "error", err)
+func (s *Server) ackFailed(d delivery, err error) {
+	s.recent.remove(d.recentKey)
+	s.log.Warn("an outcome was sent and could not be acknowledged", "ask", d.id, "error", err)
 }

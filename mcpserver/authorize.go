@@ -62,7 +62,7 @@ func bearer(r *http.Request) (string, error) {
 
 // authenticateSecret returns the caller for a token. A token with two dots is verified by
 // the issuer: tokens of Askback have none.
-func (s *Server) authenticateSecret(ctx context.Context, g Authenticator, secret string) (*caller, error) {
+func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret string) (*caller, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
 		if err != nil {
@@ -72,16 +72,16 @@ func (s *Server) authenticateSecret(ctx context.Context, g Authenticator, secret
 		// before may end after that.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP}
 		// The label is not the client's name, which could be the address of another person.
-		return &caller{client: g.As(p), name: p.Name, label: cmp.Or(label, name)}, nil
+		return &caller{client: a.As(p), name: p.Name, label: cmp.Or(label, name)}, nil
 	}
-	p, err := g.Authenticate(ctx, secret)
+	p, err := a.Authenticate(ctx, secret)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Kind != askback.Agent:
 		return nil, askback.ErrForbidden // a principal that may answer must not ask
 	}
-	return &caller{client: checkedClient{g.As(p), g, secret}, name: p.Name}, nil
+	return &caller{client: checkedClient{a.As(p), a, secret}, name: p.Name}, nil
 }
 
 // challenge returns the header WWW-Authenticate (RFC 6750, section 3).

@@ -16,56 +16,56 @@ type checkedClient struct {
 }
 
 // check returns an error unless the token is still valid.
-func (g checkedClient) check(ctx context.Context) error {
-	_, err := g.authenticator.Authenticate(ctx, g.secret)
+func (c checkedClient) check(ctx context.Context) error {
+	_, err := c.authenticator.Authenticate(ctx, c.secret)
 	return err
 }
 
 // Ask implements [askback.Asker].
-func (g checkedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	if err := g.check(ctx); err != nil {
+func (c checkedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return g.Client.Ask(ctx, r)
+	return c.Client.Ask(ctx, r)
 }
 
 // Cancel implements [askback.Asker].
-func (g checkedClient) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
-	if err := g.check(ctx); err != nil {
+func (c checkedClient) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
-	return g.Client.Cancel(ctx, id, reason)
+	return c.Client.Cancel(ctx, id, reason)
 }
 
 // List implements [Agent].
-func (g checkedClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	if err := g.check(ctx); err != nil {
+func (c checkedClient) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if err := c.check(ctx); err != nil {
 		return askback.Page{}, err
 	}
-	return g.Client.List(ctx, q)
+	return c.Client.List(ctx, q)
 }
 
 // Wait implements [askback.Asker].
-func (g checkedClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := g.Client.Wait(ctx, id)
+func (c checkedClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := c.Client.Wait(ctx, id)
 	if err != nil {
 		return a, err
 	}
-	return g.ifValid(ctx, a)
+	return c.ifValid(ctx, a)
 }
 
 // Get implements [Agent].
-func (g checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := g.Client.Get(ctx, id)
+func (c checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := c.Client.Get(ctx, id)
 	if err != nil {
 		return a, err
 	}
-	return g.ifValid(ctx, a)
+	return c.ifValid(ctx, a)
 }
 
 // ifValid returns an ask if the token is still valid.
-func (g checkedClient) ifValid(ctx context.Context, a askback.Ask) (askback.Ask, error) {
-	if err := g.check(ctx); err != nil {
+func (c checkedClient) ifValid(ctx context.Context, a askback.Ask) (askback.Ask, error) {
+	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
 	return a, nil

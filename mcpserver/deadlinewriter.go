@@ -28,54 +28,54 @@ type deadlineWriter struct {
 // newDeadlineWriter replaces the deadline that the HTTP server has for the whole reply by
 // one for each write. A test without a connection has no deadlines.
 func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
-	b := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
-	b.clearDeadline()
-	return b
+	d := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
+	d.clearDeadline()
+	return d
 }
 
-func (b *deadlineWriter) setDeadline()   { _ = b.control.SetWriteDeadline(time.Now().Add(b.limit)) }
-func (b *deadlineWriter) clearDeadline() { _ = b.control.SetWriteDeadline(time.Time{}) }
+func (d *deadlineWriter) setDeadline()   { _ = d.control.SetWriteDeadline(time.Now().Add(d.limit)) }
+func (d *deadlineWriter) clearDeadline() { _ = d.control.SetWriteDeadline(time.Time{}) }
 
 // Write implements [http.ResponseWriter].
-func (b *deadlineWriter) Write(p []byte) (n int, err error) {
-	b.beforeWrite()
-	defer b.clearDeadline()
+func (d *deadlineWriter) Write(p []byte) (n int, err error) {
+	d.beforeWrite()
+	defer d.clearDeadline()
 	for err == nil && n < len(p) {
-		b.setDeadline()
+		d.setDeadline()
 		var took int
-		took, err = b.ResponseWriter.Write(p[n:min(len(p), n+writePiece)])
+		took, err = d.ResponseWriter.Write(p[n:min(len(p), n+writePiece)])
 		n += took
 	}
 	if err != nil {
-		b.failed.Store(true)
+		d.failed.Store(true)
 	}
 	return n, err
 }
 
 // FlushError implements the interface of [http.ResponseController].
-func (b *deadlineWriter) FlushError() error {
-	b.setDeadline()
-	defer b.clearDeadline()
-	err := b.control.Flush()
+func (d *deadlineWriter) FlushError() error {
+	d.setDeadline()
+	defer d.clearDeadline()
+	err := d.control.Flush()
 	if errors.Is(err, http.ErrNotSupported) {
 		return err // nothing is buffered
 	}
 	if err != nil {
-		b.failed.Store(true)
+		d.failed.Store(true)
 	}
 	return err
 }
 
 // Flush implements [http.Flusher].
-func (b *deadlineWriter) Flush() { _ = b.FlushError() }
+func (d *deadlineWriter) Flush() { _ = d.FlushError() }
 
 // Unwrap implements the interface of [http.ResponseController].
-func (b *deadlineWriter) Unwrap() http.ResponseWriter { return b.ResponseWriter }
+func (d *deadlineWriter) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 
 // flushed sends what is buffered and reports whether all writes have succeeded.
-func (b *deadlineWriter) flushed() bool {
-	_ = b.FlushError()
-	return !b.failed.Load()
+func (d *deadlineWriter) flushed() bool {
+	_ = d.FlushError()
+	return !d.failed.Load()
 }
 
 // endTime bounds what the HTTP server writes after the handler: the last bytes of a flushed
@@ -83,4 +83,4 @@ func (b *deadlineWriter) flushed() bool {
 // next reply sets its own.
 const endTime = 5 * time.Minute
 
-func (b *deadlineWriter) finish() { _ = b.control.SetWriteDeadline(time.Now().Add(endTime)) }
+func (d *deadlineWriter) finish() { _ = d.control.SetWriteDeadline(time.Now().Add(endTime)) }

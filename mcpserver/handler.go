@@ -32,7 +32,7 @@ const sessionHeader = "Mcp-Session-Id"
 // Handler returns a handler that serves agents over HTTP. Each has a token of its own in
 // the header Authorization. The server stores nothing between two requests, so any process
 // over the same store can serve any request, in every revision of the protocol.
-func (s *Server) Handler(g Authenticator) http.Handler {
+func (s *Server) Handler(a Authenticator) http.Handler {
 	protocol := mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.protocol },
 		// Host may be any name, as behind a proxy. DNS rebinding is no threat, because a
@@ -50,7 +50,7 @@ func (s *Server) Handler(g Authenticator) http.Handler {
 			return
 		}
 		defer s.requests.end()
-		caller, err := s.authenticate(g, r)
+		caller, err := s.authenticate(a, r)
 		if err != nil {
 			s.writeError(w, err)
 			return
@@ -60,12 +60,12 @@ func (s *Server) Handler(g Authenticator) http.Handler {
 }
 
 // authenticate returns the caller of a request.
-func (s *Server) authenticate(g Authenticator, r *http.Request) (*caller, error) {
+func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error) {
 	secret, err := bearer(r)
 	if err != nil {
 		return nil, err
 	}
-	caller, err := s.authenticateSecret(r.Context(), g, secret)
+	caller, err := s.authenticateSecret(r.Context(), a, secret)
 	switch {
 	case err != nil:
 		return nil, err

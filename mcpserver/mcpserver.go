@@ -18,8 +18,8 @@
 // # Repeated calls
 //
 // Two calls are the same if they have the same tool, the same arguments and the same client
-// session, or the same idempotency key in their _meta ([MetaKey]). A call has an
-// idempotency key, by which the same call finds its ask again, in another process too.
+// session, or the same idempotency key in their _meta ([MetaKey]). An ask is recorded under
+// a key made from its call, by which the same call finds it again, in another process too.
 // While the ask is pending, the same call attaches to it. Once the ask is settled, the same
 // call gets the outcome if it was not delivered, because the client gave up or the wait
 // ended. If the outcome was delivered, the agent wants to know again, and the call makes a

@@ -22,41 +22,41 @@ type recentSet struct {
 func newRecentSet(now time.Time) recentSet { return recentSet{nowSince: now, oldSince: now} }
 
 // covers reports whether the set has all keys added at this time.
-func (m *recentSet) covers(at time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return at.After(m.oldSince)
+func (s *recentSet) covers(at time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return at.After(s.oldSince)
 }
 
 // add adds a key with the number 1.
-func (m *recentSet) add(key string) { m.put(key, 1) }
+func (s *recentSet) add(key string) { s.put(key, 1) }
 
 // has reports whether a key is in the set.
-func (m *recentSet) has(key string) bool { return m.get(key) > 0 }
+func (s *recentSet) has(key string) bool { return s.get(key) > 0 }
 
 // remove removes a key.
-func (m *recentSet) remove(key string) { m.put(key, 0) }
+func (s *recentSet) remove(key string) { s.put(key, 0) }
 
 // get returns the number of a key, or 0.
-func (m *recentSet) get(key string) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n, ok := m.now[key]; ok {
+func (s *recentSet) get(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n, ok := s.now[key]; ok {
 		return n
 	}
-	return m.old[key]
+	return s.old[key]
 }
 
 // put sets the number of a key.
-func (m *recentSet) put(key string, n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.now == nil {
-		m.now = map[string]int{}
+func (s *recentSet) put(key string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		s.now = map[string]int{}
 	}
-	if len(m.now) >= maxRecent/2 {
-		m.old, m.oldSince = m.now, m.nowSince
-		m.now, m.nowSince = map[string]int{}, time.Now()
+	if len(s.now) >= maxRecent/2 {
+		s.old, s.oldSince = s.now, s.nowSince
+		s.now, s.nowSince = map[string]int{}, time.Now()
 	}
-	m.now[key] = n
+	s.now[key] = n
 }

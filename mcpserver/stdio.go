@@ -27,12 +27,12 @@ func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out 
 	defer s.requests.end()
 	connected, stopWaiting := context.WithCancel(ctx)
 	defer stopWaiting()
-	l := &stdioConn{
+	c := &stdioConn{
 		server: s, agent: agent, session: rand.Text(), connected: connected, stopWaiting: stopWaiting, out: &countingWriter{Writer: out}, calls: map[jsonrpc.ID]*caller{},
 		transport: &mcp.IOTransport{Reader: io.NopCloser(in), MaxLineLength: maxLine}, acks: group{limit: maxAcks},
 	}
-	defer l.finish()
-	err := s.protocol.Run(ctx, l)
+	defer c.finish()
+	err := s.protocol.Run(ctx, c)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -61,47 +61,47 @@ type stdioConn struct {
 }
 
 // Connect implements [mcp.Transport].
-func (l *stdioConn) Connect(ctx context.Context) (mcp.Connection, error) {
-	l.transport.Writer = l.out
-	conn, err := l.transport.Connect(ctx)
-	l.Connection = conn
-	return l, err
+func (c *stdioConn) Connect(ctx context.Context) (mcp.Connection, error) {
+	c.transport.Writer = c.out
+	conn, err := c.transport.Connect(ctx)
+	c.Connection = conn
+	return c, err
 }
 
 // callerExtra is the key of the caller in the extra fields of a request on stdio.
 const callerExtra = "askback caller"
 
 // Read implements [mcp.Connection].
-func (l *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := l.Connection.Read(ctx)
+func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
 	if errors.Is(err, io.EOF) {
-		l.drain(ctx)
+		c.drain(ctx)
 	}
 	req, ok := m.(*jsonrpc.Request)
 	switch {
 	case !ok || err != nil:
 	case req.IsCall():
-		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: l.newCaller(req.ID)}}}
+		req.Extra = &mcp.RequestExtra{TokenInfo: &auth.TokenInfo{Extra: map[string]any{callerExtra: c.newCaller(req.ID)}}}
 	case req.Method == cancelledMethod:
-		l.cancelled(req.Params)
+		c.cancelled(req.Params)
 	}
 	return m, err
 }
 
 // cancelled ends a call that its client no longer waits for, unless its reply is being
 // written or was written.
-func (l *stdioConn) cancelled(params json.RawMessage) {
+func (c *stdioConn) cancelled(params json.RawMessage) {
 	var members map[string]any // by their exact names, as the protocol finds them
 	_ = json.Unmarshal(params, &members)
 	id, err := jsonrpc.MakeID(members["requestId"])
 	if err != nil {
 		return
 	}
-	l.mu.Lock()
-	caller := l.calls[id]
-	l.mu.Unlock()
+	c.mu.Lock()
+	caller := c.calls[id]
+	c.mu.Unlock()
 	if caller != nil {
-		l.server.cancel(caller)
+		c.server.cancel(caller)
 	}
 }
 
@@ -119,48 +119,48 @@ func withStdioCaller(ctx context.Context, req mcp.Request) context.Context {
 
 // newCaller returns the caller of a request. The protocol drops a request whose id is in
 // use, so its caller delivers nothing.
-func (l *stdioConn) newCaller(id jsonrpc.ID) *caller {
-	caller := &caller{client: l.agent, session: l.session, stdio: true, connected: l.connected, acks: &l.acks}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.calls[id] != nil || l.closed {
+func (c *stdioConn) newCaller(id jsonrpc.ID) *caller {
+	caller := &caller{client: c.agent, session: c.session, stdio: true, connected: c.connected, acks: &c.acks}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls[id] != nil || c.closed {
 		caller.closed = true
 		return caller
 	}
-	l.calls[id] = caller
+	c.calls[id] = caller
 	return caller
 }
 
 // Write implements [mcp.Connection]. A reply that the protocol buffers for a batch counts
 // as not written, so its outcomes are delivered again.
-func (l *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
+func (c *stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	var caller *caller
 	if reply, ok := m.(*jsonrpc.Response); ok {
-		caller = l.removeCall(reply.ID) // before the write, after which the id is free
+		caller = c.removeCall(reply.ID) // before the write, after which the id is free
 	}
 	if caller != nil {
-		l.server.startReply(caller, false)
+		c.server.startReply(caller, false)
 	}
-	l.writing.Lock()
-	before := l.out.n
-	err := l.Connection.Write(ctx, m)
-	arrived := err == nil && l.out.n > before
-	l.writing.Unlock()
+	c.writing.Lock()
+	before := c.out.n
+	err := c.Connection.Write(ctx, m)
+	arrived := err == nil && c.out.n > before
+	c.writing.Unlock()
 	if caller != nil {
-		l.server.finishReply(caller, arrived)
+		c.server.finishReply(caller, arrived)
 	}
 	return err
 }
 
 // removeCall removes and returns the caller of a request.
-func (l *stdioConn) removeCall(id jsonrpc.ID) *caller {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	caller := l.calls[id]
-	delete(l.calls, id)
-	if l.drained != nil && len(l.calls) == 0 {
-		close(l.drained)
-		l.drained = nil
+func (c *stdioConn) removeCall(id jsonrpc.ID) *caller {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	caller := c.calls[id]
+	delete(c.calls, id)
+	if c.drained != nil && len(c.calls) == 0 {
+		close(c.drained)
+		c.drained = nil
 	}
 	return caller
 }
@@ -169,16 +169,16 @@ func (l *stdioConn) removeCall(id jsonrpc.ID) *caller {
 const drainTime = 2 * time.Second
 
 // drain ends all waits, and waits until the replies to the last requests are written.
-func (l *stdioConn) drain(ctx context.Context) {
-	l.stopWaiting()
-	l.mu.Lock()
+func (c *stdioConn) drain(ctx context.Context) {
+	c.stopWaiting()
+	c.mu.Lock()
 	drained := make(chan struct{})
-	if len(l.calls) == 0 {
+	if len(c.calls) == 0 {
 		close(drained)
 	} else {
-		l.drained = drained
+		c.drained = drained
 	}
-	l.mu.Unlock()
+	c.mu.Unlock()
 	select {
 	case <-drained:
 	case <-ctx.Done():
@@ -188,16 +188,16 @@ func (l *stdioConn) drain(ctx context.Context) {
 
 // finish discards the outcomes in replies that were not written, and waits until the others
 // are acknowledged.
-func (l *stdioConn) finish() {
-	l.mu.Lock()
-	l.closed = true
-	calls := l.calls
-	l.calls = nil
-	l.mu.Unlock()
+func (c *stdioConn) finish() {
+	c.mu.Lock()
+	c.closed = true
+	calls := c.calls
+	c.calls = nil
+	c.mu.Unlock()
 	for _, caller := range calls {
-		l.server.finishReply(caller, false)
+		c.server.finishReply(caller, false)
 	}
-	<-l.acks.close() // each has a timeout
+	<-c.acks.close() // each has a timeout
 }
 
 // countingWriter counts the bytes that are written. Its Close leaves the output open.

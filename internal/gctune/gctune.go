@@ -2,10 +2,14 @@
 //
 // A server allocates many small, short-lived objects. With a small heap, Go's default
 // collects dozens of times a second. A constant percentage would be less code, but fits
-// only one size of the heap. On go run ./test/bench, 400 % takes 1.08 to 1.16 times the
-// CPU for a cycle with 64 runs, and the default of 100 % takes 1.25 to 1.5 times. 800 %
-// takes the same, but with 150 MB in use, as 10,000 waiting connections have, the heap
-// grows to 1480 MB (730 MB with 400 %) where this package keeps it at 350 MB.
+// only one size of the heap, as measured on go run ./test/bench with 64 runs, and with
+// 150 MB in use, as for 10,000 waiting connections:
+//
+//	              CPU of a cycle   heap
+//	this package  1                350 MB
+//	100 %         1.25 to 1.5      330 MB
+//	400 %         1.08 to 1.16     730 MB
+//	800 %         1 to 1.06        1480 MB
 package gctune
 
 import (

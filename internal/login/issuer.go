@@ -34,8 +34,8 @@ var (
 	ErrTooMany = errors.New("too many log-ins end at this moment")
 	// ErrClient is returned if the issuer does not accept the credentials of this server.
 	ErrClient = errors.New("the issuer does not accept login.oidc.client_id and client_secret")
-	// ErrNoEmail is returned if the issuer does not send an e-mail address, or not whether
-	// it is verified.
+	// ErrNoEmail is returned if the issuer does not send an e-mail address, or does not send
+	// whether it is verified.
 	ErrNoEmail = errors.New("the issuer does not send a verified e-mail address")
 	// ErrUnverified is returned if the issuer has not verified the e-mail address.
 	ErrUnverified = errors.New("the issuer has not verified the e-mail address")
