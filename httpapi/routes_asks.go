@@ -59,7 +59,7 @@ var askRoutes = []route{
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Claim an ask: show others that you are working on it.",
 			Detail: "A claim pauses the deadline for a while. Others can still answer.",
-			Who:    forPeople, In: "Nothing", Optional: true, Out: "Ask", Statuses: []int{200, 409},
+			Who:    forPeople, In: "EmptyRequest", Optional: true, Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{
@@ -82,7 +82,7 @@ var askRoutes = []route{
 		doc: openapi.Route{
 			Tag: "asks", Summary: "Acknowledge the outcome.",
 			Detail: "Until then the outcome counts as not delivered, and list_open_questions over MCP lists it. A second ack changes nothing.",
-			Who:    forAgents, In: "Nothing", Optional: true, Out: "Ask", Statuses: []int{200, 409},
+			Who:    forAgents, In: "EmptyRequest", Optional: true, Out: "Ask", Statuses: []int{200, 409},
 		},
 	},
 	{

@@ -12,7 +12,7 @@ var compatRoutes = []route{
 		method: "POST", path: base + "/sessions/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).sessionAnswer,
 		doc: openapi.Route{
 			Tag: "dialects", Summary: "Answer an ask of a session with one text.",
-			Who: forPeople, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, Own: map[int]string{404: "SessionReply", 409: "SessionReply"},
+			Who: forPeople, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, ErrorSchemas: map[int]string{404: "SessionReply", 409: "SessionReply"},
 		},
 	},
 	{
@@ -75,7 +75,7 @@ var compatRoutes = []route{
 			Tag: "dialects", Summary: "Ask in the format of a client's own ask tool, and get its result.",
 			Detail: "The names are claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 without an answer; send the request again " +
 				"with the same key to wait again. The reply consumes an approval.",
-			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 202, 409}, Query: params{queryWait}, Header: params{headerKey},
+			Who: forAgents, In: "AnyJSON", Out: "AnyJSON", Statuses: []int{200, 202, 409}, Query: params{queryWait}, Header: params{headerKey},
 		},
 	},
 	{
@@ -84,7 +84,7 @@ var compatRoutes = []route{
 			Tag: "dialects", Summary: "Handle a hook of Claude Code.",
 			Detail: "The body is the event. The reply comes when a person has decided, however long that takes. 204, or {} after heartbeats, is no decision. " +
 				"Closing the connection withdraws the ask. Events of Codex are supported too; for other programs the reply is 204.",
-			Who: forAgents, In: "Anything", Out: "Anything", Statuses: []int{200, 204, 409, 429},
+			Who: forAgents, In: "AnyJSON", Out: "AnyJSON", Statuses: []int{200, 204, 409, 429},
 			Query: params{{
 				Name: "defer", Example: "10s",
 				Description: "How long a deferrable call waits; 0s is as long as the connection is open. 10s by default.",

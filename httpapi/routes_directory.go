@@ -84,14 +84,14 @@ var tokenRoutes = []route{
 		method: "POST", path: base + "/logins", action: askback.ActLogin, limit: maxBody, serve: (*call).login,
 		doc: openapi.Route{
 			Tag: "tokens", Summary: "Create a link that logs one browser in as yourself.",
-			Who: forScreens, In: "Nothing", Optional: true, Out: "LoginLink", Statuses: []int{201},
+			Who: forScreens, In: "EmptyRequest", Optional: true, Out: "LoginLink", Statuses: []int{201},
 		},
 	},
 	{
 		method: "POST", path: base + "/yield", action: askback.ActYield, limit: maxBody, serve: (*call).yield,
 		doc: openapi.Route{
 			Tag: "server", Summary: "Make the server release its local database.",
-			Who: forAdmins, In: "Nothing", Optional: true, Out: "Yielding", Statuses: []int{202, 409},
+			Who: forAdmins, In: "EmptyRequest", Optional: true, Out: "HandOver", Statuses: []int{202, 409},
 		},
 	},
 }

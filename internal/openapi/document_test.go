@@ -27,7 +27,7 @@ func made(t *testing.T) []byte {
 	return doc
 }
 
-// A reader of OpenAPI that is not ours takes the document, and every example.
+// A third-party reader accepts the document and every example.
 func TestDocumentIsValidForAnotherReader(t *testing.T) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(made(t))
@@ -62,7 +62,7 @@ func TestDocumentIsDeterministic(t *testing.T) {
 	}
 }
 
-// Each thing that a document says of itself is there, and stands once.
+// Every name in the document is unique, and every reference resolves.
 func TestDocumentReferencesResolve(t *testing.T) {
 	var doc any
 	if err := json.Unmarshal(made(t), &doc); err != nil {
@@ -73,8 +73,8 @@ func TestDocumentReferencesResolve(t *testing.T) {
 	}
 }
 
-// faults are what the document names and is not there. The test below shows that
-// it finds them.
+// faults returns the references that do not resolve. The test below shows that it finds
+// them.
 func faults(doc any) (out []string) {
 	walk("", doc, func(at string, v map[string]any) {
 		for _, name := range []string{"$ref", "x-askback-event-data"} {
@@ -127,7 +127,7 @@ func TestInvalidReferencesAreReported(t *testing.T) {
 	}
 }
 
-// walk calls visit for each object, below examples too.
+// walk calls visit for each object, including those in examples.
 func walk(at string, v any, visit func(at string, v map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -177,8 +177,8 @@ func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 	for name, change := range map[string]func(*openapi.Route){
 		"a schema of a body that is not there":    func(r *openapi.Route) { r.In = "Asking" },
 		"a schema of a reply that is not there":   func(r *openapi.Route) { r.Out = "Asking" },
-		"a schema of a refusal that is not there": func(r *openapi.Route) { r.Own = map[int]string{404: "Asking"} },
-		"a refusal that never comes":              func(r *openapi.Route) { r.Own = map[int]string{409: "Ask"} },
+		"a schema of a refusal that is not there": func(r *openapi.Route) { r.ErrorSchemas = map[int]string{404: "Asking"} },
+		"a refusal that never comes":              func(r *openapi.Route) { r.ErrorSchemas = map[int]string{409: "Ask"} },
 		"a tag that is not there":                 func(r *openapi.Route) { r.Tag = "misc" },
 		"a status that nobody knows":              func(r *openapi.Route) { r.Statuses = []int{200, 418} },
 		"no reply that says yes":                  func(r *openapi.Route) { r.Statuses = []int{409} },
@@ -201,7 +201,7 @@ func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 	}
 }
 
-// Who needs no token says so; a cookie opens what is for people only (F10).
+// A route without a token has no security; a cookie is for routes of people only (F10).
 func TestDocumentNamesTheKindsOfToken(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
@@ -230,12 +230,12 @@ func TestDocumentNamesTheKindsOfToken(t *testing.T) {
 	}
 }
 
-// What a document says of a route, whole: parameters, body, and every reply.
+// The whole description of a route: parameters, body and replies.
 func TestRoutesAreDescribed(t *testing.T) {
 	doc, err := openapi.Document(info, []openapi.Route{
 		{
 			Method: "POST", Path: base + "/asks/{id}/files/{rest...}", Tag: "asks", Summary: "Send.", Detail: "More.", Who: both,
-			In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429}, Own: map[int]string{409: "SessionReply"},
+			In: "Reason", Optional: true, Out: "Ask", Statuses: []int{200, 204, 409, 429}, ErrorSchemas: map[int]string{409: "SessionReply"},
 			Query: []openapi.Param{limit, {Name: "mode", Description: "How.", Values: []string{"a", "b"}, Example: "a"}}, Header: []openapi.Param{key},
 		},
 		{Method: "DELETE", Path: base + "/grants/{id}", Tag: "directory", Summary: "End.", Who: admin, In: "Digest", OutType: openapi.Text, Statuses: []int{202}},

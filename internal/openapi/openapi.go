@@ -1,9 +1,9 @@
-// Package openapi says in OpenAPI 3.1 what can be done over the wire.
+// Package openapi describes the HTTP API in OpenAPI 3.1.
 //
-// A [Route] names the schemas of what goes in and what comes out; [Document]
-// makes one JSON document of all of them, [Page] a page of the document, and
-// [Validate] holds real JSON to a schema. The schemas are written by hand, one
-// file for each noun: they are the promise, and the code is held to it.
+// A [Route] names the schemas of its request and its reply. [Document] makes one JSON
+// document of all routes, [Page] makes an HTML page of the document, and [Validate]
+// checks JSON against a schema. The schemas are written by hand, one file each, and tests
+// check the code against them.
 package openapi
 
 import (
@@ -16,16 +16,14 @@ import (
 // Version is the version of the specification that documents follow.
 const Version = "3.1.0"
 
-// Info is what a document says about itself.
+// Info is the metadata of a document.
 type Info struct {
 	Title       string
 	Version     string // of the program
 	Description string
-	// Base is left out of the ids of operations: what stands below it needs no
-	// other name.
-	Base string
-	URL  string // where it is served; "" is where the document was found
-	Tags []Tag  // in the order of the page
+	Base        string // a prefix of paths that the ids of operations leave out
+	URL         string // the address of the server; "" for that of the document
+	Tags        []Tag  // in the order of the page
 }
 
 // A Tag is a group of routes.
@@ -34,18 +32,18 @@ type Tag struct {
 	Description string `json:"description"`
 }
 
-// Document returns the OpenAPI document of these routes. The same routes give
-// the same bytes. A route that names a schema or a tag that is not there, that
-// is repeated, or has no reply that says yes, is an error.
+// Document returns the OpenAPI document of the routes. The same routes give the same
+// bytes. It returns an error for a route that is repeated, that names an unknown
+// schema or tag, or that has no successful reply.
 func Document(info Info, routes []Route) ([]byte, error) {
 	out := document{
 		OpenAPI: Version,
-		Info:    about{info.Title, info.Version, info.Description},
+		Info:    infoObject{info.Title, info.Version, info.Description},
 		Servers: []server{{cmp.Or(info.URL, "/")}},
 		Tags:    info.Tags,
 		Paths:   ordered[ordered[operation]]{},
 		Components: components{
-			Schemas: map[string]json.RawMessage{}, Responses: refusals(), Security: securities,
+			Schemas: map[string]json.RawMessage{}, Responses: errorResponses(), Security: securitySchemes,
 		},
 	}
 	for _, r := range routes {
@@ -53,7 +51,7 @@ func Document(info Info, routes []Route) ([]byte, error) {
 			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 		}
 	}
-	files, err := written()
+	files, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -63,17 +61,17 @@ func Document(info Info, routes []Route) ([]byte, error) {
 	return json.MarshalIndent(out, "", "  ")
 }
 
-// document is the order of the members at the top.
+// document has the top-level members in their order.
 type document struct {
 	OpenAPI    string                      `json:"openapi"`
-	Info       about                       `json:"info"`
+	Info       infoObject                  `json:"info"`
 	Servers    []server                    `json:"servers"`
 	Tags       []Tag                       `json:"tags"`
 	Paths      ordered[ordered[operation]] `json:"paths"`
 	Components components                  `json:"components"`
 }
 
-type about struct {
+type infoObject struct {
 	Title       string `json:"title"`
 	Version     string `json:"version"`
 	Description string `json:"description,omitempty"`
@@ -97,28 +95,28 @@ type security struct {
 	Description string `json:"description"`
 }
 
-// The two ways to say who one is.
-var securities = map[string]security{
+// securitySchemes are the two ways to authenticate.
+var securitySchemes = map[string]security{
 	"bearer": {Type: "http", Scheme: "bearer", Description: "A token: askback_ and 43 characters."},
 	"cookie": {
 		Type: "apiKey", In: "cookie", Name: "askback",
-		Description: "A browser that logged in; over https the cookie is __Host-askback.",
+		Description: "The cookie of a browser that is logged in. Over https it is __Host-askback.",
 	},
 }
 
-// add puts a route where its path and method are.
+// add adds a route to its path.
 func (d *document) add(r Route, info Info) error {
 	op, err := r.operation(info)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(info.Tags, func(t Tag) bool { return t.Name == r.Tag }) {
-		return fmt.Errorf("there is no tag %q", r.Tag)
+		return fmt.Errorf("unknown tag %q", r.Tag)
 	}
 	for _, path := range d.Paths {
 		for _, other := range path.value {
 			if other.value.ID == op.ID {
-				return fmt.Errorf("another route is called %s too", op.ID)
+				return fmt.Errorf("two routes have the id %s", op.ID)
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ordered is a JSON object whose members keep their order: readers meet routes
-// and fields as they were written, not by their first letter.
+// ordered is a JSON object that keeps the order of its members, so that readers see
+// routes and fields as they were written.
 type ordered[T any] []member[T]
 
 type member[T any] struct {

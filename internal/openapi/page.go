@@ -21,20 +21,19 @@ var stylesheet []byte
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// Stylesheet returns the style sheet of the page: where it is served is for the
-// caller to say. The page has no style of its own, so that a strict content
-// security policy holds.
+// Stylesheet returns the style sheet of the page. The caller serves it, because the
+// page has no inline style: a strict content security policy is possible.
 func Stylesheet() []byte { return bytes.Clone(stylesheet) }
 
-// Links are the addresses that the page points to.
+// Links are the addresses in the page.
 type Links struct {
 	Stylesheet string
 	Document   string // the JSON
 }
 
-// Page returns a document as one page to read, without any script.
+// Page returns a document as an HTML page without scripts.
 func Page(document []byte, at Links) ([]byte, error) {
-	p, err := read(document)
+	p, err := newPage(document)
 	if err != nil {
 		return nil, fmt.Errorf("read the document: %w", err)
 	}
@@ -46,22 +45,22 @@ func Page(document []byte, at Links) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
-	Info   about
-	Links  Links
-	Groups []group
-	Ways   map[string]security
-	Nouns  []noun
+	Info     infoObject
+	Links    Links
+	Groups   []group
+	Security map[string]security
+	Schemas  []schemaView
 }
 
 type group struct {
 	Tag
-	Routes []shown
+	Routes []routeView
 }
 
-// shown is a route on the page.
-type shown struct {
+// routeView is a route on the page.
+type routeView struct {
 	operation
 	Method, Path string
 	Open         bool
@@ -78,35 +77,35 @@ type reply struct {
 	Media        string
 }
 
-// noun is a schema on the page.
-type noun struct {
+// schemaView is a schema on the page.
+type schemaView struct {
 	Name, Description string
-	Is                []piece
+	Type              []typePart
 	Fields            []field
 	Example           string
 }
 
-func read(raw []byte) (page, error) {
+func newPage(raw []byte) (page, error) {
 	var doc document
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return page{}, err
 	}
 	shapes := map[string]shape{}
-	p := page{Info: doc.Info, Ways: doc.Components.Security}
+	p := page{Info: doc.Info, Security: doc.Components.Security}
 	for _, name := range slices.Sorted(maps.Keys(doc.Components.Schemas)) {
 		var s shape
 		if err := json.Unmarshal(doc.Components.Schemas[name], &s); err != nil {
 			return page{}, fmt.Errorf("schema %s: %w", name, err)
 		}
 		shapes[name] = s
-		p.Nouns = append(p.Nouns, noun{name, s.Description, s.pieces(), s.fields(), s.example()})
+		p.Schemas = append(p.Schemas, schemaView{name, s.Description, s.typeParts(), s.fields(), s.example()})
 	}
 	for _, tag := range doc.Tags {
 		g := group{Tag: tag}
 		for _, path := range doc.Paths {
 			for _, m := range path.value {
 				if slices.Contains(m.value.Tags, tag.Name) {
-					g.Routes = append(g.Routes, doc.show(m.name, path.name, m.value, shapes))
+					g.Routes = append(g.Routes, doc.newRouteView(m.name, path.name, m.value, shapes))
 				}
 			}
 		}
@@ -115,8 +114,8 @@ func read(raw []byte) (page, error) {
 	return p, nil
 }
 
-func (d document) show(method, path string, op operation, shapes map[string]shape) shown {
-	out := shown{operation: op, Method: strings.ToUpper(method), Path: path, Open: len(op.Who) == 0}
+func (d document) newRouteView(method, path string, op operation, shapes map[string]shape) routeView {
+	out := routeView{operation: op, Method: strings.ToUpper(method), Path: path, Open: len(op.Who) == 0}
 	example := ""
 	if op.Body != nil {
 		out.BodyName = nameIn(op.Body.Content[JSON].Schema)
@@ -132,21 +131,21 @@ func (d document) show(method, path string, op operation, shapes map[string]shap
 	return out
 }
 
-// reply is a response; those that routes share stand among the components.
+// reply returns a response for the page. Responses that routes share are components.
 func (d document) reply(status string, r response) reply {
 	if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
 		r = d.Components.Responses[name]
 	}
 	out := reply{Status: status, Text: r.Description}
 	n, err := strconv.Atoi(status)
-	out.Good = err == nil && good(n)
+	out.Good = err == nil && isSuccess(n)
 	for kind, m := range r.Content {
 		out.Media, out.Schema = kind, nameIn(m.Schema)
 	}
 	return out
 }
 
-// nameIn is the component that a schema outside of them stands for.
+// nameIn returns the name of the component that a schema refers to.
 func nameIn(s *schema) string {
 	if s == nil {
 		return ""
@@ -154,8 +153,8 @@ func nameIn(s *schema) string {
 	return strings.TrimPrefix(s.Ref+s.EventData, schemaPath)
 }
 
-// curl is a call to copy. Its body is an example that the schema takes.
-func (s shown) curl(example string) string {
+// curl returns a command to copy. Its body is an example that matches the schema.
+func (s routeView) curl(example string) string {
 	call := "curl"
 	if s.Method != http.MethodGet {
 		call += " -X " + s.Method
@@ -174,5 +173,5 @@ func (s shown) curl(example string) string {
 	return strings.Join(append(lines, `"$ASKBACK_URL`+path+`"`), " \\\n  ")
 }
 
-// quoted is a text in the quotes of a shell.
+// quoted returns s as a quoted argument of a shell.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

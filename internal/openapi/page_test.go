@@ -25,8 +25,7 @@ func drawn(t *testing.T, doc []byte) string {
 	return string(page)
 }
 
-// The page shows each route with who it is for and a call to copy, and each
-// word of the wire.
+// The page shows each route with its users and a curl command, and each schema.
 func TestPageShowsEveryRouteAndSchema(t *testing.T) {
 	page := drawn(t, made(t))
 	for _, r := range routes {
@@ -45,8 +44,8 @@ func TestPageShowsEveryRouteAndSchema(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`<p class="who">For <b>agent</b> and <b>responder</b>.</p>`, `<p class="who">Open to everybody.</p>`,
-		`<code class="name">allow_custom</code><b class="needed" title="must be there">*</b> <span class="is">true or false</span>`,
+		`<p class="who">For <b>agent</b> and <b>responder</b>.</p>`, `<p class="who">No token is needed.</p>`,
+		`<code class="name">allow_custom</code><b class="required" title="required">*</b> <span class="is">true or false</span>`,
 		`list of <a href="#Question">Question</a>; at most 4 of them`,
 		`<code>approved</code> or <code>denied</code> or <code>approve_all</code> or <code>null</code>`,
 		`<b>409</b> <a href="#SessionReply">SessionReply</a>`,
@@ -59,7 +58,7 @@ func TestPageShowsEveryRouteAndSchema(t *testing.T) {
 	}
 }
 
-// Routes stand as their author put them, and not by the alphabet.
+// Routes are in the order of the table, not of the alphabet.
 func TestPageKeepsTheOrderOfRoutes(t *testing.T) {
 	page := drawn(t, made(t))
 	at, want := 0, []string{"getPeople", "getGroups", "getAgents", "getStats", "AskRequest"}
@@ -77,8 +76,8 @@ var (
 	link   = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 )
 
-// Every link goes somewhere on this server, and nothing on the page needs a
-// content security policy to look away.
+// Every link leads to this server, and the page works with a strict content security
+// policy.
 func TestPageLoadsNothingFromOtherHosts(t *testing.T) {
 	page := drawn(t, made(t))
 	ids := map[string]int{}
@@ -107,7 +106,7 @@ func TestPageLoadsNothingFromOtherHosts(t *testing.T) {
 	}
 }
 
-// Whatever a document says is text on the page.
+// All content of a document is text on the page.
 func TestPageEscapesHTML(t *testing.T) {
 	hostile := info
 	hostile.Title, hostile.Description = `<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`
@@ -120,7 +119,7 @@ func TestPageEscapesHTML(t *testing.T) {
 	}
 }
 
-// A call to copy is one word of the shell for its body, whatever is in there.
+// The body of a curl command is one argument of the shell, whatever it contains.
 func TestCurlExampleIsQuoted(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -152,7 +151,8 @@ func TestPageRejectsInvalidDocuments(t *testing.T) {
 	}
 }
 
-// For people to look at: ASKBACK_PICTURES names the folder.
+// TestTakePicturesOfThePage writes pictures to the folder ASKBACK_PICTURES, for people
+// to look at.
 func TestTakePicturesOfThePage(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// readers are what reads each body for us.
+// readers are the functions that decode each body.
 var readers = map[string]func([]byte) error{
 	"AskRequest": func(raw []byte) error {
 		r, err := decode.Request(raw)
@@ -29,7 +29,7 @@ var readers = map[string]func([]byte) error{
 	},
 	"AnswerRequest":  func(raw []byte) error { _, err := decode.Answer(raw); return err },
 	"Reason":         func(raw []byte) error { _, err := decode.Reason(raw); return err },
-	"Nothing":        decode.Nothing,
+	"EmptyRequest":   decode.Nothing,
 	"Digest":         func(raw []byte) error { _, err := decode.Digest(raw); return err },
 	"Draft":          func(raw []byte) error { return askback.CheckDraft(raw) },
 	"SessionRequest": func(raw []byte) error { _, err := decode.SessionRequest(raw); return err },
@@ -44,7 +44,7 @@ var readers = map[string]func([]byte) error{
 		}
 		return r.Check()
 	},
-	"Anything": func(raw []byte) error {
+	"AnyJSON": func(raw []byte) error {
 		claude, _ := compat.ClientNamed("claude")
 		_, err := claude.Ask(raw)
 		return err
@@ -65,7 +65,7 @@ func checked(t askback.Command, err error) error {
 	return t.Check()
 }
 
-// bodies are the schemas of what a server takes.
+// bodies are the schemas of request bodies.
 func bodies(t *testing.T) []string {
 	t.Helper()
 	out := httptest.NewRecorder()
@@ -88,8 +88,8 @@ func bodies(t *testing.T) []string {
 	return names
 }
 
-// Every body that a route has is read by somebody, and what the schema shows as
-// an example is taken as it stands: nothing of it is mended (F15).
+// Every request body has a decoder, which accepts the examples of its schema without a
+// repair (F15).
 func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	for _, name := range bodies(t) {
 		if _, ok := readers[name]; !ok {
@@ -111,7 +111,7 @@ func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	}
 }
 
-// The schema and the reader agree about bodies that only look alike.
+// The schema and the decoder agree about bodies that differ only a little.
 func TestDecodeAndSchemasAgree(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string
@@ -168,8 +168,7 @@ func TestDecodeAndSchemasAgree(t *testing.T) {
 	}
 }
 
-// What the schema of a body promises to take, a reader knows: no field of it is
-// refused as unknown.
+// The decoder knows every field in the schema of a body.
 func TestDecodeKnowsEveryFieldOfASchema(t *testing.T) {
 	all := schemas(t)
 	for name, read := range readers {

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// refused says what each status means that is a problem; docs/problems.md has
-// the word of each case.
-var refused = map[int]string{
-	400: "The body is no strict JSON, did not come whole, or there should be none.",
-	401: "There is the token is unknown, expired or revoked.",
-	403: "This kind of token may not do that, or a page of another origin.",
-	404: "There is no such thing, or it is not yours: the same answer.",
-	409: "It is settled, spent, over, or still open: the type says which.",
+// errorTexts describes the statuses of errors. docs/problems.md describes each type of
+// problem.
+var errorTexts = map[int]string{
+	400: "The body is not strict JSON, is incomplete, or is not expected.",
+	401: "The token is missing, unknown, expired or revoked.",
+	403: "This kind of token may not do this, or the request is from another origin.",
+	404: "The id is unknown, or belongs to others: the reply is the same.",
+	409: "The state does not allow this: settled, spent, ended or still open. The type names the case.",
 	413: "The body is too large.",
 	415: "Send Content-Type: application/json.",
-	422: "JSON, but not what was expected; errors names every mistake.",
-	429: "Too many wait already, or they come too fast.",
-	500: "Something went wrong here; it is in the server's log.",
-	503: "Too much at once, or the server is stopping; try again.",
-	507: "The disk is full, and nothing was changed.",
+	422: "The JSON does not match the schema; errors lists every problem.",
+	429: "Too many requests, or too many that wait. Try again later.",
+	500: "The server failed; its log has the details.",
+	503: "The server is busy or stopping. Try again.",
+	507: "The server's disk is full, and nothing was changed.",
 }
 
-// implied are the refusals that follow from the shape of a route.
+// implied returns the statuses of errors that follow from the route itself.
 func (r Route) implied() []int {
 	out := []int{422} // a query key that it does not know
 	if strings.Contains(r.Path, "{") {
@@ -43,23 +43,23 @@ func (r Route) implied() []int {
 	return out
 }
 
-// refusals are the replies that all routes share, by name.
-func refusals() map[string]response {
+// errorResponses returns the error responses that routes share, by name.
+func errorResponses() map[string]response {
 	out := map[string]response{}
-	for status, meaning := range refused {
-		r := response{Description: meaning, Content: map[string]media{trouble: {ref("Problem")}}}
+	for status, meaning := range errorTexts {
+		r := response{Description: meaning, Content: map[string]media{problemJSON: {ref("Problem")}}}
 		switch status {
 		case 429, 503:
-			r.Headers = map[string]header{"Retry-After": {"When to try again, in seconds.", &schema{Type: "integer"}}}
+			r.Headers = map[string]header{"Retry-After": {"How many seconds to wait before the next try.", &schema{Type: "integer"}}}
 		case 401:
-			r.Headers = map[string]header{"WWW-Authenticate": {"How to say who one is.", &schema{Type: "string"}}}
+			r.Headers = map[string]header{"WWW-Authenticate": {"How to authenticate.", &schema{Type: "string"}}}
 		}
 		out[nameOf(status)] = r
 	}
 	return out
 }
 
-// nameOf is the text of a status as one word: NotFound.
+// nameOf returns the text of a status in one word, such as NotFound.
 func nameOf(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 func (r Route) responses() map[string]response {
@@ -76,27 +76,27 @@ func (r Route) responses() map[string]response {
 
 func (r Route) response(status int) response {
 	switch {
-	case r.Own[status] != "":
+	case r.ErrorSchemas[status] != "":
 		return response{
-			Description: "Refused, in the words of this dialect.",
-			Content:     map[string]media{JSON: {ref(r.Own[status])}},
+			Description: "Rejected, in the format of this route.",
+			Content:     map[string]media{JSON: {ref(r.ErrorSchemas[status])}},
 		}
-	case !good(status):
+	case !isSuccess(status):
 		return response{Ref: "#/components/responses/" + nameOf(status)}
 	case status == http.StatusNoContent:
 		return response{Description: "Done."}
 	}
-	return response{Description: yes(status), Content: map[string]media{cmp.Or(r.OutType, JSON): {r.out()}}}
+	return response{Description: successText(status), Content: map[string]media{cmp.Or(r.OutType, JSON): {r.out()}}}
 }
 
-func yes(status int) string {
+func successText(status int) string {
 	switch status {
 	case http.StatusCreated:
-		return "Made."
+		return "Created."
 	case http.StatusAccepted:
-		return "Taken; what comes of it is seen later."
+		return "Accepted; the result follows later."
 	}
-	return "As it stands now."
+	return "The current state."
 }
 
 func (r Route) out() *schema {
@@ -104,7 +104,7 @@ func (r Route) out() *schema {
 	case r.OutType == Events:
 		return &schema{
 			Type:        "string",
-			Description: "Frames of id (a cursor), event (the type) and data, which is one " + r.Out + "; a comment every 15 seconds.",
+			Description: "Frames with id (a cursor), event (the type) and data (a " + r.Out + "), and a comment every 15 seconds.",
 			EventData:   schemaPath + r.Out,
 		}
 	case r.Out == "" && cmp.Or(r.OutType, JSON) == JSON:

@@ -11,17 +11,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Route is one thing that can be done over the wire, as others should know it.
-// Refusals that follow from its shape (a body, a token, an id in the path) are
-// added by [Document]; Statuses names the others.
+// A Route describes a route of the API. Errors that follow from its form (a body, a
+// token, an id in the path) are added by [Document]; Statuses names the others.
 type Route struct {
 	Method  string
 	Path    string // as http.ServeMux reads it
 	Tag     string
 	Summary string // one sentence
-	Detail  string // more of them, "" where there is no more to say
-	// Who are the kinds of principal it is for. Nobody named means that it
-	// needs no token. What a responder may do, a browser may.
+	Detail  string // further sentences, or ""
+	// Who are the kinds of principal that may use it. Without any, it needs no token.
+	// What a responder may do, a browser may do with its cookie.
 	Who      []string
 	In       string // the schema of the body; "" is no body
 	Optional bool   // the body may be left out
@@ -29,27 +28,27 @@ type Route struct {
 	OutType  string // "" is application/json
 	Query    []Param
 	Header   []Param
-	Statuses []int // 200 unless said; and each refusal that is its own
-	// Own is the schema of a refusal that is no problem: some dialects have
-	// words of their own for it.
-	Own map[int]string
+	Statuses []int // of success, 200 if there are none, and of the errors of this route
+	// ErrorSchemas are the schemas of errors that are not a Problem, by status, for routes
+	// in the format of another program.
+	ErrorSchemas map[int]string
 }
 
-// A Param is something that goes with a request beside its body.
+// A Param is a parameter in the query or in a header.
 type Param struct {
 	Name        string
 	Description string
-	Values      []string // those it can have; none named: any
+	Values      []string // the possible values; empty for any
 	Type        string   // "" is string
 	Example     string
 }
 
 // The media types of replies.
 const (
-	JSON    = "application/json"
-	Events  = "text/event-stream"
-	Text    = "text/plain"
-	trouble = "application/problem+json"
+	JSON        = "application/json"
+	Events      = "text/event-stream"
+	Text        = "text/plain"
+	problemJSON = "application/problem+json"
 )
 
 type operation struct {
@@ -82,7 +81,7 @@ type media struct {
 	Schema *schema `json:"schema"`
 }
 
-// schema is as much of a schema as a document needs outside its components.
+// schema has the parts of a schema that a document needs outside its components.
 type schema struct {
 	Ref         string   `json:"$ref,omitempty"`
 	Type        string   `json:"type,omitempty"`
@@ -111,11 +110,11 @@ func ref(name string) *schema { return &schema{Ref: schemaPath + name} }
 
 func (r Route) verb() string { return strings.ToLower(r.Method) }
 
-// template is the path as OpenAPI writes it: {rest...} of ServeMux is {rest}.
+// template returns the path in the form of OpenAPI: {rest...} becomes {rest}.
 func (r Route) template() string { return strings.ReplaceAll(r.Path, "...}", "}") }
 
 func (r Route) operation(info Info) (operation, error) {
-	if err := r.known(); err != nil {
+	if err := r.check(); err != nil {
 		return operation{}, err
 	}
 	op := operation{
@@ -128,38 +127,40 @@ func (r Route) operation(info Info) (operation, error) {
 	return op, nil
 }
 
-// known says whether the schemas and the statuses that a route names are there.
-func (r Route) known() error {
-	files, err := written()
+// check returns an error if a schema or a status of the route is unknown.
+func (r Route) check() error {
+	files, err := schemaFiles()
 	if err != nil {
 		return err
 	}
 	names := []string{r.In, r.Out}
-	for status, name := range r.Own {
+	for status, name := range r.ErrorSchemas {
 		if !slices.Contains(r.Statuses, status) && !slices.Contains(r.implied(), status) {
-			return fmt.Errorf("status %d has a schema and is none of its statuses", status)
+			return fmt.Errorf("status %d has a schema, but is not a status of the route", status)
 		}
 		names = append(names, name)
 	}
 	for _, name := range names {
 		if _, ok := files[name]; name != "" && !ok {
-			return fmt.Errorf("there is no schema %q", name)
+			return fmt.Errorf("unknown schema %q", name)
 		}
 	}
 	for _, status := range r.Statuses {
-		if _, ok := refused[status]; !ok && !good(status) {
-			return fmt.Errorf("nobody knows what status %d means", status)
+		if _, ok := errorTexts[status]; !ok && !isSuccess(status) {
+			return fmt.Errorf("unknown status %d", status)
 		}
 	}
-	if len(r.Statuses) > 0 && !slices.ContainsFunc(r.Statuses, good) {
-		return fmt.Errorf("no status of it says yes")
+	if len(r.Statuses) > 0 && !slices.ContainsFunc(r.Statuses, isSuccess) {
+		return fmt.Errorf("no status is a success")
 	}
 	return nil
 }
 
-func good(status int) bool { return 200 <= status && status < 300 && http.StatusText(status) != "" }
+func isSuccess(status int) bool {
+	return 200 <= status && status < 300 && http.StatusText(status) != ""
+}
 
-// id is the method and the words of the path: getAsksId.
+// id returns the method and the words of the path, such as getAsksId.
 func (r Route) id(base string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(r.template(), base), func(c rune) bool { return strings.ContainsRune("/{}-_.", c) })
 	var b strings.Builder
@@ -179,7 +180,7 @@ func (r Route) parameters() (out []parameter) {
 		}
 		out = append(out, parameter{
 			Name: strings.TrimSuffix(name, "}"), In: "path", Required: true,
-			Description: named(parts[i-1]), Schema: &schema{Type: "string"},
+			Description: pathParam(parts[i-1]), Schema: &schema{Type: "string"},
 		})
 	}
 	for _, p := range r.Query {
@@ -191,8 +192,8 @@ func (r Route) parameters() (out []parameter) {
 	return out
 }
 
-// named says what a part of a path is the id of, by the word before it.
-func named(before string) string {
+// pathParam describes a parameter of the path by the word before it.
+func pathParam(before string) string {
 	switch before {
 	case "asks":
 		return "The id of the ask: ask_…"
@@ -203,7 +204,7 @@ func named(before string) string {
 	case "tokens":
 		return "The id of the token: tok_…"
 	}
-	return "Its name."
+	return "The name."
 }
 
 func (p Param) parameter(in string) parameter {
@@ -224,7 +225,7 @@ func (p Param) parameter(in string) parameter {
 	return out
 }
 
-// security names the ways in. Cookies belong to browsers, and those to people.
+// security returns the ways to authenticate. Only people have cookies.
 func (r Route) security() []map[string][]string {
 	out := []map[string][]string{}
 	if len(r.Who) > 0 {

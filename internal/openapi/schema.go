@@ -17,9 +17,9 @@ import (
 //go:embed schemas/*.json
 var files embed.FS
 
-// written are the schemas as they were written, by name: a reader of the
-// document finds the members in the order of wire.md.
-var written = sync.OnceValues(func() (map[string]json.RawMessage, error) {
+// schemaFiles returns the schemas by name, with their members in the order of the
+// files.
+var schemaFiles = sync.OnceValues(func() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	names, err := fs.Glob(files, "schemas/*.json")
 	if err != nil {
@@ -31,7 +31,7 @@ var written = sync.OnceValues(func() (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		if !json.Valid(raw) {
-			return nil, fmt.Errorf("%s is no JSON", name)
+			return nil, fmt.Errorf("%s is not valid JSON", name)
 		}
 		out[strings.TrimSuffix(path.Base(name), ".json")] = raw
 	}
@@ -40,18 +40,17 @@ var written = sync.OnceValues(func() (map[string]json.RawMessage, error) {
 
 // Schemas returns the names of all schemas, sorted.
 func Schemas() []string {
-	files, err := written()
+	files, err := schemaFiles()
 	if err != nil {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(files))
 }
 
-// compiled is an object with a member for each schema, ready to judge: so all of
-// them are compiled once. A reference of OpenAPI is one of JSON Schema where the
-// components are definitions.
-var compiled = sync.OnceValues(func() (*jsonschema.Resolved, error) {
-	files, err := written()
+// allSchemas resolves all schemas once, as definitions of one schema with a property
+// for each.
+var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
+	files, err := schemaFiles()
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +65,14 @@ var compiled = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	return all.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 })
 
-// Validate says whether JSON is what a schema promises.
+// Validate returns an error if JSON does not match a schema.
 func Validate(name string, raw []byte) error {
-	all, err := compiled()
+	all, err := allSchemas()
 	if err != nil {
 		return err
 	}
 	if _, ok := all.Schema().Defs[name]; !ok {
-		return fmt.Errorf("there is no schema %q", name)
+		return fmt.Errorf("unknown schema %q", name)
 	}
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// component is what these tests look at of a schema.
+// component has the parts of a schema that these tests read.
 type component struct {
 	Description string                     `json:"description"`
 	Required    []string                   `json:"required"`
@@ -53,11 +53,11 @@ func TestSchemaExamplesAreValid(t *testing.T) {
 	}
 }
 
-// anything is what may be JSON of any kind.
+// anything are the fields that may have JSON of any type.
 var anything = []string{"Session.payload", "Session.result", "Completion.result"}
 
-// A schema is strict: another field, a missing one or one of another kind is no
-// such thing. A schema that takes them would prove nothing of what is sent.
+// A schema rejects an unknown field, a missing one, and one of another type. Otherwise
+// it would not prove anything about replies.
 func TestSchemasAreStrict(t *testing.T) {
 	for name, s := range schemas(t) {
 		if s.Properties == nil {
@@ -99,13 +99,13 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 	}
 }
 
-// What was refused by hand, and why (wire.md §2 and §5).
+// Values that a schema must reject (docs/wire.md §2 and §5).
 func TestValidateRejectsInvalidJSON(t *testing.T) {
 	for _, c := range []struct{ name, raw string }{
 		{"Ask", `{`},
 		{"Ask", `null`},
 		{"Asking", `{}`},
-		{"By", `{"kind": "robot", "name": null}`},
+		{"Actor", `{"kind": "robot", "name": null}`},
 		{"Option", `{"label": ""}`},
 		{"Option", `{"label": "` + strings.Repeat("x", askback.MaxLabel+1) + `"}`},
 		{"Todo", `{"content": "Save it", "status": "done"}`},
@@ -138,7 +138,7 @@ func TestValidateRejectsInvalidJSON(t *testing.T) {
 	}
 }
 
-// The limits of wire.md §1 have one place, and the schemas say the same.
+// The schemas have the limits of docs/wire.md §1.
 func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 	for _, c := range []struct {
 		schema, field, limit string
@@ -189,8 +189,8 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 	}
 }
 
-// Generators make a field that has a default a required one, and need to know what a list
-// holds; so no field of a request has a default, and every list has items.
+// Code generators make a field with a default a required one, and need the type of list
+// elements. So no field of a request has a default, and every list has items.
 func TestSchemasSuitCodeGenerators(t *testing.T) {
 	var walk func(at string, v any)
 	walk = func(at string, v any) {

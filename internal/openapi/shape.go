@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// shape is what the page shows of a schema.
+// shape has the parts of a schema that the page shows.
 type shape struct {
 	Ref         string            `json:"$ref"`
 	Description string            `json:"description"`
@@ -28,7 +28,7 @@ type shape struct {
 	Examples    []json.RawMessage `json:"examples"`
 }
 
-// oneOrMore is a string, or a list of them.
+// oneOrMore is a string or a list of strings.
 type oneOrMore []string
 
 // UnmarshalJSON reads both.
@@ -40,22 +40,22 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &(*o)[0])
 }
 
-// field is one line of an outline.
+// field is a row in the list of fields.
 type field struct {
 	Name        string
-	Is          []piece
-	Needed      bool
+	Type        []typePart
+	Required    bool
 	Description string
 	Limits      string
 	Fields      []field
 }
 
-// piece is a part of what a value is: words, a word of the wire, or a noun that
-// stands elsewhere on the page.
-type piece struct{ Text, Word, Noun string }
+// typePart is a part of the type of a value: text, a literal of the API, or the name of a
+// schema.
+type typePart struct{ Text, Literal, Schema string }
 
-// fields are the lines of an object, and those of objects inside that have no
-// name of their own.
+// fields returns the fields of an object, with those of nested objects that have no
+// name.
 func (s shape) fields() (out []field) {
 	for _, m := range s.Properties {
 		inner := m.value.fields()
@@ -63,36 +63,36 @@ func (s shape) fields() (out []field) {
 			inner = m.value.Items.fields()
 		}
 		out = append(out, field{
-			m.name, m.value.pieces(), slices.Contains(s.Required, m.name), m.value.Description, m.value.limits(), inner,
+			m.name, m.value.typeParts(), slices.Contains(s.Required, m.name), m.value.Description, m.value.limits(), inner,
 		})
 	}
 	return out
 }
 
-// pieces say what a value is: "text or null", "list of Question".
-func (s shape) pieces() []piece {
+// typeParts describes the type of a value, such as "text or null" or "list of Question".
+func (s shape) typeParts() []typePart {
 	switch {
 	case s.Ref != "":
-		return []piece{{Noun: strings.TrimPrefix(s.Ref, schemaPath)}}
+		return []typePart{{Schema: strings.TrimPrefix(s.Ref, schemaPath)}}
 	case s.Const != nil:
-		return []piece{{Word: string(s.Const)}}
+		return []typePart{{Literal: string(s.Const)}}
 	case len(s.Enum) > 0:
-		return joined(words(s.Enum))
+		return joined(literals(s.Enum))
 	case len(s.AnyOf) > 0:
 		return joined(s.choices())
 	}
-	var kinds [][]piece
+	var kinds [][]typePart
 	for _, t := range s.Type {
 		kinds = append(kinds, s.kind(t))
 	}
 	return joined(kinds)
 }
 
-// choices are what a value may be, where it may be several things. Schemas that
-// only say which fields go together are none.
-func (s shape) choices() (out [][]piece) {
+// choices returns the alternatives of anyOf. Alternatives that only combine required
+// fields are skipped.
+func (s shape) choices() (out [][]typePart) {
 	for _, one := range s.AnyOf {
-		if p := one.pieces(); len(p) > 0 {
+		if p := one.typeParts(); len(p) > 0 {
 			out = append(out, p)
 		}
 	}
@@ -104,69 +104,69 @@ func (s shape) choices() (out [][]piece) {
 	return out
 }
 
-func words(enum []any) (out [][]piece) {
+func literals(enum []any) (out [][]typePart) {
 	for _, v := range enum {
 		if v == nil {
 			v = "null"
 		}
-		out = append(out, []piece{{Word: fmt.Sprint(v)}})
+		out = append(out, []typePart{{Literal: fmt.Sprint(v)}})
 	}
 	return out
 }
 
-// kind is a type of JSON Schema in words.
-func (s shape) kind(t string) []piece {
+// kind describes a type of JSON Schema.
+func (s shape) kind(t string) []typePart {
 	switch t {
 	case "string":
 		if s.Format == "date-time" {
-			return []piece{{Text: "time"}}
+			return []typePart{{Text: "time"}}
 		}
-		return []piece{{Text: "text"}}
+		return []typePart{{Text: "text"}}
 	case "integer":
-		return []piece{{Text: "whole number"}}
+		return []typePart{{Text: "whole number"}}
 	case "boolean":
-		return []piece{{Text: "true or false"}}
+		return []typePart{{Text: "true or false"}}
 	case "array":
 		if s.Items == nil {
-			return []piece{{Text: "list"}}
+			return []typePart{{Text: "list"}}
 		}
-		return append([]piece{{Text: "list of "}}, s.Items.pieces()...)
+		return append([]typePart{{Text: "list of "}}, s.Items.typeParts()...)
 	}
-	return []piece{{Text: t}} // object, number, null
+	return []typePart{{Text: t}} // object, number, null
 }
 
-func joined(all [][]piece) (out []piece) {
+func joined(all [][]typePart) (out []typePart) {
 	for i, p := range all {
 		if i > 0 {
-			out = append(out, piece{Text: " or "})
+			out = append(out, typePart{Text: " or "})
 		}
 		out = append(out, p...)
 	}
 	return out
 }
 
-// limits says how long and how many.
+// limits describes the limits of a value.
 func (s shape) limits() string {
 	var out []string
-	say := func(n *int, form string) {
+	add := func(n *int, form string) {
 		if n != nil && *n > 0 {
 			out = append(out, fmt.Sprintf(form, *n))
 		}
 	}
-	say(s.Minimum, "at least %d")
+	add(s.Minimum, "at least %d")
 	if s.MinItems != nil && s.MaxItems != nil {
 		out = append(out, fmt.Sprintf("%d to %d of them", *s.MinItems, *s.MaxItems))
 	} else {
-		say(s.MaxItems, "at most %d of them")
+		add(s.MaxItems, "at most %d of them")
 	}
-	say(s.MaxLength, "at most %d characters")
+	add(s.MaxLength, "at most %d characters")
 	if s.Default != nil {
-		out = append(out, string(s.Default)+" unless said")
+		out = append(out, "default "+string(s.Default))
 	}
 	return strings.Join(out, ", ")
 }
 
-// example is the first example, written out.
+// example returns the first example, indented.
 func (s shape) example() string {
 	if len(s.Examples) == 0 {
 		return ""
@@ -178,7 +178,7 @@ func (s shape) example() string {
 	return b.String()
 }
 
-// short is the first example in one line.
+// short returns the first example in one line.
 func (s shape) short() string {
 	if len(s.Examples) == 0 {
 		return ""

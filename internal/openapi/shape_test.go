@@ -69,13 +69,13 @@ var (
 	}
 )
 
-// full are values with every field set, and least those with nothing but what
-// Askback always fills in. All that is between them has the same shape: what is
-// not there is null, and no field is left out (wire.md §2).
+// full are values with every field set; least have only the fields that Askback always
+// sets. Both have the same shape: missing values are null, and no field is left out
+// (docs/wire.md §2).
 var full = map[string]any{
 	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c"}, "Question": question, "Option": option, "OptionRequest": option,
-	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "Answered": outcome.Answers[0], "By": person,
-	"Mistake": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
+	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "QuestionAnswer": outcome.Answers[0], "Actor": person,
+	"FieldProblem": asked.Warnings[0], "Session": session, "SessionPage": askback.SessionPage{Items: []askback.Session{session}, NextCursor: "c"},
 	"Message": message, "MessagePage": askback.MessagePage{Items: []askback.Message{message}, NextCursor: "c"},
 	"Todo": session.Todos[0], "Grant": grant, "GrantPage": askback.GrantPage{Items: []askback.Grant{grant}, NextCursor: "c"}, "Token": token,
 	"Person": askback.Person{Name: "ana", Email: "a@b.c", TimeZone: "UTC"}, "Agent": asking, "Stats": stats, "PersonStats": stats.Answers[0],
@@ -89,8 +89,8 @@ var least = map[string]any{
 	},
 	"AskPage": askback.Page{}, "Question": askback.Question{ID: "q1", Text: "?"}, "Option": askback.Option{Label: "A"},
 	"Confirmation": askback.Confirmation{ToolName: "rm", Input: raw(`{}`), Tier: "confirm", Digest: digest}, "Claim": askback.Claim{At: nine},
-	"Outcome": askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: nine}, "Answered": askback.QuestionAnswer{},
-	"By": askback.Actor{Kind: askback.ActorTimer}, "Mistake": askback.Problem{},
+	"Outcome": askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, At: nine}, "QuestionAnswer": askback.QuestionAnswer{},
+	"Actor": askback.Actor{Kind: askback.ActorTimer}, "FieldProblem": askback.Problem{},
 	"Session":     askback.Session{ID: session.ID, Status: askback.SessionRunning, CreatedAt: nine, UpdatedAt: nine},
 	"SessionPage": askback.SessionPage{}, "Message": askback.Message{Role: askback.RoleAssistant, At: nine}, "MessagePage": askback.MessagePage{},
 	"Todo":  askback.Todo{Content: "c", Status: askback.TodoCompleted},
@@ -130,7 +130,7 @@ func TestEncodedValuesMatchTheirSchemas(t *testing.T) {
 	}
 }
 
-// unset names the fields that a value leaves out, so that a new field is not
+// unset returns the fields that a value leaves out, so that a new field is not
 // forgotten here.
 func unset(v any) (out []string) {
 	r := reflect.ValueOf(v)
@@ -143,11 +143,11 @@ func unset(v any) (out []string) {
 	return out
 }
 
-// A zero value is no thing that Askback ever sends: its words are missing.
+// Askback never sends a zero value, so no schema accepts one.
 func TestZeroValuesDoNotMatch(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
-		"Outcome": askback.Outcome{}, "By": askback.Actor{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
+		"Outcome": askback.Outcome{}, "Actor": askback.Actor{}, "Session": askback.Session{}, "Message": askback.Message{}, "Todo": askback.Todo{},
 		"Grant": askback.Grant{}, "Token": askback.Token{}, "Event": askback.Event{}, "Stats": askback.Stats{},
 	} {
 		raw, err := json.Marshal(v)
@@ -160,7 +160,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 	}
 }
 
-// An ask cannot be two things, or end and go on.
+// An ask that is of two kinds, or both open and settled, does not match.
 func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
@@ -188,10 +188,10 @@ func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	}
 }
 
-// The golden files of the root package have the shape of their schemas. Some of
-// them are of bare values; blanks puts the words in that Askback always sends.
+// The golden files of the root package match their schemas. blanks completes those that
+// are bare values.
 func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
-	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "Mistake"} {
+	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "FieldProblem"} {
 		files, err := filepath.Glob("../../testdata/" + pattern + ".json")
 		if err != nil || len(files) == 0 {
 			t.Fatal(pattern, err)
@@ -226,8 +226,8 @@ func golden(t *testing.T, file, name string) {
 	}
 }
 
-// blanks fills in what a bare value of the golden files lacks, and says whether
-// there was any.
+// blanks adds what a bare value of the golden files lacks, and reports whether it added
+// anything.
 func blanks(v map[string]any) (bare bool) {
 	fill := func(field string, lacks, word any) {
 		if is, ok := v[field]; ok && is == lacks {
@@ -253,8 +253,8 @@ func blanks(v map[string]any) (bare bool) {
 	return bare
 }
 
-// What an engine really gives has its schema: asks, sessions, grants, tokens,
-// numbers, and each event of a day (wire.md §4).
+// What an engine returns matches its schema: asks, sessions, grants, tokens,
+// statistics, and every event (docs/wire.md §4).
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -309,7 +309,7 @@ func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	inDialects(t, must(ana.List(ctx, askback.Query{Status: askback.AnyStatus}))(t).Items)
 }
 
-// next is the first event of a stream.
+// next returns the first event of a stream.
 func next(events iter.Seq2[askback.Event, error]) (askback.Event, error) {
 	for ev, err := range events {
 		return ev, err
@@ -317,8 +317,8 @@ func next(events iter.Seq2[askback.Event, error]) (askback.Event, error) {
 	return askback.Event{}, nil
 }
 
-// follow holds every event up to the end of the session to its schema, and says
-// which never came.
+// follow checks every event of a session against its schema, and reports types that
+// never came.
 func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{
@@ -337,7 +337,7 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	}
 }
 
-// inDialects holds the replies of the dialects to their schemas (B4, C1).
+// inDialects checks the replies in the formats of other programs (B4, C1).
 func inDialects(t *testing.T, asks []askback.Ask) {
 	t.Helper()
 	rows, err := compat.Rows(asks)
@@ -365,7 +365,7 @@ func inDialects(t *testing.T, asks []askback.Ask) {
 	}
 }
 
-// must is a value that came without an error.
+// must returns v, and fails the test on an error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

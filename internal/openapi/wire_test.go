@@ -25,19 +25,18 @@ var (
 
 	wait   = openapi.Param{Name: "wait", Description: "Wait until it is settled, at most this long and at most 60s.", Example: "30s"}
 	cursor = openapi.Param{Name: "cursor", Description: "The next_cursor of the page before."}
-	limit  = openapi.Param{Name: "limit", Description: "How many at most; 50 unless said.", Type: "integer"}
+	limit  = openapi.Param{Name: "limit", Description: "The maximum number of entries. The default is 50.", Type: "integer"}
 	label  = openapi.Param{Name: "agent", Description: "Only those of agents with this label."}
 	after  = openapi.Param{Name: "after", Description: "Go on behind this cursor; without one the stream begins with a snapshot."}
 	last   = openapi.Param{Name: "Last-Event-ID", Description: "The same as after, as browsers send it; it wins."}
 	key    = openapi.Param{Name: "Idempotency-Key", Description: "The same key of the same token is the same ask, for as long as the ask is kept."}
 )
 
-// routes are some of each sort, as a handler would describe them; the whole
-// table is package httpapi's.
+// routes are routes of every kind. The full table is in package httpapi.
 var routes = []openapi.Route{
 	{Method: "POST", Path: base + "/asks", Tag: "asks", Summary: "Ask.", Detail: "201 with a new ask; 200 with the one that has this key.", Who: agent, In: "AskRequest", Out: "Ask", Query: []openapi.Param{wait}, Header: []openapi.Param{key}, Statuses: []int{200, 201, 409, 429}},
 	{Method: "GET", Path: base + "/asks", Tag: "asks", Summary: "List asks.", Who: both, Out: "AskPage", Query: []openapi.Param{
-		{Name: "status", Description: "pending unless said.", Values: []string{"pending", "answered", "declined", "cancelled", "expired", "all"}},
+		{Name: "status", Description: "The default is pending.", Values: []string{"pending", "answered", "declined", "cancelled", "expired", "all"}},
 		label,
 		{Name: "session_id", Description: "Only those of this session."},
 		{Name: "to", Description: "Only those put to this person, or to everybody."},
@@ -49,7 +48,7 @@ var routes = []openapi.Route{
 	{Method: "PUT", Path: base + "/asks/{id}/draft", Tag: "asks", Summary: "Keep what one typed so far.", Detail: "It is gone when the ask settles.", Who: responder, In: "Draft", Statuses: []int{204, 409}},
 	{Method: "POST", Path: base + "/sessions", Tag: "sessions", Summary: "Announce a run.", Detail: "201 with a new session; 200 with the one that has this key.", Who: agent, In: "SessionRequest", Out: "Session", Statuses: []int{200, 201}},
 	{Method: "GET", Path: base + "/sessions/{id}/events", Tag: "sessions", Summary: "Follow a session.", Who: both, Out: "Event", OutType: openapi.Events, Query: []openapi.Param{after}, Header: []openapi.Param{last}, Statuses: []int{200, 429}},
-	{Method: "POST", Path: base + "/sessions/{id}/answer", Tag: "dialects", Summary: "Answer what a session asks, by one text.", Who: responder, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, Own: map[int]string{404: "SessionReply", 409: "SessionReply"}},
+	{Method: "POST", Path: base + "/sessions/{id}/answer", Tag: "dialects", Summary: "Answer what a session asks, by one text.", Who: responder, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, ErrorSchemas: map[int]string{404: "SessionReply", 409: "SessionReply"}},
 	{Method: "GET", Path: base + "/sessions/{id}/resume-context", Tag: "dialects", Summary: "Get what was settled since, as a text for a model.", Who: both, OutType: openapi.Text},
 	{Method: "GET", Path: base + "/grants", Tag: "directory", Summary: "List standing approvals.", Who: responder, Out: "GrantPage", Query: []openapi.Param{
 		{Name: "ended", Description: "Those that are over or revoked instead.", Values: []string{"true", "false"}},
@@ -61,7 +60,7 @@ var routes = []openapi.Route{
 	{Method: "GET", Path: base + "/agents", Tag: "directory", Summary: "List who asks.", Who: responder, Out: "AgentPage"},
 	{Method: "GET", Path: base + "/stats", Tag: "directory", Summary: "See how long agents wait, and for whom.", Who: responder, Out: "Stats"},
 	{Method: "POST", Path: base + "/tokens", Tag: "tokens", Summary: "Make a token.", Detail: "This is the one time that its secret is seen.", Who: admin, In: "TokenRequest", Out: "CreatedToken", Statuses: []int{201}},
-	{Method: "POST", Path: base + "/logins", Tag: "tokens", Summary: "Make a link that logs in one browser as oneself.", Who: []string{"responder", "operator"}, In: "Nothing", Optional: true, Out: "LoginLink", Statuses: []int{201}},
+	{Method: "POST", Path: base + "/logins", Tag: "tokens", Summary: "Make a link that logs in one browser as oneself.", Who: []string{"responder", "operator"}, In: "EmptyRequest", Optional: true, Out: "LoginLink", Statuses: []int{201}},
 	{Method: "GET", Path: "/healthz", Tag: "server", Summary: "See whether this process lives.", Out: "Health", Query: []openapi.Param{
 		{Name: "nonce", Description: "16 to 128 characters, to be proven with."},
 	}},
