@@ -3,8 +3,6 @@ package askback_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,9 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files with what is written now")
 
 var (
 	nine    = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
@@ -94,25 +91,8 @@ func TestJSONMatchesGoldenFiles(t *testing.T) {
 			if err := enc.Encode(v); err != nil {
 				t.Fatal(err)
 			}
-			checkGolden(t, filepath.Join("testdata", name+".json"), b.Bytes())
+			golden.Check(t, filepath.Join("testdata", name+".json"), b.String())
 		})
-	}
-}
-
-func checkGolden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s changed, and it is a promise; if that is right, run with -update. want -, got +:\n%s", path, diff)
 	}
 }
 

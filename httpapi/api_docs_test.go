@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/golden"
 )
 
 const manual = "../docs/api.md"
@@ -44,15 +44,7 @@ func TestAPIDocsAreGenerated(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(tour)) {
 		t.Errorf("docs/api.md does not show %q of the tour", name)
 	}
-	if *update {
-		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(strings.Split(got, "\n"), strings.Split(want, "\n")); diff != "" {
-		t.Errorf("docs/api.md is not what is served (-got +want); go test ./httpapi -run Manual -update\n%s", diff)
-	}
+	golden.Check(t, manual, want)
 }
 
 // exchange is a request and its reply in the form of the archive.

@@ -1,12 +1,10 @@
 package httpapi_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,10 +19,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/store/memstore"
 )
-
-var update = flag.Bool("update", false, "rewrite the dialogues with what is replied now")
 
 // Each archive in testdata/dialogue is a conversation between a client and a new
 // server: requests, each with the reply it gets (A4, A5, B1, B4, B5, D2, E2, E11,
@@ -55,15 +52,7 @@ func play(t *testing.T, path string) {
 		out.Files = append(out.Files, f, txtar.File{Name: "reply", Data: []byte(s.say(string(f.Data)))})
 	}
 	got := string(txtar.Format(out))
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want := string(txtar.Format(file)); got != want {
-		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, got, want)
-	}
+	golden.Check(t, path, got)
 }
 
 // cast has the principals of dialogues by name.

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/lifecycle"
 )
 
@@ -239,19 +239,7 @@ func rank(edge string) int {
 func TestTheDiagramIsTheMachine(t *testing.T) {
 	w := explore()
 	got := w.markdown()
-	if *update {
-		if err := os.WriteFile(diagram, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(diagram)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is out of date; run make generate.\n--- got\n%s--- want\n%s", diagram, got, want)
-	}
+	golden.Check(t, diagram, got)
 }
 
 // The walk reaches every status, and every event changes the state somewhere. A walk

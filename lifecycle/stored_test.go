@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/lifecycle"
 )
 
@@ -52,19 +51,7 @@ func TestStatesOfEveryReleaseAreDecoded(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := stateJSON(t, s)
-			if *update {
-				if err := os.WriteFile(path+".want.json", got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			want, err := os.ReadFile(path + ".want.json")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("want -, got +:\n%s", diff)
-			}
+			golden.Check(t, path+".want.json", string(got))
 		})
 	}
 }

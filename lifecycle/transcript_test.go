@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,10 +13,9 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/lifecycle"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts and docs/lifecycle.md with what happens now")
 
 // A transcript has events, then ----, then the results of the machine. Transcripts
 // are the specification: keep them short and readable. Their syntax:
@@ -71,34 +68,19 @@ func runTranscript(t *testing.T, path string) {
 // runStory compares a transcript with what happens now. The function steps a machine
 // with one paragraph and returns the text for the result.
 func runStory(t *testing.T, path string, step func(paragraph []string) string) {
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		said, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(said + "\n----\n")
-		happened := paragraphs(said)
+	t.Helper()
+	golden.Transcript(t, path, func(input string) string {
+		var output strings.Builder
+		happened := paragraphs(input)
 		for _, paragraph := range happened {
 			if len(happened) > 1 {
 				at, _, _ := strings.Cut(paragraph[0], " ")
-				got.WriteString(at + " ")
+				output.WriteString(at + " ")
 			}
-			got.WriteString(step(paragraph))
+			output.WriteString(step(paragraph))
 		}
-		got.WriteString("\n")
-	}
-	text := strings.TrimSpace(got.String()) + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != string(want) {
-		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
-	}
+		return output.String()
+	})
 }
 
 // paragraphs returns each line with the indented lines below it, without comments.

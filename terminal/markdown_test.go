@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/markdown"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
@@ -36,7 +37,7 @@ func TestMarkdownScreens(t *testing.T) {
 			b.WriteString(strings.ReplaceAll(part, "\x1b", "ESC") + "\n")
 		}
 	}
-	golden(t, "markdown.txt", b.String())
+	golden.Check(t, "testdata/markdown.txt", b.String())
 }
 
 // F3: every word of a text is drawn in its order, whatever it means in Markdown.

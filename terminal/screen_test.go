@@ -4,22 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
 )
-
-var update = flag.Bool("update", false, "rewrite the screens in testdata")
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
@@ -106,7 +100,7 @@ func TestScreens(t *testing.T) {
 	for _, s := range screens {
 		for width, suffix := range map[int]string{80: "_80", 40: "_40"} {
 			t.Run(s.name+suffix, func(t *testing.T) {
-				golden(t, s.name+suffix+".txt", screenAt(t, width, s.ask, s.script))
+				golden.Check(t, "testdata/"+s.name+suffix+".txt", screenAt(t, width, s.ask, s.script))
 			})
 		}
 	}
@@ -138,7 +132,7 @@ func TestSettledScreens(t *testing.T) {
 	if err := terminal.Show(&b, view.Of(ask), nil); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "settled.txt", b.String())
+	golden.Check(t, "testdata/settled.txt", b.String())
 }
 
 func outcomes() []askback.Outcome {
@@ -161,25 +155,5 @@ func outcomes() []askback.Outcome {
 		{Status: askback.Answered, Decision: askback.Approve, GrantID: "grt_1", Actor: askback.Actor{Kind: askback.ActorPolicy, Name: "ana"}, At: noon},
 		{Status: askback.Answered, Decision: askback.ApproveAll, GrantID: "grt_1", Reason: "harmless", Actor: ana, Channel: askback.ChannelTerminal, At: noon},
 		{Status: askback.Answered, Decision: askback.Approve, Input: []byte(`{"path":"/tmp/x"}`), Actor: ana, Channel: askback.ChannelWeb, At: noon},
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); -update rewrites it:\n%s", name, diff)
 	}
 }

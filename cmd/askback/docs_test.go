@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +14,9 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/golden"
 	"github.com/google/go-cmp/cmp"
 )
-
-var update = flag.Bool("update", false, "write the tables of docs/cli.md anew")
 
 const manual = "../../docs/cli.md"
 
@@ -35,15 +33,7 @@ func TestManualHasEveryFlag(t *testing.T) {
 		want = woven(t, want, c.FullPath(), table(c))
 	}
 	want = woven(t, want, "askback", table((&commands{}).parser().Model.Node))
-	if *update {
-		if err := os.WriteFile(manual, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(got, want); diff != "" {
-		t.Errorf("docs/cli.md is not what the program takes (-got +want); go test ./cmd/askback -run Manual -update\n%s", diff)
-	}
+	golden.Check(t, manual, want)
 	for _, heading := range regexp.MustCompile(`(?m)^<!-- (askback.*) -->$`).FindAllStringSubmatch(got, -1) {
 		if !slices.ContainsFunc(leaves((&commands{}).parser().Model.Node), func(n *kong.Node) bool { return n.FullPath() == heading[1] }) && heading[1] != "askback" {
 			t.Errorf("docs/cli.md tells of %s, which does not exist", heading[1])

@@ -3,8 +3,6 @@ package agentconfig_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,9 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // Each archive in testdata is a file of a client: client, scope, path and options, the content
 // before and after, and the diff that a person sees (F9).
@@ -43,12 +40,10 @@ func checkArchive(t *testing.T, path string) {
 		return
 	}
 	diff := agentconfig.Diff(c.path, c.before, after)
-	if *update {
+	if golden.Updating() {
 		set(archive, "after", string(after))
 		set(archive, "diff", diff)
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		golden.Write(t, path, string(txtar.Format(archive)))
 		return
 	}
 	same(t, "after", c.golden("after"), string(after))
@@ -153,11 +148,9 @@ func checkEditError(t *testing.T, archive *txtar.Archive, path string, err error
 		t.Fatal(err)
 	}
 	text := r.Error() + "\n" + r.Paste
-	if *update {
+	if golden.Updating() {
 		set(archive, "error", text)
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		golden.Write(t, path, string(txtar.Format(archive)))
 		return
 	}
 	for _, f := range archive.Files {

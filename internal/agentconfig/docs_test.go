@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/askback/askback/internal/agentconfig"
+	"github.com/askback/askback/internal/golden"
 )
 
 // docs/agents.md shows what askback init writes.
@@ -33,15 +34,7 @@ func TestDocsShowWrittenFiles(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(doc, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != string(raw) {
-		t.Error("docs/agents.md differs from what askback init writes; run go test ./internal/agentconfig -run Docs -update")
-	}
+	golden.Check(t, doc, want)
 }
 
 // newFile returns a new file that askback init writes, as a block of Markdown.

@@ -37,6 +37,7 @@ var layers = map[string][]string{
 	"asktool": {".", "internal/jcs", "internal/decode"},
 
 	"internal/arch":            {},
+	"internal/golden":          {},
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
 	"internal/config":          {".", "internal/loopback"},
@@ -153,7 +154,7 @@ var testLibraries = []string{
 }
 
 // suites are packages of tests that other packages run.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/golden"}
 
 // emptyNames say nothing about what a package is for.
 var emptyNames = []string{

@@ -2,9 +2,7 @@ package claudehook_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,9 +11,8 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // Each file in testdata is a transcript: an event of Claude Code, what people do, "----",
 // and what the hook asks and prints (F4, F7, F9).
@@ -31,32 +28,8 @@ func TestTranscripts(t *testing.T) {
 
 func play(t *testing.T, path string) {
 	t.Helper()
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
 	p := &player{t: t}
-	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		commands, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(commands + "\n----\n")
-		for line := range strings.SplitSeq(commands, "\n") {
-			if !strings.HasPrefix(line, "#") {
-				got.WriteString(p.play(line))
-			}
-		}
-		got.WriteString("\n")
-	}
-	text := strings.TrimSpace(got.String()) + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != string(want) {
-		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
-	}
+	golden.Transcript(t, path, golden.Lines(p.play))
 }
 
 // player runs the commands of a transcript.

@@ -14,6 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/jcs"
 )
 
@@ -36,32 +37,8 @@ func playClient(t *testing.T, path, name string) {
 	if !ok {
 		t.Fatalf("unknown client %q", name)
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
 	p := &clientPlayer{t: t, client: client}
-	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		commands, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(commands + "\n----\n")
-		for line := range strings.SplitSeq(commands, "\n") {
-			if !strings.HasPrefix(line, "#") {
-				got.WriteString(p.play(line))
-			}
-		}
-		got.WriteString("\n")
-	}
-	text := strings.TrimSpace(got.String()) + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != string(want) {
-		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
-	}
+	golden.Transcript(t, path, golden.Lines(p.play))
 }
 
 // clientPlayer runs the commands of a transcript for one client.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,10 +13,9 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/compat"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/jcs"
 )
-
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // Each file in testdata is a transcript: commands of clients and people, "----", and
 // their results (A1, A4, B4, B5, C1, E2).
@@ -34,32 +31,8 @@ func TestTranscripts(t *testing.T) {
 
 func play(t *testing.T, path string) {
 	t.Helper()
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
 	p := &player{t: t, session: askback.Session{ID: "ses_1", Agent: "write-poem", Status: "running", CreatedAt: nine}}
-	for stanza := range strings.SplitSeq(strings.TrimSpace(string(want)), "\n\n") {
-		commands, _, _ := strings.Cut(stanza, "\n----")
-		got.WriteString(commands + "\n----\n")
-		for line := range strings.SplitSeq(commands, "\n") {
-			if !strings.HasPrefix(line, "#") {
-				got.WriteString(p.play(line))
-			}
-		}
-		got.WriteString("\n")
-	}
-	text := strings.TrimSpace(got.String()) + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != string(want) {
-		t.Errorf("%s changed; if that is right, run with -update.\n--- got\n%s--- want\n%s", path, text, want)
-	}
+	golden.Transcript(t, path, golden.Lines(p.play))
 }
 
 var nine = time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)

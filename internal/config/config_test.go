@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected error texts")
 
 // env returns the variables of the tests.
 func env(name string) (string, bool) {
@@ -71,16 +69,10 @@ func TestFileIsLoaded(t *testing.T) {
 // ignored.
 func TestUnsupportedSettingsAreRejected(t *testing.T) {
 	_, err := load(read(t, "testdata/everything.yaml"))
-	want := strings.TrimSpace(read(t, "testdata/everything.txt"))
-	if err == nil || err.Error() != want {
-		if *update && err != nil {
-			if err := os.WriteFile("testdata/everything.txt", []byte(err.Error()+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		t.Errorf("got\n%v\nwant\n%s", err, want)
+	if err == nil {
+		t.Fatal("got no error")
 	}
+	golden.Check(t, "testdata/everything.txt", err.Error()+"\n")
 }
 
 // Section 10 of docs/wire.md names every key, also those that are rejected.
@@ -105,30 +97,14 @@ func TestWireRulesNameEveryKey(t *testing.T) {
 // Each stanza of problems.txt is a file, "----", and its problems (E13, F15).
 func TestProblemsHaveLineAndColumn(t *testing.T) {
 	const path = "testdata/problems.txt"
-	want := read(t, path)
-	var got strings.Builder
-	for stanza := range strings.SplitSeq(strings.TrimSpace(want), "\n\n") {
-		source, _, ok := strings.Cut(stanza, "\n----")
-		if !ok {
-			t.Fatalf("%q has no ----", stanza)
-		}
-		_, err := load(source + "\n")
+	golden.Transcript(t, path, func(input string) string {
+		_, err := load(input + "\n")
 		if err == nil {
-			t.Errorf("no problem was reported in\n%s", source)
-			continue
+			t.Errorf("got no error for:\n%s", input)
+			return ""
 		}
-		got.WriteString(source + "\n----\n" + err.Error() + "\n\n")
-	}
-	text := strings.TrimSpace(got.String()) + "\n"
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if text != want {
-		t.Errorf("%s changed; if that is right, run with -update.\n%s", path, cmp.Diff(want, text))
-	}
+		return err.Error() + "\n"
+	})
 }
 
 func TestInvisibleCharactersAreRejected(t *testing.T) {

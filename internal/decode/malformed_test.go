@@ -3,7 +3,6 @@ package decode_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,9 +14,8 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected results in testdata/malformed")
 
 // malformedCall is a file of testdata/malformed, whose README describes the format.
 type malformedCall struct {
@@ -108,7 +106,7 @@ func TestMalformedCalls(t *testing.T) {
 		_, shape, _ := strings.Cut(string(w.file.Comment), "shape: ")
 		shapes[strings.TrimSpace(shape)] = true
 		got := w.result(t)
-		if *update {
+		if golden.Updating() {
 			w.write(t, got)
 			continue
 		}

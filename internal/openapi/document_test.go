@@ -4,19 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/google/go-cmp/cmp"
 
+	"github.com/askback/askback/internal/golden"
 	"github.com/askback/askback/internal/openapi"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file with what is described now")
 
 func made(t *testing.T) []byte {
 	t.Helper()
@@ -259,16 +255,5 @@ func TestRoutesAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	const file = "testdata/routes.json"
-	if *update {
-		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got)+"\n", "\n")); diff != "" {
-		t.Errorf("routes are described otherwise; if that is right, run with -update:\n%s", diff)
-	}
+	golden.Check(t, file, string(got)+"\n")
 }

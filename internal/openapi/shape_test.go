@@ -197,12 +197,12 @@ func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 			t.Fatal(pattern, err)
 		}
 		for _, file := range files {
-			golden(t, file, name)
+			checkSample(t, file, name)
 		}
 	}
 }
 
-func golden(t *testing.T, file, name string) {
+func checkSample(t *testing.T, file, name string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
