@@ -167,7 +167,7 @@ func TestNoAckAfterFinish(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID
 		get, replied := make(chan struct{}), make(chan struct{})
-		httpClient := f.clientOf(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get} })
+		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get} })
 		go func() {
 			defer close(replied)
 			post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))

@@ -19,7 +19,9 @@ type caller struct {
 	clientName string // used if the request does not declare a name
 	label      string // shown to people; "" is the client's name
 	stdio      bool
-	connected  context.Context // ends when the client no longer reads the reply, even if the context of the call does not
+	// connected ends when the client no longer reads the reply, even if the context of the
+	// call does not.
+	connected context.Context
 
 	acks       *group
 	cancelWait context.CancelFunc // ends connected; nil if the protocol ends the call
@@ -57,11 +59,11 @@ func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 
 // hasDeliveries reports whether the reply has an outcome. If not, the request is closed:
 // its call may still run, but the reply is no longer read.
-func (caller *caller) hasDeliveries() bool {
-	caller.mu.Lock()
-	defer caller.mu.Unlock()
-	caller.closed = caller.closed || len(caller.deliveries) == 0
-	return len(caller.deliveries) > 0
+func (c *caller) hasDeliveries() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = c.closed || len(c.deliveries) == 0
+	return len(c.deliveries) > 0
 }
 
 // startReply records that a reply with outcomes is being written. From here on only a
@@ -96,8 +98,8 @@ func (s *Server) cancel(caller *caller) {
 // discard makes the outcomes in a reply count as not delivered, and closes the request. The
 // caller must hold the lock.
 func (s *Server) discard(caller *caller) {
-	for _, g := range caller.deliveries {
-		s.recent.remove(g.recentKey)
+	for _, d := range caller.deliveries {
+		s.recent.remove(d.recentKey)
 	}
 	caller.deliveries, caller.closed = nil, true
 }
@@ -111,8 +113,8 @@ func (s *Server) finishReply(caller *caller, arrived bool) {
 		s.discard(caller)
 		return
 	}
-	for _, g := range caller.deliveries {
-		s.ack(caller, g)
+	for _, d := range caller.deliveries {
+		s.ack(caller, d)
 	}
 	caller.deliveries, caller.closed = nil, true
 }
@@ -146,12 +148,12 @@ func (c *call) isStateless() bool {
 
 // clientName returns the name of the client's program.
 func (c *call) clientName() string {
-	return clientOf(c.req.Params.Meta, c.req.Session, c.caller)
+	return clientNameOf(c.req.Params.Meta, c.req.Session, c.caller)
 }
 
-// clientOf returns the name of the program that sent a request: the name in the request, or
+// clientNameOf returns the name of the program that sent a request: the name in the request, or
 // that of the session.
-func clientOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) string {
+func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) string {
 	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
 	}

@@ -25,8 +25,8 @@ type wrappedEngine struct {
 
 func (g wrappedEngine) As(p askback.Principal) askback.Client { return g.client(g.Engine.As(p)) }
 
-// clientOf returns an HTTP client of bot whose askback.Client is wrapped.
-func (f *fixture) clientOf(client func(askback.Client) askback.Client) *http.Client {
+// wrappedHTTPClient returns an HTTP client of bot whose askback.Client is wrapped.
+func (f *fixture) wrappedHTTPClient(client func(askback.Client) askback.Client) *http.Client {
 	h := f.server.Handler(wrappedEngine{f.engine, client})
 	return &http.Client{Transport: &handlerTransport{handler: func() http.Handler { return h }, serving: &f.serving, secret: f.secret(askback.Agent, "bot")}}
 }
@@ -75,7 +75,7 @@ func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
 				f := newFixture(t)
 				id := f.answeredAsk(t).ID
 				client := made()
-				httpClient := f.clientOf(func(s askback.Client) askback.Client { client.Client = s; return client })
+				httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { client.Client = s; return client })
 				replied := make(chan struct{})
 				go func() {
 					defer close(replied)
@@ -113,7 +113,7 @@ func TestFinishIsBounded(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID
 		get, acked, replied := make(chan struct{}), false, make(chan struct{})
-		httpClient := f.clientOf(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get, acked: &acked} })
+		httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return slowClient{Client: s, get: get, acked: &acked} })
 		go func() {
 			defer close(replied)
 			post(t, httpClient, "tools/call", "get_answer", toolCall("get_answer", `{"question_id": "`+id+`"}`, `{}`))
@@ -139,7 +139,7 @@ func TestFinishIsBounded(t *testing.T) {
 func TestRequestsDuringFinish(t *testing.T) {
 	f := newFixture(t)
 	id := f.answeredAsk(t).ID
-	httpClient := f.clientOf(func(s askback.Client) askback.Client { return s })
+	httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return s })
 	var clients sync.WaitGroup
 	for range 20 {
 		clients.Go(func() {

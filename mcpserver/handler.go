@@ -107,12 +107,12 @@ func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter,
 	if m == nil || m.method != "initialize" || caller.session != "" || !beforeStateless(r) {
 		return
 	}
-	var clientName struct {
+	var info struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.clientName, &clientName) // the protocol reports what is wrong with it
-	fieldList := session{Random: rand.Text(), Client: clip(clientName.Name)}
-	w.Header().Set(sessionHeader, s.signer.sign(fieldList, "session", caller.name))
+	_ = json.Unmarshal(m.clientInfo, &info) // the protocol reports what is wrong with it
+	id := session{Random: rand.Text(), Client: clip(info.Name)}
+	w.Header().Set(sessionHeader, s.signer.sign(id, "session", caller.name))
 }
 
 // writeError writes the problem for a request that cannot be authenticated.

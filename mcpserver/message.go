@@ -13,7 +13,7 @@ import (
 type message struct {
 	method                      string
 	id                          json.RawMessage
-	cancelled, task, clientName json.RawMessage // requestId, taskId and clientInfo of params
+	cancelled, task, clientInfo json.RawMessage // requestId, taskId and clientInfo of params
 }
 
 func readMessage(body []byte) *message {
@@ -24,7 +24,7 @@ func readMessage(body []byte) *message {
 	m := &message{id: all["id"]}
 	_ = json.Unmarshal(all["method"], &m.method) // the protocol reports what is wrong with it
 	_ = json.Unmarshal(all["params"], &params)
-	m.cancelled, m.task, m.clientName = params["requestId"], params["taskId"], params["clientInfo"]
+	m.cancelled, m.task, m.clientInfo = params["requestId"], params["taskId"], params["clientInfo"]
 	return m
 }
 

@@ -171,8 +171,8 @@ func toolCall(tool, args, capabilities string) string {
 }
 
 // withClientName adds the name of the client to a call.
-func withClientName(program, callTool string) string {
-	return strings.Replace(callTool, `"_meta": {`, fmt.Sprintf(`"_meta": {"io.modelcontextprotocol/clientInfo": {"name": %q, "version": "1"}, `, program), 1)
+func withClientName(program, call string) string {
+	return strings.Replace(call, `"_meta": {`, fmt.Sprintf(`"_meta": {"io.modelcontextprotocol/clientInfo": {"name": %q, "version": "1"}, `, program), 1)
 }
 
 // If the connection breaks during the reply, the same call gets the outcome again.

@@ -30,11 +30,11 @@ func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToo
 	result := resultOf(ask)
 	if isConsumable(ask) {
 		err := c.consume(ctx, c.caller, ask)
-		spent := errors.Is(err, askback.ErrConsumed)
+		consumed := errors.Is(err, askback.ErrConsumed)
 		switch {
-		case spent && k.readOnly():
+		case consumed && k.readOnly():
 			result = usedResult(ask)
-		case err != nil && !(spent && k.explicit):
+		case err != nil && !(consumed && k.explicit):
 			return nil, err
 		}
 	}

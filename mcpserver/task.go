@@ -77,12 +77,12 @@ func hasTasks(meta map[string]any) bool {
 
 // task replaces the result of a call by a task.
 func (c *call) task(ctx context.Context, ask askback.Ask) (*mcp.CallToolResult, error) {
-	taskSlot, ok := ctx.Value(taskSlotKey{}).(*taskSlot)
+	slot, ok := ctx.Value(taskSlotKey{}).(*taskSlot)
 	if !ok {
 		return nil, errors.New("the call has no slot for its task")
 	}
-	taskSlot.task = taskOf(ask, time.Now())
-	taskSlot.task.ResultType = "task"
+	slot.task = taskOf(ask, time.Now())
+	slot.task.ResultType = "task"
 	return &mcp.CallToolResult{}, nil
 }
 
@@ -107,7 +107,7 @@ func taskOf(ask askback.Ask, now time.Time) *taskResult {
 
 // complete sets the result of a task.
 func (t *taskResult) complete(r *mcp.CallToolResult) {
-	t.Status, t.Result = "completed", &toolResult{"complete", r.Content, r.StructuredContent, r.IsError}
+	t.Status, t.Result = "completed", &toolResult{ResultType: "complete", Content: r.Content, Structured: r.StructuredContent, IsError: r.IsError}
 }
 
 func pollEvery(age time.Duration) time.Duration { return min(max(age/10, quickPoll), slowPoll) }

@@ -148,10 +148,10 @@ func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 		if name, known := asktool.Canonical(p.Name); known {
 			p.Name = name
 		}
-		taskSlot := &taskSlot{}
-		result, err := next(context.WithValue(ctx, taskSlotKey{}, taskSlot), method, req)
-		if err == nil && taskSlot.task != nil {
-			return taskSlot.task, nil
+		slot := &taskSlot{}
+		result, err := next(context.WithValue(ctx, taskSlotKey{}, slot), method, req)
+		if err == nil && slot.task != nil {
+			return slot.task, nil
 		}
 		return result, err
 	}
@@ -170,7 +170,7 @@ func filterTools(ctx context.Context, req mcp.Request, result mcp.Result) mcp.Re
 	}
 	session, _ := req.GetSession().(*mcp.ServerSession)
 	caller, err := callerOf(ctx)
-	if err != nil || session == nil || !programOf(clientOf(meta, session, caller)).claudeCode() {
+	if err != nil || session == nil || !programOf(clientNameOf(meta, session, caller)).claudeCode() {
 		list.Tools = slices.DeleteFunc(slices.Clone(list.Tools), func(t *mcp.Tool) bool { return t.Name == permissionPrompt })
 	}
 	return list
