@@ -11,9 +11,8 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// An agent in any language asks, ends, is started again when there is an answer, and
-// goes on with it: without a library, and without knowing anything but the name of its
-// run (A4, B2).
+// The example agents ask, exit, and go on with the answer when they are started again
+// with the name of their run. They need no library.
 func TestExampleAgents(t *testing.T) {
 	t.Parallel()
 	for file, interpreter := range map[string]string{"agent.py": "python3", "agent.sh": "bash"} {
@@ -24,42 +23,42 @@ func TestExampleAgents(t *testing.T) {
 					leftout.Skip(t, "the example %s (%s is not installed)", file, name)
 				}
 			}
-			s := serves(t)
+			s := newServer(t)
 			run := func(name string, code int) string { return s.example(interpreter, file, name, code) }
 
-			said := run("run-1", 75)
-			id := askID.FindString(said)
+			out := run("run-1", 75)
+			id := askID.FindString(out)
 			if id == "" {
-				t.Fatalf("it said %q, and not where it can be answered", said)
+				t.Fatalf("got %q, want an ask id in it", out)
 			}
 			if again := run("run-1", 75); askID.FindString(again) != id {
-				t.Errorf("started again before the answer, it said %q and not %s", again, id)
+				t.Errorf("started again before the answer: got %q, want %s in it", again, id)
 			}
 			s.kill()
 			s.start()
-			s.does(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "haiku"}`, 200)
-			said = run("run-1", 0)
+			s.call(s.user, "POST", "/asks/"+id+"/answer", `{"answer": "haiku"}`, 200)
+			out = run("run-1", 0)
 			for _, want := range []string{"<resume-context>", "Q: What style?", "A: haiku", "done: haiku"} {
-				if !strings.Contains(said, want) {
-					t.Errorf("%q is not in\n%s", want, said)
+				if !strings.Contains(out, want) {
+					t.Errorf("%q is not in\n%s", want, out)
 				}
 			}
-			s.ended("completed", map[string]any{"poem": "A haiku."})
+			s.requireSession("completed", map[string]any{"poem": "A haiku."})
 
 			id = askID.FindString(run("run-2", 75))
-			s.does(s.user, "POST", "/asks/"+id+"/decline", `{}`, 200)
+			s.call(s.user, "POST", "/asks/"+id+"/decline", `{}`, 200)
 			run("run-2", 1)
-			s.ended("failed", nil)
+			s.requireSession("failed", nil)
 		})
 	}
 }
 
-// example runs a program of the folder examples to its end, which has this exit code.
-func (s *kept) example(interpreter, file, name string, code int) string {
+// example runs a program of the folder examples, and requires its exit code.
+func (s *testServer) example(interpreter, file, name string, code int) string {
 	s.t.Helper()
-	at, _ := s.place.Last()
+	announced, _ := s.place.Last()
 	cmd := exec.CommandContext(s.t.Context(), interpreter, "../../examples/"+file, name)
-	cmd.Env = append(os.Environ(), "ASKBACK_URL="+at.URL, "ASKBACK_TOKEN="+s.agent)
+	cmd.Env = append(os.Environ(), "ASKBACK_URL="+announced.URL, "ASKBACK_TOKEN="+s.agent)
 	out, err := cmd.CombinedOutput()
 	if got := exitCode(err); got != code {
 		s.t.Fatalf("%s %s: exit code %d, want %d\n%s", file, name, got, code, out)
@@ -67,20 +66,20 @@ func (s *kept) example(interpreter, file, name string, code int) string {
 	return string(out)
 }
 
-// ended holds the newest session to how it ended.
-func (s *kept) ended(status string, result any) {
+// requireSession requires the status and the result of the newest session.
+func (s *testServer) requireSession(status string, result any) {
 	s.t.Helper()
-	newest := s.does(s.user, "GET", "/sessions?limit=1", "", 200)["items"].([]any)[0].(map[string]any)
+	newest := s.call(s.user, "GET", "/sessions?limit=1", "", 200)["items"].([]any)[0].(map[string]any)
 	if newest["status"] != status {
 		s.t.Errorf("the session is %v, want %s", newest, status)
 	}
 	if want, ok := result.(map[string]any); ok && newest["result"].(map[string]any)["poem"] != want["poem"] {
-		s.t.Errorf("its result is %v, want %v", newest["result"], want)
+		s.t.Errorf("the result is %v, want %v", newest["result"], want)
 	}
 }
 
-// The examples are short: what they show is the protocol.
-func TestExamplesAreShort(t *testing.T) {
+// The example agents have at most 40 lines, and their README shows how to run them.
+func TestExamplesAreShortAndInReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../examples/README.md")
 	if err != nil {
@@ -99,7 +98,7 @@ func TestExamplesAreShort(t *testing.T) {
 			t.Errorf("%s has %d lines, want at most 40", file, n)
 		}
 		if !regexp.MustCompile(`(?m)^(python3|bash) ` + regexp.QuoteMeta(file) + ` `).Match(readme) {
-			t.Errorf("examples/README.md does not say how to start %s", file)
+			t.Errorf("examples/README.md does not show how to run %s", file)
 		}
 	}
 }

@@ -14,18 +14,17 @@ import (
 	"github.com/askback/askback/internal/login/logintest"
 )
 
-// pages are the paths that no document of the API names.
-var pages = []string{
+// otherPaths are the paths that are not in the OpenAPI document.
+var otherPaths = []string{
 	"/", "/asks/{id}", "/asks/{id}/claim", "/grants", "/grants/{id}/revoke", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/mcp",
 	"/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs", "/metrics", "/.well-known/oauth-protected-resource/mcp",
 }
 
-// No secret is in any line of the log, whichever route it came by, and where it does not
-// belong either.
+// The log never contains a secret, whichever route and part of a request it came in.
 func TestLogHasNoSecret(t *testing.T) {
 	t.Parallel()
-	s := newSigning(t)
-	secrets := s.signIn()
+	s := newOIDCServer(t)
+	secrets := s.logIn()
 	user, err := os.ReadFile(filepath.Join(filepath.Dir(s.place.Database), "user.token"))
 	if err != nil {
 		t.Fatal(err)
@@ -44,18 +43,18 @@ func TestLogHasNoSecret(t *testing.T) {
 	}
 	s.request("POST", "/login", "", url.Values{"secret": {secrets["link"] + "x"}}.Encode())
 	for _, secret := range secrets {
-		s.drive(secret)
+		s.sendEverywhere(secret)
 	}
 	if err := s.process.cmd.Process.Signal(os.Interrupt); err != nil || !s.process.wait() {
-		t.Fatalf("the server does not end: %v", err)
+		t.Fatalf("the server has not exited: %v", err)
 	}
 	log := s.process.err.String()
 	for name, secret := range secrets {
 		if secret == "" {
-			t.Errorf("there is no %s", name)
+			t.Errorf("the secret %s is empty", name)
 		}
 		if i := strings.Index(log, secret); secret != "" && i >= 0 {
-			t.Errorf("the %s is in the log: …%s…", name, log[max(0, i-200):min(len(log), i+len(secret)+40)])
+			t.Errorf("the secret %s is in the log: …%s…", name, log[max(0, i-200):min(len(log), i+len(secret)+40)])
 		}
 	}
 	for _, want := range []string{
@@ -63,17 +62,17 @@ func TestLogHasNoSecret(t *testing.T) {
 		"event=token_refused", "event=login_link_created", "event=token_created",
 	} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the log has no %q", want)
+			t.Errorf("the log lacks %q", want)
 		}
 	}
 }
 
-// signIn logs a browser in at the issuer, and returns what it and the server kept
-// secret.
-func (s *signing) signIn() map[string]string {
+// logIn logs a browser in at the issuer, and returns the secrets that were exchanged,
+// by name.
+func (s *oidcServer) logIn() map[string]string {
 	s.t.Helper()
 	secrets := map[string]string{}
-	b := s.browser()
+	b := s.newBrowser()
 	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		for _, name := range []string{"code", "state"} {
 			if v := r.URL.Query().Get(name); v != "" {
@@ -83,7 +82,7 @@ func (s *signing) signIn() map[string]string {
 		return nil
 	}
 	s.issuer.Person = logintest.Claims{"sub": "u1", "email": "ana@example.com", "email_verified": true}
-	if _, _, body := s.open(b, s.home+"/login/oidc?to=%2F"); !strings.Contains(body, "ana") {
+	if _, _, body := s.get(b, s.home+"/login/oidc?to=%2F"); !strings.Contains(body, "ana") {
 		s.t.Fatalf("ana is not logged in:\n%s", body)
 	}
 	home, err := url.Parse(s.home)
@@ -96,10 +95,10 @@ func (s *signing) signIn() map[string]string {
 	return secrets
 }
 
-// drive sends a secret to every route, in each place of a request.
-func (s *signing) drive(secret string) {
+// sendEverywhere sends a secret to every route, in each part of the request.
+func (s *oidcServer) sendEverywhere(secret string) {
 	s.t.Helper()
-	_, _, document := s.open(http.DefaultClient, s.home+"/api/openapi.json")
+	_, _, document := s.get(http.DefaultClient, s.home+"/api/openapi.json")
 	var api struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
@@ -110,45 +109,45 @@ func (s *signing) drive(secret string) {
 	query := "?" + url.Values{"secret": {secret}, "cursor": {secret}, "after": {secret}, "code": {secret}, "state": {secret}, "to": {"/" + secret}, "wait": {"0"}}.Encode()
 	for path := range api.Paths {
 		for _, method := range []string{"GET", "POST", "DELETE"} {
-			s.request(method, parameter.ReplaceAllString(path, url.PathEscape(known(secret)))+query, secret, `{"secret": "`+secret+`"}`)
+			s.request(method, parameter.ReplaceAllString(path, url.PathEscape(pathSegment(secret)))+query, secret, `{"secret": "`+secret+`"}`)
 		}
 	}
-	for _, p := range pages {
+	for _, p := range otherPaths {
 		for _, method := range []string{"GET", "POST"} {
-			s.request(method, parameter.ReplaceAllString(p, url.PathEscape(known(secret)))+query, secret, url.Values{"secret": {secret}}.Encode())
+			s.request(method, parameter.ReplaceAllString(p, url.PathEscape(pathSegment(secret)))+query, secret, url.Values{"secret": {secret}}.Encode())
 		}
 	}
 }
 
-// known is a secret that can be known for one, and so be left out of a path. Others are
-// not put there by any program.
-func known(secret string) string {
+// pathSegment returns a secret of Askback as it is: its prefix lets the log leave it
+// out of paths. Programs do not put other secrets into paths, so it returns an id then.
+func pathSegment(secret string) string {
 	if strings.HasPrefix(secret, "askback_") {
 		return secret
 	}
 	return "ask_1"
 }
 
-func (s *signing) request(method, path, secret, body string) {
+func (s *oidcServer) request(method, path, secret, body string) {
 	s.t.Helper()
-	r, err := http.NewRequest(method, s.home+path, strings.NewReader(body))
+	req, err := http.NewRequest(method, s.home+path, strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.Header = http.Header{"Authorization": {"Bearer " + secret}, "Cookie": {"askback=" + secret}, "Content-Type": {"application/json"}}
+	req.Header = http.Header{"Authorization": {"Bearer " + secret}, "Cookie": {"askback=" + secret}, "Content-Type": {"application/json"}}
 	if !strings.HasPrefix(body, "{") {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	client := &http.Client{Timeout: testTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(r)
+	res, err := client.Do(req)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = res.Body.Close() // a stream is not waited for
+	_ = res.Body.Close() // unread, because an event stream does not end
 }
 
-// At a terminal the first lines are for a person, and are true.
-func TestServeSaysWhatToDoNext(t *testing.T) {
+// At a terminal, askback serve first prints its URLs and the next commands.
+func TestServePrintsTheNextCommandsAtATerminal(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	s := sit(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
@@ -162,8 +161,8 @@ func TestServeSaysWhatToDoNext(t *testing.T) {
 	s.exits(0)
 }
 
-// The format and the level are those of the flags, and then of the settings file.
-func TestLogFormatIsChosen(t *testing.T) {
+// Flags set the format and the level of the log. Without them the settings file does.
+func TestLogFormatAndLevel(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "askback.yaml")
@@ -177,12 +176,12 @@ func TestLogFormatIsChosen(t *testing.T) {
 	} {
 		env, _ := sandbox(t, "ASKBACK_CONFIG="+file)
 		p := launch(t, env, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
-		if flags == nil { // nothing else says that it serves
-			makesToken(t, env)
+		if flags == nil { // the file sets level error, so "serving" is not logged
+			createToken(t, env)
 		}
 		p.waitForStderr(t, want)
 		if flags == nil && strings.Contains(p.err.String(), "serving") {
-			t.Errorf("the level is not that of the file:\n%s", p.err.String())
+			t.Errorf("the log is not at the level of the settings file:\n%s", p.err.String())
 		}
 	}
 	for _, wrong := range []string{"--log-format=xml", "--log-level=loud"} {
@@ -194,15 +193,15 @@ func TestLogFormatIsChosen(t *testing.T) {
 	}
 }
 
-// makesToken makes one at a server, as soon as that answers.
-func makesToken(t *testing.T, env []string) {
+// createToken creates a token through the server, once that answers.
+func createToken(t *testing.T, env []string) {
 	t.Helper()
 	if !eventually(func() bool {
-		cmd := exec.Command("askback", "login") // refused as long as there is no server
+		cmd := exec.Command("askback", "login") // fails without a server
 		cmd.Env = env
 		return cmd.Run() == nil
 	}) {
-		t.Fatal("there is no server")
+		t.Fatal("the server does not answer")
 	}
 	mustRun(t, env, "token", "create", "--kind", "agent", "--name", "bot")
 }
