@@ -26,7 +26,7 @@ func (s *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (l
 		}}
 	}
 	var err error
-	if in.Token, err = t.engine.rootID(t.ctx, s.who.Token); err != nil {
+	if in.Token, err = t.engine.Root(t.ctx, s.who.Token); err != nil {
 		return nil, err
 	}
 	in.GrantID, err = ids.New(ids.Grant, in.At, t.engine.rand)

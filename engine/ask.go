@@ -167,7 +167,7 @@ func (s *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	}
 	// Another caller can find the ask in a list as soon as it is committed. Its
 	// steps wait until this one is cached and published.
-	if err := t.lock(in.Ask.ID); err != nil {
+	if err := t.Lock(in.Ask.ID); err != nil {
 		return askback.Ask{}, err
 	}
 	if in.Ask.SessionID, err = s.sessionOf(t, n, in.Ask); err != nil {

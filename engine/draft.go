@@ -11,6 +11,10 @@ import (
 	"github.com/askback/askback/store"
 )
 
+// kindDraft is the kind of drafts. They have no state machine and are deleted when they
+// are due.
+const kindDraft = "draft"
+
 // draftTime is how long a draft is stored after its last change. When its ask is
 // settled it is no longer returned, and its record is deleted when it is due.
 const draftTime = 30 * 24 * time.Hour
@@ -42,7 +46,7 @@ func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 		return err
 	}
 	return s.engine.update(ctx, func(t *tx) error {
-		if err := t.lock(s.draftID(id)); err != nil {
+		if err := t.Lock(s.draftID(id)); err != nil {
 			return err
 		}
 		row, err := s.engine.store.Read(t.ctx, kindDraft, s.draftID(id))
@@ -54,7 +58,7 @@ func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 			row.Fixed = nil
 		}
 		row.State, row.Updated, row.Due = draft, t.now, t.now.Add(draftTime)
-		t.put(row)
+		t.Put(row)
 		return nil
 	})
 }

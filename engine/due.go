@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/engine/auth"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -195,7 +196,7 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 			return nil
 		}
 		return err
-	case kindToken, kindLogin, kindDraft:
+	case auth.KindToken, auth.KindLogin, kindDraft:
 		return e.deleteExpired(ctx, row)
 	}
 	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)

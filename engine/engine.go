@@ -19,6 +19,7 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
+	"github.com/askback/askback/engine/auth"
 	"github.com/askback/askback/lifecycle"
 	"github.com/askback/askback/store"
 )
@@ -72,21 +73,22 @@ type Settings struct {
 
 // An Engine applies events to asks, sessions and grants. Make one with [New].
 type Engine struct {
-	store       Store
-	now         func() time.Time
-	rand        io.Reader
-	log         *slog.Logger
-	observer    Observer
-	locks       keyedMutex
-	cache       *cache
-	hub         hub
-	due         dueTimer // of records
-	performer   Performer
-	effects     dueTimer // of effects
-	credentials credentialCache
-	quota       quota
-	settings    atomic.Pointer[Settings]
-	pages       atomic.Pointer[string]
+	*auth.Authority // checks secrets: tokens, log-in links and sign-ins
+
+	store     Store
+	now       func() time.Time
+	rand      io.Reader
+	log       *slog.Logger
+	observer  Observer
+	locks     keyedMutex
+	cache     *cache
+	hub       hub
+	due       dueTimer // of records
+	performer Performer
+	effects   dueTimer // of effects
+	quota     quota
+	settings  atomic.Pointer[Settings]
+	pages     atomic.Pointer[string]
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:
@@ -111,6 +113,16 @@ func New(s Store, o *Options) *Engine {
 		size = 32 << 20
 	}
 	e.cache = newCache(size)
+	e.Authority = auth.New(auth.Options{
+		Store: reader{s}, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
+		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
+			return e.update(ctx, func(t *tx) error { return fn(t.ctx, t) })
+		},
+		People: func() (string, []askback.Person) {
+			s := e.settings.Load()
+			return s.Issuer, s.People
+		},
+	})
 	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	e.Set(o.Settings)
@@ -208,4 +220,22 @@ func unreadable(err error) error {
 // logUnreadable logs that a list omits a record because it cannot be decoded.
 func (e *Engine) logUnreadable(r store.Record, err error) {
 	e.log.Error("a record cannot be read, and is left out", "kind", r.Kind, "id", r.ID, "error", err)
+}
+
+// A reader reads from a store and returns the errors of package askback.
+type reader struct{ store Store }
+
+func (r reader) Read(ctx context.Context, kind, id string) (store.Record, error) {
+	row, err := r.store.Read(ctx, kind, id)
+	return row, fromStore(err)
+}
+
+func (r reader) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
+	row, err := r.store.ReadKey(ctx, kind, key)
+	return row, fromStore(err)
+}
+
+func (r reader) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+	rows, err := r.store.List(ctx, q)
+	return rows, fromStore(err)
 }

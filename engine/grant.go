@@ -31,7 +31,7 @@ func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
 	if err != nil {
 		return err
 	}
-	valid, err := e.grantorValid(t.ctx, g.state.Grant, t.now)
+	valid, err := e.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, t.now)
 	if err != nil || !valid || !g.row.Open || !g.state.Grant.Covers(a.state.Ask, t.now) {
 		return err // people answer the ask instead
 	}
@@ -63,53 +63,6 @@ func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (s
 			return "", nil
 		}
 	}
-}
-
-// grantorValid reports whether the token or the sign-in of the maker of a grant is still
-// valid. A grant without a token was made by the program itself.
-func (e *Engine) grantorValid(ctx context.Context, g askback.Grant, now time.Time) (bool, error) {
-	if g.Token == "" {
-		return true, nil
-	}
-	if by, signedIn := parseSigner(g.Token); signedIn {
-		return e.signerValid(by, g.By), nil
-	}
-	row, err := e.store.Read(ctx, kindToken, g.Token)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	t, err := readToken(row)
-	return t.RevokedAt.IsZero() && (t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt)), err
-}
-
-// rootID returns the id of the first token in the chain of parents of a token. A
-// grant stores it: the grant ends if that token is revoked, but not if a browser
-// is logged out. After a sign-in there is no such token; rootID then returns
-// [signer.rootID].
-func (e *Engine) rootID(ctx context.Context, token string) (string, error) {
-	if token == "" {
-		return "", nil
-	}
-	for range maxParents + 1 { // the token and its parents
-		r, err := e.store.Read(ctx, kindToken, token)
-		if err != nil {
-			return token, fromStore(err)
-		}
-		t, err := readCredential(r)
-		switch {
-		case err != nil:
-			return token, err
-		case t.signer != (signer{}):
-			return t.signer.rootID(), nil
-		case t.parent == "":
-			return token, nil
-		}
-		token = t.parent
-	}
-	return token, askback.ErrUnauthorized
 }
 
 // Grants implements [askback.Grants].

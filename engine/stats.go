@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/store"
 )
 
 // maxCounted is how many open asks, and how many settled ones, statistics read.
@@ -22,7 +21,7 @@ func (s *client) People(ctx context.Context) ([]askback.Person, error) {
 		return nil, err
 	}
 	people := slices.Clone(s.engine.settings.Load().People)
-	err := s.engine.eachValidToken(ctx, func(t askback.Token) {
+	err := s.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
 			people = append(people, askback.Person{Name: t.Name})
@@ -30,33 +29,6 @@ func (s *client) People(ctx context.Context) ([]askback.Person, error) {
 	})
 	slices.SortFunc(people, func(a, b askback.Person) int { return cmp.Compare(a.Name, b.Name) })
 	return people, err
-}
-
-// eachValidToken calls do for each token that is neither revoked nor expired.
-func (e *Engine) eachValidToken(ctx context.Context, do func(askback.Token)) error {
-	open := true
-	now := e.clock()
-	q := store.Query{Kind: kindToken, Open: &open, Limit: store.MaxList}
-	for {
-		records, err := e.store.List(ctx, q)
-		if err != nil {
-			return fromStore(err)
-		}
-		for _, r := range records {
-			q.After = r.ID
-			t, err := readToken(r)
-			if err != nil {
-				e.logUnreadable(r, err)
-				continue
-			}
-			if t.ExpiresAt.IsZero() || now.Before(t.ExpiresAt) {
-				do(t)
-			}
-		}
-		if len(records) < q.Limit {
-			return nil
-		}
-	}
 }
 
 // Agents implements [askback.Directory].
@@ -69,7 +41,7 @@ func (s *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 		return nil, err
 	}
 	agents := c.stats.Agents
-	err := s.engine.eachValidToken(ctx, func(t askback.Token) {
+	err := s.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == t.Name })
 		if !known && t.Kind == askback.Agent {
 			agents = append(agents, askback.AgentStats{Name: t.Name})

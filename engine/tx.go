@@ -42,7 +42,7 @@ type record[S machine[S]] struct {
 	state   S
 	changed bool
 	closes  bool              // it was open when it was read, and is no longer
-	history []lifecycle.Event // what happened in the tx
+	history []lifecycle.Event // what happened in the tx, for the observer
 }
 
 type (
@@ -57,8 +57,11 @@ type stored interface {
 	encode(t *tx) error
 }
 
-// lock locks an id until the tx has ended.
-func (t *tx) lock(id string) error {
+// Now returns the time of the tx.
+func (t *tx) Now() time.Time { return t.now }
+
+// Lock locks an id until the tx has ended.
+func (t *tx) Lock(id string) error {
 	unlock, err := t.engine.locks.lock(t.ctx, id)
 	if err == nil {
 		t.unlock = append(t.unlock, unlock)
@@ -78,7 +81,7 @@ func (t *tx) ask(id string) (*askRecord, error) {
 	if r := find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
 	}
-	if err := t.lock(id); err != nil {
+	if err := t.Lock(id); err != nil {
 		return nil, err
 	}
 	a, err := t.engine.read(t.ctx, id)
@@ -104,7 +107,7 @@ func load[S machine[S]](t *tx, kind, id string, decode func(store.Record) (S, er
 	if r := find[S](t, id); r != nil {
 		return r, nil
 	}
-	if err := t.lock(id); err != nil {
+	if err := t.Lock(id); err != nil {
 		return nil, err
 	}
 	row, err := t.engine.store.Read(t.ctx, kind, id)
@@ -137,11 +140,11 @@ func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
 	return r
 }
 
-// put adds a record without a machine to the change.
-func (t *tx) put(row store.Record) { t.change.Put = append(t.change.Put, row) }
+// Put adds a record without a machine to the change.
+func (t *tx) Put(row store.Record) { t.change.Put = append(t.change.Put, row) }
 
-// delete adds the deletion of a record to the change.
-func (t *tx) delete(row store.Record) {
+// Delete adds the deletion of a record to the change.
+func (t *tx) Delete(row store.Record) {
 	t.change.Delete = append(t.change.Delete, store.Ref{Kind: row.Kind, ID: row.ID, Version: row.Version})
 }
 
@@ -153,7 +156,9 @@ func (r *record[S]) step(t *tx, in lifecycle.Input) error {
 	}
 	r.state, r.changed = result.State, true
 	r.closes = r.row.Open && !r.state.Columns().Open
-	r.history = append(r.history, result.History...)
+	if t.engine.observer != nil {
+		r.history = append(r.history, result.History...)
+	}
 	for _, h := range result.History {
 		data, err := h.Encode()
 		if err != nil {
@@ -186,7 +191,7 @@ func (r *record[S]) encode(t *tx) (err error) {
 	if row.State, err = r.state.Encode(); err != nil {
 		return err
 	}
-	t.put(row)
+	t.Put(row)
 	return nil
 }
 
@@ -252,7 +257,7 @@ func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
 	if err != nil {
 		return err
 	}
-	valid, err := t.engine.grantorValid(t.ctx, g.state.Grant, f.At)
+	valid, err := t.engine.RootValid(t.ctx, g.state.Grant.Token, g.state.Grant.By, f.At)
 	if err != nil {
 		return err
 	}
@@ -298,4 +303,12 @@ func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
 			return nil
 		}
 	}
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

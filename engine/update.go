@@ -35,14 +35,6 @@ func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	}
 }
 
-// put commits one record without a machine.
-func (e *Engine) put(ctx context.Context, row store.Record) error {
-	return e.update(ctx, func(t *tx) error {
-		t.put(row)
-		return nil
-	})
-}
-
 // try makes one attempt at an update. The locks of the tx are released when its changes
 // have been published.
 func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
@@ -121,9 +113,6 @@ func (e *Engine) publishAsk(a *askRecord) {
 	e.cache.put(a)
 	if a.state.Ask.Settled() {
 		e.hub.notifyWaiters(&a.state.Ask)
-	}
-	if e.observer == nil {
-		return
 	}
 	for _, h := range history {
 		e.observer.Committed(h.Type, a.state.Ask.Clone())

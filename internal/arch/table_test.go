@@ -21,7 +21,8 @@ var layers = map[string][]string{
 
 	// The one place where time, storage and effects meet. It makes digests and
 	// ids, so it may also see jcs and ids; docs/design.md says why.
-	"engine": {".", "lifecycle", "access", "store", "internal/jcs", "internal/ids"},
+	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/jcs", "internal/ids"},
+	"engine/auth": {".", "store", "internal/ids"},
 
 	// Doors let people and agents in.
 	"httpapi":   {".", "internal/*"},

@@ -1,4 +1,4 @@
-package engine
+package auth
 
 import (
 	"context"
@@ -21,42 +21,36 @@ type signer struct {
 // this issuer and give this person this address. The error is
 // [askback.ErrForbidden] if no person in the settings has the address, and
 // [askback.ErrUnauthorized] if the settings name another issuer or none.
-func (e *Engine) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
-	if !e.Trusts(issuer) {
+func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret string, err error) {
+	if !a.Trusts(issuer) {
 		return "", askback.ErrUnauthorized
 	}
 	by := signer{issuer, email}
-	name, ok := e.personName(by)
+	name, ok := a.personName(by)
 	if !ok {
 		return "", askback.ErrForbidden
 	}
-	if secret, err = e.newSecret(); err != nil {
-		return "", err
-	}
 	who := askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelWeb}
-	record, _, err := e.newTokenRecord(who, askback.SignInTime, secret, by)
-	if err != nil {
-		return "", err
-	}
-	if err := e.put(ctx, record); err != nil {
+	if _, secret, err = a.add(ctx, KindToken, who, askback.SignInTime, by); err != nil {
 		return "", fmt.Errorf("sign in: %w", err)
 	}
 	return secret, nil
 }
 
 // Trusts reports whether the settings name this issuer.
-func (e *Engine) Trusts(issuer string) bool {
-	return issuer != "" && e.settings.Load().Issuer == issuer
+func (a *Authority) Trusts(issuer string) bool {
+	trusted, _ := a.o.People()
+	return issuer != "" && issuer == trusted
 }
 
 // personName returns the name of the person with the address of a signer.
-func (e *Engine) personName(by signer) (name string, ok bool) {
-	s := e.settings.Load()
-	if s.Issuer == "" || by.Issuer != s.Issuer || by.Email == "" {
+func (a *Authority) personName(by signer) (name string, ok bool) {
+	issuer, people := a.o.People()
+	if issuer == "" || by.Issuer != issuer || by.Email == "" {
 		return "", false
 	}
 	email := lowerASCII(by.Email)
-	for _, p := range s.People {
+	for _, p := range people {
 		if lowerASCII(p.Email) == email {
 			return p.Name, true
 		}
@@ -77,22 +71,22 @@ func lowerASCII(email string) string {
 
 // signerValid reports whether the settings still give the address of a signer to
 // the person called name. A zero signer is valid: that token came from no sign-in.
-func (e *Engine) signerValid(by signer, name string) bool {
+func (a *Authority) signerValid(by signer, name string) bool {
 	if by == (signer{}) {
 		return true
 	}
-	current, ok := e.personName(by)
+	current, ok := a.personName(by)
 	return ok && current == name
 }
 
 // signerPrefix begins the root id of a signer. No token id begins with it.
 const signerPrefix = "person:"
 
-// rootID returns the text that a grant stores in place of a token id if its maker
+// root returns the text that a grant stores in place of a token id if its maker
 // signed in. The grant ends with the sign-in of that person.
-func (s signer) rootID() string { return signerPrefix + s.Issuer + " " + s.Email }
+func (s signer) root() string { return signerPrefix + s.Issuer + " " + s.Email }
 
-// parseSigner decodes the text that rootID returns.
+// parseSigner decodes the text that root returns.
 func parseSigner(root string) (s signer, ok bool) {
 	if root, ok = strings.CutPrefix(root, signerPrefix); ok {
 		s.Issuer, s.Email, ok = strings.Cut(root, " ")

@@ -1,0 +1,141 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// A credential is a token or a log-in link, together with what its validity depends on.
+type credential struct {
+	askback.Token
+	parent string // id of the token that created it, or ""
+	signer signer // the person who signed in, or zero
+}
+
+func (c credential) validAt(now time.Time) bool {
+	return c.RevokedAt.IsZero() && (c.ExpiresAt.IsZero() || now.Before(c.ExpiresAt))
+}
+
+// fixed is the stored part of a credential that never changes. Times are in milliseconds
+// since 1970.
+type fixed struct {
+	Format  int             `json:"v"`
+	Kind    askback.Kind    `json:"kind"`
+	Name    string          `json:"name"`
+	Via     askback.Channel `json:"via"`
+	Created int64           `json:"created"`
+	Expires int64           `json:"expires,omitempty"`
+	Parent  string          `json:"parent,omitempty"`
+	Signer  signer          `json:"signer,omitzero"`
+}
+
+// moving is the stored part of a credential that changes.
+type moving struct {
+	Format  int   `json:"v"`
+	Revoked int64 `json:"revoked,omitempty"`
+}
+
+func encode(kind string, c credential, secret string) (store.Record, error) {
+	part, err := json.Marshal(fixed{1, c.Kind, c.Name, c.Channel, millis(c.CreatedAt), millis(c.ExpiresAt), c.parent, c.signer})
+	return store.Record{
+		Kind: kind, ID: c.ID, Key: hash(secret), Open: true, Owner: c.Name, Agent: c.Name, Status: string(c.Kind),
+		Created: c.CreatedAt, Updated: c.CreatedAt, Due: c.ExpiresAt, Fixed: part, State: []byte(`{"v":1}`),
+	}, err
+}
+
+func decode(row store.Record) (credential, error) {
+	var f fixed
+	var m moving
+	if err := errors.Join(json.Unmarshal(row.Fixed, &f), json.Unmarshal(row.State, &m)); err != nil {
+		return credential{}, fmt.Errorf("read token %s: %v", row.ID, err)
+	}
+	return credential{askback.Token{
+		ID: row.ID, Kind: f.Kind, Name: f.Name, Channel: f.Via, CreatedAt: instant(f.Created),
+		ExpiresAt: instant(f.Expires), RevokedAt: instant(m.Revoked),
+	}, f.Parent, f.Signer}, nil
+}
+
+func instant(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// secretPrefix lets leak scanners recognize the secrets of Askback (docs/wire.md §1).
+const secretPrefix = "askback_"
+
+// NewSecret returns a secret of 256 bits, for [Authority.Adopt].
+func (a *Authority) NewSecret() (string, error) {
+	var b [32]byte
+	if _, err := io.ReadFull(a.o.Rand, b[:]); err != nil {
+		return "", fmt.Errorf("make a secret: %w", err)
+	}
+	return secretPrefix + base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
+// hash returns the form in which a secret is stored. Secrets have 256 random bits, so a
+// plain SHA-256 is enough; a slow password hash adds nothing.
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// cache maps hashes of secrets to credentials. A revocation clears it and begins a new
+// generation, so that a credential that was read before the revocation is not stored
+// after it.
+type cache struct {
+	mu         sync.Mutex
+	generation int
+	byHash     map[string]credential
+}
+
+// cacheSize is the capacity of a cache. A full cache is cleared.
+const cacheSize = 4096
+
+// get returns the credential for key, and the generation to pass to put.
+func (c *cache) get(key string) (found credential, generation int, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, ok = c.byHash[key]
+	return found, c.generation, ok
+}
+
+// put stores a credential that was read during generation. It does nothing if the cache
+// was cleared since.
+func (c *cache) put(key string, found credential, generation int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if generation != c.generation {
+		return
+	}
+	if c.byHash == nil || len(c.byHash) >= cacheSize {
+		c.byHash = map[string]credential{}
+	}
+	c.byHash[key] = found
+}
+
+// clear removes all credentials and begins a new generation.
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	clear(c.byHash)
+}

@@ -1,0 +1,166 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/store"
+)
+
+// CreateToken creates a token and returns it with its secret.
+func (a *Authority) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+	if err := r.Check(); err != nil {
+		return askback.Token{}, "", err
+	}
+	t, secret, err := a.add(ctx, KindToken, askback.Principal{Kind: r.Kind, Name: r.Name, Channel: askback.ChannelAPI}, r.ExpiresIn, signer{})
+	if err != nil {
+		return t, "", fmt.Errorf("create a token: %w", err)
+	}
+	return t, secret, nil
+}
+
+// Adopt creates a token for a secret that exists already, such as the one in a user's
+// state directory. It does nothing if the store has a token with this secret, even a
+// revoked one.
+func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret string) error {
+	if err := (askback.TokenRequest{Kind: who.Kind, Name: who.Name}).Check(); err != nil {
+		return err
+	}
+	return a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
+		_, err := a.o.Store.ReadKey(ctx, KindToken, hash(secret))
+		if !errors.Is(err, askback.ErrNotFound) {
+			return err
+		}
+		row, _, err := a.issue(KindToken, who, 0, secret, signer{})
+		if err == nil {
+			tx.Put(row)
+		}
+		return err
+	})
+}
+
+// EachToken calls do for each token. If valid is set, it omits tokens that are revoked
+// or have expired.
+func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
+	now := a.o.Now()
+	q := store.Query{Kind: KindToken, Limit: store.MaxList}
+	if valid {
+		q.Open = &valid
+	}
+	for {
+		rows, err := a.o.Store.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			q.After = row.ID
+			c, err := decode(row)
+			if err != nil {
+				a.o.Unreadable(row, err)
+				continue
+			}
+			if !valid || c.validAt(now) {
+				do(c.Token)
+			}
+		}
+		if len(rows) < q.Limit {
+			return nil
+		}
+	}
+}
+
+// RevokeToken revokes a token. The record keeps its key, so that the secret cannot be
+// adopted again.
+func (a *Authority) RevokeToken(ctx context.Context, id string) (token askback.Token, err error) {
+	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
+		if err := tx.Lock(id); err != nil {
+			return err
+		}
+		row, err := a.o.Store.Read(ctx, KindToken, id)
+		if err != nil {
+			return err
+		}
+		c, err := decode(row)
+		if token = c.Token; err != nil || !token.RevokedAt.IsZero() {
+			return err
+		}
+		if token.RevokedAt = tx.Now(); row.Updated.After(token.RevokedAt) {
+			token.RevokedAt = row.Updated
+		}
+		row.Open, row.Status, row.Updated, row.Fixed = false, "revoked", token.RevokedAt, nil
+		row.State, err = json.Marshal(moving{1, millis(token.RevokedAt)})
+		tx.Put(row)
+		return err
+	})
+	if err == nil || errors.Is(err, askback.ErrUnknown) {
+		a.cache.clear()
+	}
+	return token, err
+}
+
+// Logout revokes the token with this secret. Possession of the secret is the only
+// permission needed: a browser logs out this way. An unknown secret is not an error.
+func (a *Authority) Logout(ctx context.Context, secret string) error {
+	row, err := a.o.Store.ReadKey(ctx, KindToken, hash(secret))
+	if errors.Is(err, askback.ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		_, err = a.RevokeToken(ctx, row.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("log out: %w", err)
+	}
+	return nil
+}
+
+// LoginSecret returns the secret of a new log-in link for a principal. It is valid for
+// [askback.LoginTime].
+func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (string, error) {
+	who.Channel = askback.ChannelWeb
+	_, secret, err := a.add(ctx, KindLogin, who, askback.LoginTime, signer{})
+	if err != nil {
+		return "", fmt.Errorf("make a log-in link: %w", err)
+	}
+	return secret, nil
+}
+
+// Login exchanges the secret of a log-in link for the secret of a new browser token,
+// which is valid for [askback.BrowserTime]. A link works once. It returns
+// [askback.ErrUnauthorized] if the link is unknown, used or expired.
+func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
+	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
+		link, err := a.o.Store.ReadKey(ctx, KindLogin, hash(secret))
+		if errors.Is(err, askback.ErrNotFound) {
+			return askback.ErrUnauthorized
+		}
+		if err != nil {
+			return err
+		}
+		c, err := a.resolve(ctx, link)
+		if err != nil {
+			return err
+		}
+		if !c.validAt(tx.Now()) {
+			return askback.ErrUnauthorized
+		}
+		if browser, err = a.NewSecret(); err != nil {
+			return err
+		}
+		who := askback.Principal{Kind: c.Kind, Name: c.Name, Channel: askback.ChannelWeb, Token: c.parent}
+		row, _, err := a.issue(KindToken, who, askback.BrowserTime, browser, signer{})
+		tx.Put(row)
+		tx.Delete(link)
+		return err
+	})
+	switch {
+	case errors.Is(err, askback.ErrUnauthorized):
+		return "", err
+	case err != nil:
+		return "", fmt.Errorf("log in: %w", err)
+	}
+	return browser, nil
+}
