@@ -38,7 +38,7 @@ func (s *Server) OpenState(text, name, base string, now time.Time) (string, erro
 	return s.signer.parseState(text, name, base, now)
 }
 
-// Give serves a request whose reply delivers the outcome of an ask.
+// ServeOutcome serves a request whose reply delivers the outcome of an ask.
 func (s *Server) ServeOutcome(client Agent, ask askback.Ask, w http.ResponseWriter, r *http.Request, reply http.HandlerFunc) {
 	caller := &caller{client: client, connected: r.Context(), acks: &s.acks}
 	s.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func (s *Server) ServeOutcome(client Agent, ask askback.Ask, w http.ResponseWrit
 	}), caller, w, r)
 }
 
-// GiveAndCancel serves a request whose reply delivers the outcome of an ask, and cancels it
+// ServeOutcomeAndCancel serves a request whose reply delivers an outcome, and cancels it
 // right before or right after the reply is written.
 func (s *Server) ServeOutcomeAndCancel(client Agent, ask askback.Ask, before bool) {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/mcp", http.NoBody)
@@ -69,10 +69,10 @@ func (s *Server) InFlight() int {
 	return len(s.inFlight.callers)
 }
 
-// Remembers reports whether an outcome counts as delivered.
+// Delivered reports whether an outcome counts as delivered.
 func (s *Server) Delivered(recentKey string) bool { return s.recent.has(recentKey) }
 
-// ForgetRounds empties the set of recent deliveries, as a restart does.
+// ForgetDeliveries empties the set of recent deliveries, as a restart does.
 func (s *Server) ForgetDeliveries() {
 	s.recent.mu.Lock()
 	defer s.recent.mu.Unlock()
