@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// A confirmation has one digest, whether it is asked at the command line or through the
-// tool of a model: an approval of one is an approval of the other (C1).
+// askback confirm asks for the same digest as the tool confirm_action, so that an
+// approval of one holds for the other.
 func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
 	t.Parallel()
 	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."
@@ -22,8 +22,8 @@ func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRun(t, env, "show", "--json", askID.FindString(p.err.String()))), &got); err != nil {
 		t.Fatal(err)
 	}
-	seat := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: localAgent})
-	want, err := seat.Ask(t.Context(), asktool.Action(action, details))
+	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: localAgent})
+	want, err := agent.Ask(t.Context(), asktool.Action(action, details))
 	if err != nil {
 		t.Fatal(err)
 	}

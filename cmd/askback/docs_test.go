@@ -18,38 +18,38 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const manual = "../../docs/cli.md"
+const cliPage = "../../docs/cli.md"
 
-// docs/cli.md tells of every command, argument and flag: its tables are made from
-// what the program itself parses.
-func TestManualHasEveryFlag(t *testing.T) {
-	raw, err := os.ReadFile(manual)
+// The tables of docs/cli.md list every command, argument and flag. They are generated
+// from the command line parser.
+func TestCLIPageHasEveryFlag(t *testing.T) {
+	raw, err := os.ReadFile(cliPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := string(raw)
 	want := got
-	for _, c := range leaves((&commands{}).parser().Model.Node) {
-		want = woven(t, want, c.FullPath(), table(c))
+	for _, c := range leafCommands((&commands{}).parser().Model.Node) {
+		want = insertTable(t, want, c.FullPath(), optionTable(c))
 	}
-	want = woven(t, want, "askback", table((&commands{}).parser().Model.Node))
-	golden.Check(t, manual, want)
+	want = insertTable(t, want, "askback", optionTable((&commands{}).parser().Model.Node))
+	golden.Check(t, cliPage, want)
 	for _, heading := range regexp.MustCompile(`(?m)^<!-- (askback.*) -->$`).FindAllStringSubmatch(got, -1) {
-		if !slices.ContainsFunc(leaves((&commands{}).parser().Model.Node), func(n *kong.Node) bool { return n.FullPath() == heading[1] }) && heading[1] != "askback" {
-			t.Errorf("docs/cli.md tells of %s, which does not exist", heading[1])
+		if !slices.ContainsFunc(leafCommands((&commands{}).parser().Model.Node), func(n *kong.Node) bool { return n.FullPath() == heading[1] }) && heading[1] != "askback" {
+			t.Errorf("docs/cli.md describes %s, which does not exist", heading[1])
 		}
 	}
 }
 
-// Help begins with what a command or a flag does.
+// The help of a command or flag begins with a verb and ends with a full stop.
 func TestHelpBeginsWithAVerb(t *testing.T) {
-	no := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers?|Only|Several|Address|Those|At|So)\b`)
-	check := func(what, help string) {
-		if no.MatchString(help) && !strings.HasPrefix(help, "Answer ") || !strings.HasSuffix(help, ".") && help != "" {
-			t.Errorf("%s: %q", what, help)
+	notVerb := regexp.MustCompile(`^(Its?|Whats?|Wh?(o|y|en|ere|ich)|How|An?|The|In|For|Notes?|Remarks?|Text|Answers?|Only|Several|Address|Those|At|So)\b`)
+	check := func(name, help string) {
+		if notVerb.MatchString(help) && !strings.HasPrefix(help, "Answer ") || !strings.HasSuffix(help, ".") && help != "" {
+			t.Errorf("%s: %q", name, help)
 		}
 	}
-	for _, c := range leaves((&commands{}).parser().Model.Node) {
+	for _, c := range leafCommands((&commands{}).parser().Model.Node) {
 		check(c.FullPath(), c.Help)
 		for _, f := range c.Flags {
 			if f.Name != "description" || !strings.Contains(f.Help, "…") {
@@ -59,43 +59,43 @@ func TestHelpBeginsWithAVerb(t *testing.T) {
 	}
 }
 
-// leaves are the commands that can be run.
-func leaves(n *kong.Node) []*kong.Node {
+// leafCommands returns the commands without subcommands.
+func leafCommands(n *kong.Node) []*kong.Node {
 	if len(n.Children) == 0 {
 		return []*kong.Node{n}
 	}
 	var all []*kong.Node
 	for _, child := range n.Children {
-		all = append(all, leaves(child)...)
+		all = append(all, leafCommands(child)...)
 	}
 	return all
 }
 
-// woven puts a table between its marks.
-func woven(t *testing.T, page, name, table string) string {
+// insertTable replaces the table between the two comments of a name.
+func insertTable(t *testing.T, page, name, table string) string {
 	t.Helper()
 	begin := "<!-- " + name + " -->\n"
 	before, rest, found := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, "<!-- end -->\n")
 	if !found || !closed {
-		t.Fatalf("docs/cli.md has no place for %s: %q … %q", name, begin, "<!-- end -->")
+		t.Fatalf("docs/cli.md lacks %q … %q", begin, "<!-- end -->")
 	}
 	return before + begin + table + "<!-- end -->\n" + after
 }
 
-func table(n *kong.Node) string {
+func optionTable(n *kong.Node) string {
 	var b strings.Builder
 	for _, p := range n.Positional {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ToUpper(p.Name), p.Help)
 	}
-	rows := b.String() + flags(n.Flags)
+	rows := b.String() + flagRows(n.Flags)
 	if rows == "" {
 		return ""
 	}
 	return "\n| argument or flag | what |\n|---|---|\n" + rows
 }
 
-func flags(all []*kong.Flag) string {
+func flagRows(all []*kong.Flag) string {
 	var b strings.Builder
 	for _, f := range all {
 		if f.Name == "help" {
@@ -114,9 +114,9 @@ func flags(all []*kong.Flag) string {
 	return b.String()
 }
 
-// Every example of the page is a line of a script, so it has been run.
-func TestManualShowsWhatWasRun(t *testing.T) {
-	page, err := os.ReadFile(manual)
+// Every example in docs/cli.md is a command of a script, so a test runs it.
+func TestCLIPageExamplesAreRunByScripts(t *testing.T) {
+	page, err := os.ReadFile(cliPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestManualShowsWhatWasRun(t *testing.T) {
 	}
 	examples := regexp.MustCompile(`(?m)^\$ (?:\w+=\$\()?(askback [^\n)]*)`).FindAllStringSubmatch(string(page), -1)
 	if len(examples) < 5 {
-		t.Errorf("docs/cli.md has %d examples", len(examples))
+		t.Errorf("docs/cli.md has %d examples, want at least 5", len(examples))
 	}
 	for _, e := range examples {
 		if !run[e[1]] {
@@ -147,13 +147,13 @@ func TestManualShowsWhatWasRun(t *testing.T) {
 	}
 }
 
-// The exit codes of both pages are those of the program.
-func TestManualHasTheExitCodes(t *testing.T) {
+// docs/cli.md and docs/wire.md list the exit codes of the program.
+func TestPagesListTheExitCodes(t *testing.T) {
 	var want []string
 	for _, code := range []int{exitDone, exitNo, exitUsage, exitExpired, exitCancelled, exitRefused, exitInterrupted} {
 		want = append(want, fmt.Sprint(code))
 	}
-	for _, name := range []string{manual, "../../docs/wire.md"} {
+	for _, name := range []string{cliPage, "../../docs/wire.md"} {
 		page, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -168,9 +168,8 @@ func TestManualHasTheExitCodes(t *testing.T) {
 	}
 }
 
-// The settings file of docs/operations.md can be used as it stands, and shows every
-// setting there is.
-func TestOperationsShowAFileThatWorks(t *testing.T) {
+// The settings file in docs/operations.md is valid and has every setting.
+func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +177,7 @@ func TestOperationsShowAFileThatWorks(t *testing.T) {
 	_, rest, _ := strings.Cut(string(page), "```yaml\n")
 	text, _, found := strings.Cut(rest, "```\n")
 	if !found {
-		t.Fatal("docs/operations.md shows no settings file")
+		t.Fatal("docs/operations.md has no settings file")
 	}
 	got, err := config.Load("operations.md", strings.NewReader(text), func(name string) (string, bool) {
 		value, ok := map[string]string{"BEN_EMAIL": "ben@example.com", "OIDC_SECRET": "s3cret"}[name]
@@ -189,12 +188,12 @@ func TestOperationsShowAFileThatWorks(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[config.Config]().NumField() {
 		if reflect.ValueOf(got).Field(i).IsZero() {
-			t.Errorf("docs/operations.md does not show %s", reflect.TypeFor[config.Config]().Field(i).Name)
+			t.Errorf("docs/operations.md lacks %s", reflect.TypeFor[config.Config]().Field(i).Name)
 		}
 	}
 	o := engineOptions(got, serving{})
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
-		t.Errorf("the engine is given %+v", o)
+		t.Errorf("engine options: got %+v", o)
 	}
 	if diff := cmp.Diff(askback.Person{Name: "ana", Email: "ana@example.com", TimeZone: "Europe/Berlin"}, o.Settings.People[0]); diff != "" {
 		t.Error(diff)

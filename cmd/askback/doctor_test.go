@@ -18,13 +18,14 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-func (d *doctor) line() string {
+// lastFinding returns the newest finding as one line.
+func (d *doctor) lastFinding() string {
 	f := d.findings[len(d.findings)-1]
 	return strings.Join([]string{f.Status, f.Check, f.Detail, f.Fix}, "|")
 }
 
-// A clock that runs behind what was written makes deadlines pass late.
-func TestDoctorSeesAClockThatWasSetBack(t *testing.T) {
+// A clock that is behind the newest record in the database makes deadlines pass late.
+func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
 		time.Hour:         "ok|clock|it is not behind the last time in the database|",
@@ -34,14 +35,15 @@ func TestDoctorSeesAClockThatWasSetBack(t *testing.T) {
 	} {
 		d := &doctor{}
 		d.clock(now.Add(-ago), now)
-		if got := d.line(); got != want {
+		if got := d.lastFinding(); got != want {
 			t.Errorf("written %v ago: got %s, want %s", ago, got, want)
 		}
 	}
 }
 
-// The port of the settings file is ours, free, or somebody else's.
-func TestDoctorTellsAForeignPortFromOurs(t *testing.T) {
+// askback doctor reports whether the port of the settings file is free, in use by this
+// instance, or in use by another program.
+func TestDoctorChecksThePort(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -56,25 +58,24 @@ func TestDoctorTellsAForeignPortFromOurs(t *testing.T) {
 		{false, "", "FAIL|port|"},
 		{true, "http://127.0.0.1:1", "warn|port|"},
 		{true, "http://" + taken, "ok|port|"},
-		{false, "http://" + taken, "FAIL|port|"}, // whoever that is, it did not prove itself
+		{false, "http://" + taken, "FAIL|port|"}, // the server at the port did not prove its identity
 	} {
 		d := &doctor{answers: c.answers}
 		d.file.Listen, d.server.URL = taken, c.url
 		d.port()
-		if got := d.line(); !strings.HasPrefix(got, c.want) {
+		if got := d.lastFinding(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: got %s", c, got)
 		}
 	}
 }
 
-// A page of the database that was overwritten is found, whichever it is: also one that
-// nobody would read for a long time.
-func TestDoctorFindsADamagedDatabase(t *testing.T) {
+// Each page of the database is checked, also a page that no command would read soon.
+func TestDoctorFindsADamagedPage(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 20 {
-		asked(t, env, fmt.Sprintf("Question %d?", i))
+		addAnsweredAsk(t, env, fmt.Sprintf("Question %d?", i))
 	}
-	if got := doctored(t, env, 0); !strings.Contains(got, "is whole") {
+	if got := runDoctor(t, env, 0); !strings.Contains(got, "is whole") {
 		t.Fatalf("before: %s", got)
 	}
 	whole, err := os.ReadFile(database)
@@ -88,38 +89,38 @@ func TestDoctorFindsADamagedDatabase(t *testing.T) {
 		if err := os.WriteFile(database, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := doctored(t, env, 1); !strings.Contains(got, "FAIL  database") || !strings.Contains(got, "put a backup in its place") {
+		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !strings.Contains(got, "put a backup in its place") {
 			t.Errorf("page %d: got\n%s", at/page+1, got)
 		}
 	}
 }
 
-// It changes nothing, also beside a server, and also after one was killed: no file is
-// made, changed or taken away. (SQLite's -shm is memory that processes share.)
+// askback doctor does not create, change or remove a file, also while a server runs
+// and after one was killed. SQLite's -shm is shared memory and does not count.
 func TestDoctorChangesNothing(t *testing.T) {
 	env, database := sandbox(t)
 	dir := filepath.Dir(filepath.Dir(database))
-	same := func(when string) {
+	check := func(state string) {
 		t.Helper()
-		before := contents(t, dir)
-		doctored(t, env, 0)
-		if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
-			t.Errorf("%s: %s", when, diff)
+		before := snapshotFiles(t, dir)
+		runDoctor(t, env, 0)
+		if diff := cmp.Diff(before, snapshotFiles(t, dir)); diff != "" {
+			t.Errorf("%s: %s", state, diff)
 		}
 	}
-	same("where nothing is")
-	asked(t, env, "Which?")
-	same("at rest")
+	check("no files")
+	addAnsweredAsk(t, env, "Which?")
+	check("no process")
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")
 	p.waitForStderr(t, "msg=serving")
-	same("beside a server")
+	check("a running server")
 	_ = p.cmd.Process.Kill()
 	<-p.ended
-	same("after a kill")
+	check("a killed server")
 }
 
-// contents are all files below a folder.
-func contents(t *testing.T, dir string) map[string]string {
+// snapshotFiles returns the mode, time and checksum of each file below a directory.
+func snapshotFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
@@ -144,8 +145,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// asked leaves a settled ask in the database.
-func asked(t *testing.T, env []string, question string) {
+// addAnsweredAsk runs askback ask and answers it.
+func addAnsweredAsk(t *testing.T, env []string, question string) {
 	t.Helper()
 	p := launch(t, env, "ask", question, "yes", "no")
 	if _, err := p.in.Write([]byte("yes\n")); err != nil || !p.wait() || exitCode(p.result) != 0 {
@@ -153,8 +154,8 @@ func asked(t *testing.T, env []string, question string) {
 	}
 }
 
-// doctored is what the doctor says.
-func doctored(t *testing.T, env []string, code int) string {
+// runDoctor runs askback doctor, requires its exit code and returns its output.
+func runDoctor(t *testing.T, env []string, code int) string {
 	t.Helper()
 	settings := filepath.Join(t.TempDir(), "askback.yaml")
 	if err := os.WriteFile(settings, []byte("listen: 127.0.0.1:0\n"), 0o600); err != nil {
@@ -167,12 +168,12 @@ func doctored(t *testing.T, env []string, code int) string {
 	return p.out.String()
 }
 
-// A byte that changed inside a record is found, and the record is named; a database from
-// before there were checksums says how much of it cannot be checked.
+// A changed byte in a record is found by its checksum, and the record is named. For
+// records from before there were checksums, their number is reported.
 func TestDoctorNamesDamagedRecord(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 3 {
-		asked(t, env, fmt.Sprintf("Question %d?", i))
+		addAnsweredAsk(t, env, fmt.Sprintf("Question %d?", i))
 	}
 	whole, err := os.ReadFile(database)
 	if err != nil {
@@ -185,12 +186,12 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	if err := os.WriteFile(database, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := doctored(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`written: ask ask_[0-9a-z]{26};`).MatchString(got) {
-		t.Errorf("got\n%s, want the ask that is damaged", got)
+	if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`written: ask ask_[0-9a-z]{26};`).MatchString(got) {
+		t.Errorf("got\n%s, want the id of the damaged ask", got)
 	}
 	d := &doctor{database: "askback.db"}
 	d.schema(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
-	if want := "ok|database|askback.db is whole: schema 6, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.line() != want {
-		t.Errorf("got %s, want %s", d.line(), want)
+	if want := "ok|database|askback.db is whole: schema 6, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.lastFinding() != want {
+		t.Errorf("got %s, want %s", d.lastFinding(), want)
 	}
 }

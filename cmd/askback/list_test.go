@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// The title of a list counts all asks only where the list is complete.
-func TestListTitleTellsPartFromWhole(t *testing.T) {
+// The title says "of a longer list" if the page does not hold all asks.
+func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i := range asks {
 		asks[i] = askback.Ask{ID: "ask_01m81fsg1tjwk21qxw7zbe621" + string(rune('a'+i)), Status: askback.Pending}
@@ -35,7 +35,7 @@ func TestListTitleTellsPartFromWhole(t *testing.T) {
 	}
 }
 
-// Two calls of one tool are told apart in a list by their arguments.
+// A list shows the arguments of a call, so that two calls of one tool differ.
 func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i, input := range []string{`{"path": "a.txt"}`, `{"path": "b.txt"}`} {

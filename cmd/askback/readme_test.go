@@ -20,17 +20,18 @@ func readme(t *testing.T) string {
 	return string(page)
 }
 
-// blocks returns the code of a page in one language.
-func blocks(page, language string) (all []string) {
+// codeBlocks returns the code blocks of a page in one language.
+func codeBlocks(page, language string) (all []string) {
 	for _, m := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(page, -1) {
 		all = append(all, m[1])
 	}
 	return all
 }
 
-// Every command of the README is one that the program takes, with its flags.
-func TestReadmeCommandsAreTaken(t *testing.T) {
-	shell := strings.Join(blocks(readme(t), "sh"), "\n")
+// The command line parser accepts each command of the README, and no example deletes
+// files.
+func TestReadmeCommandsParse(t *testing.T) {
+	shell := strings.Join(codeBlocks(readme(t), "sh"), "\n")
 	found := regexp.MustCompile(`(?m)(?:^|\$\()(?:go run \./cmd/)?askback ((?:"[^"]*"|'[^']*'|[^"'&)#\n])*)`).FindAllStringSubmatch(shell, -1)
 	if len(found) < 10 {
 		t.Fatalf("found %d commands in\n%s", len(found), shell)
@@ -47,16 +48,16 @@ func TestReadmeCommandsAreTaken(t *testing.T) {
 	}
 	for _, line := range strings.Split(shell, "\n") {
 		if regexp.MustCompile(`\b(rm|rmdir|mkfs|dd)\b `).MatchString(line) {
-			t.Errorf("an example deletes something: %s", line)
+			t.Errorf("an example deletes files: %s", line)
 		}
 	}
 }
 
-// The file of questions can be asked as it is written there.
-func TestReadmeFileOfQuestions(t *testing.T) {
+// The questions.json of the README is a valid request.
+func TestReadmeQuestionsFileIsValid(t *testing.T) {
 	file := regexp.MustCompile(`(?s)cat > questions\.json <<'END'\n(.*?)END\n`).FindStringSubmatch(readme(t))
 	if file == nil {
-		t.Fatal("the README makes no questions.json")
+		t.Fatal("the README does not write a questions.json")
 	}
 	r, err := decode.Request([]byte(file[1]))
 	if err == nil {
@@ -67,9 +68,9 @@ func TestReadmeFileOfQuestions(t *testing.T) {
 	}
 }
 
-// The program for Go is whole: it runs and prints what it says.
+// The Go program of the README runs and prints the answer.
 func TestReadmeProgramRuns(t *testing.T) {
-	programs := blocks(readme(t), "go")
+	programs := codeBlocks(readme(t), "go")
 	if len(programs) != 1 {
 		t.Fatalf("the README has %d programs, want 1", len(programs))
 	}
@@ -81,12 +82,12 @@ func TestReadmeProgramRuns(t *testing.T) {
 	run.Dir = filepath.Join("..", "..")
 	out, err := run.CombinedOutput()
 	if err != nil || string(out) != "SQLite\n" {
-		t.Errorf("it printed %q, %v; want SQLite", out, err)
+		t.Errorf("got %q, %v; want SQLite", out, err)
 	}
 }
 
-// Links to the page's own sections and to files lead somewhere.
-func TestReadmeLinksLeadSomewhere(t *testing.T) {
+// Links of the README to its sections and to files resolve.
+func TestReadmeLinksResolve(t *testing.T) {
 	page := readme(t)
 	headings := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
@@ -97,7 +98,7 @@ func TestReadmeLinksLeadSomewhere(t *testing.T) {
 		target, _, _ := strings.Cut(m[1], "#")
 		if target == "" {
 			if !headings[m[1]] {
-				t.Errorf("there is no section %s", m[1])
+				t.Errorf("no section %s", m[1])
 			}
 			continue
 		}

@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// As many options as a question may have can be asked, shown, chosen and printed.
-func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
+// A question with the maximum number of options can be asked, shown and answered with
+// all of them.
+func TestMaximumNumberOfOptions(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	var labels, keys []string
@@ -21,7 +22,7 @@ func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
 		labels = append(labels, fmt.Sprintf("option %d", i+1))
 		keys = append(keys, fmt.Sprint(i+1))
 	}
-	ctx, stop := context.WithTimeout(t.Context(), testTimeout) // it waits on if an answer was not taken
+	ctx, stop := context.WithTimeout(t.Context(), testTimeout) // ask does not exit if the answer is rejected
 	defer stop()
 	cmd := exec.CommandContext(ctx, "askback", append([]string{"ask", "--multi", "--key", "k", "Which ones?"}, labels...)...)
 	cmd.Env, cmd.Stdin = env, strings.NewReader(strings.Join(keys, ",")+"\n")
@@ -37,7 +38,7 @@ func TestEveryOptionIsAskedAndPrinted(t *testing.T) {
 	shown := mustRun(t, env, "show", askID.FindString(mustRun(t, env, "list", "--status", "all")))
 	for _, label := range labels {
 		if !strings.Contains(prompt.String(), label+"\n") || !strings.Contains(shown, label) {
-			t.Errorf("%q is not in the prompt or not shown later:\n%s\n%s", label, prompt.String(), shown)
+			t.Errorf("%q is not in the prompt or not in the output of show:\n%s\n%s", label, prompt.String(), shown)
 		}
 	}
 }
