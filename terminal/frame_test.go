@@ -102,7 +102,7 @@ func checkFrame(t testingT, width, several int, emulate func(kind int) bool, wor
 		if i := strings.IndexFunc(plain, isControl); i >= 0 || !utf8.ValidString(plain) {
 			t.Fatalf("control character at %d of %q", i, plain)
 		}
-		checkUnchanged(t, laidOut(plain, width), reference{kind, width, several, hostile.Hidden, false})
+		checkUnchanged(t, laidOut(plain, width), reference{kind: kind, width: width, several: several, hidden: hostile.Hidden})
 		if !emulate(kind) {
 			continue
 		}
@@ -110,7 +110,7 @@ func checkFrame(t testingT, width, several int, emulate func(kind int) bool, wor
 		if got.vt.Title() != title || got.replies.Len() > 0 {
 			t.Fatalf("the title is %q, and the terminal sent %q", got.vt.Title(), got.replies.String())
 		}
-		checkUnchanged(t, got, reference{kind, width, several, hostile.Hidden, true})
+		checkUnchanged(t, got, reference{kind: kind, width: width, several: several, hidden: hostile.Hidden, emulated: true})
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/serverlog"
@@ -218,30 +220,35 @@ func TestAuditLogHasEveryChange(t *testing.T) {
 	if _, err := ana.Answer(ctx, granted.ID, askback.Decide(askback.Deny, "")); err == nil {
 		t.Fatal("a second answer was accepted")
 	}
-	var got []string
-	for _, line := range lines(t, &b) {
-		words := []string{}
-		for _, key := range []string{"event", "by_kind", "by", "via"} {
-			if s, _ := line[key].(string); s != "" {
-				words = append(words, s)
-			}
-		}
-		got = append(got, strings.Join(words, " "))
-		if line["msg"] != "audit" {
-			t.Errorf("got %v", line)
-		}
-	}
 	want := []string{
 		"token_created admin root terminal", "token_revoked admin root terminal", "login_link_created responder ana web", "login responder ana web",
 		"logout responder ana web", "answered person ana web", "declined person ana web", "cancelled agent bot api", "denied person ana web",
 		"approved person ana web", "approved person ana web", "grant_made person ana web", "approved policy ana", "grant_revoked responder ana web", "login_refused",
 	}
-	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
-		t.Errorf("got\n%s\nwant\n%s", a, b)
+	if diff := cmp.Diff(want, events(t, &b)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 	if s := b.String(); strings.Contains(s, "my reason") || strings.Contains(s, "/tmp") || strings.Contains(s, "askback_") {
 		t.Errorf("the log has content of the asks: %s", s)
 	}
+}
+
+// events returns the event, the actor and the channel of each line of an audit log.
+func events(t *testing.T, b *bytes.Buffer) (all []string) {
+	t.Helper()
+	for _, line := range lines(t, b) {
+		if line["msg"] != "audit" {
+			t.Errorf("got %v", line)
+		}
+		var words []string
+		for _, key := range []string{"event", "by_kind", "by", "via"} {
+			if s, _ := line[key].(string); s != "" {
+				words = append(words, s)
+			}
+		}
+		all = append(all, strings.Join(words, " "))
+	}
+	return all
 }
 
 func errOf[T any](_ T, err error) error { return err }
