@@ -6,9 +6,11 @@ import (
 	"strings"
 )
 
-// The lines around the block of Askback. They are stable: later versions must find the block.
+// The block of Askback begins with a line that starts with tomlBegin, and ends with tomlEnd.
+// Both are stable, so that later versions find the block. The hint may change.
 const (
-	tomlBegin = "# askback: begin. Written by askback init; taken out by its --remove."
+	tomlBegin = "# askback: begin."
+	tomlHint  = " Added by askback init; remove it with askback init --remove."
 	tomlEnd   = "# askback: end."
 )
 
@@ -21,8 +23,8 @@ var handWritten = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\
 func editTOML(f File, present []byte) ([]byte, error) {
 	text := string(present)
 	newline := withNewlines(text, "\n")
-	if _, block, marked := strings.Cut(text, tomlBegin); marked && !strings.HasPrefix(block, "\r") {
-		newline = "\n" // the line ends of the block
+	if _, block, marked := strings.Cut(text, tomlBegin); marked {
+		newline = withNewlines(block[:strings.IndexByte(block, '\n')+1], "\n") // the line ends of the block
 	}
 	before, after, err := cutBlock(text, newline)
 	if err != nil {
@@ -40,7 +42,7 @@ func editTOML(f File, present []byte) ([]byte, error) {
 		}
 		return []byte(before + after), nil
 	}
-	block := tomlBegin + newline + strings.ReplaceAll(f.paste, "\n", newline) + tomlEnd + newline
+	block := tomlBegin + tomlHint + newline + strings.ReplaceAll(f.paste, "\n", newline) + tomlEnd + newline
 	switch marked := strings.Contains(text, tomlBegin); {
 	case marked:
 		return []byte(before + block + after), nil
