@@ -21,7 +21,7 @@ func formatJSON(raw json.RawMessage, show []string, indent string, used int) str
 		return one
 	}
 	deeper := indent + "  "
-	begin, parts, end := taken(raw, show, func(name string, v json.RawMessage, show []string) string {
+	begin, parts, end := split(raw, show, func(name string, v json.RawMessage, show []string) string {
 		return name + formatJSON(v, show, deeper, len(name)+1)
 	})
 	if len(parts) == 0 {
@@ -31,15 +31,15 @@ func formatJSON(raw json.RawMessage, show []string, indent string, used int) str
 }
 
 func inLine(raw json.RawMessage, show []string) string {
-	begin, parts, end := taken(raw, show, func(name string, v json.RawMessage, show []string) string {
+	begin, parts, end := split(raw, show, func(name string, v json.RawMessage, show []string) string {
 		return name + inLine(v, show)
 	})
 	return begin + strings.Join(parts, ", ") + end
 }
 
-// taken splits a value into its parts. A value that is neither object nor list has only a
-// begin.
-func taken(raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string) (begin string, parts []string, end string) {
+// split returns the parts of a value. A value that is neither an object nor an array has
+// only a beginning.
+func split(raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string) (begin string, parts []string, end string) {
 	raw = bytes.TrimSpace(raw)
 	switch raw[0] {
 	case '{':

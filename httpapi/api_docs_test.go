@@ -18,33 +18,33 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-const manual = "../docs/api.md"
+const docsPath = "../docs/api.md"
 
-// mark is a place in the page whose content is generated: a name and, for an exchange,
-// the members of the reply to show.
-var mark = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end -->\n`)
+// marker matches a generated part of the page: a name and, for an exchange, the members
+// of the reply to show.
+var marker = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end -->\n`)
 
 // docs/api.md has the actual exchanges of a dialogue, the fields of the schemas and the
 // table of routes.
 func TestAPIDocsAreGenerated(t *testing.T) {
-	raw, err := os.ReadFile(manual)
+	raw, err := os.ReadFile(docsPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tour := exchanges(t, "testdata/dialogue/tour.txtar")
 	if reply := tour["event"].reply; !strings.Contains(reply, "event: question_pending\n") {
-		t.Errorf("the tour goes on with a cursor that is none of this stream: %s", reply)
+		t.Errorf("the tour continues with a cursor of another stream: %s", reply)
 	}
 	got := string(raw)
-	want := mark.ReplaceAllStringFunc(got, func(block string) string {
-		m := mark.FindStringSubmatch(block)
+	want := marker.ReplaceAllStringFunc(got, func(block string) string {
+		m := marker.FindStringSubmatch(block)
 		head, _, _ := strings.Cut(block, "\n")
-		return head + "\n" + filled(t, m[1], strings.Fields(m[2]), tour) + "<!-- end -->\n"
+		return head + "\n" + generate(t, m[1], strings.Fields(m[2]), tour) + "<!-- end -->\n"
 	})
 	for _, name := range slices.Sorted(maps.Keys(tour)) {
-		t.Errorf("docs/api.md does not show %q of the tour", name)
+		t.Errorf("docs/api.md does not contain the exchange %q of the tour", name)
 	}
-	golden.Check(t, manual, want)
+	golden.Check(t, docsPath, want)
 }
 
 // exchange is a request and its reply in the form of the archive.
@@ -63,8 +63,8 @@ func exchanges(t *testing.T, path string) map[string]exchange {
 	return out
 }
 
-// filled returns the content for a mark. It removes a shown exchange from the tour.
-func filled(t *testing.T, name string, show []string, tour map[string]exchange) string {
+// generate returns the content for a marker. It removes a shown exchange from the tour.
+func generate(t *testing.T, name string, show []string, tour map[string]exchange) string {
 	if name == "routes" {
 		return routesTable()
 	}
@@ -73,16 +73,16 @@ func filled(t *testing.T, name string, show []string, tour map[string]exchange) 
 	}
 	e, ok := tour[name]
 	if !ok {
-		t.Fatalf("docs/api.md shows %q, and the tour has it not, or not again", name)
+		t.Fatalf("docs/api.md contains %q, which is not in the tour, or is used twice", name)
 	}
 	delete(tour, name)
-	return "```http\n" + requestShown(e.request) + "```\n\n```http\n" + replyShown(t, e.reply, show) + "```\n"
+	return "```http\n" + formatRequest(e.request) + "```\n\n```http\n" + formatReply(t, e.reply, show) + "```\n"
 }
 
-// requestShown returns a request as a client sends it, with the name of the principal as
+// formatRequest returns a request as a client sends it, with the name of the principal as
 // the token.
-func requestShown(said string) string {
-	head, body, _ := strings.Cut(said, "\n\n")
+func formatRequest(request string) string {
+	head, body, _ := strings.Cut(request, "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
 	if strings.HasPrefix(lines[0], "later ") {
 		lines = lines[1:]
@@ -96,9 +96,9 @@ func requestShown(said string) string {
 	return strings.Join(out, "\n") + "\n"
 }
 
-// replyShown returns a reply with the members in show.
-func replyShown(t *testing.T, said string, show []string) string {
-	head, body, _ := strings.Cut(said, "\n\n")
+// formatReply returns a reply with the members in show.
+func formatReply(t *testing.T, reply string, show []string) string {
+	head, body, _ := strings.Cut(reply, "\n\n")
 	lines := strings.Split(head, "\n")
 	status, err := strconv.Atoi(lines[0])
 	if err != nil {
@@ -173,18 +173,18 @@ func fieldsTable(t *testing.T, name string) string {
 	var b strings.Builder
 	b.WriteString("\n| field | what |\n|---|---|\n")
 	for _, m := range members(doc.Components.Schemas[name].Properties) {
-		var said struct{ Description string }
-		if err := json.Unmarshal(m.value, &said); err != nil {
+		var request struct{ Description string }
+		if err := json.Unmarshal(m.value, &request); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", m.name, said.Description)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", m.name, request.Description)
 	}
 	return b.String() + "\n"
 }
 
 // docs/api.md names only events that a stream can have.
 func TestAPIDocsListOnlyKnownEvents(t *testing.T) {
-	raw, err := os.ReadFile(manual)
+	raw, err := os.ReadFile(docsPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +198,11 @@ func TestAPIDocsListOnlyKnownEvents(t *testing.T) {
 	for row := range strings.Lines(table) {
 		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
 			if n++; !strings.Contains(string(doc), fmt.Sprintf("%q,\n", m[1])) {
-				t.Errorf("docs/api.md tells of the event %s, which the schema does not know", m[1])
+				t.Errorf("docs/api.md has the event %s, which is not in the schema", m[1])
 			}
 		}
 	}
 	if n < 10 {
-		t.Errorf("docs/api.md tells of %d events", n)
+		t.Errorf("docs/api.md has %d events", n)
 	}
 }

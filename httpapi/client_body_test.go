@@ -69,7 +69,7 @@ func TestDraftsOverHTTP(t *testing.T) {
 	ask := w.ask(databases)
 	one, other := w.As(ana), w.As(askback.Principal{Kind: askback.Responder, Name: "ben"})
 	if got, err := one.Draft(ctx, ask.ID); got != nil || err != nil {
-		t.Errorf("nothing typed: got %s, %v", got, err)
+		t.Errorf("no draft: got %s, %v", got, err)
 	}
 	for _, draft := range []string{`{"answers":[{"id":"q1","other":"Maria"}]}`, `{"answers":[{"id":"q1","other":"MariaDB"}]}`} {
 		if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(draft)); err != nil {
@@ -80,7 +80,7 @@ func TestDraftsOverHTTP(t *testing.T) {
 		}
 	}
 	if got, err := other.Draft(ctx, ask.ID); got != nil || err != nil {
-		t.Errorf("somebody else sees %s, %v", got, err)
+		t.Errorf("another person gets %s, %v", got, err)
 	}
 	var invalid askback.Invalid
 	if err := one.SaveDraft(ctx, ask.ID, json.RawMessage(`[1]`)); !errors.As(err, &invalid) {
@@ -116,7 +116,7 @@ func TestTooManyAsksAreRejected(t *testing.T) {
 		t.Errorf("got %d, Retry-After %q, %s; want 429 with 10 and the reason", got.status, got.header.Get("Retry-After"), got.body)
 	}
 	_, err := remote.Ask(ctx, question("And now?"))
-	if refused, ok := errors.AsType[*askback.RetryError](err); !ok || refused.After != 10*time.Second || !strings.Contains(refused.Why, "1000 open asks") {
+	if retry, ok := errors.AsType[*askback.RetryError](err); !ok || retry.After != 10*time.Second || !strings.Contains(retry.Why, "1000 open asks") {
 		t.Errorf("the client got %v, want the time and the reason as well", err)
 	}
 	if _, err := w.As(askback.Principal{Kind: askback.Agent, Name: "calm"}).Ask(ctx, question("Mine?")); err != nil {

@@ -15,16 +15,17 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// at serves requests in this process: there is no network in a synctest bubble.
-type at struct {
+// localTransport sends requests to a handler: a synctest bubble has no network. It removes
+// the wait parameter, as a proxy may.
+type localTransport struct {
 	http.Handler
-	asked atomic.Int64
+	requests atomic.Int64
 }
 
-func (a *at) RoundTrip(r *http.Request) (*http.Response, error) {
-	a.asked.Add(1)
+func (a *localTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.requests.Add(1)
 	q := r.URL.Query()
-	q.Del("wait") // as something in between does that does not wait
+	q.Del("wait")
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = q.Encode()
 	w := httptest.NewRecorder()
@@ -45,7 +46,7 @@ func TestWaitBacksOffWhenPollsDoNotWait(t *testing.T) {
 		}
 		h := httpapi.NewHandler(e, nil)
 		defer h.Stop()
-		server := &at{Handler: h}
+		server := &localTransport{Handler: h}
 		agent := httpapi.NewClient("http://askback", secret, &http.Client{Transport: server})
 		a, err := agent.Ask(t.Context(), question("Go on?"))
 		if err != nil {
@@ -55,12 +56,12 @@ func TestWaitBacksOffWhenPollsDoNotWait(t *testing.T) {
 		defer cancel()
 		ended := make(chan askback.Ask, 1)
 		go func() {
-			got, _ := agent.Wait(ctx, a.ID) // a wait that failed has no outcome
+			got, _ := agent.Wait(ctx, a.ID) // an error means that it is still open
 			ended <- got
 		}()
 		<-time.After(time.Minute)
-		if n := server.asked.Load(); n > 50 {
-			t.Errorf("asked %d times in a minute, want at most 50", n)
+		if n := server.requests.Load(); n > 50 {
+			t.Errorf("sent %d requests in a minute, want at most 50", n)
 		}
 		if _, err := e.As(ana).Answer(t.Context(), a.ID, askback.Choose("yes")); err != nil {
 			t.Fatal(err)

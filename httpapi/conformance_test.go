@@ -31,30 +31,30 @@ type fixture struct {
 
 	mu     sync.Mutex
 	tokens map[askback.Principal]string
-	letIn  chan struct{} // closed once the watched secret was let in
+	seen   chan struct{} // closed when the watched secret is first accepted
 }
 
-// watchedGate closes a channel when it accepts a secret for the first time.
-type watchedGate struct {
+// watchedAuthenticator closes a channel when it accepts a secret for the first time.
+type watchedAuthenticator struct {
 	*engine.Engine
 	secret string
 	once   sync.Once
-	letIn  chan struct{}
+	seen   chan struct{}
 }
 
 // Authenticate implements [httpapi.Authenticator].
-func (g *watchedGate) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
+func (g *watchedAuthenticator) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	who, err := g.Engine.Authenticate(ctx, secret)
 	if err == nil && secret == g.secret {
-		g.once.Do(func() { close(g.letIn) })
+		g.once.Do(func() { close(g.seen) })
 	}
 	return who, err
 }
 
-// watch sets the secret; letIn is closed when it is accepted.
+// watch sets the secret; seen is closed when it is accepted.
 func (w *fixture) watch(secret string) {
-	w.letIn = make(chan struct{})
-	w.server.Config.Handler = checkTraffic(w.t, httpapi.NewHandler(&watchedGate{Engine: w.engine, secret: secret, letIn: w.letIn}, nil))
+	w.seen = make(chan struct{})
+	w.server.Config.Handler = checkTraffic(w.t, httpapi.NewHandler(&watchedAuthenticator{Engine: w.engine, secret: secret, seen: w.seen}, nil))
 }
 
 // root is the admin that creates the tokens of a test.
@@ -109,9 +109,9 @@ func (w *fixture) As(p askback.Principal) askback.Client {
 	return httpapi.NewClient(w.server.URL, w.token(p), w.client)
 }
 
-// A Client behaves as a seat of the engine does, including errors.Is and the ask that is
+// A Client behaves like a client of the engine, including errors.Is and the ask that is
 // returned with ErrSettled (B3, D2, D3, E10, F4, F6).
-func TestSeatsOverHTTP(t *testing.T) {
+func TestClientConformsToEngine(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject { return newFixture(t, nil) })
 }
 
@@ -127,7 +127,7 @@ func TestMissingServerIsUnreachable(t *testing.T) {
 	defer cut.Close()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	for name, url := range map[string]string{"nobody listens": gone.URL, "the reply is cut": cut.URL} {
+	for name, url := range map[string]string{"no server": gone.URL, "an incomplete reply": cut.URL} {
 		_, err := httpapi.NewClient(url, secret, w.client).Get(context.Background(), "ask_x")
 		if !isUnreachable(err) {
 			t.Errorf("%s: got %v, want %v", name, err, askback.ErrUnreachable)
@@ -152,10 +152,10 @@ func TestStopEndsWaitingCalls(t *testing.T) {
 	}()
 	w.handler.Stop()
 	if err := <-ended; !isStopping(err) {
-		t.Errorf("the waiter got %v, want %v", err, askback.ErrStopping)
+		t.Errorf("the waiting call got %v, want %v", err, askback.ErrStopping)
 	}
 	if _, err := agent.Get(ctx, ask.ID); !isStopping(err) {
-		t.Errorf("who came later got %v, want %v", err, askback.ErrStopping)
+		t.Errorf("a later call got %v, want %v", err, askback.ErrStopping)
 	}
 }
 

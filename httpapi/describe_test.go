@@ -19,23 +19,23 @@ import (
 // checkRouteDoc returns an error if the documentation of a route differs from the route:
 // in the kinds of principals that it accepts, or in whether it has a body.
 func checkRouteDoc(rt httpapi.Route) error {
-	var may, told []askback.Kind
+	var may, documented []askback.Kind
 	for _, kind := range askback.Kinds {
 		if !rt.Open && (access.Ever(kind, rt.Action) || rt.Or != "" && access.Ever(kind, rt.Or)) {
 			may = append(may, kind)
 		}
 		people := kind == askback.Admin && (slices.Contains(rt.Doc.Who, "responder") || slices.Contains(rt.Doc.Who, "operator"))
 		if slices.Contains(rt.Doc.Who, string(kind)) || people {
-			told = append(told, kind)
+			documented = append(documented, kind)
 		}
 	}
 	switch {
-	case !slices.Equal(may, told):
-		return fmt.Errorf("it lets in %v, and others are told %v", may, told)
+	case !slices.Equal(may, documented):
+		return fmt.Errorf("it accepts %v, but is documented for %v", may, documented)
 	case rt.Body != (rt.Doc.In != ""):
-		return fmt.Errorf("it takes a body: %v, and others are told of %q", rt.Body, rt.Doc.In)
+		return fmt.Errorf("it has a body: %v, but is documented with %q", rt.Body, rt.Doc.In)
 	case !strings.HasSuffix(rt.Doc.Summary, "."):
-		return fmt.Errorf("%q is no sentence about it", rt.Doc.Summary)
+		return fmt.Errorf("%q is not a sentence", rt.Doc.Summary)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func TestWrongRouteDocIsFound(t *testing.T) {
 	at := slices.IndexFunc(all, func(rt httpapi.Route) bool { return strings.HasSuffix(rt.Path, "/answer") })
 	for name, change := range map[string]func(*httpapi.Route){
 		"for agents too":  func(rt *httpapi.Route) { rt.Doc.Who = []string{"agent", "responder"} },
-		"for nobody":      func(rt *httpapi.Route) { rt.Doc.Who = nil },
+		"for no kind":     func(rt *httpapi.Route) { rt.Doc.Who = nil },
 		"for admins only": func(rt *httpapi.Route) { rt.Doc.Who = []string{"admin"} },
 		"without a token": func(rt *httpapi.Route) { rt.Open = true },
 		"without a body":  func(rt *httpapi.Route) { rt.Doc.In = "" },
@@ -63,7 +63,7 @@ func TestWrongRouteDocIsFound(t *testing.T) {
 		bad := all[at]
 		change(&bad)
 		if checkRouteDoc(bad) == nil {
-			t.Errorf("a route described %s passes", name)
+			t.Errorf("a route that is described %s was accepted", name)
 		}
 	}
 }
@@ -82,11 +82,11 @@ func TestServedDocumentIsValidOpenAPI(t *testing.T) {
 	}
 	for _, rt := range httpapi.Table() {
 		if item := doc.Paths.Find(rt.Path); item == nil || item.GetOperation(rt.Method) == nil {
-			t.Errorf("the document does not know %s %s", rt.Method, rt.Path)
+			t.Errorf("the document has no route %s %s", rt.Method, rt.Path)
 		}
 	}
 	if doc.Servers[0].URL != "https://ask.example.com" || doc.Info.Version != "1.2.3" || doc.OpenAPI != openapi.Version {
-		t.Errorf("it is of %s, version %s, in OpenAPI %s", doc.Servers[0].URL, doc.Info.Version, doc.OpenAPI)
+		t.Errorf("got the server %s, version %s, OpenAPI %s", doc.Servers[0].URL, doc.Info.Version, doc.OpenAPI)
 	}
 	if again := w.send("GET", "/api/openapi.json", "", ""); again.body != got.body {
 		t.Error("the second document differs")
@@ -132,7 +132,7 @@ func TestDocsPageLoadsOnlyFromServer(t *testing.T) {
 			t.Errorf("%s: got %d and %d, %s; want 200 and %s", path, whole.status, head.status, whole.header.Get("Content-Type"), kind)
 		}
 		if n := head.header.Get("Content-Length"); head.body != "" || n != fmt.Sprint(len(whole.body)) {
-			t.Errorf("HEAD %s: got %d bytes, and says %s; GET has %d", path, len(head.body), n, len(whole.body))
+			t.Errorf("HEAD %s: got %d bytes and the length %s; GET has %d", path, len(head.body), n, len(whole.body))
 		}
 		if whole.header.Get("X-Content-Type-Options") != "nosniff" || whole.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: got %v", path, whole.header)

@@ -23,11 +23,11 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Each archive in testdata/dialogue is a conversation between a client and a new
-// server: requests, each with the reply it gets (A4, A5, B1, B4, B5, D2, E2, E11,
-// F8, F11). The first line of a request says who sends it. Each comes a second
-// after the one before; "later 2h" before it moves the clock further, and
-// "stop" stops the server. Ids are numbered as they appear; all else is what is sent.
+// Each archive in testdata/dialogue has requests to a new server, each with its reply
+// (A4, A5, B1, B4, B5, D2, E2, E11, F8, F11). The first line of a request names the
+// principal that sends it. A request comes a second after the previous one. "later 2h"
+// before it moves the clock further, and "stop" stops the server. Ids are numbered in the
+// order in which they appear.
 func TestDialogues(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -43,34 +43,34 @@ func play(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t)
+	s := newDialogue(t)
 	out := &txtar.Archive{Comment: file.Comment}
 	for _, f := range file.Files {
 		if f.Name == "reply" {
 			continue
 		}
-		out.Files = append(out.Files, f, txtar.File{Name: "reply", Data: []byte(s.say(string(f.Data)))})
+		out.Files = append(out.Files, f, txtar.File{Name: "reply", Data: []byte(s.exchange(string(f.Data)))})
 	}
 	got := string(txtar.Format(out))
 	golden.Check(t, path, got)
 }
 
-// cast has the principals of dialogues by name.
-var cast = map[string]askback.Principal{
+// principals are the principals of dialogues by name.
+var principals = map[string]askback.Principal{
 	"bot": bot, "other": {Kind: askback.Agent, Name: "other"},
 	"ana": ana, "ben": {Kind: askback.Responder, Name: "ben"},
 	"ops": {Kind: askback.Operator, Name: "ops"}, "eve": {Kind: askback.Admin, Name: "eve"},
 }
 
-// stage is a server with a clock that the dialogue moves, and the ids of its replies.
-type stage struct {
+// dialogue is a server with a clock that its commands move, and the ids in its replies.
+type dialogue struct {
 	*fixture
 	now atomic.Int64
 	ids [][2]string // an id, and its numbered form
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{}
+func newDialogue(t *testing.T) *dialogue {
+	s := &dialogue{}
 	began := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	s.now.Store(began.UnixNano())
 	db := memstore.New()
@@ -86,40 +86,40 @@ func newStage(t *testing.T) *stage {
 		s.client.CloseIdleConnections()
 		s.server.Close()
 	})
-	for _, name := range slices.Sorted(maps.Keys(cast)) {
-		s.token(cast[name])
+	for _, name := range slices.Sorted(maps.Keys(principals)) {
+		s.token(principals[name])
 		s.now.Add(int64(time.Millisecond)) // ids sort by time
 	}
 	s.now.Store(began.UnixNano())
 	return s
 }
 
-// say sends a request and returns the reply in the form of the archive.
-func (s *stage) say(request string) string {
+// exchange sends a request and returns the reply in the format of the archive.
+func (s *dialogue) exchange(request string) string {
 	s.t.Helper()
-	request = s.direct(request)
+	request = s.runCommands(request)
 	s.now.Add(int64(time.Second))
 	head, body, _ := strings.Cut(request, "\n\n")
 	lines := strings.Split(strings.TrimSpace(head), "\n")
 	words := strings.Fields(lines[0])
 	if len(words) != 4 || words[2] != "as" {
-		s.t.Fatalf("%q is no request: want METHOD PATH as WHO", lines[0])
+		s.t.Fatalf("%q is not a request: want METHOD PATH as PRINCIPAL", lines[0])
 	}
 	secret := ""
-	if words[3] != "nobody" {
-		secret = s.token(cast[words[3]])
+	if words[3] != "anonymous" {
+		secret = s.token(principals[words[3]])
 	}
 	var header []string
 	for _, line := range lines[1:] {
 		name, value, _ := strings.Cut(line, ": ")
-		header = append(header, name, s.real(value))
+		header = append(header, name, s.expand(value))
 	}
-	got := s.send(words[0], s.real(words[1]), secret, s.real(strings.TrimSpace(body)), header...)
-	return s.written(got)
+	got := s.send(words[0], s.expand(words[1]), secret, s.expand(strings.TrimSpace(body)), header...)
+	return s.format(got)
 }
 
-// direct executes the commands before a request, and returns the request.
-func (s *stage) direct(request string) string {
+// runCommands runs the commands before a request, and returns the request.
+func (s *dialogue) runCommands(request string) string {
 	s.t.Helper()
 	for {
 		line, rest, _ := strings.Cut(request, "\n")
@@ -140,8 +140,8 @@ func (s *stage) direct(request string) string {
 	}
 }
 
-// real replaces numbered ids by those of this run, and the word HUGE by 3000000 letters.
-func (s *stage) real(text string) string {
+// expand replaces numbered ids by those of this run, and the word HUGE by 3000000 letters.
+func (s *dialogue) expand(text string) string {
 	for _, id := range s.ids {
 		text = strings.ReplaceAll(text, id[1], id[0])
 	}
@@ -153,8 +153,8 @@ var (
 	anySecret = regexp.MustCompile(`\baskback_[A-Za-z0-9_-]{43}\b`)
 )
 
-// written returns a reply with its ids numbered.
-func (s *stage) written(r reply) string {
+// format returns a reply with numbered ids.
+func (s *dialogue) format(r reply) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d\n", r.status)
 	for _, name := range []string{"Content-Type", "Location", "Allow", "Retry-After", "WWW-Authenticate", "X-Accel-Buffering"} {
@@ -211,7 +211,7 @@ func TestEveryRouteHasDialogue(t *testing.T) {
 	}
 	for _, rt := range httpapi.Table() {
 		if !seen[rt.Method+" "+rt.Path] {
-			t.Errorf("no dialogue shows what %s %s does", rt.Method, rt.Path)
+			t.Errorf("no dialogue has a successful %s %s", rt.Method, rt.Path)
 		}
 	}
 }

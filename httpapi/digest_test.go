@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// documentedDigest is the formula of docs/api.md, of an ask as any client reads it. It
+// documentedDigest computes the digest by the formula of docs/api.md. It
 // shares no code with Askback: the arguments here have neither numbers nor characters that
 // encoding/json writes otherwise than RFC 8785.
 func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {

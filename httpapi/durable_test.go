@@ -68,7 +68,7 @@ func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	given, stop := context.WithCancel(ctx)
 	stop()
 	if got, err := agent.Wait(given, ask.ID); got.ID != ask.ID || !errors.Is(err, context.Canceled) {
-		t.Errorf("gave up at once: got ask %q, %v; want the ask and %v", got.ID, err, context.Canceled)
+		t.Errorf("a cancelled wait: got ask %q, %v; want the ask and %v", got.ID, err, context.Canceled)
 	}
 	short, end := context.WithTimeout(ctx, 9900*time.Millisecond)
 	defer end()
@@ -87,7 +87,7 @@ func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 		t.Errorf("got %s, want the answer", got.Status)
 	}
 	if short.Err() != nil {
-		t.Error("the answer came only when the time was over")
+		t.Error("the answer came only after the whole wait")
 	}
 }
 
@@ -115,7 +115,7 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 	w.watch(secret)
 	heard := make(chan reply, 1)
 	go func() { heard <- w.send("GET", "/api/v1/asks/"+ask.ID+"?wait=60s", secret, "") }()
-	<-w.letIn
+	<-w.seen
 	if _, err := w.engine.As(root).RevokeToken(ctx, made.ID); err != nil {
 		t.Fatal(err)
 	}

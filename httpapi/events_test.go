@@ -114,7 +114,7 @@ func TestEventsSurviveBrokenConnections(t *testing.T) {
 		}
 		if ev.Type == "snapshot" {
 			if began {
-				t.Fatal("a second snapshot, with a cursor that is kept")
+				t.Fatal("got a second snapshot, although the cursor is valid")
 			}
 			began = true
 			for i := range sessions {
@@ -185,15 +185,15 @@ func TestManyStreamsShareOneConnection(t *testing.T) {
 	w := newFixture(t, nil)
 	connections := w.overHTTP2()
 	ctx := limitedContext(t)
-	seat := w.As(ana)
-	if _, err := seat.People(ctx); err != nil { // open the connection
+	client := w.As(ana)
+	if _, err := client.People(ctx); err != nil { // open the connection
 		t.Fatal(err)
 	}
 	var readers sync.WaitGroup
 	for i := range 40 {
 		s := w.startSession(fmt.Sprint("run-", i))
 		readers.Go(func() {
-			for ev, err := range seat.Events(ctx, s.ID, "") {
+			for ev, err := range client.Events(ctx, s.ID, "") {
 				if err != nil || ev.SessionID != s.ID {
 					t.Errorf("stream %d: got %s of %s, %v", i, ev.Type, ev.SessionID, err)
 					return
@@ -237,7 +237,7 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 	select {
 	case <-over:
 	case <-limitedContext(t).Done():
-		t.Fatal("the stream waits for its reader")
+		t.Fatal("the stream still waits for its reader")
 	}
 }
 
@@ -275,7 +275,7 @@ func TestStopEndsStreamsWithRetry(t *testing.T) {
 	w.handler.Stop()
 	rest, err := io.ReadAll(in)
 	if err != nil || !strings.HasSuffix(string(rest), "\nretry: 1000\n\n") {
-		t.Errorf("got %q, %v; want it to end with when to come back", rest, err)
+		t.Errorf("got %q, %v; want the end with a retry time", rest, err)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestStreamsPerPrincipalAreLimited(t *testing.T) {
 		t.Errorf("the second stream: got %d %s, want 429", got.status, got.body)
 	}
 	if got := w.send("GET", "/api/v1/events", w.token(askback.Principal{Kind: askback.Responder, Name: "ben"}), ""); got.status != http.StatusOK {
-		t.Errorf("somebody else's: got %d %s, want 200", got.status, got.body)
+		t.Errorf("a stream of another principal: got %d %s, want 200", got.status, got.body)
 	}
 	body.Close()
 	for ev, err := range w.As(ana).Events(ctx, "", "") { // reconnects until another stream has ended
@@ -345,6 +345,6 @@ func TestIncompleteFramesAreIgnored(t *testing.T) {
 		}
 	}
 	if got, want := fmt.Sprint(cursors, after), "[c1 c2 c3] [c0 c1 c1 c2 c2]"; got != want {
-		t.Errorf("got cursors and where each connection began %s, want %s", got, want)
+		t.Errorf("got the cursors and the start of each connection %s, want %s", got, want)
 	}
 }

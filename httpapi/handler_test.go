@@ -92,7 +92,7 @@ func (w *fixture) ask(body string) askback.Ask {
 
 // Asking, waiting and answering without a Client, with the statuses of docs/wire.md §3
 // (C1, C2, D2, E10, F6).
-func TestAskAndAnswerByHand(t *testing.T) {
+func TestAskAndAnswerWithoutClient(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
 	ask := w.ask(databases)
 	if want := "https://ask.example.com/asks/" + ask.ID; ask.PageURL != want {
@@ -100,28 +100,28 @@ func TestAskAndAnswerByHand(t *testing.T) {
 	}
 	path := "/api/v1/asks/" + ask.ID
 	for _, step := range []struct {
-		what, method, path string
+		name, method, path string
 		who                askback.Principal
 		body               string
 		status             int
 		contains           string
 	}{
-		{"not yet", "GET", path + "?wait=0s", bot, "", 200, `"status":"pending"`},
-		{"nobody asked for that", "POST", path + "/answer", ana, `{"answer": ""}`, 422, `"pointer":"/answers/0"`},
+		{"before the answer", "GET", path + "?wait=0s", bot, "", 200, `"status":"pending"`},
+		{"an empty answer", "POST", path + "/answer", ana, `{"answer": ""}`, 422, `"pointer":"/answers/0"`},
 		{"answered", "POST", path + "/answer", ana, `{"answer": "SQLite"}`, 200, `"selected":["SQLite"]`},
-		{"said twice", "POST", path + "/answer", ana, `{"answers": {"Which database?": "SQLite"}}`, 200, `"by":{"kind":"person","name":"ana"}`},
-		{"too late", "POST", path + "/answer", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"answer": "PostgreSQL"}`, 409, `"ask_id":"` + ask.ID},
-		{"told who won", "POST", path + "/decline", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"reason": "no idea"}`, 409, `"name":"ana"`},
-		{"seen by the agent", "GET", path + "?wait=60s", bot, "", 200, `"status":"answered"`},
-		{"not by another", "GET", path, askback.Principal{Kind: askback.Agent, Name: "other"}, "", 404, `not-found`},
-		{"the same as unknown", "GET", "/api/v1/asks/ask_01k00000000000000000000000", bot, "", 404, `not-found`},
-		{"withdrawn too late", "POST", path + "/cancel", bot, "", 409, `settled`},
-		{"listed", "GET", "/api/v1/asks?status=answered", ana, "", 200, ask.ID},
-		{"nothing pending", "GET", "/api/v1/asks", ana, "", 200, `{"items":[],"next_cursor":null}`},
+		{"the same answer again", "POST", path + "/answer", ana, `{"answers": {"Which database?": "SQLite"}}`, 200, `"by":{"kind":"person","name":"ana"}`},
+		{"a late answer", "POST", path + "/answer", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"answer": "PostgreSQL"}`, 409, `"ask_id":"` + ask.ID},
+		{"the outcome of a late decline", "POST", path + "/decline", askback.Principal{Kind: askback.Responder, Name: "ben"}, `{"reason": "no idea"}`, 409, `"name":"ana"`},
+		{"the agent waits", "GET", path + "?wait=60s", bot, "", 200, `"status":"answered"`},
+		{"another agent", "GET", path, askback.Principal{Kind: askback.Agent, Name: "other"}, "", 404, `not-found`},
+		{"an unknown ask", "GET", "/api/v1/asks/ask_01k00000000000000000000000", bot, "", 404, `not-found`},
+		{"a late withdrawal", "POST", path + "/cancel", bot, "", 409, `settled`},
+		{"the list", "GET", "/api/v1/asks?status=answered", ana, "", 200, ask.ID},
+		{"the list of pending asks", "GET", "/api/v1/asks", ana, "", 200, `{"items":[],"next_cursor":null}`},
 	} {
 		got := w.send(step.method, step.path, w.token(step.who), step.body)
 		if got.status != step.status || !strings.Contains(got.body, step.contains) {
-			t.Errorf("%s: got %d %s, want %d with %s", step.what, got.status, got.body, step.status, step.contains)
+			t.Errorf("%s: got %d %s, want %d with %s", step.name, got.status, got.body, step.status, step.contains)
 		}
 	}
 }
@@ -220,7 +220,7 @@ func TestOnlyValidTokensAreAccepted(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 401", name, got.status, got.body)
 		}
 		if got.status == 401 && got.header.Get("WWW-Authenticate") == "" {
-			t.Errorf("%s: a 401 without WWW-Authenticate", name)
+			t.Errorf("%s: status 401 has no WWW-Authenticate", name)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestTokensOverHTTP(t *testing.T) {
 		t.Errorf("got %+v, %v; want agent new-bot", who, err)
 	}
 	if got := made.ExpiresAt.Sub(made.CreatedAt); got != 90*60e9 {
-		t.Errorf("it lasts %v, want 1h30m", got)
+		t.Errorf("it is valid for %v, want 1h30m", got)
 	}
 	tokens, err := admin.Tokens(ctx)
 	if err != nil || len(tokens) != 2 {

@@ -12,13 +12,13 @@ import (
 	"github.com/askback/askback/internal/claudehook"
 )
 
-// cut is a response whose connection breaks when the decision is written.
-type cut struct {
+// brokenWriter is a response whose connection breaks when the decision is written.
+type brokenWriter struct {
 	*httptest.ResponseRecorder
 	broken bool
 }
 
-func (c *cut) Write(p []byte) (int, error) {
+func (c *brokenWriter) Write(p []byte) (int, error) {
 	if c.broken && len(strings.TrimSpace(string(p))) > 0 {
 		return 0, errors.New("the connection is gone")
 	}
@@ -37,7 +37,7 @@ func TestDecisionIsAcknowledgedWhenDelivered(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, claudehook.Path, strings.NewReader(asksDB))
 			r.Header.Set("Authorization", "Bearer "+w.token(bot))
 			r.Header.Set("Content-Type", "application/json")
-			reply, done := &cut{httptest.NewRecorder(), broken}, make(chan struct{})
+			reply, done := &brokenWriter{httptest.NewRecorder(), broken}, make(chan struct{})
 			go func() {
 				defer close(done)
 				w.handler.ServeHTTP(reply, r)
@@ -53,7 +53,7 @@ func TestDecisionIsAcknowledgedWhenDelivered(t *testing.T) {
 			}
 			ask, err := w.engine.As(bot).Get(t.Context(), id)
 			if err != nil || ask.AckedAt.IsZero() != broken {
-				t.Errorf("broken %t, begun %t: received at %s, %v", broken, begun, ask.AckedAt, err)
+				t.Errorf("broken %t, begun %t: acked at %s, %v", broken, begun, ask.AckedAt, err)
 			}
 		}
 	}

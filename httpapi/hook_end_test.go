@@ -127,13 +127,13 @@ func TestAskOfKilledServerIsCancelled(t *testing.T) {
 	} {
 		db := memstore.New()
 		first := newFixtureOnStore(t, db, map[askback.Principal]string{})
-		seat := first.engine.As(bot)
+		client := first.engine.As(bot)
 		ev, err := claudehook.Read([]byte(runsBash), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, _ := claudehook.Request(ev)
-		if _, err := seat.Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
+		if _, err := client.Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)
@@ -161,7 +161,7 @@ func TestRevokedHookGetsNoDecision(t *testing.T) {
 		t.Errorf("got %s, %v; want 401", raw, err)
 	}
 	if _, err := w.engine.As(bot).Consume(t.Context(), ask.ID, ask.Confirmation.Digest); err != nil {
-		t.Errorf("the approval was spent: %v", err)
+		t.Errorf("the approval was consumed: %v", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestRevokedHookCancelsItsAsk(t *testing.T) {
 		}
 		revoke()
 		if raw, _ := io.ReadAll(conn); strings.Contains(string(raw), "hookSpecificOutput") || strings.Contains(string(raw), "{}") {
-			t.Errorf("begun: %v, it hears %s", begun, raw)
+			t.Errorf("begun: %v, got %s", begun, raw)
 		}
 		w.open(1, askback.Cancelled)
 	}

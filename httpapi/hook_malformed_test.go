@@ -15,10 +15,10 @@ import (
 
 // Malformed arguments of AskUserQuestion make the same ask by a hook as by POST /asks, or
 // none: then Claude Code shows its own dialog (F15, W1-W15).
-func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
+func TestMalformedInputOfHookIsRepairedOrIgnored(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
-		t.Fatalf("%d wild calls, %v", len(paths), err)
+		t.Fatalf("got %d files, %v", len(paths), err)
 	}
 	asked, shapes := 0, map[string]bool{}
 	for _, path := range paths {
@@ -30,7 +30,7 @@ func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
 		input := strings.TrimSuffix(string(file.Files[0].Data), "\n")
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, nil)
-			w.server.Config.Handler = w.handler // what is mended is not as the document says
+			w.server.Config.Handler = w.handler // malformed bodies do not match the document
 			got, ok := w.askedByHook(input)
 			if !ok {
 				return
@@ -39,25 +39,24 @@ func TestMalformedInputOfHookIsRepairedOrLeft(t *testing.T) {
 			shapes[name[:3]] = true
 			want := w.ask(unknown.Replace(input))
 			if diff := cmp.Diff(want.Questions, got.Questions); diff != "" || want.Kind != got.Kind {
-				t.Errorf("the hook asks something else (-POST /asks +hook):\n%s", diff)
+				t.Errorf("the hook asks other questions (-POST /asks +hook):\n%s", diff)
 			}
 			if diff := cmp.Diff(want.Warnings, got.Warnings); diff != "" {
-				t.Errorf("the hook says another mend:\n%s", diff)
+				t.Errorf("the hook has other warnings:\n%s", diff)
 			}
 		})
 	}
 	if asked < 15 || len(shapes) < 7 {
-		t.Errorf("only %d calls of the shapes %v were asked", asked, shapes)
+		t.Errorf("got only %d asks, of the shapes %v", asked, shapes)
 	}
 }
 
-// unknown are members of the corpus that mean nothing to us, and that Claude Code
-// may have of its own: its calls are asked without them, where POST /asks would
-// refuse.
+// unknown are members that POST /asks rejects, and a hook ignores: Claude Code may add
+// members of its own.
 var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
 
-// askedByHook puts an input into an event and returns what is asked then, once
-// its answer came back. What is not asked has no decision.
+// askedByHook sends an event with an input, and answers its ask. It reports false if the
+// event makes no ask.
 func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 	w.t.Helper()
 	w.token(bot)
@@ -78,17 +77,17 @@ func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 		select {
 		case r := <-got:
 			if r.status != 204 && r.status != 400 || w.contents() != kept {
-				w.t.Errorf("nothing is asked, and the reply is %d %s", r.status, r.body)
+				w.t.Errorf("got no ask and the reply %d %s", r.status, r.body)
 			}
 			return askback.Ask{}, false
 		case <-late:
-			w.t.Fatal("it neither asks nor ends")
-		case <-time.After(look):
+			w.t.Fatal("got neither an ask nor a reply")
+		case <-time.After(pollTime):
 		}
 	}
 }
 
-// answerAll answers every question in own words.
+// answerAll answers every question with a text.
 func (w *fixture) answerAll(ask askback.Ask) {
 	w.t.Helper()
 	var answer askback.Answer
@@ -100,11 +99,10 @@ func (w *fixture) answerAll(ask askback.Ask) {
 	}
 }
 
-// wantDecision looks whether every question has its answer, by the text that it
-// is known by there.
+// wantDecision checks that the decision has an answer for the text of every question.
 func wantDecision(t *testing.T, got reply, ask askback.Ask) {
 	t.Helper()
-	var said struct {
+	var decision struct {
 		Output struct {
 			Decision struct {
 				Behavior string `json:"behavior"`
@@ -114,13 +112,13 @@ func wantDecision(t *testing.T, got reply, ask askback.Ask) {
 			} `json:"decision"`
 		} `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal([]byte(got.body), &said); err != nil || said.Output.Decision.Behavior != "allow" {
+	if err := json.Unmarshal([]byte(got.body), &decision); err != nil || decision.Output.Decision.Behavior != "allow" {
 		t.Fatalf("got %d %s, %v", got.status, got.body, err)
 	}
-	if n := len(said.Output.Decision.Input.Answers); n != len(ask.Questions) {
+	if n := len(decision.Output.Decision.Input.Answers); n != len(ask.Questions) {
 		t.Errorf("%d questions, %d answers: %s", len(ask.Questions), n, got.body)
 	}
-	for text, answer := range said.Output.Decision.Input.Answers {
+	for text, answer := range decision.Output.Decision.Input.Answers {
 		if answer != "Neither." {
 			t.Errorf("%q is answered %q", text, answer)
 		}

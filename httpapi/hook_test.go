@@ -36,8 +36,8 @@ func in(session, event string) string { return strings.Replace(event, `"s1"`, `"
 // withoutTerminal is the header that Claude Code sends from claude -p.
 var withoutTerminal = []string{claudehook.EntrypointHeader, "sdk-cli"}
 
-// hooked sends an event as Claude Code does, and returns where the reply comes. Where it
-// cannot be sent, that fails the test, and an empty reply comes.
+// sendHook sends an event as Claude Code does, and returns a channel for the reply. If it
+// cannot be sent, the test fails and the reply is empty.
 func (w *fixture) sendHook(who askback.Principal, query, event string, header ...string) <-chan reply {
 	w.t.Helper()
 	out, secret := make(chan reply, 1), w.token(who)
@@ -48,8 +48,8 @@ func (w *fixture) sendHook(who askback.Principal, query, event string, header ..
 	return out
 }
 
-// look is how soon a test looks again.
-const look = 5 * time.Millisecond
+// pollTime is the time between two polls of a test.
+const pollTime = 5 * time.Millisecond
 
 // open waits until this many asks have a status, and returns them, oldest first.
 func (w *fixture) open(n int, status askback.Status) []askback.Ask {
@@ -66,13 +66,13 @@ func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 		}
 		select {
 		case <-late:
-			w.t.Fatalf("there are %d %s asks, want %d", len(page.Items), status, n)
-		case <-time.After(look):
+			w.t.Fatalf("got %d %s asks, want %d", len(page.Items), status, n)
+		case <-time.After(pollTime):
 		}
 	}
 }
 
-// answers answers the one open ask.
+// answerOpenAsk answers the only open ask.
 func (w *fixture) answerOpenAsk(body string) askback.Ask {
 	w.t.Helper()
 	ask := w.open(1, askback.Pending)[0]
@@ -93,7 +93,7 @@ func wantReply(t *testing.T, got reply, status int, parts ...string) {
 		t.Errorf("got %d %s, want %d", got.status, got.body, status)
 	}
 	if status != 200 && strings.Contains(got.body, "allow") {
-		t.Errorf("got %d %s, which lets it happen", got.status, got.body)
+		t.Errorf("got %d %s, which allows the tool", got.status, got.body)
 	}
 }
 
@@ -141,12 +141,12 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 	wantReply(t, <-got, 200, "allow")
 	again := w.send("POST", "/api/v1/asks/"+ask.ID+"/consume", w.token(bot), `{"digest": "`+ask.Confirmation.Digest+`"}`)
 	if again.status != 409 {
-		t.Errorf("it is spent again: %d %s", again.status, again.body)
+		t.Errorf("it was consumed again: %d %s", again.status, again.body)
 	}
 }
 
-// Events that ask nothing get a reply at once. A question in a terminal is one of them,
-// because Claude Code shows its own dialog there.
+// Events without an ask get a reply at once. Questions of an interactive session have
+// none at PreToolUse, because Claude Code shows its own dialog.
 func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	w := newFixture(t, nil)
 	w.token(bot)
@@ -167,7 +167,7 @@ func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	} {
 		got := w.send("POST", claudehook.Path, w.token(bot), c.event, c.header...)
 		if got.status != 204 || got.body != "" || w.contents() != kept {
-			t.Errorf("%s: got %d %s, or something was kept", name, got.status, got.body)
+			t.Errorf("%s: got %d %s, or an ask was made", name, got.status, got.body)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 // of other tokens (E10, F4).
 func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 	w := newFixture(t, nil)
-	other := cast["other"]
+	other := principals["other"]
 	mine := w.sendHook(bot, "", runsBash)
 	ask := w.open(1, askback.Pending)[0]
 	theirs := w.sendHook(other, "", runsBash)
@@ -223,7 +223,7 @@ func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 	wantReply(t, w.send("POST", claudehook.Path, w.token(bot), strings.Replace(runsBash, claudehook.PermissionRequest, claudehook.PostToolUse, 1)), 204)
 	wantReply(t, <-mine, 204)
 	if got := w.open(1, askback.Cancelled)[0]; got.ID != ask.ID {
-		t.Errorf("cancelled is %s, want %s", got.ID, ask.ID)
+		t.Errorf("the cancelled ask is %s, want %s", got.ID, ask.ID)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestConcurrentHooksGetTheirOwnAnswers(t *testing.T) {
 	}
 }
 
-// served is a server on a store that outlives it.
+// newFixtureOnStore returns a server on a store that outlives it.
 func newFixtureOnStore(t *testing.T, db engine.Store, tokens map[askback.Principal]string) *fixture {
 	t.Helper()
 	e := engine.New(db, nil)

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// wrapping is a gate whose seats are wrapped, as a recording gate does.
-type wrapping struct{ *engine.Engine }
+// wrappingAuthenticator is an Authenticator that wraps its clients.
+type wrappingAuthenticator struct{ *engine.Engine }
 
-func (g wrapping) As(p askback.Principal) askback.Client { return wrapped{g.Engine.As(p)} }
+func (g wrappingAuthenticator) As(p askback.Principal) askback.Client { return wrapped{g.Engine.As(p)} }
 
 type wrapped struct{ askback.Client }
 
@@ -26,7 +26,7 @@ func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	w := newFixture(t, nil)
 	w.engine = e
-	w.server.Config.Handler = checkTraffic(t, httpapi.NewHandler(wrapping{e}, nil))
+	w.server.Config.Handler = checkTraffic(t, httpapi.NewHandler(wrappingAuthenticator{e}, nil))
 	run := w.startSession("run")
 	for i := range 250 {
 		text := "still at it"

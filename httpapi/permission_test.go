@@ -22,7 +22,7 @@ func newScene(t *testing.T) *scene {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	s := &scene{fixture: w, sessionID: w.startSession("run").ID}
-	for _, p := range cast {
+	for _, p := range principals {
 		w.token(p)
 	}
 	s.askID = w.ask(`{"question": "Which database?", "options": ["PostgreSQL", "SQLite"], "to": ["ana"], "session_key": "run"}`).ID
@@ -101,8 +101,8 @@ func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 	return askback.Recipient
 }
 
-// about reports whether a route names an object.
-func about(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
+// hasID reports whether a route names an object.
+func hasID(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
 
 // want returns the status that follows from the table of package access, or 0 if it
 // depends on the request.
@@ -115,14 +115,14 @@ func want(who string, p askback.Principal, rt httpapi.Route) int {
 	switch {
 	case rt.Open:
 		return http.StatusOK
-	case who == "nobody":
+	case who == "anonymous":
 		return http.StatusUnauthorized
 	case !may(action):
 		return http.StatusForbidden
-	case !about(rt) || access.Allowed(p.Kind, action, relation(p, rt)):
+	case !hasID(rt) || access.Allowed(p.Kind, action, relation(p, rt)):
 		return 0
 	case rt.Path == "/conversations/{id}/respond":
-		return http.StatusConflict // they see the session, and that it asks them nothing
+		return http.StatusConflict // the session is visible, but its ask is not
 	}
 	return http.StatusNotFound
 }
@@ -133,11 +133,11 @@ func want(who string, p askback.Principal, rt httpapi.Route) int {
 func TestEveryRouteWithEveryKindOfToken(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		t.Run(rt.Method+strings.ReplaceAll(rt.Path, "/", " "), func(t *testing.T) {
-			for who := range cast {
+			for who := range principals {
 				tryRoute(t, rt, who, false)
 				tryRoute(t, rt, who, true)
 			}
-			tryRoute(t, rt, "nobody", false)
+			tryRoute(t, rt, "anonymous", false)
 		})
 	}
 }
@@ -151,18 +151,18 @@ func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 		}
 	}
 	secret := ""
-	if who != "nobody" {
-		secret = s.token(cast[who])
+	if who != "anonymous" {
+		secret = s.token(principals[who])
 	}
 	before := s.contents()
 	got := s.send(rt.Method, s.path(rt.Path), secret, s.body(rt))
-	want := want(who, cast[who], rt)
+	want := want(who, principals[who], rt)
 	denied := got.status == 401 || got.status == 403 || got.status == 404
 	if want != 0 && got.status != want || want == 0 && (denied || got.status >= 500) {
-		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: let in)", rt.Method, rt.Path, who, settled, got.status, got.body, want)
+		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: allowed)", rt.Method, rt.Path, who, settled, got.status, got.body, want)
 	}
 	if denied && s.contents() != before {
-		t.Errorf("%s %s by %s was refused and changed the store", rt.Method, rt.Path, who)
+		t.Errorf("%s %s by %s was rejected and changed the store", rt.Method, rt.Path, who)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 			continue
 		}
 		s := newScene(t)
-		secret := s.token(cast[insider(rt)])
+		secret := s.token(principals[allowedSecret(rt)])
 		before := s.contents()
 		for name, c := range map[string]struct {
 			body, kind string
@@ -195,7 +195,7 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 			"too large":      {`{"text": "` + strings.Repeat("A", int(rt.Limit)) + `"}`, "application/json", []int{413}},
 		} {
 			if name == "unknown field" && strings.HasSuffix(rt.Path, "/draft") {
-				continue // a draft is whatever a page makes of it
+				continue // a draft may be any object
 			}
 			got := s.send(rt.Method, s.path(rt.Path), secret, c.body, "Content-Type", c.kind)
 			if got.status != c.status[0] && got.status != c.status[len(c.status)-1] {
@@ -208,14 +208,14 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 	}
 }
 
-// insider returns a credential that a route accepts.
-func insider(rt httpapi.Route) string {
+// allowedSecret returns a credential that a route accepts.
+func allowedSecret(rt httpapi.Route) string {
 	for _, who := range []string{"ana", "bot", "eve"} {
-		if want(who, cast[who], rt) == 0 {
+		if want(who, principals[who], rt) == 0 {
 			return who
 		}
 	}
-	return "nobody"
+	return "anonymous"
 }
 
 // Routes without a body reject a request that has one.
@@ -225,7 +225,7 @@ func TestRoutesWithoutBodyRejectOne(t *testing.T) {
 		if rt.Body || rt.Open {
 			continue
 		}
-		if got := s.send(rt.Method, s.path(rt.Path), s.token(cast[insider(rt)]), `{}`); got.status != http.StatusBadRequest {
+		if got := s.send(rt.Method, s.path(rt.Path), s.token(principals[allowedSecret(rt)]), `{}`); got.status != http.StatusBadRequest {
 			t.Errorf("%s %s with a body: got %d %s, want 400", rt.Method, rt.Path, got.status, got.body)
 		}
 	}

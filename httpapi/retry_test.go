@@ -16,11 +16,11 @@ func TestStreamReconnectsAfterRetryAfter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var mu sync.Mutex
-	var asked []time.Time
+	var requests []time.Time
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		if asked = append(asked, time.Now()); len(asked) == 2 {
+		if requests = append(requests, time.Now()); len(requests) == 2 {
 			cancel()
 		}
 		w.Header().Set("Retry-After", "1")
@@ -34,7 +34,7 @@ func TestStreamReconnectsAfterRetryAfter(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(asked) != 2 || asked[1].Sub(asked[0]) < time.Second {
-		t.Errorf("it came at %v, want twice, a second apart at least", asked)
+	if len(requests) != 2 || requests[1].Sub(requests[0]) < time.Second {
+		t.Errorf("got requests at %v, want two that are at least a second apart", requests)
 	}
 }

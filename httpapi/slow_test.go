@@ -31,10 +31,10 @@ func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 			tried++
 			t.Run(fmt.Sprint(i, rt.Method), func(t *testing.T) {
 				t.Parallel()
-				for _, who := range cast {
+				for _, who := range principals {
 					status := sendHalf(t, slow.Listener.Addr().String(), rt.Method, s.path(rt.Path), s.token(who))
 					if status != 0 && (status < 400 || status >= 500) {
-						t.Errorf("%s %s by %s: got %d for half a body, want a refusal", rt.Method, rt.Path, who.Name, status)
+						t.Errorf("%s %s by %s: got %d for half a body, want an error", rt.Method, rt.Path, who.Name, status)
 					}
 				}
 			})
@@ -63,7 +63,7 @@ func sendHalf(t *testing.T, address, method, path, secret string) int {
 	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		if late, ok := err.(net.Error); ok && late.Timeout() {
-			t.Errorf("%s %s: half a body is waited for", method, path)
+			t.Errorf("%s %s: it still waits for the body", method, path)
 		}
 		return 0
 	}
@@ -80,7 +80,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 			continue
 		}
 		tried++
-		for _, who := range cast {
+		for _, who := range principals {
 			s := newScene(t)
 			s.handler.SetSlowBody(0) // every body is a slow one
 			root := s.engine.As(askback.Principal{Kind: askback.Admin, Name: "root2"})
@@ -100,7 +100,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 				}
 				before = s.contents()
 			}
-			r := httptest.NewRequest(rt.Method, s.path(rt.Path), meanwhile{strings.NewReader(s.body(rt)), revoke})
+			r := httptest.NewRequest(rt.Method, s.path(rt.Path), callingReader{strings.NewReader(s.body(rt)), revoke})
 			r.Header.Set("Authorization", "Bearer "+s.token(who))
 			r.Header.Set("Content-Type", "application/json")
 			w := httptest.NewRecorder()
@@ -118,10 +118,10 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 	}
 }
 
-// meanwhile is a body that calls during when it is read.
-type meanwhile struct {
+// callingReader is a body that calls a function when it is read.
+type callingReader struct {
 	*strings.Reader
 	during func()
 }
 
-func (m meanwhile) Read(p []byte) (int, error) { m.during(); return m.Reader.Read(p) }
+func (m callingReader) Read(p []byte) (int, error) { m.during(); return m.Reader.Read(p) }

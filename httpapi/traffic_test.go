@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// promise is the part of the OpenAPI document that traffic is checked against.
-type promise struct {
+// trafficChecker checks traffic against the OpenAPI document.
+type trafficChecker struct {
 	mux   *http.ServeMux // finds the operation of a request
 	Paths map[string]map[string]struct {
 		Body      *content           `json:"requestBody"`
@@ -40,13 +40,13 @@ type content struct {
 	} `json:"content"`
 }
 
-// promised parses the document. All tests share the result.
-var promised = sync.OnceValues(func() (*promise, error) {
+// newTrafficChecker parses the document. All tests share the result.
+var newTrafficChecker = sync.OnceValues(func() (*trafficChecker, error) {
 	raw, err := httpapi.Document()
 	if err != nil {
 		return nil, err
 	}
-	p := &promise{mux: http.NewServeMux()}
+	p := &trafficChecker{mux: http.NewServeMux()}
 	if err := json.Unmarshal(raw, p); err != nil {
 		return nil, err
 	}
@@ -61,19 +61,19 @@ var promised = sync.OnceValues(func() (*promise, error) {
 // schemaOf returns the name at the end of a reference.
 func schemaOf(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
-// witnessed is a handler whose traffic is held to the document: a status, a
-// field or an event that is not declared there fails the test.
+// checkTraffic returns a handler whose traffic is checked against the document: a status,
+// a field or an event that is not declared there fails the test.
 func checkTraffic(t testing.TB, h http.Handler) http.Handler {
-	p, err := promised()
+	p, err := newTrafficChecker()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.witness(h, func(format string, args ...any) {
-		t.Errorf("the document does not promise this: "+format, args...)
+	return p.wrap(h, func(format string, args ...any) {
+		t.Errorf("not in the OpenAPI document: "+format, args...)
 	})
 }
 
-func (p *promise) witness(h http.Handler, complain func(format string, args ...any)) http.Handler {
+func (p *trafficChecker) wrap(h http.Handler, report func(format string, args ...any)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body bytes.Buffer
 		r.Body = struct {
@@ -83,10 +83,10 @@ func (p *promise) witness(h http.Handler, complain func(format string, args ...a
 		out := &recorded{ResponseWriter: w, status: http.StatusOK}
 		h.ServeHTTP(out, r)
 		if r.Context().Err() != nil && !out.begun {
-			return // the client is gone and no reply was written
+			return // the client disconnected before a reply
 		}
-		if err := p.holds(r, body.Bytes(), out); err != nil {
-			complain("%s %s: %d: %v", r.Method, r.URL, out.status, err)
+		if err := p.check(r, body.Bytes(), out); err != nil {
+			report("%s %s: %d: %v", r.Method, r.URL, out.status, err)
 		}
 	})
 }
@@ -112,24 +112,24 @@ func (r *recorded) Write(raw []byte) (int, error) {
 	return r.ResponseWriter.Write(raw)
 }
 
-// holds returns an error if an exchange differs from the document.
-func (p *promise) holds(r *http.Request, body []byte, out *recorded) error {
+// check returns an error if an exchange differs from the document.
+func (p *trafficChecker) check(r *http.Request, body []byte, out *recorded) error {
 	kind, _, _ := mime.ParseMediaType(out.Header().Get("Content-Type"))
 	_, pattern := p.mux.Handler(&http.Request{Method: r.Method, URL: r.URL, Host: r.Host})
 	method, path, _ := strings.Cut(pattern, " ")
 	op, ok := p.Paths[path][strings.ToLower(method)]
 	if !ok {
 		if out.status != http.StatusNotFound && out.status != http.StatusMethodNotAllowed {
-			return fmt.Errorf("there is no such route")
+			return fmt.Errorf("unknown route")
 		}
 		return openapi.Validate("Problem", out.body.Bytes())
 	}
 	if out.status < 300 && len(body) > 0 {
 		if op.Body == nil {
-			return fmt.Errorf("it takes no body, and %s was taken", body)
+			return fmt.Errorf("it has no body, but %s was accepted", body)
 		}
 		if err := openapi.Validate(schemaOf(op.Body.Content[openapi.JSON].Schema.Ref), body); err != nil {
-			return fmt.Errorf("%s was taken: %w", body, err)
+			return fmt.Errorf("%s was accepted: %w", body, err)
 		}
 	}
 	reply, ok := op.Responses[strconv.Itoa(out.status)]
@@ -139,29 +139,29 @@ func (p *promise) holds(r *http.Request, body []byte, out *recorded) error {
 	if reply.Ref != "" {
 		reply = p.Components.Responses[schemaOf(reply.Ref)]
 	}
-	return reply.holds(kind, r.Method == http.MethodHead, out.body.Bytes())
+	return reply.check(kind, r.Method == http.MethodHead, out.body.Bytes())
 }
 
-func (c content) holds(kind string, head bool, body []byte) error {
+func (c content) check(kind string, head bool, body []byte) error {
 	if len(c.Content) == 0 && kind == "" && len(body) == 0 {
 		return nil
 	}
 	is, ok := c.Content[kind]
 	switch name := schemaOf(is.Schema.Ref); {
 	case !ok:
-		return fmt.Errorf("it is %q", kind)
+		return fmt.Errorf("the media type is %q", kind)
 	case head && kind == openapi.Events:
 		return nil
 	case is.Schema.Event != "":
-		return eventsHold(schemaOf(is.Schema.Event), body)
+		return checkEvents(schemaOf(is.Schema.Event), body)
 	case name != "":
 		return openapi.Validate(name, body)
 	}
 	return nil
 }
 
-// eventsHold checks the data of each complete frame against a schema.
-func eventsHold(schema string, stream []byte) error {
+// checkEvents checks the data of each complete frame against a schema.
+func checkEvents(schema string, stream []byte) error {
 	for line := range bytes.Lines(stream) {
 		data, ok := bytes.CutPrefix(line, []byte("data: "))
 		if !ok || !bytes.HasSuffix(line, []byte("\n")) {
@@ -177,50 +177,50 @@ func eventsHold(schema string, stream []byte) error {
 // The check of traffic finds each deviation from the document, and accepts what is in
 // it.
 func TestUndocumentedReplyIsFound(t *testing.T) {
-	p, err := promised()
+	p, err := newTrafficChecker()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const (
 		grants  = "GET /api/v1/grants"
 		none    = `{"items":[],"next_cursor":null}`
-		trouble = `{"type":"urn:askback:problem:forbidden","title":"Forbidden","status":403,"detail":"no"}`
+		problem = `{"type":"urn:askback:problem:forbidden","title":"Forbidden","status":403,"detail":"no"}`
 	)
 	for name, c := range map[string]struct {
 		request, body string
 		status        int
 		kind, reply   string
-		fine          bool
+		valid         bool
 	}{
-		"what it promises":          {grants, "", 200, "application/json", none, true},
-		"a problem":                 {grants, "", 403, "application/problem+json", trouble, true},
-		"a stream":                  {"GET /api/v1/events", "", 200, "text/event-stream", ":\n\nid: a\ndata: {\"seq\":", true},
-		"a taken body":              {"POST /api/v1/asks/x/cancel", `{"reason": "r"}`, 403, "application/problem+json", trouble, true},
-		"a path of nobody":          {"GET /api/v2", "", 404, "application/problem+json", strings.ReplaceAll(trouble, "403", "404"), true},
-		"another status":            {grants, "", 202, "application/json", none, false},
-		"a refusal of its own":      {grants, "", 409, "application/problem+json", strings.ReplaceAll(trouble, "403", "409"), false},
-		"another field":             {grants, "", 200, "application/json", `{"items":[],"next_cursor":null,"total":0}`, false},
-		"a missing field":           {grants, "", 200, "application/json", `{"items":[]}`, false},
-		"another type":              {grants, "", 200, "text/plain; charset=utf-8", none, false},
-		"a refusal in other words":  {grants, "", 403, "application/json", `{"error":"no"}`, false},
-		"a problem that is none":    {grants, "", 403, "application/problem+json", `{"error":"no"}`, false},
-		"an event of nothing":       {"GET /api/v1/events", "", 200, "text/event-stream", "id: a\ndata: {\"seq\":1}\n\n", false},
-		"a field that was taken":    {"DELETE /api/v1/grants/x", `{"reason": "r"}`, 200, "application/json", none, false},
-		"another body that is good": {"POST /api/v1/asks/x/decline", `{"why": "r"}`, 200, "application/json", none, false},
-		"a route of nobody":         {"GET /api/v2", "", 200, "application/json", none, false},
-		"words after no content":    {"PUT /api/v1/asks/x/draft", "{}", 204, "application/json", none, false},
+		"a documented reply":             {grants, "", 200, "application/json", none, true},
+		"a problem":                      {grants, "", 403, "application/problem+json", problem, true},
+		"a stream":                       {"GET /api/v1/events", "", 200, "text/event-stream", ":\n\nid: a\ndata: {\"seq\":", true},
+		"an accepted body":               {"POST /api/v1/asks/x/cancel", `{"reason": "r"}`, 403, "application/problem+json", problem, true},
+		"an unknown path":                {"GET /api/v2", "", 404, "application/problem+json", strings.ReplaceAll(problem, "403", "404"), true},
+		"another status":                 {grants, "", 202, "application/json", none, false},
+		"an undocumented status":         {grants, "", 409, "application/problem+json", strings.ReplaceAll(problem, "403", "409"), false},
+		"another field":                  {grants, "", 200, "application/json", `{"items":[],"next_cursor":null,"total":0}`, false},
+		"a missing field":                {grants, "", 200, "application/json", `{"items":[]}`, false},
+		"another type":                   {grants, "", 200, "text/plain; charset=utf-8", none, false},
+		"an error that is not a problem": {grants, "", 403, "application/json", `{"error":"no"}`, false},
+		"an invalid problem":             {grants, "", 403, "application/problem+json", `{"error":"no"}`, false},
+		"an invalid event":               {"GET /api/v1/events", "", 200, "text/event-stream", "id: a\ndata: {\"seq\":1}\n\n", false},
+		"an undocumented body":           {"DELETE /api/v1/grants/x", `{"reason": "r"}`, 200, "application/json", none, false},
+		"a wrong body that was accepted": {"POST /api/v1/asks/x/decline", `{"why": "r"}`, 200, "application/json", none, false},
+		"an unknown route":               {"GET /api/v2", "", 200, "application/json", none, false},
+		"a body with status 204":         {"PUT /api/v1/asks/x/draft", "{}", 204, "application/json", none, false},
 	} {
-		var complaints []string
-		h := p.witness(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var reports []string
+		h := p.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Content-Type", c.kind)
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.reply)
-		}), func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) })
+		}), func(format string, args ...any) { reports = append(reports, fmt.Sprintf(format, args...)) })
 		method, path, _ := strings.Cut(c.request, " ")
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(c.body)))
-		if (len(complaints) == 0) != c.fine {
-			t.Errorf("%s: got complaints %q, fine: %v", name, complaints, c.fine)
+		if (len(reports) == 0) != c.valid {
+			t.Errorf("%s: got reports %q, valid: %v", name, reports, c.valid)
 		}
 	}
 }

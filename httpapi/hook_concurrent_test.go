@@ -50,7 +50,7 @@ func TestClosedHookKeepsAskOfIdenticalCall(t *testing.T) {
 		first()
 		synctest.Wait()
 		if got := w.open(1, askback.Pending)[0]; got.ID != ask.ID {
-			t.Errorf("open is %s, want %s", got.ID, ask.ID)
+			t.Errorf("the open ask is %s, want %s", got.ID, ask.ID)
 		}
 		if _, err := w.engine.As(ana).Answer(t.Context(), ask.ID, askback.Decide(askback.Approve, "")); err != nil {
 			t.Fatal(err)
@@ -75,13 +75,13 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 		small := `{"session_id":"s1","hook_event_name":"Stop"}`
 		large := strings.Replace(small, `{`, `{"tool_response":"`+strings.Repeat("A", 2<<20)+`",`, 1)
 		release := w.handler.FillLarge()
-		_, refused := w.postHook(large)
+		_, rejected := w.postHook(large)
 		_, at := w.postHook(small)
 		if got := <-at; got.Code != http.StatusNoContent {
 			t.Errorf("a small one: got %d %s", got.Code, got.Body)
 		}
-		if got := <-refused; got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
-			t.Errorf("a large one: got %d %s, want 503 and when to come again", got.Code, got.Body)
+		if got := <-rejected; got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
+			t.Errorf("a large one: got %d %s, want 503 with Retry-After", got.Code, got.Body)
 		}
 		_, late := w.postHook(large)
 		<-time.After(time.Second)
@@ -96,9 +96,9 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 	})
 }
 
-// An ask that a killed server left is cancelled when its session continues, also with a
-// person at the terminal (F9).
-func TestGateOfKilledServerIsCancelled(t *testing.T) {
+// The ask of a PreToolUse event that a killed server left is cancelled when its
+// interactive session continues (F9).
+func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
 		w := newFixture(t, nil)
 		ev, err := claudehook.Read([]byte(before(runsBash)), "")

@@ -40,9 +40,9 @@ func (w *fixture) contents() string {
 	return b.String()
 }
 
-// everybody is a credential of each kind, and none.
+// allCredentials returns a secret of each kind of principal, and an empty one.
 func (w *fixture) allCredentials() map[string]string {
-	out := map[string]string{"nobody": ""}
+	out := map[string]string{"anonymous": ""}
 	for _, kind := range askback.Kinds {
 		out[string(kind)] = w.token(askback.Principal{Kind: kind, Name: "eve"})
 	}
@@ -106,8 +106,8 @@ func TestEveryRouteNeedsToken(t *testing.T) {
 	}
 }
 
-// raw sends bytes on a connection of its own, closes it, and returns what came
-// back until then.
+// raw sends bytes on a new connection, closes it, and returns what was received until
+// then.
 func (w *fixture) raw(request string, whole bool) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
@@ -140,7 +140,7 @@ func TestAnswerCutAfterAnyByteLeavesOneOutcome(t *testing.T) {
 		request := answer(ask.ID)
 		w.raw(request[:n], false)
 		if again := w.raw(request, true); !strings.HasPrefix(again, "HTTP/1.1 200 ") {
-			t.Fatalf("cut after %d bytes, then said again: got %s", n, again)
+			t.Fatalf("cut after %d bytes, then repeated: got %s", n, again)
 		}
 		w.settledOnce(ask)
 	}
@@ -151,7 +151,7 @@ func (w *fixture) settledOnce(ask askback.Ask) {
 	w.t.Helper()
 	events, err := w.store.History(context.Background(), ask.SessionID, 0, 10)
 	if err != nil || len(events) != 2 || events[0].Type != "question_pending" || events[1].Type != "question_answered" {
-		w.t.Fatalf("history of %s: got %v, %v; want one asking and one answer", ask.ID, events, err)
+		w.t.Fatalf("history of %s: got %v, %v; want one ask and one answer", ask.ID, events, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestRepeatedCutAskIsOneAsk(t *testing.T) {
 		whole := request(fmt.Sprintf("key-%03d", n))
 		w.raw(whole[:n], false)
 		if again := w.raw(whole, true); !strings.HasPrefix(again, "HTTP/1.1 20") {
-			t.Fatalf("cut after %d bytes, then asked again: got %s", n, again)
+			t.Fatalf("cut after %d bytes, then repeated: got %s", n, again)
 		}
 	}
 	seen := map[string]int{}
