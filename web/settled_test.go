@@ -185,3 +185,21 @@ func TestFailedAnswerReturnsTheForm(t *testing.T) {
 		}
 	}
 }
+
+// The pages after an answer lead back to the inbox.
+func TestSettledPagesLinkToTheInbox(t *testing.T) {
+	h := newServer(t)
+	a := h.ask(free)
+	ana, ben := h.browser("ana"), h.browser("ben")
+	answer := url.Values{"action": {"answer"}, "q1-other": {"askback"}}
+	ana.settle(a, answer)
+	pages := map[string]*node{
+		"settled": ana.open("/asks/"+a.ID, http.StatusOK),
+		"late":    ben.send("/asks/"+a.ID, url.Values{"action": {"answer"}, "q1-other": {"other"}}, http.StatusConflict),
+	}
+	for name, page := range pages {
+		if got := page.one(t, "main .aside a"); got.attr["href"] != "/" {
+			t.Errorf("%s: the link leads to %q", name, got.attr["href"])
+		}
+	}
+}
