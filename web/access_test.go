@@ -234,18 +234,18 @@ func TestCookies(t *testing.T) {
 		proxy bool
 		want  string
 	}{
-		"https":              {"ask.example.com", true, false, "__Host-askback"},
-		"https by a proxy":   {"ask.example.com", false, true, "__Host-askback"},
-		"https on loopback":  {"127.0.0.1:7575", true, false, "__Host-askback"},
-		"loopback":           {"127.0.0.1:7575", false, false, "askback"},
-		"loopback, another":  {"127.8.8.8", false, false, "askback"},
-		"loopback, IPv6":     {"[::1]:7575", false, false, "askback"},
-		"localhost":          {"localhost:7575", false, false, "askback"},
-		"http elsewhere":     {"ask.example.com", false, false, ""},
-		"http in a house":    {"192.168.1.5:7575", false, false, ""},
-		"nearly localhost":   {"localhost.example.com", false, false, ""},
-		"nearly an address":  {"127.0.0.1.example.com", false, false, ""},
-		"a name for a trick": {"rebind.example:7575", false, false, ""},
+		"https":                   {"ask.example.com", true, false, "__Host-askback"},
+		"https by a proxy":        {"ask.example.com", false, true, "__Host-askback"},
+		"https on loopback":       {"127.0.0.1:7575", true, false, "__Host-askback"},
+		"loopback":                {"127.0.0.1:7575", false, false, "askback"},
+		"loopback, another":       {"127.8.8.8", false, false, "askback"},
+		"loopback, IPv6":          {"[::1]:7575", false, false, "askback"},
+		"localhost":               {"localhost:7575", false, false, "askback"},
+		"http elsewhere":          {"ask.example.com", false, false, ""},
+		"http in a local network": {"192.168.1.5:7575", false, false, ""},
+		"nearly localhost":        {"localhost.example.com", false, false, ""},
+		"nearly an address":       {"127.0.0.1.example.com", false, false, ""},
+		"a name for a trick":      {"rebind.example:7575", false, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newServer(t)

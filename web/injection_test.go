@@ -226,7 +226,7 @@ var injections = append([]string{
 	"----------------------------------------------------------------",
 }, harmlessTexts...)
 
-// harmlessTexts is what people of the world write. It must come out as it went in.
+// harmlessTexts are texts in many languages. They must be displayed unchanged.
 var harmlessTexts = []string{
 	"سلام، آیا می\u200cخواهید ادامه دهید؟",
 	"نمی\u200cدانم؛ می\u200cروم",

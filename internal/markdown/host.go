@@ -24,17 +24,18 @@ func suspicion(host string, user bool, text string) string {
 		if isMixed(label) {
 			return "Check this link: the host mixes letters of several scripts that can look alike."
 		}
-		if looksLatin(label, host) {
+		if imitatesLatin(label, host) {
 			return "Check this link: the host has letters that look Latin but are not."
 		}
 	}
-	if named := hostsIn(text); len(named) > 0 && !slices.Contains(named, bare(host)) {
+	if named := hostsIn(text); len(named) > 0 && !slices.Contains(named, trimHost(host)) {
 		return "Check this link: its text names another host than its address."
 	}
 	return ""
 }
 
-func bare(host string) string {
+// trimHost returns a host in lower case, without "www." and a final dot.
+func trimHost(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(host), "www."), ".")
 }
 
@@ -65,8 +66,8 @@ func isOddNumber(host string) bool {
 	return len(labels) != 4
 }
 
-// together are sets of scripts that are written together (UTS 39, highly restrictive).
-var together = [][]string{
+// scriptSets are scripts that are written together (UTS 39, highly restrictive).
+var scriptSets = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
@@ -81,7 +82,7 @@ func isMixed(label string) bool {
 			scripts = append(scripts, s)
 		}
 	}
-	return len(scripts) > 1 && !slices.ContainsFunc(together, func(set []string) bool {
+	return len(scripts) > 1 && !slices.ContainsFunc(scriptSets, func(set []string) bool {
 		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
 	})
 }
@@ -103,10 +104,10 @@ func scriptOf(r rune) string {
 	return ""
 }
 
-// looksLatin reports whether a label has letters that imitate Latin ones: letters of
-// another script under a Latin top-level domain, or Latin letters that few languages
-// use.
-func looksLatin(label, host string) bool {
+// imitatesLatin reports whether a label has letters that imitate Latin ones: letters
+// of another script under a Latin top-level domain, or Latin letters that few
+// languages use.
+func imitatesLatin(label, host string) bool {
 	if strings.ContainsFunc(label, func(r rune) bool { return unicode.Is(unicode.Latin, r) && !isWritten(r) }) {
 		return true
 	}
@@ -140,7 +141,7 @@ func hostsIn(text string) []string {
 			after = word
 		}
 		host := after[strings.LastIndex(before(after, "/"), "@")+1:]
-		host = bare(before(before(before(host, "/"), ":"), "?"))
+		host = trimHost(before(before(before(host, "/"), ":"), "?"))
 		if full || isHost(host) {
 			out = append(out, host)
 		}

@@ -18,9 +18,9 @@ type piece struct {
 
 // A star is one to three stars in a row: emphasis, strong or both.
 type star struct {
-	n          int // 0: this piece is no star
-	may        flank
-	strong, em int // what it opens, or with a minus closes, once it is known to be a mark
+	n          int // 0 if the piece is not a star
+	flank      flank
+	strong, em int // levels that it opens, or closes if negative; 0 if it is text
 }
 
 // A flank reports whether a star can open or close emphasis.
@@ -34,17 +34,17 @@ func (p *parser) spans(s string) []Span {
 	}
 	l.flush(len(s))
 	pair(l.pieces)
-	return joined(l.pieces)
+	return joinPieces(l.pieces)
 }
 
 // inline cuts a text into pieces, from left to right, and never goes back.
 type inline struct {
 	*parser
-	src    string
-	pos    int
-	start  int // of the plain text that is not yet a piece
-	pieces []piece
-	vain   [maxTicks + 1]bool // so many backticks were looked for, and there are none
+	src       string
+	pos       int
+	start     int // of the plain text that is not yet a piece
+	pieces    []piece
+	noClosing [maxTicks + 1]bool // by number of backticks: the rest of the text has none
 }
 
 // maxTicks is how many backticks can begin code. More are text.
@@ -77,7 +77,7 @@ func (l *inline) flush(end int) {
 	l.start = end
 }
 
-// put adds a piece that ends before a position.
+// put adds a piece that ends at a position.
 func (l *inline) put(p piece, end int) {
 	l.flush(l.pos)
 	l.pieces = append(l.pieces, p)
@@ -99,7 +99,7 @@ func (l *inline) escape(rest string) {
 // that, so that the rest is not searched again.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
-	if ticks > maxTicks || l.vain[ticks] {
+	if ticks > maxTicks || l.noClosing[ticks] {
 		l.pos = begin
 		return
 	}
@@ -116,7 +116,7 @@ func (l *inline) code(ticks int) {
 			at++
 		}
 	}
-	l.vain[ticks] = true
+	l.noClosing[ticks] = true
 	l.pos = begin
 }
 
@@ -129,24 +129,24 @@ func (l *inline) star(n int) {
 	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
 	after, _ := utf8.DecodeRuneInString(l.src[end:])
 	may := flankOf(before, after, l.pos == 0, end == len(l.src))
-	l.put(piece{text: l.src[l.pos:end], star: star{n: n, may: may}}, end)
+	l.put(piece{text: l.src[l.pos:end], star: star{n: n, flank: may}}, end)
 }
 
 // flankOf is stricter than CommonMark: in "*.go", "a*b*c", "/tmp/*" and "**kwargs" a
 // star is only a star.
 func flankOf(before, after rune, first, last bool) (f flank) {
 	if !last && !unicode.IsSpace(after) && !strings.ContainsRune("!%&)*+,-./:;=>?@\\]^_{|}~", after) {
-		f.opens = first || !clings(before)
+		f.opens = first || !isWordLike(before)
 	}
 	if !first && !unicode.IsSpace(before) && !strings.ContainsRune("([{<,", before) {
-		f.closes = last || !clings(after)
+		f.closes = last || !isWordLike(after)
 	}
 	return f
 }
 
-// clings holds for what makes a word, a path or a formula with a star beside it. Scripts
-// that put no spaces between words are marked within them.
-func clings(r rune) bool {
+// isWordLike reports whether a star next to r is part of a word, a path or a formula.
+// Scripts without spaces between words can have marks inside a word.
+func isWordLike(r rune) bool {
 	if r < utf8.RuneSelf {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(`/\_$%&@^|~+=#<`, r)
 	}
@@ -160,7 +160,7 @@ func pair(pieces []piece) {
 	var open []int
 	for i := range pieces {
 		s := &pieces[i].star
-		if s.n == 0 || s.may.closes && closed(pieces, &open, i) || !s.may.opens {
+		if s.n == 0 || s.flank.closes && closeStar(pieces, &open, i) || !s.flank.opens {
 			continue
 		}
 		for k, o := range open {
@@ -173,9 +173,9 @@ func pair(pieces []piece) {
 	}
 }
 
-// closed reports whether the star at i closes an open one. What was opened between
-// them becomes text.
-func closed(pieces []piece, open *[]int, i int) bool {
+// closeStar closes what the star at i can close, and reports whether it closed
+// anything. Stars that were opened in between become text.
+func closeStar(pieces []piece, open *[]int, i int) bool {
 	o, n := *open, pieces[i].star.n
 	for k := len(o) - 1; k >= 0; k-- {
 		switch first := pieces[o[k]].star.n; {
@@ -193,16 +193,16 @@ func closed(pieces []piece, open *[]int, i int) bool {
 	return false
 }
 
-// mark makes marks of two stars, in the measure of the first.
+// mark makes a pair of marks of two stars, with the length of the first.
 func mark(pieces []piece, from, to int) {
 	a, b := &pieces[from].star, &pieces[to].star
 	a.em, a.strong = a.n&1, a.n>>1
 	b.em, b.strong = b.em-a.em, b.strong-a.strong
 }
 
-// joined makes spans of pieces, and joins neighbours in the same style: whether a
+// joinPieces makes spans of pieces, and joins neighbours in the same style: whether a
 // character is safe depends on the characters next to it.
-func joined(pieces []piece) []Span {
+func joinPieces(pieces []piece) []Span {
 	var out []Span
 	var text strings.Builder
 	var look Span

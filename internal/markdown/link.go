@@ -45,7 +45,8 @@ func (l *inline) link(rest string) {
 	l.put(p, l.pos+end+1)
 }
 
-// destination returns the length of an address up to the bracket that is not its own.
+// destination returns the length of an address, which ends before white space or before a
+// closing bracket without its opening one.
 func destination(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -75,7 +76,7 @@ func (l *inline) address(rest string) {
 		size = len(rest)
 	}
 	l.work += size
-	size = len(trimmed(rest[:size]))
+	size = len(trimAddress(rest[:size]))
 	if link, ok := linkTo(rest[:size], rest[:size]); ok {
 		l.put(piece{text: rest[:size], link: link}, l.pos+size)
 		return
@@ -101,9 +102,9 @@ func inAddress(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// trimmed removes the end of a sentence, a bracket that was opened before the address,
-// and stars.
-func trimmed(s string) string {
+// trimAddress removes the end of a sentence, a bracket that was opened before the
+// address, and stars.
+func trimAddress(s string) string {
 	open := strings.Count(s, "(") - strings.Count(s, ")")
 	for s != "" {
 		last := s[len(s)-1]
@@ -144,17 +145,17 @@ func linkTo(address, text string) (*Link, bool) {
 	}
 	l := &Link{URL: safetext.Code(address), Host: safetext.Code(host)}
 	if text == address {
-		text = "" // it names itself
+		text = "" // the text is the address
 	}
 	if l.Suspicious = suspicion(host, u.User != nil, text); l.Suspicious != "" {
-		l.Host = safetext.Code(spelled(host))
+		l.Host = safetext.Code(withCodePoints(host))
 	}
 	return l, true
 }
 
-// spelled replaces what is not ASCII by code points, because a letter that imitates
-// another does so in a warning too.
-func spelled(host string) string {
+// withCodePoints replaces what is not ASCII by code points, because a letter that
+// imitates another does so in a warning too.
+func withCodePoints(host string) string {
 	var b strings.Builder
 	for _, r := range host {
 		if r > unicode.MaxASCII {

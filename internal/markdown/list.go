@@ -6,11 +6,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// item is how a line of a list begins.
+// item is the beginning of a list item.
 type item struct {
 	kind   kind
 	marker string // "-", or "3."
-	width  int    // up to the words behind it
+	width  int    // from the marker to the text
 }
 
 // itemOf reads "- text", "3. text" and "3) text". A marker without text is not an

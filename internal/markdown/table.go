@@ -24,25 +24,24 @@ func (p *parser) table(rest []string) (Block, int) {
 		p.work += len(line) + 1
 		rows = append(rows, strings.Split(strings.TrimSpace(line), "|"))
 	}
-	return Code{Text: safetext.Code(strings.Join(aligned(rows), "\n"))}, n
+	return Code{Text: safetext.Code(strings.Join(align(rows), "\n"))}, n
 }
 
-// What is larger than these is not put in line: filling it would be more than was written.
+// A larger table is not aligned: its padding would be longer than its text.
 const (
 	maxColumn  = 40 // cells of a terminal
 	maxColumns = 12
 	maxRows    = 200
 )
 
-// aligned pads the cells, so that the columns are below each other. It removes
-// nothing.
-func aligned(rows [][]string) []string {
+// align pads the cells, so that the columns are below each other. It removes nothing.
+func align(rows [][]string) []string {
 	widest := columns(rows)
 	out := make([]string, len(rows))
 	for i, cells := range rows {
 		for c, cell := range cells {
 			if c < len(widest) {
-				cells[c] = filled(cell, widest[c]-cellWidth(cell), i == 1)
+				cells[c] = pad(cell, widest[c]-cellWidth(cell), i == 1)
 			}
 		}
 		out[i] = strings.TrimRight(strings.Join(cells, "|"), " ")
@@ -69,8 +68,8 @@ func columns(rows [][]string) []int {
 	return widest
 }
 
-// filled pads a cell: a divider with dashes, other cells with spaces.
-func filled(cell string, by int, divider bool) string {
+// pad pads a cell: a divider with dashes, other cells with spaces.
+func pad(cell string, by int, divider bool) string {
 	at, fill := len(cell), " "
 	if i := strings.IndexByte(cell, '-'); divider && i >= 0 {
 		at, fill = i, "-"

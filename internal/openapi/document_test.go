@@ -108,7 +108,7 @@ func TestInvalidReferencesAreReported(t *testing.T) {
 		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},
 		"a response that is not there":  {`"#/components/responses/NotFound"`, `"#/components/responses/Lost"`},
 		"an id that is repeated":        {`"operationId": "getStats"`, `"operationId": "getPeople"`},
-		"a parameter nobody declared":   {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
+		"an undeclared parameter":       {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
 		"a summary that is no sentence": {`"summary": "Ask."`, `"summary": ""`},
 		"a frame of nothing":            {`"x-askback-event-data": "#/components/schemas/Event"`, `"x-askback-event-data": "#/components/schemas/Frame"`},
 	} {
@@ -171,13 +171,13 @@ func holes(path string) string {
 func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 	good := openapi.Route{Method: "GET", Path: "/x/{id}", Tag: "asks", Summary: "See.", Out: "Ask", Who: agent}
 	for name, change := range map[string]func(*openapi.Route){
-		"a schema of a body that is not there":    func(r *openapi.Route) { r.In = "Asking" },
-		"a schema of a reply that is not there":   func(r *openapi.Route) { r.Out = "Asking" },
-		"a schema of a refusal that is not there": func(r *openapi.Route) { r.ErrorSchemas = map[int]string{404: "Asking"} },
-		"a refusal that never comes":              func(r *openapi.Route) { r.ErrorSchemas = map[int]string{409: "Ask"} },
-		"a tag that is not there":                 func(r *openapi.Route) { r.Tag = "misc" },
-		"a status that nobody knows":              func(r *openapi.Route) { r.Statuses = []int{200, 418} },
-		"no reply that says yes":                  func(r *openapi.Route) { r.Statuses = []int{409} },
+		"an unknown schema of a body":   func(r *openapi.Route) { r.In = "Asking" },
+		"an unknown schema of a reply":  func(r *openapi.Route) { r.Out = "Asking" },
+		"an unknown schema of an error": func(r *openapi.Route) { r.ErrorSchemas = map[int]string{404: "Asking"} },
+		"an error that never occurs":    func(r *openapi.Route) { r.ErrorSchemas = map[int]string{409: "Ask"} },
+		"an unknown tag":                func(r *openapi.Route) { r.Tag = "misc" },
+		"an unknown status":             func(r *openapi.Route) { r.Statuses = []int{200, 418} },
+		"no successful reply":           func(r *openapi.Route) { r.Statuses = []int{409} },
 	} {
 		bad := good
 		change(&bad)

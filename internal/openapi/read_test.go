@@ -93,7 +93,7 @@ func bodies(t *testing.T) []string {
 func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	for _, name := range bodies(t) {
 		if _, ok := readers[name]; !ok {
-			t.Errorf("nobody reads %s", name)
+			t.Errorf("no decoder for %s", name)
 		}
 	}
 	all := schemas(t)

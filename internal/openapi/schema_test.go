@@ -64,7 +64,7 @@ func TestSchemasAreStrict(t *testing.T) {
 			continue
 		}
 		if s.More == nil || *s.More {
-			t.Errorf("%s takes fields that nobody knows", name)
+			t.Errorf("%s accepts unknown fields", name)
 		}
 		for _, example := range s.Examples {
 			spoil(t, name, s, example)

@@ -171,8 +171,8 @@ func TestContradictoryAskDoesNotMatch(t *testing.T) {
 		"questions without any":             func(a *askback.Ask) { a.Questions = nil },
 		"a status that no ask has":          func(a *askback.Ask) { a.Status = askback.AnyStatus },
 		"five questions":                    func(a *askback.Ask) { a.Questions = []askback.Question{single, single, single, single, single} },
-		"an outcome by nobody":              func(a *askback.Ask) { o := outcome; o.Actor = askback.Actor{}; a.Outcome = &o },
-		"a digest that is none":             func(a *askback.Ask) { o := outcome; o.Digest = "md5:0"; a.Outcome = &o },
+		"an outcome without an actor":       func(a *askback.Ask) { o := outcome; o.Actor = askback.Actor{}; a.Outcome = &o },
+		"an invalid digest":                 func(a *askback.Ask) { o := outcome; o.Digest = "md5:0"; a.Outcome = &o },
 		"an id of something else":           func(a *askback.Ask) { a.ID = a.SessionID },
 		"a context that is neither of both": func(a *askback.Ask) { a.Context = raw("[]") },
 	} {
@@ -298,7 +298,7 @@ func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	holds(t, "SessionPage", must(ana.Sessions(ctx, askback.SessionQuery{}))(t))
 	holds(t, "AskPage", must(ana.List(ctx, askback.Query{Status: askback.AnyStatus}))(t))
 	numbers := must(ana.Stats(ctx))(t)
-	numbers.Agents = append([]askback.AgentStats{}, numbers.Agents...) // a door writes [] for none
+	numbers.Agents = append([]askback.AgentStats{}, numbers.Agents...) // frontends write [] for an empty list
 	holds(t, "Stats", numbers)
 	minted, secret, err := root.CreateToken(ctx, askback.TokenRequest{Kind: askback.Responder, Name: "ben", ExpiresIn: time.Hour})
 	if err != nil {

@@ -15,7 +15,7 @@ func Pieces(s string, width int) iter.Seq2[string, int] {
 			var cluster string
 			var cells int
 			cluster, s, cells, state = uniseg.FirstGraphemeClusterInString(s, state)
-			if cells = most(cluster, cells); cells <= width {
+			if cells = clusterCells(cluster, cells); cells <= width {
 				if !yield(cluster, cells) {
 					return
 				}
@@ -55,9 +55,9 @@ func isPicture(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// most returns how many cells a grapheme cluster takes at most, drawn as a whole or rune by
+// clusterCells returns how many cells a grapheme cluster takes at clusterCells, drawn as a whole or rune by
 // rune. As a whole it can be wider, if a selector turns a letter into a picture.
-func most(cluster string, whole int) int {
+func clusterCells(cluster string, whole int) int {
 	apart := 0
 	for _, r := range cluster {
 		apart += Cells(r)

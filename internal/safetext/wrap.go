@@ -21,7 +21,7 @@ func lineWidth(l string) int {
 		var cluster string
 		var cells int
 		cluster, l, cells, state = uniseg.FirstGraphemeClusterInString(l, state)
-		total += most(cluster, cells)
+		total += clusterCells(cluster, cells)
 	}
 	return total
 }
@@ -60,7 +60,7 @@ func (w *wrapper) run() {
 	for pos := 0; rest != ""; {
 		cluster, after, cells, state := uniseg.FirstGraphemeClusterInString(rest, clusters)
 		rest, clusters = after, state
-		w.put(pos, cluster, most(cluster, cells))
+		w.put(pos, cluster, clusterCells(cluster, cells))
 		pos += len(cluster)
 		for end < pos {
 			segment, more, _, s := uniseg.FirstLineSegmentInString(words, segments)
