@@ -10,6 +10,9 @@
 //	100 %         1.25 to 1.5      330 MB
 //	400 %         1.08 to 1.16     730 MB
 //	800 %         1 to 1.06        1480 MB
+//
+// A memory limit would bound the heap as well, but above the limit the collector would run
+// all the time.
 package gctune
 
 import (
