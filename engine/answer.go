@@ -9,8 +9,8 @@ import (
 
 // answered returns the input for an answer, with what the machine cannot compute: the
 // digest of edited arguments, and the id of a new grant.
-func (s *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
-	in := lifecycle.Answered{By: s.who.Name, Via: s.who.Channel, Answer: answer, At: t.now}
+func (c *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (lifecycle.Input, error) {
+	in := lifecycle.Answered{By: c.who.Name, Via: c.who.Channel, Answer: answer, At: t.now}
 	if a.Ask.Kind != askback.Confirm {
 		return in, nil
 	}
@@ -26,7 +26,7 @@ func (s *client) answered(t *tx, a lifecycle.AskState, answer askback.Answer) (l
 		}}
 	}
 	var err error
-	if in.Token, err = t.engine.Root(t.ctx, s.who.Token); err != nil {
+	if in.Token, err = t.engine.Root(t.ctx, c.who.Token); err != nil {
 		return nil, err
 	}
 	in.GrantID, err = ids.New(ids.Grant, in.At, t.engine.rand)

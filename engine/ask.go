@@ -21,36 +21,36 @@ import (
 const kindAsk = "ask"
 
 // Ask implements [askback.Asker].
-func (s *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
-	if !access.Allowed(s.who.Kind, askback.ActAsk, askback.Owner) {
+func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
+	if !access.Allowed(c.who.Kind, askback.ActAsk, askback.Owner) {
 		return askback.Ask{}, fmt.Errorf("ask: %w", askback.ErrForbidden)
 	}
-	n, err := s.prepare(r)
+	n, err := c.prepare(r)
 	if err != nil {
 		return askback.Ask{}, err
 	}
 	if n.late != nil {
-		if found, err := s.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
+		if found, err := c.findByKey(ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
 		return askback.Ask{}, n.late
 	}
-	done, err := s.engine.reserve(ctx, s.who.Name)
+	done, err := c.engine.reserve(ctx, c.who.Name)
 	if err != nil {
-		return s.findOr(ctx, n, err)
+		return c.findOr(ctx, n, err)
 	}
 	opened := false
 	defer func() { done(opened) }()
-	if err := s.engine.quota.limitRate(s.who.Name, s.engine.settings.Load().AsksPerMinute, s.engine.clock()); err != nil {
-		return s.findOr(ctx, n, err)
+	if err := c.engine.quota.limitRate(c.who.Name, c.engine.settings.Load().AsksPerMinute, c.engine.clock()); err != nil {
+		return c.findOr(ctx, n, err)
 	}
 	var a askback.Ask
-	err = s.engine.update(ctx, func(t *tx) (err error) {
-		a, err = s.open(t, n)
+	err = c.engine.update(ctx, func(t *tx) (err error) {
+		a, err = c.open(t, n)
 		return err
 	})
 	if errors.Is(err, askback.ErrEnded) { // the ask with this key may exist since before the session ended
-		return s.findOr(ctx, n, err)
+		return c.findOr(ctx, n, err)
 	}
 	if err != nil {
 		return askback.Ask{}, fmt.Errorf("ask: %w", err)
@@ -70,13 +70,13 @@ type newAsk struct {
 }
 
 // prepare checks a request and makes an ask of it. It does not read the store.
-func (s *client) prepare(r askback.Request) (newAsk, error) {
+func (c *client) prepare(r askback.Request) (newAsk, error) {
 	r, err := r.Normalize()
 	if err != nil {
 		return newAsk{}, err
 	}
 	if r.Agent == "" {
-		r.Agent = s.who.Name
+		r.Agent = c.who.Name
 	}
 	a := askback.Ask{
 		Agent: r.Agent, Kind: askback.Questions, Title: r.Title, Questions: r.Questions, Context: r.Context,
@@ -89,17 +89,17 @@ func (s *client) prepare(r askback.Request) (newAsk, error) {
 			return newAsk{}, err
 		}
 	}
-	out := newAsk{asked: lifecycle.Asked{Ask: a, Owner: s.who.Name}, timeout: r.Timeout, sessionID: r.SessionID}
+	out := newAsk{asked: lifecycle.Asked{Ask: a, Owner: c.who.Name}, timeout: r.Timeout, sessionID: r.SessionID}
 	if r.SessionKey != "" {
-		out.sessionKey = s.ownerKey(r.SessionKey)
+		out.sessionKey = c.ownerKey(r.SessionKey)
 	}
 	if r.Key != "" {
-		out.key = s.ownerKey(r.Key)
+		out.key = c.ownerKey(r.Key)
 		if out.asked.Request, err = fingerprint(a, r); err != nil {
 			return newAsk{}, err
 		}
 	}
-	if out.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(s.engine.clock()) {
+	if out.asked.Ask.Deadline = r.Deadline.UTC().Truncate(time.Millisecond); r.Timeout == 0 && !r.Deadline.IsZero() && !r.Deadline.After(c.engine.clock()) {
 		out.late = askback.Invalid{{Pointer: "/deadline", Detail: "the deadline is past", Fix: `"timeout": "10m"`}}
 	}
 	out.asked.Ask.Warnings = r.Warnings // after the fingerprint, which does not include them
@@ -108,8 +108,8 @@ func (s *client) prepare(r askback.Request) (newAsk, error) {
 
 // ownerKey returns a key with the name of this principal in front, so that equal
 // keys of different principals do not collide.
-func (s *client) ownerKey(key string) string {
-	return strconv.Itoa(len(s.who.Name)) + ":" + s.who.Name + ":" + key
+func (c *client) ownerKey(key string) string {
+	return strconv.Itoa(len(c.who.Name)) + ":" + c.who.Name + ":" + key
 }
 
 // withDigest returns a confirmation with the digest of its tool call (F7).
@@ -150,9 +150,9 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 
 // open makes a new ask, with its session if that is new. If a grant covers the ask, it
 // is approved. After a conflict, another caller may have made the ask with this key.
-func (s *client) open(t *tx, n newAsk) (askback.Ask, error) {
+func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if t.attempt > 0 {
-		if found, err := s.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
+		if found, err := c.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
 			return found, err
 		}
 	}
@@ -170,7 +170,7 @@ func (s *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return askback.Ask{}, err
 	}
-	if in.Ask.SessionID, err = s.sessionOf(t, n, in.Ask); err != nil {
+	if in.Ask.SessionID, err = c.sessionOf(t, n, in.Ask); err != nil {
 		return askback.Ask{}, err
 	}
 	a := add(t, store.Record{
@@ -179,13 +179,13 @@ func (s *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if err := a.step(t, in); err != nil {
 		return askback.Ask{}, err
 	}
-	err = s.engine.approveByGrant(t, a)
+	err = c.engine.approveByGrant(t, a)
 	return a.state.Ask, err
 }
 
 // findOr returns the ask with the same key, or err if there is none.
-func (s *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
-	found, missing := s.findByKey(ctx, n)
+func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
+	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {
 		return askback.Ask{}, fmt.Errorf("ask: %w", fromStore(err))
 	}
@@ -194,11 +194,11 @@ func (s *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, 
 
 // findByKey returns the ask with the same key, or ErrNotFound. The error is
 // [askback.ErrKeyReused] if that ask was made by a different request.
-func (s *client) findByKey(ctx context.Context, n newAsk) (askback.Ask, error) {
+func (c *client) findByKey(ctx context.Context, n newAsk) (askback.Ask, error) {
 	if n.key == "" {
 		return askback.Ask{}, askback.ErrNotFound
 	}
-	row, err := s.engine.store.ReadKey(ctx, kindAsk, n.key)
+	row, err := c.engine.store.ReadKey(ctx, kindAsk, n.key)
 	if err != nil {
 		return askback.Ask{}, fromStore(err)
 	}

@@ -20,17 +20,17 @@ type client struct {
 
 // authorizeAsk returns an error unless this principal may do an action on an ask:
 // ErrForbidden if its kind never may, ErrNotFound if it may not see this ask.
-func (s *client) authorizeAsk(action askback.Action, state lifecycle.AskState) error {
-	return s.authorizeRelation(action, s.relation(state))
+func (c *client) authorizeAsk(action askback.Action, state lifecycle.AskState) error {
+	return c.authorizeRelation(action, c.relation(state))
 }
 
 // authorizeRelation returns an error unless this principal may do an action in a
 // relation.
-func (s *client) authorizeRelation(action askback.Action, relation askback.Relation) error {
+func (c *client) authorizeRelation(action askback.Action, relation askback.Relation) error {
 	switch {
-	case access.Allowed(s.who.Kind, action, relation):
+	case access.Allowed(c.who.Kind, action, relation):
 		return nil
-	case access.Ever(s.who.Kind, action):
+	case access.Ever(c.who.Kind, action):
 		return askback.ErrNotFound
 	}
 	return askback.ErrForbidden
@@ -38,27 +38,27 @@ func (s *client) authorizeRelation(action askback.Action, relation askback.Relat
 
 // relation returns the relation of this principal to an ask. An agent owns its own
 // asks. People are addressed by name; an ask without names addresses all of them.
-func (s *client) relation(state lifecycle.AskState) askback.Relation {
+func (c *client) relation(state lifecycle.AskState) askback.Relation {
 	to := state.Ask.To
 	switch {
-	case s.who.Kind == askback.Agent && s.who.Name == state.Owner:
+	case c.who.Kind == askback.Agent && c.who.Name == state.Owner:
 		return askback.Owner
-	case s.who.Kind != askback.Agent && (len(to) == 0 || slices.Contains(to, s.who.Name)):
+	case c.who.Kind != askback.Agent && (len(to) == 0 || slices.Contains(to, c.who.Name)):
 		return askback.Recipient
 	}
 	return askback.Unrelated
 }
 
 // act steps an ask with an input for this principal, if it may do the action.
-func (s *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
+func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
 	var a *askRecord
-	err := s.engine.update(ctx, func(t *tx) (err error) {
+	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if a, err = t.ask(id); errors.Is(err, askback.ErrNotFound) {
-			return s.authorizeRelation(action, "") // what is forbidden is so for any ask
+			return c.authorizeRelation(action, "") // what is forbidden is so for any ask
 		} else if err != nil {
 			return err
 		}
-		if err := s.authorizeAsk(action, a.state); err != nil {
+		if err := c.authorizeAsk(action, a.state); err != nil {
 			return err
 		}
 		in, err := input(t, a.state)
@@ -83,74 +83,74 @@ func askResult(action askback.Action, id string, a *askRecord, err error) (askba
 }
 
 // Answer implements [askback.Inbox].
-func (s *client) Answer(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
-	return s.act(ctx, askback.ActAnswer, id, func(t *tx, a lifecycle.AskState) (lifecycle.Input, error) {
-		return s.answered(t, a, answer)
+func (c *client) Answer(ctx context.Context, id string, answer askback.Answer) (askback.Ask, error) {
+	return c.act(ctx, askback.ActAnswer, id, func(t *tx, a lifecycle.AskState) (lifecycle.Input, error) {
+		return c.answered(t, a, answer)
 	})
 }
 
 // Decline implements [askback.Inbox].
-func (s *client) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (c *client) Decline(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return s.act(ctx, askback.ActDecline, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Declined{By: s.who.Name, Via: s.who.Channel, Reason: reason, At: t.now}, nil
+	return c.act(ctx, askback.ActDecline, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Declined{By: c.who.Name, Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	})
 }
 
 // Claim implements [askback.Inbox].
-func (s *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActClaim, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Claimed{By: s.who.Name, At: t.now}, nil
+func (c *client) Claim(ctx context.Context, id string) (askback.Ask, error) {
+	return c.act(ctx, askback.ActClaim, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Claimed{By: c.who.Name, At: t.now}, nil
 	})
 }
 
 // Cancel implements [askback.Asker].
-func (s *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
+func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return s.act(ctx, askback.ActCancel, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
-		return lifecycle.Cancelled{By: s.actor(), Via: s.who.Channel, Reason: reason, At: t.now}, nil
+	return c.act(ctx, askback.ActCancel, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+		return lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, Reason: reason, At: t.now}, nil
 	})
 }
 
 // actor returns this principal as the one who settles an ask or ends a session.
-func (s *client) actor() askback.Actor {
-	if s.who.Kind == askback.Agent {
-		return askback.Actor{Kind: askback.ActorAgent, Name: s.who.Name}
+func (c *client) actor() askback.Actor {
+	if c.who.Kind == askback.Agent {
+		return askback.Actor{Kind: askback.ActorAgent, Name: c.who.Name}
 	}
-	return askback.Actor{Kind: askback.ActorPerson, Name: s.who.Name}
+	return askback.Actor{Kind: askback.ActorPerson, Name: c.who.Name}
 }
 
 // Consume implements [askback.Asker].
-func (s *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActConsume, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
+	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
 	})
 }
 
 // Ack implements [askback.Asker].
-func (s *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return s.act(ctx, askback.ActAck, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+func (c *client) Ack(ctx context.Context, id string) (askback.Ask, error) {
+	return c.act(ctx, askback.ActAck, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
 		return lifecycle.Acked{At: t.now}, nil
 	})
 }
 
 // Get implements [askback.Inbox]. It changes nothing, not even an ask whose
 // deadline is past.
-func (s *client) Get(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := s.engine.read(ctx, id)
+func (c *client) Get(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = s.authorizeAsk(askback.ActGet, a.state)
+		err = c.authorizeAsk(askback.ActGet, a.state)
 	}
 	return askResult(askback.ActGet, id, a, err)
 }
 
 // Wait implements [askback.Asker].
-func (s *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
-	a, err := s.wait(ctx, id)
+func (c *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	a, err := c.wait(ctx, id)
 	if a == nil {
 		return askback.Ask{}, err
 	}
@@ -159,15 +159,15 @@ func (s *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 
 // wait returns an ask when it is settled, or when ctx ends. It keeps no copy of
 // the ask while it sleeps.
-func (s *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
-	free, err := s.engine.quota.addWaiter(s.who)
+func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
+	free, err := c.engine.quota.addWaiter(c.who)
 	if err != nil {
 		return nil, fmt.Errorf("wait %s: %w", id, err)
 	}
 	defer free()
-	w := s.engine.hub.join(id, s.who.Kind)
-	defer s.engine.hub.leave(id, w)
-	if a, err := s.readForWait(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
+	w := c.engine.hub.join(id, c.who.Kind)
+	defer c.engine.hub.leave(id, w)
+	if a, err := c.readForWait(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
 		return a, err
 	}
 	select {
@@ -175,7 +175,7 @@ func (s *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 		return a, nil
 	case <-ctx.Done():
 	}
-	a, err := s.readForWait(context.WithoutCancel(ctx), id, true)
+	a, err := c.readForWait(context.WithoutCancel(ctx), id, true)
 	if err != nil || a.Settled() {
 		return a, err
 	}
@@ -185,13 +185,13 @@ func (s *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 // readForWait reads an ask for wait. It returns nil if the ask is open, unless open
 // is set. It reads on a separate goroutine, so that the stack that a query needs
 // is not kept by a goroutine that sleeps.
-func (s *client) readForWait(ctx context.Context, id string, open bool) (ask *askback.Ask, err error) {
+func (c *client) readForWait(ctx context.Context, id string, open bool) (ask *askback.Ask, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		var a *askRecord
-		if a, err = s.engine.read(ctx, id); err == nil {
-			err = s.authorizeAsk(askback.ActGet, a.state)
+		if a, err = c.engine.read(ctx, id); err == nil {
+			err = c.authorizeAsk(askback.ActGet, a.state)
 		}
 		if err != nil {
 			err = fmt.Errorf("wait %s: %w", id, err)

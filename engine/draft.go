@@ -20,17 +20,17 @@ const kindDraft = "draft"
 const draftTime = 30 * 24 * time.Hour
 
 // draftID returns the id of this person's draft for an ask.
-func (s *client) draftID(id string) string { return id + "/" + s.who.Name }
+func (c *client) draftID(id string) string { return id + "/" + c.who.Name }
 
 // Draft implements [askback.Drafts].
-func (s *client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	if err := s.authorizeDraft(ctx, id); err != nil {
+func (c *client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
+	if err := c.authorizeDraft(ctx, id); err != nil {
 		if errors.Is(err, askback.ErrSettled) {
 			err = nil
 		}
 		return nil, err
 	}
-	r, err := s.engine.store.Read(ctx, kindDraft, s.draftID(id))
+	r, err := c.engine.store.Read(ctx, kindDraft, c.draftID(id))
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
@@ -38,20 +38,20 @@ func (s *client) Draft(ctx context.Context, id string) (json.RawMessage, error) 
 }
 
 // SaveDraft implements [askback.Drafts].
-func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	if err := s.authorizeDraft(ctx, id); err != nil {
+func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+	if err := c.authorizeDraft(ctx, id); err != nil {
 		return err
 	}
 	if err := askback.CheckDraft(draft); err != nil {
 		return err
 	}
-	return s.engine.update(ctx, func(t *tx) error {
-		if err := t.Lock(s.draftID(id)); err != nil {
+	return c.engine.update(ctx, func(t *tx) error {
+		if err := t.Lock(c.draftID(id)); err != nil {
 			return err
 		}
-		row, err := s.engine.store.Read(t.ctx, kindDraft, s.draftID(id))
+		row, err := c.engine.store.Read(t.ctx, kindDraft, c.draftID(id))
 		if errors.Is(err, store.ErrNotFound) {
-			row = store.Record{Kind: kindDraft, ID: s.draftID(id), Owner: s.who.Name, Created: t.now, Fixed: []byte(`{"v":1}`)}
+			row = store.Record{Kind: kindDraft, ID: c.draftID(id), Owner: c.who.Name, Created: t.now, Fixed: []byte(`{"v":1}`)}
 		} else if err != nil {
 			return err
 		} else {
@@ -65,13 +65,13 @@ func (s *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 
 // authorizeDraft returns an error unless this person may answer the ask. The error
 // is [askback.ErrSettled] if the ask is settled.
-func (s *client) authorizeDraft(ctx context.Context, id string) error {
-	if err := s.authorize(askback.ActDraft); err != nil {
+func (c *client) authorizeDraft(ctx context.Context, id string) error {
+	if err := c.authorize(askback.ActDraft); err != nil {
 		return err
 	}
-	a, err := s.engine.read(ctx, id)
+	a, err := c.engine.read(ctx, id)
 	if err == nil {
-		err = s.authorizeAsk(askback.ActDraft, a.state)
+		err = c.authorizeAsk(askback.ActDraft, a.state)
 	}
 	if err == nil && a.state.Ask.Settled() {
 		err = askback.ErrSettled

@@ -30,9 +30,9 @@ type Store interface {
 	store.Queue
 }
 
-// An Observer receives each committed line of history of an ask once.
+// An Observer receives each event of an ask once, after its commit.
 type Observer interface {
-	// Committed is called after a line of history of this type was committed for
+	// Committed is called after an event of this type was committed for
 	// ask, on the goroutine that committed it. It must not block.
 	Committed(event askback.EventType, ask askback.Ask)
 }
@@ -139,7 +139,7 @@ func (e *Engine) Set(s Settings) {
 // have the address of their page from then on; frontends add it to other asks.
 func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
-// As returns the seat of a principal, which the caller has authenticated. As panics
+// As returns the client of a principal, which the caller has authenticated. As panics
 // if p has no name. An empty p.Via means the API.
 func (e *Engine) As(p askback.Principal) askback.Client {
 	if p.Name == "" {
@@ -152,7 +152,7 @@ func (e *Engine) As(p askback.Principal) askback.Client {
 }
 
 // May returns [askback.ErrForbidden] if principals of this kind may never do an
-// action. The methods of a seat check this themselves.
+// action. The methods of a client check this themselves.
 func (e *Engine) May(p askback.Principal, action askback.Action) error {
 	if !access.Ever(p.Kind, action) {
 		return fmt.Errorf("%s: %w", action, askback.ErrForbidden)

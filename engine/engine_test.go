@@ -23,20 +23,20 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // Rows B3, C1, D1, D4, E10, F4, F5, F6, F7.
-func TestSeatsOverMemory(t *testing.T) {
+func TestClientOverMemory(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), nil)
 	})
 }
 
 // A cache of one byte holds no ask, so each is read from the store.
-func TestSeatsWithoutCache(t *testing.T) {
+func TestClientWithoutCache(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1})
 	})
 }
 
-func TestSeatsOverSQLite(t *testing.T) {
+func TestClientOverSQLite(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), nil)
 	})
@@ -145,7 +145,7 @@ func (d *fakeStore) Due(ctx context.Context, before time.Time, n int) ([]store.R
 	return d.Store.Due(ctx, before, n)
 }
 
-// fixture is an engine with the seats of an agent and two people.
+// fixture is an engine with the clients of an agent and two people.
 type fixture struct {
 	*testing.T
 	store  *fakeStore
@@ -163,10 +163,10 @@ func newFixture(t *testing.T, s engine.Store, o *engine.Options) *fixture {
 		d = &fakeStore{Store: s}
 	}
 	e := engine.New(d, o)
-	seat := func(kind askback.Kind, name string) askback.Client {
+	client := func(kind askback.Kind, name string) askback.Client {
 		return e.As(askback.Principal{Kind: kind, Name: name, Channel: askback.ChannelTerminal})
 	}
-	return &fixture{t, d, e, seat(askback.Agent, "bot"), seat(askback.Responder, "ana"), seat(askback.Responder, "ben")}
+	return &fixture{t, d, e, client(askback.Agent, "bot"), client(askback.Responder, "ana"), client(askback.Responder, "ben")}
 }
 
 // run calls Engine.Run on a goroutine until stop is called.

@@ -66,8 +66,8 @@ func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (s
 }
 
 // Grants implements [askback.Grants].
-func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	if err := s.authorize(askback.ActGrants); err != nil {
+func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
+	if err := c.authorize(askback.ActGrants); err != nil {
 		return askback.GrantPage{}, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
@@ -79,10 +79,10 @@ func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	}
 	open := !q.Ended
 	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
-	now := s.engine.clock()
+	now := c.engine.clock()
 	var page askback.GrantPage
 	for size := 0; ; {
-		records, err := s.engine.store.List(ctx, from)
+		records, err := c.engine.store.List(ctx, from)
 		if err != nil {
 			return askback.GrantPage{}, fmt.Errorf("grants: %w", fromStore(err))
 		}
@@ -90,7 +90,7 @@ func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 			from.After = r.ID
 			state, err := decodeGrant(r)
 			if err != nil {
-				s.engine.logUnreadable(r, err)
+				c.engine.logUnreadable(r, err)
 				continue
 			}
 			g := state.Grant
@@ -101,7 +101,7 @@ func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 				page.NextCursor = page.Items[n-1].ID
 				return page, nil
 			}
-			if s.who.Kind == askback.Operator {
+			if c.who.Kind == askback.Operator {
 				g.Input = nil // an operator may not see what agents send
 			}
 			page.Items = append(page.Items, g)
@@ -114,16 +114,16 @@ func (s *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 }
 
 // Revoke implements [askback.Grants].
-func (s *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	if err := s.authorize(askback.ActRevoke); err != nil {
+func (c *client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
+	if err := c.authorize(askback.ActRevoke); err != nil {
 		return askback.Grant{}, err
 	}
 	var g *grantRecord
-	err := s.engine.update(ctx, func(t *tx) (err error) {
+	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if g, err = t.grant(id); err != nil {
 			return err
 		}
-		return g.step(t, lifecycle.GrantRevoked{By: s.who.Name, Via: s.who.Channel, At: t.now})
+		return g.step(t, lifecycle.GrantRevoked{By: c.who.Name, Via: c.who.Channel, At: t.now})
 	})
 	if err != nil {
 		return askback.Grant{}, fmt.Errorf("revoke %s: %w", id, err)

@@ -26,7 +26,7 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seat := func(secret string) askback.Client {
+	client := func(secret string) askback.Client {
 		t.Helper()
 		who, err := e.Authenticate(ctx, secret)
 		if err != nil {
@@ -34,7 +34,7 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 		}
 		return e.As(who)
 	}
-	link, err := seat(secret).LoginSecret(ctx)
+	link, err := client(secret).LoginSecret(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 		}
 		return a
 	}
-	if _, err := seat(browser).Answer(ctx, ask("/a").ID, anyArguments()); err != nil {
+	if _, err := client(browser).Answer(ctx, ask("/a").ID, anyArguments()); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Logout(ctx, browser); err != nil {

@@ -29,8 +29,8 @@ func TestLateAnswersAreInHistory(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 150 {
 		group.Go(func() {
-			seat := p.engine.As(askback.Principal{Kind: askback.Responder, Name: fmt.Sprint("p", i), Channel: askback.ChannelWeb})
-			_, err := seat.Answer(context.Background(), a.ID, askback.Choose("PostgreSQL"))
+			client := p.engine.As(askback.Principal{Kind: askback.Responder, Name: fmt.Sprint("p", i), Channel: askback.ChannelWeb})
+			_, err := client.Answer(context.Background(), a.ID, askback.Choose("PostgreSQL"))
 			wantError(t, err, askback.ErrSettled)
 		})
 	}

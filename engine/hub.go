@@ -20,7 +20,7 @@ type hub struct {
 // A follower reads a stream of history to its end and then sleeps until the
 // stream grows. It joins before it reads, so it misses nothing.
 type follower struct {
-	moved chan struct{} // capacity 1
+	grown chan struct{} // capacity 1
 }
 
 // follow registers a follower of a stream; "" is all streams.
@@ -66,7 +66,7 @@ func (h *hub) wakeFollowers(events []store.Event) {
 func wakeAll(followers map[*follower]struct{}) {
 	for f := range followers {
 		select {
-		case f.moved <- struct{}{}:
+		case f.grown <- struct{}{}:
 		default: // a wake-up is pending already
 		}
 	}

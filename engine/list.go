@@ -14,23 +14,23 @@ import (
 )
 
 // List implements [askback.Inbox].
-func (s *client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
-	if !access.Ever(s.who.Kind, askback.ActList) {
+func (c *client) List(ctx context.Context, q askback.Query) (askback.Page, error) {
+	if !access.Ever(c.who.Kind, askback.ActList) {
 		return askback.Page{}, fmt.Errorf("list: %w", askback.ErrForbidden)
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Ask, q.Cursor)); err != nil {
 		return askback.Page{}, err
 	}
 	if q.Key != "" {
-		return s.listKey(ctx, q.Key)
+		return c.listKey(ctx, q.Key)
 	}
-	return s.list(ctx, q, false)
+	return c.list(ctx, q, false)
 }
 
 // listKey returns a page with the ask that this principal made with a key, or an empty
 // page.
-func (s *client) listKey(ctx context.Context, key string) (askback.Page, error) {
-	row, err := s.engine.store.ReadKey(ctx, kindAsk, s.ownerKey(key))
+func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) {
+	row, err := c.engine.store.ReadKey(ctx, kindAsk, c.ownerKey(key))
 	if errors.Is(err, store.ErrNotFound) {
 		return askback.Page{}, nil
 	}
@@ -41,7 +41,7 @@ func (s *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 	if err != nil {
 		return askback.Page{}, fmt.Errorf("list: %w", err)
 	}
-	if s.authorizeAsk(askback.ActList, state) != nil {
+	if c.authorizeAsk(askback.ActList, state) != nil {
 		return askback.Page{}, nil
 	}
 	return askback.Page{Items: []askback.Ask{state.Ask.Clone()}}, nil
@@ -49,19 +49,19 @@ func (s *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 
 // list returns a page of the asks that match a query: those that this principal may
 // see, or all of them if every is set.
-func (s *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
+func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
 	limit := q.Limit
 	if limit == 0 {
 		limit = askback.DefaultLimit
 	}
-	from := s.storeQuery(q)
+	from := c.storeQuery(q)
 	if every {
 		from.For, from.Owner = "", ""
 	}
 	from.Limit = min(limit+1, listChunk)
 	var page askback.Page
 	for size, looked := 0, 0; ; {
-		records, err := s.engine.store.List(ctx, from)
+		records, err := c.engine.store.List(ctx, from)
 		if err != nil {
 			return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
 		}
@@ -69,10 +69,10 @@ func (s *client) list(ctx context.Context, q askback.Query, every bool) (askback
 			from.After = r.ID
 			state, err := decodeAsk(r)
 			if err != nil {
-				s.engine.logUnreadable(r, err)
+				c.engine.logUnreadable(r, err)
 				continue
 			}
-			if !every && s.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
+			if !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
 				continue
 			}
 			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
@@ -111,7 +111,7 @@ func checkCursor(prefix, cursor string) error {
 
 // storeQuery returns the part of a query that the store evaluates: its columns, and
 // whether the principal is the owner or addressed. [matchesQuery] evaluates the rest.
-func (s *client) storeQuery(q askback.Query) store.Query {
+func (c *client) storeQuery(q askback.Query) store.Query {
 	from := store.Query{
 		Kind: kindAsk, Agent: q.Agent, Stream: q.SessionID, After: q.Cursor,
 	}
@@ -126,10 +126,10 @@ func (s *client) storeQuery(q askback.Query) store.Query {
 	default:
 		from.Status, from.Newest = string(q.Status), true
 	}
-	if s.who.Kind == askback.Agent {
-		from.Owner = s.who.Name
+	if c.who.Kind == askback.Agent {
+		from.Owner = c.who.Name
 	} else {
-		from.For = s.who.Name
+		from.For = c.who.Name
 	}
 	return from
 }

@@ -14,9 +14,9 @@ import (
 
 // Sessions implements [askback.Sessions]. It does not list the sessions that
 // single asks have of their own; those asks are in the list of asks.
-func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
+func (c *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	var page askback.SessionPage
-	if err := s.authorizeSessions(); err != nil {
+	if err := c.authorizeSessions(); err != nil {
 		return page, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Session, q.Cursor)); err != nil {
@@ -27,11 +27,11 @@ func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 		limit = askback.DefaultLimit
 	}
 	from := store.Query{Kind: kindSession, Agent: q.Agent, Status: string(q.Status), Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
-	if s.who.Kind == askback.Agent {
-		from.Owner = s.who.Name
+	if c.who.Kind == askback.Agent {
+		from.Owner = c.who.Name
 	}
 	for looked, size := 0, 0; ; {
-		records, err := s.engine.store.List(ctx, from)
+		records, err := c.engine.store.List(ctx, from)
 		if err != nil {
 			return page, fmt.Errorf("sessions: %w", fromStore(err))
 		}
@@ -44,10 +44,10 @@ func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 			size += len(r.Fixed) + len(r.State)
 			state, err := decodeSession(r)
 			if err != nil {
-				s.engine.logUnreadable(r, err)
+				c.engine.logUnreadable(r, err)
 				continue
 			}
-			if one := s.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
+			if one := c.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
 				page.Items = append(page.Items, one)
 			}
 		}
@@ -63,17 +63,17 @@ func (s *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 
 // authorizeSessions returns [askback.ErrForbidden] unless this principal may see
 // sessions, in full or without their contents.
-func (s *client) authorizeSessions() error {
-	if access.Ever(s.who.Kind, askback.ActFollow) {
+func (c *client) authorizeSessions() error {
+	if access.Ever(c.who.Kind, askback.ActFollow) {
 		return nil
 	}
-	return s.authorize(askback.ActSessions)
+	return c.authorize(askback.ActSessions)
 }
 
 // redactSession returns a session without its contents if this principal may not
 // follow it.
-func (s *client) redactSession(one askback.Session) askback.Session {
-	if access.Ever(s.who.Kind, askback.ActFollow) {
+func (c *client) redactSession(one askback.Session) askback.Session {
+	if access.Ever(c.who.Kind, askback.ActFollow) {
 		return one
 	}
 	one.Title, one.Payload, one.Result, one.Error, one.Metadata, one.Todos = "", nil, nil, "", nil, nil
@@ -82,8 +82,8 @@ func (s *client) redactSession(one askback.Session) askback.Session {
 
 // visibleText returns the text of a message for this principal. Only agents see the
 // context that a resumed agent was given.
-func (s *client) visibleText(text string) string {
-	if s.who.Kind == askback.Agent {
+func (c *client) visibleText(text string) string {
+	if c.who.Kind == askback.Agent {
 		return text
 	}
 	return askback.StripResumeContext(text)
@@ -109,7 +109,7 @@ func containsFold(search string, texts ...string) bool {
 }
 
 // Messages implements [askback.Sessions].
-func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
 	var page askback.MessagePage
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return page, err
@@ -117,7 +117,7 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	if limit == 0 {
 		limit = askback.DefaultLimit
 	}
-	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
+	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return page, fmt.Errorf("messages %s: %w", id, err)
 	}
 	var at position
@@ -128,11 +128,11 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		}
 	}
 	for size, looked := 0, 0; ; {
-		lines, err := s.engine.store.History(ctx, id, at.seq, feedChunk)
+		rows, err := c.engine.store.History(ctx, id, at.seq, historyChunk)
 		if err != nil {
 			return page, fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
-		for _, l := range lines {
+		for _, l := range rows {
 			if l.Type == string(askback.EventMessage) && (len(page.Items) == limit || size > listBytes) {
 				page.NextCursor = string(at.cursor())
 				return page, nil
@@ -141,17 +141,17 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			h, ok := s.engine.decodeEntry(l)
+			h, ok := c.engine.decodeEvent(l)
 			if !ok {
 				continue
 			}
 			size += len(l.Data)
-			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: s.visibleText(h.Text), At: l.At})
+			page.Items = append(page.Items, askback.Message{Seq: l.StreamSeq, Role: h.Role, By: h.By, Text: c.visibleText(h.Text), At: l.At})
 		}
-		if len(lines) < feedChunk {
+		if len(rows) < historyChunk {
 			return page, nil
 		}
-		if looked += len(lines); looked >= maxLooked {
+		if looked += len(rows); looked >= maxLooked {
 			page.NextCursor = string(at.cursor())
 			return page, nil
 		}
@@ -159,26 +159,26 @@ func (s *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 }
 
 // LastMessage returns the newest message of the agent in a session. It reads at most
-// the last maxLooked lines of history and returns "" if none of them is one.
-func (s *client) LastMessage(ctx context.Context, id string) (string, error) {
-	if _, err := s.findSession(ctx, askback.ActFollow, id); err != nil {
+// the last maxLooked events and returns "" if none of them is one.
+func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
+	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}
-	for before, looked := int64(0), 0; looked < maxLooked; looked += feedChunk {
-		lines, err := s.engine.store.Recent(ctx, id, before, feedChunk)
+	for before, looked := int64(0), 0; looked < maxLooked; looked += historyChunk {
+		rows, err := c.engine.store.Recent(ctx, id, before, historyChunk)
 		if err != nil {
 			return "", fmt.Errorf("messages %s: %w", id, fromStore(err))
 		}
-		for _, l := range lines {
+		for _, l := range rows {
 			before = l.Seq
 			if l.Type != string(askback.EventMessage) {
 				continue
 			}
-			if h, ok := s.engine.decodeEntry(l); ok && h.Role == askback.RoleAssistant {
-				return s.visibleText(h.Text), nil
+			if h, ok := c.engine.decodeEvent(l); ok && h.Role == askback.RoleAssistant {
+				return c.visibleText(h.Text), nil
 			}
 		}
-		if len(lines) < feedChunk {
+		if len(rows) < historyChunk {
 			break
 		}
 	}

@@ -16,11 +16,11 @@ const kindSession = "session"
 
 // sessionOf returns the id of the session that a new ask belongs to. It makes that
 // session if the request has a new key for one.
-func (s *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
+func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	switch {
 	case n.sessionID != "":
-		row, err := s.engine.store.Read(t.ctx, kindSession, n.sessionID)
-		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != s.who.Name {
+		row, err := c.engine.store.Read(t.ctx, kindSession, n.sessionID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && row.Owner != c.who.Name {
 			err = askback.Invalid{{
 				Pointer: "/session_id", Detail: "no such session, or it is not yours", Fix: `"session_key": "your own name for it"`,
 			}}
@@ -29,11 +29,11 @@ func (s *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	case n.sessionKey == "":
 		return ids.Swap(a.ID, ids.Session), nil // a session of its own, without a record
 	}
-	row, err := s.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
+	row, err := c.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
 		return row.ID, err
 	}
-	made, err := s.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
+	made, err := c.startSession(t, askback.SessionRequest{Agent: a.Agent}, n.sessionKey)
 	if err != nil {
 		return "", err
 	}
@@ -41,25 +41,25 @@ func (s *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 }
 
 // startSession makes a new session.
-func (s *client) startSession(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
-	id, err := ids.New(ids.Session, t.now, s.engine.rand)
+func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
+	id, err := ids.New(ids.Session, t.now, c.engine.rand)
 	if err != nil {
 		return nil, err
 	}
 	if r.Agent == "" {
-		r.Agent = s.who.Name
+		r.Agent = c.who.Name
 	}
 	one := add(t, store.Record{
-		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: s.who.Name, Agent: r.Agent, Created: t.now,
+		Kind: kindSession, ID: id, Stream: id, Key: key, Owner: c.who.Name, Agent: r.Agent, Created: t.now,
 	}, lifecycle.SessionState{})
 	return one, one.step(t, lifecycle.SessionStarted{At: t.now, Session: askback.Session{
-		ID: id, Owner: s.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata,
+		ID: id, Owner: c.who.Name, Agent: r.Agent, Title: r.Title, Metadata: r.Metadata,
 	}})
 }
 
 // Start implements [askback.Sessions].
-func (s *client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
-	if err := s.authorize(askback.ActStart); err != nil {
+func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.Session, error) {
+	if err := c.authorize(askback.ActStart); err != nil {
 		return askback.Session{}, err
 	}
 	if err := r.Check(); err != nil {
@@ -67,16 +67,16 @@ func (s *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	}
 	key := ""
 	if r.Key != "" {
-		key = s.ownerKey(r.Key)
+		key = c.ownerKey(r.Key)
 	}
 	var one askback.Session
-	err := s.engine.update(ctx, func(t *tx) error {
-		found, err := s.sessionByKey(t.ctx, key)
+	err := c.engine.update(ctx, func(t *tx) error {
+		found, err := c.sessionByKey(t.ctx, key)
 		if !errors.Is(err, store.ErrNotFound) {
 			one = found
 			return err
 		}
-		made, err := s.startSession(t, r, key)
+		made, err := c.startSession(t, r, key)
 		if err != nil {
 			return err
 		}
@@ -90,11 +90,11 @@ func (s *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 }
 
 // sessionByKey returns the session with a key.
-func (s *client) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
+func (c *client) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
 	}
-	row, err := s.engine.store.ReadKey(ctx, kindSession, key)
+	row, err := c.engine.store.ReadKey(ctx, kindSession, key)
 	if err != nil {
 		return askback.Session{}, err
 	}
@@ -105,36 +105,36 @@ func (s *client) sessionByKey(ctx context.Context, key string) (askback.Session,
 
 // authorizeSession returns an error unless this principal may do an action on a
 // session of this owner.
-func (s *client) authorizeSession(action askback.Action, owner string) error {
+func (c *client) authorizeSession(action askback.Action, owner string) error {
 	relation := askback.Recipient // people see all sessions, but only the asks addressed to them
-	if s.who.Kind == askback.Agent {
+	if c.who.Kind == askback.Agent {
 		relation = askback.Unrelated
-		if owner == s.who.Name {
+		if owner == c.who.Name {
 			relation = askback.Owner
 		}
 	}
-	return s.authorizeRelation(action, relation)
+	return c.authorizeRelation(action, relation)
 }
 
 // Session implements [askback.Sessions].
-func (s *client) Session(ctx context.Context, id string) (askback.Session, error) {
+func (c *client) Session(ctx context.Context, id string) (askback.Session, error) {
 	action := askback.ActFollow
-	if !access.Ever(s.who.Kind, action) {
+	if !access.Ever(c.who.Kind, action) {
 		action = askback.ActSessions
 	}
-	one, err := s.findSession(ctx, action, id)
+	one, err := c.findSession(ctx, action, id)
 	if err != nil {
 		return askback.Session{}, fmt.Errorf("session %s: %w", id, err)
 	}
-	return s.redactSession(one), nil
+	return c.redactSession(one), nil
 }
 
 // findSession returns a session, if this principal may do an action on it. It also
 // finds the session that a single ask has of its own.
-func (s *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
-	r, err := s.engine.store.Read(ctx, kindSession, id)
+func (c *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
+	r, err := c.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-		return s.ownSession(ctx, action, ids.Swap(id, ids.Ask))
+		return c.ownSession(ctx, action, ids.Swap(id, ids.Ask))
 	}
 	if err != nil {
 		return askback.Session{}, fromStore(err)
@@ -143,25 +143,25 @@ func (s *client) findSession(ctx context.Context, action askback.Action, id stri
 	if err != nil {
 		return askback.Session{}, err
 	}
-	return state.Session, s.authorizeSession(action, state.Session.Owner)
+	return state.Session, c.authorizeSession(action, state.Session.Owner)
 }
 
 // ownSession returns the session of an ask that has one of its own. A principal that may
 // not see the ask may not see the session.
-func (s *client) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
-	a, err := s.engine.read(ctx, ask)
+func (c *client) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
+	a, err := c.engine.read(ctx, ask)
 	if err != nil {
 		return askback.Session{}, err
 	}
-	return s.ownSessionOf(a.state, action)
+	return c.ownSessionOf(a.state, action)
 }
 
 // ownSessionOf returns the session that an ask has of its own. It is waiting while the
 // ask is open and ends with it.
-func (s *client) ownSessionOf(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
-	err := s.authorizeAsk(askback.ActGet, state)
+func (c *client) ownSessionOf(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
+	err := c.authorizeAsk(askback.ActGet, state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
-		err = s.authorize(action)
+		err = c.authorize(action)
 	}
 	if err == nil && !state.OwnSession() {
 		err = askback.ErrNotFound
@@ -180,31 +180,31 @@ func (s *client) ownSessionOf(state lifecycle.AskState, action askback.Action) (
 			one.Status, one.Error = askback.SessionFailed, o.Reason
 		}
 	}
-	return one, s.authorizeSession(action, a.Owner)
+	return one, c.authorizeSession(action, a.Owner)
 }
 
 // Send implements [askback.Sessions].
-func (s *client) Send(ctx context.Context, id string, cmd askback.Command) (askback.Session, error) {
-	if err := s.authorize(cmd.Action()); err != nil {
+func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askback.Session, error) {
+	if err := c.authorize(cmd.Action()); err != nil {
 		return askback.Session{}, err
 	}
 	if err := cmd.Check(); err != nil {
 		return askback.Session{}, err
 	}
 	var one askback.Session
-	err := s.engine.update(ctx, func(t *tx) error {
+	err := c.engine.update(ctx, func(t *tx) error {
 		found, err := t.session(id)
 		if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-			one, err = s.endOwnSession(t, ids.Swap(id, ids.Ask), cmd)
+			one, err = c.endOwnSession(t, ids.Swap(id, ids.Ask), cmd)
 			return err
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.authorizeSession(cmd.Action(), found.state.Session.Owner); err != nil {
+		if err := c.authorizeSession(cmd.Action(), found.state.Session.Owner); err != nil {
 			return err
 		}
-		err = found.step(t, lifecycle.SessionCommand{By: s.actor(), Via: s.who.Channel, Command: cmd, At: t.now})
+		err = found.step(t, lifecycle.SessionCommand{By: c.actor(), Via: c.who.Channel, Command: cmd, At: t.now})
 		one = found.state.Session
 		return err
 	})
@@ -216,15 +216,15 @@ func (s *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 
 // endOwnSession ends the session that an ask has of its own by cancelling the ask. It
 // returns an error for any other command: no run reads it.
-func (s *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
+func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
 	a, err := t.ask(ask)
 	if err != nil {
 		return askback.Session{}, err
 	}
-	if _, err := s.ownSessionOf(a.state, cmd.Action()); err != nil {
+	if _, err := c.ownSessionOf(a.state, cmd.Action()); err != nil {
 		return askback.Session{}, err
 	}
-	in := lifecycle.Cancelled{By: s.actor(), Via: s.who.Channel, At: t.now}
+	in := lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, At: t.now}
 	switch cmd := cmd.(type) {
 	case askback.EndTurn:
 		in.Reason = cmd.Reason
@@ -236,5 +236,5 @@ func (s *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.
 	if err := a.step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return askback.Session{}, err
 	}
-	return s.ownSessionOf(a.state, cmd.Action())
+	return c.ownSessionOf(a.state, cmd.Action())
 }

@@ -16,12 +16,12 @@ const maxCounted = 4000
 
 // People implements [askback.Directory]. It returns the people that the configuration
 // names and those with a token of kind responder or admin.
-func (s *client) People(ctx context.Context) ([]askback.Person, error) {
-	if err := s.authorize(askback.ActPeople); err != nil {
+func (c *client) People(ctx context.Context) ([]askback.Person, error) {
+	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	people := slices.Clone(s.engine.settings.Load().People)
-	err := s.engine.EachToken(ctx, true, func(t askback.Token) {
+	people := slices.Clone(c.engine.settings.Load().People)
+	err := c.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(people, func(p askback.Person) bool { return p.Name == t.Name })
 		if !known && (t.Kind == askback.Responder || t.Kind == askback.Admin) {
 			people = append(people, askback.Person{Name: t.Name})
@@ -32,16 +32,16 @@ func (s *client) People(ctx context.Context) ([]askback.Person, error) {
 }
 
 // Agents implements [askback.Directory].
-func (s *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
-	if err := s.authorize(askback.ActPeople); err != nil {
+func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
+	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	c := s.newStats()
-	if err := s.countOpen(ctx, &c); err != nil {
+	b := c.newStats()
+	if err := c.countOpen(ctx, &b); err != nil {
 		return nil, err
 	}
-	agents := c.stats.Agents
-	err := s.engine.EachToken(ctx, true, func(t askback.Token) {
+	agents := b.stats.Agents
+	err := c.engine.EachToken(ctx, true, func(t askback.Token) {
 		known := slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == t.Name })
 		if !known && t.Kind == askback.Agent {
 			agents = append(agents, askback.AgentStats{Name: t.Name})
@@ -53,46 +53,46 @@ func (s *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 
 // Stats implements [askback.Directory]. It counts the asks that this principal may see;
 // for an operator, all asks.
-func (s *client) Stats(ctx context.Context) (askback.Stats, error) {
-	if err := s.authorize(askback.ActPeople); err != nil {
+func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
+	if err := c.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
-	c := s.newStats()
-	if err := s.countOpen(ctx, &c); err != nil {
-		return c.stats, fmt.Errorf("stats: %w", err)
+	b := c.newStats()
+	if err := c.countOpen(ctx, &b); err != nil {
+		return b.stats, fmt.Errorf("stats: %w", err)
 	}
-	since := c.now.Add(-askback.StatsTime)
+	since := b.now.Add(-askback.StatsTime)
 	looked := 0
-	err := s.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+	err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++
 		if a.Settled() && !a.Outcome.At.Before(since) {
-			c.addSettled(a)
+			b.addSettled(a)
 		}
 		return looked < maxCounted
 	})
-	c.stats.Partial = c.stats.Pending >= maxCounted || looked >= maxCounted
-	return c.result(), err
+	b.stats.Partial = b.stats.Pending >= maxCounted || looked >= maxCounted
+	return b.result(), err
 }
 
-func (s *client) newStats() statsBuilder {
-	return statsBuilder{now: s.engine.clock(), stats: askback.Stats{
+func (c *client) newStats() statsBuilder {
+	return statsBuilder{now: c.engine.clock(), stats: askback.Stats{
 		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{},
 	}}
 }
 
-func (s *client) countOpen(ctx context.Context, c *statsBuilder) error {
-	return s.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
-		c.addPending(a)
-		return c.stats.Pending < maxCounted
+func (c *client) countOpen(ctx context.Context, b *statsBuilder) error {
+	return c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
+		b.addPending(a)
+		return b.stats.Pending < maxCounted
 	})
 }
 
 // eachAsk calls do for the asks of a query until it returns false. For an operator
 // it passes all asks, which an operator may count but not see.
-func (s *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
+func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
 	q.Limit = askback.MaxLimit
 	for {
-		page, err := s.list(ctx, q, s.who.Kind == askback.Operator)
+		page, err := c.list(ctx, q, c.who.Kind == askback.Operator)
 		if err != nil {
 			return err
 		}
@@ -122,34 +122,34 @@ type personWaits struct {
 	waits []float64
 }
 
-func (c *statsBuilder) addPending(a askback.Ask) {
-	c.stats.Pending++
-	c.stats.OldestPending = max(c.stats.OldestPending, c.now.Sub(a.CreatedAt).Seconds())
-	i := slices.IndexFunc(c.stats.Agents, func(g askback.AgentStats) bool { return g.Name == a.Owner })
+func (b *statsBuilder) addPending(a askback.Ask) {
+	b.stats.Pending++
+	b.stats.OldestPending = max(b.stats.OldestPending, b.now.Sub(a.CreatedAt).Seconds())
+	i := slices.IndexFunc(b.stats.Agents, func(g askback.AgentStats) bool { return g.Name == a.Owner })
 	if i < 0 {
-		i = len(c.stats.Agents)
-		c.stats.Agents = append(c.stats.Agents, askback.AgentStats{Name: a.Owner})
+		i = len(b.stats.Agents)
+		b.stats.Agents = append(b.stats.Agents, askback.AgentStats{Name: a.Owner})
 	}
-	c.stats.Agents[i].Pending++
+	b.stats.Agents[i].Pending++
 }
 
-func (c *statsBuilder) addSettled(a askback.Ask) {
+func (b *statsBuilder) addSettled(a askback.Ask) {
 	o := a.Outcome
-	c.stats.Settled[o.Status]++
+	b.stats.Settled[o.Status]++
 	if o.Actor.Kind == askback.ActorPolicy {
-		c.stats.ByPolicy++
+		b.stats.ByPolicy++
 	}
 	if o.Status != askback.Answered || o.Actor.Kind != askback.ActorPerson {
 		return
 	}
 	wait := o.At.Sub(a.CreatedAt).Seconds()
-	c.waits = append(c.waits, wait)
-	i := slices.IndexFunc(c.people, func(p personWaits) bool { return p.Name == o.Actor.Name })
+	b.waits = append(b.waits, wait)
+	i := slices.IndexFunc(b.people, func(p personWaits) bool { return p.Name == o.Actor.Name })
 	if i < 0 {
-		i = len(c.people)
-		c.people = append(c.people, personWaits{PersonStats: askback.PersonStats{Name: o.Actor.Name}})
+		i = len(b.people)
+		b.people = append(b.people, personWaits{PersonStats: askback.PersonStats{Name: o.Actor.Name}})
 	}
-	p := &c.people[i]
+	p := &b.people[i]
 	p.Answered++
 	p.waits = append(p.waits, wait)
 	switch {
@@ -160,15 +160,15 @@ func (c *statsBuilder) addSettled(a askback.Ask) {
 	}
 }
 
-func (c *statsBuilder) result() askback.Stats {
-	c.stats.MedianWait = median(c.waits)
-	for _, p := range c.people {
+func (b *statsBuilder) result() askback.Stats {
+	b.stats.MedianWait = median(b.waits)
+	for _, p := range b.people {
 		p.MedianWait = median(p.waits)
-		c.stats.Answers = append(c.stats.Answers, p.PersonStats)
+		b.stats.Answers = append(b.stats.Answers, p.PersonStats)
 	}
-	slices.SortFunc(c.stats.Answers, func(a, b askback.PersonStats) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(c.stats.Agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
-	return c.stats
+	slices.SortFunc(b.stats.Answers, func(a, b askback.PersonStats) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(b.stats.Agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
+	return b.stats
 }
 
 // median sorts all and returns its median, or 0 if it is empty.

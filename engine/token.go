@@ -9,31 +9,31 @@ import (
 
 // authorize returns [askback.ErrForbidden] unless the kind of this principal
 // may do an action. It is enough for actions that concern no single ask.
-func (s *client) authorize(action askback.Action) error { return s.engine.May(s.who, action) }
+func (c *client) authorize(action askback.Action) error { return c.engine.May(c.who, action) }
 
 // CreateToken implements [askback.Tokens].
-func (s *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	if err := s.authorize(askback.ActTokens); err != nil {
+func (c *client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
+	if err := c.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, "", err
 	}
-	return s.engine.CreateToken(ctx, r)
+	return c.engine.CreateToken(ctx, r)
 }
 
 // Tokens implements [askback.Tokens].
-func (s *client) Tokens(ctx context.Context) (tokens []askback.Token, err error) {
-	if err := s.authorize(askback.ActTokenList); err != nil {
+func (c *client) Tokens(ctx context.Context) (tokens []askback.Token, err error) {
+	if err := c.authorize(askback.ActTokenList); err != nil {
 		return nil, err
 	}
-	err = s.engine.EachToken(ctx, false, func(t askback.Token) { tokens = append(tokens, t) })
+	err = c.engine.EachToken(ctx, false, func(t askback.Token) { tokens = append(tokens, t) })
 	return tokens, err
 }
 
 // RevokeToken implements [askback.Tokens].
-func (s *client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	if err := s.authorize(askback.ActTokens); err != nil {
+func (c *client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
+	if err := c.authorize(askback.ActTokens); err != nil {
 		return askback.Token{}, err
 	}
-	t, err := s.engine.RevokeToken(ctx, id)
+	t, err := c.engine.RevokeToken(ctx, id)
 	if err != nil {
 		return askback.Token{}, fmt.Errorf("revoke %s: %w", id, err)
 	}
@@ -41,9 +41,9 @@ func (s *client) RevokeToken(ctx context.Context, id string) (askback.Token, err
 }
 
 // LoginSecret implements [askback.Tokens].
-func (s *client) LoginSecret(ctx context.Context) (string, error) {
-	if err := s.authorize(askback.ActLogin); err != nil {
+func (c *client) LoginSecret(ctx context.Context) (string, error) {
+	if err := c.authorize(askback.ActLogin); err != nil {
 		return "", err
 	}
-	return s.engine.LoginSecret(ctx, s.who)
+	return c.engine.LoginSecret(ctx, c.who)
 }

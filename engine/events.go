@@ -14,23 +14,23 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A feed streams history events to one reader. It reads a stream from the store to
+// An eventStream sends history events to one reader. It reads a stream from the store to
 // its end and then waits until it grows. No event is queued in memory, so a slow
 // reader delays no other and misses nothing.
-type feed struct {
-	seat    *client
+type eventStream struct {
+	client  *client
 	session string // "": all sessions
 	pos     position
 }
 
 // A position is a place in the history: the sequence number over all streams, and
-// that within the stream of a session. A gap in the latter shows that lines were
+// that within the stream of a session. A gap in the latter shows that events were
 // deleted.
 type position struct{ seq, n int64 }
 
-// feedChunk is how many lines a reader reads, and holds in memory, at once. A
+// historyChunk is how many events a reader reads, and holds in memory, at once. A
 // message may have 800 KB.
-const feedChunk = 16
+const historyChunk = 16
 
 // cursor encodes a position as an opaque text.
 func (m position) cursor() askback.Cursor {
@@ -55,11 +55,11 @@ func parseCursor(at string, c askback.Cursor) (position, error) {
 }
 
 // Events implements [askback.Events].
-func (s *client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
+func (c *client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
-		f := feed{seat: s, session: sessionID}
-		w := s.engine.hub.follow(sessionID)
-		defer s.engine.hub.unfollow(sessionID, w)
+		f := eventStream{client: c, session: sessionID}
+		w := c.engine.hub.follow(sessionID)
+		defer c.engine.hub.unfollow(sessionID, w)
 		more, err := f.begin(ctx, after, yield)
 		for more && err == nil {
 			more, err = f.read(ctx, yield)
@@ -76,7 +76,7 @@ func (s *client) Events(ctx context.Context, sessionID string, after askback.Cur
 // wait sleeps until the stream has grown, or ctx ends.
 func (f *follower) wait(ctx context.Context) error {
 	select {
-	case <-f.moved:
+	case <-f.grown:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -85,7 +85,7 @@ func (f *follower) wait(ctx context.Context) error {
 
 // begin sets the position after the cursor. It yields a snapshot first if there is
 // no cursor, or if the cursor is ahead of the history.
-func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (more bool, err error) {
+func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (more bool, err error) {
 	if err := f.authorize(ctx); err != nil {
 		return true, err
 	}
@@ -95,7 +95,7 @@ func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askba
 	if f.pos, err = parseCursor("?after", after); err != nil {
 		return true, err
 	}
-	next, err := f.seat.engine.store.History(ctx, f.session, f.pos.seq, 1)
+	next, err := f.client.engine.store.History(ctx, f.session, f.pos.seq, 1)
 	if err != nil {
 		return true, err
 	}
@@ -111,8 +111,8 @@ func (f *feed) begin(ctx context.Context, after askback.Cursor, yield func(askba
 	return true, nil
 }
 
-// missingBefore reports whether lines between the position and an event were deleted.
-func (f *feed) missingBefore(next store.Event) bool {
+// missingBefore reports whether events between the position and an event were deleted.
+func (f *eventStream) missingBefore(next store.Event) bool {
 	if f.session == "" {
 		return next.Seq != f.pos.seq+1
 	}
@@ -120,29 +120,29 @@ func (f *feed) missingBefore(next store.Event) bool {
 }
 
 // authorize returns an error unless the principal may follow the stream.
-func (f *feed) authorize(ctx context.Context) error {
+func (f *eventStream) authorize(ctx context.Context) error {
 	if f.session == "" {
-		return f.seat.authorize(askback.ActEvents)
+		return f.client.authorize(askback.ActEvents)
 	}
-	_, err := f.seat.findSession(ctx, askback.ActFollow, f.session)
+	_, err := f.client.findSession(ctx, askback.ActFollow, f.session)
 	return err
 }
 
 // snapshot yields an event with all that is open. The position is read before the
 // asks, so a change in between is both in the snapshot and in a later event.
-func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
+func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	if f.pos, err = f.head(ctx); err != nil {
 		return true, err
 	}
 	shot, size := snapshot{Asks: []askback.Ask{}}, 0
 	q := askback.Query{SessionID: f.session, Limit: askback.MaxLimit}
 	for {
-		page, err := f.seat.List(ctx, q)
+		page, err := f.client.List(ctx, q)
 		if err != nil {
 			return true, err
 		}
 		for _, a := range page.Items {
-			shot.Asks = append(shot.Asks, f.seat.engine.withPageURL(a))
+			shot.Asks = append(shot.Asks, f.client.engine.withPageURL(a))
 			size += askBytes(a)
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
@@ -153,7 +153,7 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		}
 	}
 	if f.session != "" {
-		one, err := f.seat.findSession(ctx, askback.ActFollow, f.session)
+		one, err := f.client.findSession(ctx, askback.ActFollow, f.session)
 		if err != nil {
 			return true, err
 		}
@@ -164,7 +164,7 @@ func (f *feed) snapshot(ctx context.Context, yield func(askback.Event, error) bo
 		return true, err
 	}
 	return yield(askback.Event{
-		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.seat.engine.clock(), Data: data,
+		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.engine.clock(), Data: data,
 	}, nil), nil
 }
 
@@ -188,16 +188,16 @@ func (e *Engine) withPageURL(a askback.Ask) askback.Ask {
 	return a
 }
 
-// head returns the position of the last line.
-func (f *feed) head(ctx context.Context) (position, error) {
-	seq, n, err := f.seat.engine.store.Head(ctx, f.session)
+// head returns the position of the last event.
+func (f *eventStream) head(ctx context.Context) (position, error) {
+	seq, n, err := f.client.engine.store.Head(ctx, f.session)
 	return position{seq, n}, err
 }
 
-// read yields the events up to the end of the stream. Where lines are missing it
-// yields a snapshot and continues after it: old lines may be deleted anywhere in
+// read yields the events up to the end of the stream. If events are missing it
+// yields a snapshot and continues after it: old events may be deleted anywhere in
 // a stream, also during a read.
-func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
+func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	for {
 		if ctx.Err() != nil {
 			return true, context.Cause(ctx)
@@ -219,33 +219,33 @@ func (f *feed) read(ctx context.Context, yield func(askback.Event, error) bool) 
 	}
 }
 
-// errMissing is returned when lines that the reader has not seen were deleted.
-var errMissing = errors.New("lines of the history are missing")
+// errMissing is returned when events that the reader has not seen were deleted.
+var errMissing = errors.New("events of the history are missing")
 
-// decodeEntry decodes a line of history. If the line cannot be read it logs that, and
+// decodeEvent decodes a stored event. If the event cannot be read it logs that, and
 // ok is false.
-func (e *Engine) decodeEntry(l store.Event) (h lifecycle.Event, ok bool) {
+func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
 	if err != nil {
-		e.log.Error("a line of history cannot be read, and is left out", "seq", l.Seq, "error", err)
+		e.log.Error("an event cannot be read, and is left out", "seq", l.Seq, "error", err)
 		return h, false
 	}
 	return h, true
 }
 
-// batch reads the next lines; full reports whether there may be more. It reads on
+// batch reads the next events; full reports whether there may be more. It reads on
 // a separate goroutine, so that the stack that a query needs is not kept by a
 // goroutine that sleeps.
-func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
+func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		var lines []store.Event
-		if lines, err = f.seat.engine.store.History(ctx, f.session, f.pos.seq, feedChunk); err != nil {
+		var rows []store.Event
+		if rows, err = f.client.engine.store.History(ctx, f.session, f.pos.seq, historyChunk); err != nil {
 			return
 		}
-		full = len(lines) == feedChunk
-		for _, l := range lines {
+		full = len(rows) == historyChunk
+		for _, l := range rows {
 			if f.missingBefore(l) {
 				err = errMissing
 				return
@@ -265,36 +265,36 @@ func (f *feed) batch(ctx context.Context) (events []askback.Event, full bool, er
 	return events, full, err
 }
 
-// event returns the event for a line of history. ok is false if the principal may
+// event returns a stored event as its readers get it. ok is false if the principal may
 // not see it, or if it cannot be read. The error is errMissing if the ask of the
-// line was deleted: its other lines were deleted with it.
-func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
-	h, ok := f.seat.engine.decodeEntry(l)
+// event was deleted: its other events were deleted with it.
+func (f *eventStream) event(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
+	h, ok := f.client.engine.decodeEvent(l)
 	if !ok {
 		return ev, false, nil
 	}
-	h.Text = f.seat.visibleText(h.Text)
+	h.Text = f.client.visibleText(h.Text)
 	about := h.Ask
 	if strings.HasPrefix(l.Subject, "ask_") {
 		about = l.Subject
 	}
 	var a askback.Ask
 	if about != "" {
-		one, err := f.seat.engine.read(ctx, about)
+		one, err := f.client.engine.read(ctx, about)
 		if err == nil && h.Type.Settles() && !one.state.Ask.Settled() {
-			one, err = f.seat.engine.fetch(ctx, about) // the cache is updated after the commit
+			one, err = f.client.engine.fetch(ctx, about) // the cache is updated after the commit
 		}
 		if errors.Is(err, askback.ErrNotFound) {
 			return ev, false, errMissing
 		}
 		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
-			f.seat.engine.log.Error("an ask cannot be read, and its events are left out", "ask", about, "error", err)
+			f.client.engine.log.Error("an ask cannot be read, and its events are left out", "ask", about, "error", err)
 			return ev, false, nil
 		}
 		if err != nil {
 			return ev, false, err
 		}
-		if err := f.seat.authorizeAsk(askback.ActGet, one.state); err != nil {
+		if err := f.client.authorizeAsk(askback.ActGet, one.state); err != nil {
 			if errors.Is(err, askback.ErrNotFound) {
 				err = nil // the principal may not see it
 			}
@@ -302,7 +302,7 @@ func (f *feed) event(ctx context.Context, l store.Event) (ev askback.Event, ok b
 		}
 		a = one.state.Ask
 	}
-	data, err := eventData(h, f.seat.engine.withPageURL(a))
+	data, err := eventData(h, f.client.engine.withPageURL(a))
 	return askback.Event{
 		Cursor: f.pos.cursor(), Seq: l.StreamSeq, SessionID: l.Stream, Type: h.Type, At: l.At, Data: data,
 	}, err == nil, err
