@@ -213,7 +213,7 @@ func TestAcksAndCancellationsAtOnce(t *testing.T) {
 		}
 		r.Header = http.Header{
 			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-			"Mcp-Protocol-Version": {legacy}, "Mcp-Session-Id": {"mine"},
+			"Mcp-Protocol-Version": {withSessions}, "Mcp-Session-Id": {"mine"},
 		}
 		res, err := httpClient.Do(r)
 		if err != nil {

@@ -47,7 +47,7 @@ func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		other := cs
-		if strings.Contains(t.Name(), "http_"+modern) {
+		if strings.Contains(t.Name(), "http_"+stateless) {
 			other = connect() // another run of the agent, which the protocol does not distinguish
 		}
 		one, two := startCall(t.Context(), cs, "confirm_action", pay), startCall(t.Context(), other, "confirm_action", pay)
@@ -71,7 +71,7 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		notes := make(chan float64, 20)
-		cs := f.connectStdio("program", legacy, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		cs := f.connectStdio("program", withSessions, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			notes <- r.Params.Progress
 		}})
 		started := time.Now()
@@ -178,27 +178,27 @@ func TestResumedCallAsksAgainAfterConsumedApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
-		round := func(body string) map[string]any {
+		send := func(body string) map[string]any {
 			t.Helper()
 			_, got := post(t, httpClient, "tools/call", "confirm_action", body)
 			result, _ := got["result"].(map[string]any)
 			return result
 		}
-		state := fmt.Sprint(round(pageCall("confirm_action", pay))["requestState"])
+		state := fmt.Sprint(send(pageCall("confirm_action", pay))["requestState"])
 		first := f.pendingAsk().ID
 		f.answer(first, askback.Decide(askback.Approve, ""))
-		back := strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1)
-		if got := fmt.Sprint(round(back)); !strings.Contains(got, "confirmed:true") {
+		resumed := strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1)
+		if got := fmt.Sprint(send(resumed)); !strings.Contains(got, "confirmed:true") {
 			t.Fatalf("got %s", got)
 		}
-		again := round(back)
+		again := send(resumed)
 		second := f.pendingAsk()
 		if again["resultType"] != "input_required" || second.ID == first || !strings.Contains(fmt.Sprint(again["inputRequests"]), second.ID) {
 			t.Errorf("got %v", again)
 		}
 		f.answer(second.ID, askback.Decide(askback.Deny, ""))
 		state = fmt.Sprint(again["requestState"])
-		if got := fmt.Sprint(round(strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1))); !strings.Contains(got, "confirmed:false") {
+		if got := fmt.Sprint(send(strings.Replace(withState("confirm_action", pay, state), "decline", "accept", 1))); !strings.Contains(got, "confirmed:false") {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -221,7 +221,7 @@ func TestApprovalThatCannotBeConsumedIsNotReturned(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return noConsume{s, err} }
-			cs := f.connectStdio("program", legacy, nil)
+			cs := f.connectStdio("program", withSessions, nil)
 			done := startCall(t.Context(), cs, "confirm_action", pay)
 			id := f.pendingAsk().ID
 			f.answer(id, askback.Decide(askback.Approve, ""))
@@ -276,7 +276,7 @@ func TestEndedGrantAsksAPerson(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return noConsume{s, askback.ErrNotApproved} }
-			cs := f.connectStdio("program", legacy, nil)
+			cs := f.connectStdio("program", withSessions, nil)
 			startCall(t.Context(), cs, tool, args)
 			id := f.pendingAsk().ID
 			f.answer(id, askback.Decide(askback.Approve, ""))

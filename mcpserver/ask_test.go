@@ -17,7 +17,7 @@ import (
 // eachTransport runs a test on stdio and over HTTP, in the revisions with and without
 // sessions.
 func eachTransport(t *testing.T, run func(t *testing.T, f *fixture, connect func() *mcp.ClientSession)) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run("stdio "+version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -108,12 +108,12 @@ func TestWaitTimeDependsOnTheClient(t *testing.T) {
 		http             bool
 		want             time.Duration
 	}{
-		{"claude-code", legacy, false, 25 * time.Minute},
-		{"claude-code", modern, true, 45 * time.Second},
-		{"codex-mcp-client", legacy, false, 240 * time.Second},
-		{"codex-mcp-client", legacy, true, 240 * time.Second},
-		{"gemini-cli-mcp-client-askback", modern, true, 9 * time.Minute},
-		{"unknown-client", legacy, true, 45 * time.Second},
+		{"claude-code", withSessions, false, 25 * time.Minute},
+		{"claude-code", stateless, true, 45 * time.Second},
+		{"codex-mcp-client", withSessions, false, 240 * time.Second},
+		{"codex-mcp-client", withSessions, true, 240 * time.Second},
+		{"gemini-cli-mcp-client-askback", stateless, true, 9 * time.Minute},
+		{"unknown-client", withSessions, true, 45 * time.Second},
 	} {
 		t.Run(fmt.Sprint(test.program, test.version, test.http), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -146,9 +146,9 @@ func TestWaitTimeDependsOnTheClient(t *testing.T) {
 
 func TestProgressIsSentWhileWaiting(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
-		version, onStdio := legacy, strings.Contains(t.Name(), "stdio")
-		if strings.Contains(t.Name(), modern) {
-			version = modern
+		version, onStdio := withSessions, strings.Contains(t.Name(), "stdio")
+		if strings.Contains(t.Name(), stateless) {
+			version = stateless
 		}
 		notes := make(chan float64, 10)
 		o := &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

@@ -108,7 +108,7 @@ func TestMetadataNameTheIssuer(t *testing.T) {
 
 // An agent of the issuer asks and gets its answer. Other agents do not see the ask.
 func TestAgentOfTheIssuerAsks(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newIssuerFixture(t)
 			f.tokens["ana"], f.tokens["ben"] = "ana.x.y", "ben.x.y"

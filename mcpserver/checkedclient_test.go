@@ -23,7 +23,7 @@ func TestTokenRevokedDuringWaitGetsNoOutcome(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
-			done := startCall(t.Context(), f.connectHTTP("bot", "gemini-cli", modern, nil), tool, c.args)
+			done := startCall(t.Context(), f.connectHTTP("bot", "gemini-cli", stateless, nil), tool, c.args)
 			id := f.pendingAsk().ID
 			tokens, err := f.admin.Tokens(t.Context())
 			if err != nil {
@@ -55,7 +55,7 @@ func TestBatchesAreRejected(t *testing.T) {
 		httpClient := f.httpClient("bot")
 		one := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": ` + database + `}}`
 		for _, body := range []string{"[" + one + "]", " \n[" + one + "," + one + "]", "[]", strings.Repeat(" ", 100) + "[" + one + "]"} {
-			for _, version := range []string{"", "2025-03-26", legacy, modern} {
+			for _, version := range []string{"", "2025-03-26", withSessions, stateless} {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
@@ -85,9 +85,9 @@ func TestTaskIDIsFoundByItsExactName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
-		mine := fmt.Sprint(f.newTask(httpClient, "ask_user_question", database)["taskId"])
+		id := fmt.Sprint(f.newTask(httpClient, "ask_user_question", database)["taskId"])
 		for _, params := range []string{`"taskId": %q, "TaskId": "other"`, `"TaskId": "other", "taskId": %q`} {
-			body := strings.Replace(taskCall("tasks/get", mine, withTasks), fmt.Sprintf(`"taskId": %q`, mine), fmt.Sprintf(params, mine), 1)
+			body := strings.Replace(taskCall("tasks/get", id, withTasks), fmt.Sprintf(`"taskId": %q`, id), fmt.Sprintf(params, id), 1)
 			if !strings.Contains(body, "TaskId") {
 				t.Fatalf("got %s", body)
 			}
@@ -106,7 +106,7 @@ func TestTokenRevokedDuringBodyChangesNothing(t *testing.T) {
 		"list_open_questions": `{}`, "get_answer": `{"question_id": "ID"}`, "withdraw_question": `{"question_id": "ID"}`,
 		"permission_prompt": `{"tool_name": "Bash", "input": {"command": "ls"}}`,
 	} {
-		for _, version := range []string{"", legacy, modern} {
+		for _, version := range []string{"", withSessions, stateless} {
 			f := newFixture(t)
 			token, secret, err := f.admin.CreateToken(t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: "bot"})
 			if err != nil {
@@ -117,7 +117,7 @@ func TestTokenRevokedDuringBodyChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			body := `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool + `", "arguments": ` + strings.Replace(args, "ID", ask.ID, 1)
-			if version == modern {
+			if version == stateless {
 				body += `, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
 					"io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"}}`
 			}

@@ -49,7 +49,7 @@ func TestErrorResultsHaveAdvice(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return failingClient{Client: s, ask: test.err} }
-			got := callTool(t.Context(), f.connectStdio("program", legacy, nil), "ask_user_question", database)
+			got := callTool(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 			text := got.text(t)
 			if !got.IsError || !strings.Contains(text, test.want) || strings.Contains(text, "secret") || utf8.RuneCountInString(text) > 400 {
 				t.Errorf("%.40v: error %t, %q", test.err, got.IsError, text)
@@ -63,7 +63,7 @@ func TestFailedWaitIsPending(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return failingClient{Client: s, wait: err} }
-			got := callTool(t.Context(), f.connectStdio("program", legacy, nil), "ask_user_question", database)
+			got := callTool(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 			if s := got.structured(t); got.IsError || s["status"] != "pending" || s["question_id"] != f.pendingAsk().ID {
 				t.Errorf("%v: got %v", err, s)
 			}
@@ -84,7 +84,7 @@ func TestAnswerAtTheEndOfAWaitIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.wrap = func(s askback.Client) askback.Client { return lateWait{s} }
-		done := startCall(t.Context(), f.connectStdio("program", legacy, nil), "ask_user_question", database)
+		done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 		f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 		if got := (<-done).text(t); !strings.Contains(got, "SQLite") {
 			t.Errorf("got %q", got)
@@ -107,7 +107,7 @@ func TestKeyOfAnotherReleaseIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.wrap = func(s askback.Client) askback.Client { return reusedKey{s} }
-		done := startCall(t.Context(), f.connectStdio("program", legacy, nil), "ask_user_question", database)
+		done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 		f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 		if got := (<-done).text(t); !strings.Contains(got, "SQLite") {
 			t.Errorf("got %q", got)

@@ -66,7 +66,7 @@ func after(wait time.Duration) <-chan struct{} {
 // After Finish, every outcome is acknowledged: those of replies that were sent, and those
 // of requests that were still served.
 func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
-	for name, made := range map[string]func() slowClient{
+	for name, newClient := range map[string]func() slowClient{
 		"an ack":    func() slowClient { return slowClient{ack: after(4 * time.Second)} },
 		"a request": func() slowClient { return slowClient{get: after(4 * time.Second)} },
 	} {
@@ -74,7 +74,7 @@ func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
 				id := f.answeredAsk(t).ID
-				client := made()
+				client := newClient()
 				httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { client.Client = s; return client })
 				replied := make(chan struct{})
 				go func() {
@@ -212,18 +212,18 @@ func TestUnwrittenReplyDeliversNothing(t *testing.T) {
 	} {
 		f := newFixture(t)
 		ask := f.answeredAsk(t)
-		ctx, leave := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{}`)).WithContext(ctx)
 		f.server.ServeOutcome(f.engine.As(bot), ask, c.w, r, func(w http.ResponseWriter, _ *http.Request) {
 			if c.before {
-				leave()
+				cancel()
 			}
 			_, _ = io.WriteString(w, "Ada")
 			if c.after {
-				leave()
+				cancel()
 			}
 		})
-		leave()
+		cancel()
 		if f.server.Finish(); f.server.Delivered(ask.ID) != c.delivered || f.acked(t, ask.ID) != c.delivered {
 			t.Errorf("%s: delivered %t, acknowledged %t; want %t", name, f.server.Delivered(ask.ID), f.acked(t, ask.ID), c.delivered)
 		}

@@ -22,8 +22,8 @@ import (
 
 // The revisions of the protocol: the last with sessions, and the first without.
 const (
-	legacy = "2025-11-25"
-	modern = "2026-07-28"
+	withSessions = "2025-11-25"
+	stateless    = "2026-07-28"
 )
 
 var (
@@ -126,7 +126,7 @@ type handlerTransport struct {
 }
 
 func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	ctx, leave := context.WithCancel(r.Context())
+	ctx, cancel := context.WithCancel(r.Context())
 	in := r.Clone(ctx)
 	in.Header.Set("Authorization", "Bearer "+f.secret)
 	if in.Body == nil {
@@ -140,7 +140,7 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		f.handler().ServeHTTP(w, in)
 		w.WriteHeader(http.StatusOK)
 		_ = pw.Close()
-		leave()
+		cancel()
 	}()
 	select {
 	case <-w.ready:
@@ -151,17 +151,17 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(r.Context(), func() { _ = pr.CloseWithError(r.Context().Err()) })
 	return &http.Response{
 		StatusCode: w.status, Status: http.StatusText(w.status), Header: w.header, Request: r, ProtoMajor: 1, ProtoMinor: 1,
-		Body: &replyBody{pr, func() { stop(); leave() }},
+		Body: &replyBody{pr, func() { stop(); cancel() }},
 	}, nil
 }
 
 // replyBody is the body of a reply. Close ends the request.
 type replyBody struct {
 	*io.PipeReader
-	leave func()
+	cancel func()
 }
 
-func (r *replyBody) Close() error { r.leave(); return r.PipeReader.Close() }
+func (r *replyBody) Close() error { r.cancel(); return r.PipeReader.Close() }
 
 type pipeWriter struct {
 	header http.Header
@@ -279,7 +279,7 @@ func post(t *testing.T, c *http.Client, method, name, body string) (status int, 
 	}
 	for k, v := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": modern, "Mcp-Method": method, "Mcp-Name": name,
+		"Mcp-Protocol-Version": stateless, "Mcp-Method": method, "Mcp-Name": name,
 	} {
 		r.Header.Set(k, v)
 	}

@@ -55,7 +55,7 @@ func TestOnlyAgentsAreAuthenticated(t *testing.T) {
 
 // Agents of one server never see asks and answers of each other.
 func TestAgentsAreIsolated(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -112,7 +112,7 @@ func TestConcurrentCallsGetTheirOwnAnswers(t *testing.T) {
 
 // The same over a network connection.
 func TestNetworkConnection(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			f := newFixture(t)
 			server := httptest.NewServer(f.server.Handler(f.engine))
@@ -169,7 +169,7 @@ func TestToolsAreListed(t *testing.T) {
 	claudeCode := maps.Clone(everyone)
 	claudeCode["permission_prompt"] = false
 	for program, want := range map[string]map[string]bool{"program": everyone, "codex-mcp-client": everyone, "claude-code": claudeCode} {
-		for _, version := range []string{legacy, modern} {
+		for _, version := range []string{withSessions, stateless} {
 			t.Run(program+" "+version, func(t *testing.T) {
 				f := newFixture(t)
 				for _, cs := range []*mcp.ClientSession{f.connectStdio(program, version, nil), f.connectHTTP("bot", program, version, nil)} {

@@ -57,7 +57,7 @@ func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 				if _, err := f.engine.As(bot).Cancel(t.Context(), want.ID, ""); err != nil {
 					t.Fatal(err)
 				}
-				done := startCall(t.Context(), f.connectStdio("claude-code", legacy, nil), "permission_prompt", promptInput(test.tool, test.input))
+				done := startCall(t.Context(), f.connectStdio("claude-code", withSessions, nil), "permission_prompt", promptInput(test.tool, test.input))
 				got := f.pendingAsk()
 				if diff := cmp.Diff(want.Questions, got.Questions); diff != "" {
 					t.Error(diff)
@@ -109,7 +109,7 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 	anyInput := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		cs := f.connectStdio("claude-code", legacy, nil)
+		cs := f.connectStdio("claude-code", withSessions, nil)
 		done := startCall(t.Context(), cs, "permission_prompt", promptInput(tool, input))
 		f.answer(f.pendingAsk().ID, anyInput)
 		if got := permissionReply(t, <-done); got["behavior"] != "allow" {
@@ -137,7 +137,7 @@ func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		const bare = `{"questions": [{"question": "Which DB?", "header": "DB", "alternatives": ["a", "b"]}]}`
-		got := permissionReply(t, callTool(t.Context(), f.connectStdio("claude-code", legacy, nil), "permission_prompt", promptInput("AskUserQuestion", bare)))
+		got := permissionReply(t, callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil), "permission_prompt", promptInput("AskUserQuestion", bare)))
 		if message, _ := got["message"].(string); got["behavior"] != "deny" || !strings.Contains(message, "/questions/0/options") {
 			t.Errorf("got %v", got)
 		}
@@ -152,7 +152,7 @@ func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		cs := f.connectStdio("program", legacy, nil)
+		cs := f.connectStdio("program", withSessions, nil)
 		prompt := promptInput("mcp__askback__confirm_action", pay)
 		callTool(t.Context(), cs, "permission_prompt", prompt)
 		id := f.pendingAsk().ID
@@ -175,7 +175,7 @@ func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 		f := newFixture(t)
 		f.options.ClaudeSession = "s1"
 		f.restart()
-		cs := f.connectStdio("claude-code", modern, nil)
+		cs := f.connectStdio("claude-code", stateless, nil)
 		const ls, rm = `{"command": "ls"}`, `{"command": "rm -rf build"}`
 		startCall(t.Context(), cs, "permission_prompt", promptInput("Bash", ls))
 		startCall(t.Context(), cs, "permission_prompt", promptInput("Bash", rm))

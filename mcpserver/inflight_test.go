@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/mcpserver"
 )
 
-// legacyPost sends a body in a session, and returns before the reply is complete.
-func (f *fixture) legacyPost(agent, session, body string) *http.Response {
+// postInSession sends a body in a session, and returns before the reply is complete.
+func (f *fixture) postInSession(agent, session, body string) *http.Response {
 	f.t.Helper()
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
 	if err != nil {
@@ -23,7 +23,7 @@ func (f *fixture) legacyPost(agent, session, body string) *http.Response {
 	}
 	for name, value := range map[string]string{
 		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"Mcp-Protocol-Version": legacy, "Mcp-Session-Id": session,
+		"Mcp-Protocol-Version": withSessions, "Mcp-Session-Id": session,
 	} {
 		r.Header.Set(name, value)
 	}
@@ -35,11 +35,11 @@ func (f *fixture) legacyPost(agent, session, body string) *http.Response {
 	return res
 }
 
-// legacyCall asks under an id in the session "mine", and returns a channel with the reply.
-func (f *fixture) legacyCall(id int, args string) <-chan string {
+// callInSession asks under an id in the session "mine", and returns a channel with the reply.
+func (f *fixture) callInSession(id int, args string) <-chan string {
 	replies := make(chan string, 1)
 	go func() {
-		res := f.legacyPost("bot", "mine", fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": %s}}`, id, args))
+		res := f.postInSession("bot", "mine", fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": %s}}`, id, args))
 		raw, _ := io.ReadAll(res.Body)
 		replies <- string(raw)
 	}()
@@ -47,10 +47,10 @@ func (f *fixture) legacyCall(id int, args string) <-chan string {
 	return replies
 }
 
-// legacyCancel sends a cancellation of the request with an id.
-func (f *fixture) legacyCancel(agent, session string, id int) {
+// cancelInSession sends a cancellation of the request with an id.
+func (f *fixture) cancelInSession(agent, session string, id int) {
 	f.t.Helper()
-	f.legacyPost(agent, session, fmt.Sprintf(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d, "reason": "timed out"}}`, id))
+	f.postInSession(agent, session, fmt.Sprintf(`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": %d, "reason": "timed out"}}`, id))
 	synctest.Wait()
 }
 
@@ -60,21 +60,21 @@ func (f *fixture) legacyCancel(agent, session string, id int) {
 func TestCancelledCallDeliversNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		reply := f.legacyCall(7, database)
-		f.legacyCancel("bot", "another", 7)
-		f.legacyCancel("spy", "mine", 7)
-		f.legacyCancel("bot", "mine", 8)
+		reply := f.callInSession(7, database)
+		f.cancelInSession("bot", "another", 7)
+		f.cancelInSession("spy", "mine", 7)
+		f.cancelInSession("bot", "mine", 8)
 		select {
 		case text := <-reply:
 			t.Fatalf("another client cancelled the call: %s", text)
 		default:
 		}
-		f.legacyCancel("bot", "mine", 7)
+		f.cancelInSession("bot", "mine", 7)
 		f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 		if text := <-reply; strings.Contains(text, "SQLite") {
 			t.Errorf("a cancelled call got %s", text)
 		}
-		if text := <-f.legacyCall(9, database); !strings.Contains(text, "SQLite") {
+		if text := <-f.callInSession(9, database); !strings.Contains(text, "SQLite") {
 			t.Errorf("the same call got %s", text)
 		}
 		if asks := f.pendingAsks(); len(asks) != 0 {
@@ -87,19 +87,19 @@ func TestCancelledCallDeliversNothing(t *testing.T) {
 func TestCancellationOfAnIDUsedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		first := f.legacyCall(7, `{"question": "First?"}`)
+		first := f.callInSession(7, `{"question": "First?"}`)
 		one := f.pendingAsk().ID
-		second := f.legacyCall(7, `{"question": "Second?"}`)
+		second := f.callInSession(7, `{"question": "Second?"}`)
 		f.answer(one, askback.Choose("yes"))
 		if text := <-first; !strings.Contains(text, "yes") {
 			t.Fatalf("the first got %s", text)
 		}
-		f.legacyCancel("bot", "mine", 7)
+		f.cancelInSession("bot", "mine", 7)
 		f.answer(f.pendingAsk().ID, askback.Choose("too late"))
 		if text := <-second; strings.Contains(text, "too late") {
 			t.Errorf("a cancelled call got %s", text)
 		}
-		if text := <-f.legacyCall(8, `{"question": "Second?"}`); !strings.Contains(text, "too late") {
+		if text := <-f.callInSession(8, `{"question": "Second?"}`); !strings.Contains(text, "too late") {
 			t.Errorf("the same call got %s", text)
 		}
 	})
@@ -114,15 +114,15 @@ type wireClient struct {
 	end    func()
 }
 
-// overHTTP returns a client over HTTP, in the session "mine".
-func (f *fixture) overHTTP(*testing.T) *wireClient {
+// httpWireClient returns a client over HTTP, in the session "mine".
+func (f *fixture) httpWireClient(*testing.T) *wireClient {
 	replies := make(chan *http.Response, 10)
 	return &wireClient{
 		send: func(_ int, message string) {
-			go func() { replies <- f.legacyPost("bot", "mine", message) }()
+			go func() { replies <- f.postInSession("bot", "mine", message) }()
 			synctest.Wait()
 		},
-		cancel: func(id string) { f.legacyPost("bot", "mine", cancelMessage(id)); synctest.Wait() },
+		cancel: func(id string) { f.postInSession("bot", "mine", cancelMessage(id)); synctest.Wait() },
 		read: func() string {
 			raw, _ := io.ReadAll((<-replies).Body)
 			synctest.Wait()
@@ -132,8 +132,8 @@ func (f *fixture) overHTTP(*testing.T) *wireClient {
 	}
 }
 
-// overStdio returns a client on stdio. The server can write only what the test reads.
-func (f *fixture) overStdio(t *testing.T) *wireClient {
+// stdioClient returns a client on stdio. The server can write only what the test reads.
+func (f *fixture) stdioClient(t *testing.T) *wireClient {
 	r, w := io.Pipe()
 	c := f.stdioPeer(t, w)
 	lines := bufio.NewScanner(r)
@@ -150,7 +150,7 @@ func (f *fixture) overStdio(t *testing.T) *wireClient {
 // eachWire runs a test over HTTP and on stdio.
 func eachWire(t *testing.T, run func(t *testing.T, f *fixture, a *wireClient)) {
 	t.Helper()
-	for transport, connect := range map[string]func(*fixture, *testing.T) *wireClient{"HTTP": (*fixture).overHTTP, "stdio": (*fixture).overStdio} {
+	for transport, connect := range map[string]func(*fixture, *testing.T) *wireClient{"HTTP": (*fixture).httpWireClient, "stdio": (*fixture).stdioClient} {
 		t.Run(transport, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -192,7 +192,7 @@ func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 					if !f.acked(t, id) || !f.server.Delivered(id) {
 						t.Errorf("acknowledged %t, delivered %t; want both", f.acked(t, id), f.server.Delivered(id))
 					}
-					listed := callTool(t.Context(), f.connectHTTP("bot", "program", modern, nil), "list_open_questions", `{}`).text(t)
+					listed := callTool(t.Context(), f.connectHTTP("bot", "program", stateless, nil), "list_open_questions", `{}`).text(t)
 					if strings.Contains(listed, id) {
 						t.Errorf("listed %s", listed)
 					}

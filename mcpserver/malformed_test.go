@@ -27,7 +27,7 @@ func TestMalformedCalls(t *testing.T) {
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)
 	}
-	asked, refused := 0, 0
+	asked, rejected := 0, 0
 	for _, path := range paths {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestMalformedCalls(t *testing.T) {
 				_, got := post(t, f.httpClient("bot"), "tools/call", "ask_user_question", toolCall("ask_user_question", string(args), withTasks))
 				result, _ := got["result"].(map[string]any)
 				if m, ok := errors.AsType[*asktool.Mistake](mistaken); ok {
-					refused++
+					rejected++
 					content, _ := result["content"].([]any)
 					if result["isError"] != true || len(content) != 1 {
 						t.Fatalf("got %v, want %q", got, m)
@@ -58,8 +58,8 @@ func TestMalformedCalls(t *testing.T) {
 			})
 		})
 	}
-	if asked < 10 || refused < 10 {
-		t.Errorf("%d were asked and %d refused", asked, refused)
+	if asked < 10 || rejected < 10 {
+		t.Errorf("%d were asked and %d refused", asked, rejected)
 	}
 }
 

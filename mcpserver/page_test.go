@@ -28,9 +28,9 @@ func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 // answer.
 func TestClientShowsThePageOnce(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
-		version := legacy
-		if strings.Contains(t.Name(), modern) {
-			version = modern
+		version := withSessions
+		if strings.Contains(t.Name(), stateless) {
+			version = stateless
 		}
 		var pages []string
 		o := pageOptions(func(p *mcp.ElicitParams) string {
@@ -48,7 +48,7 @@ func TestClientShowsThePageOnce(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		want := []string{"url https://ask.example.com/asks/" + ask.ID + " " + ask.ID}
-		if version == legacy { // its requests declare no capabilities
+		if version == withSessions { // its requests declare no capabilities
 			want = nil
 		}
 		if fmt.Sprint(pages) != fmt.Sprint(want) {
@@ -63,7 +63,7 @@ func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 	for _, action := range []string{"decline", "cancel"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
-			cs := f.connectHTTP("bot", "mcp-inspector", modern, pageOptions(func(*mcp.ElicitParams) string { return action }))
+			cs := f.connectHTTP("bot", "mcp-inspector", stateless, pageOptions(func(*mcp.ElicitParams) string { return action }))
 			started := time.Now()
 			got := callTool(t.Context(), cs, "ask_user_question", database)
 			if s := got.structured(t); s["status"] != "pending" || s["question_id"] != f.pendingAsk().ID || time.Since(started) != 45*time.Second {
@@ -86,7 +86,7 @@ func TestOnlyKnownClientsShowPages(t *testing.T) {
 		t.Run(program, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
-				cs := f.connectStdio(program, modern, pageOptions(func(p *mcp.ElicitParams) string { t.Errorf("shown %s", p.URL); return "accept" }))
+				cs := f.connectStdio(program, stateless, pageOptions(func(p *mcp.ElicitParams) string { t.Errorf("shown %s", p.URL); return "accept" }))
 				started := time.Now()
 				if got := callTool(t.Context(), cs, "ask_user_question", database).structured(t); got["status"] != "pending" || time.Since(started) != waits {
 					t.Errorf("got %v after %s, want %s", got, time.Since(started), waits)
@@ -110,11 +110,11 @@ func TestAnswerAfterAPageIsDeliveredOnce(t *testing.T) {
 		state, _ := first["requestState"].(string)
 		id := f.pendingAsk().ID
 		f.answer(id, askback.Choose("SQLite"))
-		back := withState("ask_user_question", database, state)
-		if _, got := post(t, httpClient, "tools/call", "ask_user_question", back); !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
+		resumed := withState("ask_user_question", database, state)
+		if _, got := post(t, httpClient, "tools/call", "ask_user_question", resumed); !strings.Contains(fmt.Sprint(got["result"]), "SQLite") {
 			t.Errorf("got %v", got)
 		}
-		_, got = post(t, httpClient, "tools/call", "ask_user_question", back)
+		_, got = post(t, httpClient, "tools/call", "ask_user_question", resumed)
 		if again := f.pendingAsk().ID; again == id || !strings.Contains(fmt.Sprint(got["result"]), again) {
 			t.Errorf("%s after %s; got %v", again, id, got)
 		}

@@ -136,7 +136,7 @@ func TestUndeliveredDecisionIsUsedByTheNextPrompt(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			f.wrap = func(s askback.Client) askback.Client { return ignoresCancel{s} }
-			cs := f.connectStdio("claude-code", legacy, nil)
+			cs := f.connectStdio("claude-code", withSessions, nil)
 			ctx, giveUp := context.WithCancel(t.Context())
 			done := startCall(ctx, cs, "permission_prompt", args)
 			giveUp()
@@ -241,7 +241,7 @@ func TestUndeliveredApprovalIsNotConsumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.wrap = func(s askback.Client) askback.Client { return ignoresCancel{s} }
-		cs := f.connectStdio("claude-code", legacy, nil)
+		cs := f.connectStdio("claude-code", withSessions, nil)
 		ctx, giveUp := context.WithCancel(t.Context())
 		done := startCall(ctx, cs, "permission_prompt", bash)
 		giveUp()

@@ -27,7 +27,7 @@ func TestLabelIsClientAndFolder(t *testing.T) {
 		{"\n", "shop", "bot"},
 		{strings.Repeat("ä", 41), strings.Repeat("ö", 40), strings.Repeat("ä", 39) + "… · " + strings.Repeat("ö", 40)},
 	} {
-		for _, version := range []string{legacy, modern} {
+		for _, version := range []string{withSessions, stateless} {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
 				f.options.Folder = test.folder
@@ -58,7 +58,7 @@ func TestClientKeyIsTheSameInEveryFolder(t *testing.T) {
 			f.restart()
 			p := &mcp.CallToolParams{Name: "ask_user_question", Arguments: json.RawMessage(database)}
 			p.Meta = mcp.Meta{"askback/idempotency-key": "deploy-17"}
-			got, err := f.connectStdio("program", modern, nil).CallTool(t.Context(), p)
+			got, err := f.connectStdio("program", stateless, nil).CallTool(t.Context(), p)
 			if s := (reply{got, err}).structured(t); s["question_id"] != f.pendingAsk().ID {
 				t.Errorf("%s: got %v", folder, s)
 			}
@@ -81,7 +81,7 @@ func TestGrantCoversOneClientAndFolder(t *testing.T) {
 		} {
 			f.options.Folder = test.folder
 			f.restart()
-			done := startCall(t.Context(), f.connectStdio(test.client, modern, nil), "confirm_action", pay)
+			done := startCall(t.Context(), f.connectStdio(test.client, stateless, nil), "confirm_action", pay)
 			if covered := len(f.pendingAsks()) == 0; covered != test.covered {
 				t.Fatalf("%+v: covered %t", test, covered)
 			}

@@ -97,7 +97,7 @@ func TestSessionsHaveTheirOwnAsks(t *testing.T) {
 		one := startCall(t.Context(), connect(), "ask_user_question", database)
 		two := startCall(t.Context(), connect(), "ask_user_question", database)
 		asks := f.pendingAsks()
-		if strings.Contains(t.Name(), "http_"+modern) { // this revision has no sessions
+		if strings.Contains(t.Name(), "http_"+stateless) { // this revision has no sessions
 			f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 			if a, b := (<-one).text(t), (<-two).text(t); a != b {
 				t.Errorf("got %q and %q", a, b)
@@ -116,7 +116,7 @@ func TestSessionsHaveTheirOwnAsks(t *testing.T) {
 }
 
 func TestSameCallFindsItsAskAfterARestart(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -187,7 +187,7 @@ func TestUnreadReplyIsReturnedAgain(t *testing.T) {
 		}
 		for k, v := range map[string]string{
 			"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-			"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
+			"Mcp-Protocol-Version": stateless, "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
 		} {
 			r.Header.Set(k, v)
 		}
@@ -202,7 +202,7 @@ func TestUnreadReplyIsReturnedAgain(t *testing.T) {
 		synctest.Wait() // the reply is written, and the test does not read it
 		_ = res.Body.Close()
 		synctest.Wait()
-		done := startCall(t.Context(), f.connectHTTP("bot", "program", modern, nil), "ask_user_question", database)
+		done := startCall(t.Context(), f.connectHTTP("bot", "program", stateless, nil), "ask_user_question", database)
 		if asks := f.pendingAsks(); len(asks) != 0 {
 			t.Fatalf("asked again: %v", asks)
 		}
@@ -221,7 +221,7 @@ func (s ignoresCancel) Wait(ctx context.Context, id string) (askback.Ask, error)
 }
 
 func TestAnswerToAnEndedCallIsReturnedAgain(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -249,7 +249,7 @@ func TestAnswerToAnEndedCallIsReturnedAgain(t *testing.T) {
 func TestAgentFindsItsAskWhateverOthersAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		bot, cat := f.connectHTTP("bot", "program", modern, nil), f.connectHTTP("cat", "program", modern, nil)
+		bot, cat := f.connectHTTP("bot", "program", stateless, nil), f.connectHTTP("cat", "program", stateless, nil)
 		for range 3 {
 			done := startCall(t.Context(), bot, "ask_user_question", database)
 			f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
@@ -297,7 +297,7 @@ func TestEndOfInputEndsStdio(t *testing.T) {
 // A consumed approval is not used again, also after a restart. The decision can still be
 // read.
 func TestApprovalIsReturnedOnce(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(t)
@@ -331,7 +331,7 @@ func TestReadingAnApprovalConsumesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
-		cs := f.connectHTTP("bot", "program", modern, nil)
+		cs := f.connectHTTP("bot", "program", stateless, nil)
 		for _, read := range []func(id string){
 			func(id string) { callTool(t.Context(), cs, "wait_for_answer", `{"question_id": "`+id+`"}`) },
 			func(id string) { f.taskRequest(httpClient, "tasks/get", id) },
@@ -357,10 +357,10 @@ func TestUndeliveredAnswerIsKept(t *testing.T) {
 		age     time.Duration
 		again   bool
 	}{
-		{legacy, false, 72 * time.Hour, false},
-		{legacy, true, 72 * time.Hour, false},
-		{modern, true, 23 * time.Hour, false},
-		{modern, true, 25 * time.Hour, true},
+		{withSessions, false, 72 * time.Hour, false},
+		{withSessions, true, 72 * time.Hour, false},
+		{stateless, true, 23 * time.Hour, false},
+		{stateless, true, 25 * time.Hour, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
@@ -387,7 +387,7 @@ func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 		callTool(t.Context(), cs, "ask_user_question", database)
 		id := f.pendingAsk().ID
 		f.answer(id, askback.Choose("SQLite"))
-		waits := func() bool {
+		listed := func() bool {
 			r := callTool(t.Context(), cs, "list_open_questions", "{}")
 			settled, _ := r.structured(t)["settled"].([]any)
 			if listed := strings.Contains(r.text(t), id); listed != (len(settled) == 1) {
@@ -396,14 +396,14 @@ func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 			return len(settled) == 1
 		}
 		for range 2 { // to list an outcome does not deliver it
-			if !waits() {
+			if !listed() {
 				t.Error("the answer is not in the list before it is delivered")
 			}
 		}
 		callTool(t.Context(), cs, "get_answer", `{"question_id": "`+id+`"}`)
 		for range 2 { // before and after it is acknowledged
 			synctest.Wait()
-			if waits() {
+			if listed() {
 				t.Error("the answer is in the list after it was delivered")
 			}
 			nextTick()

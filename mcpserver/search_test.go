@@ -29,11 +29,11 @@ func (c *countingStore) ReadKey(ctx context.Context, kind, key string) (store.Re
 
 func newCountingFixture(t *testing.T) (*fixture, *countingStore) {
 	t.Helper()
-	f, kept := newFixture(t), &countingStore{Store: memstore.New()}
-	f.store = kept
+	f, counting := newFixture(t), &countingStore{Store: memstore.New()}
+	f.store = counting
 	f.tokens = map[string]string{}
 	f.restart()
-	return f, kept
+	return f, counting
 }
 
 // askRepeatedly makes the same call n times and answers each.
@@ -53,19 +53,19 @@ func (f *fixture) askRepeatedly(cs *mcp.ClientSession, n int, tool, args string,
 // The same question can always be asked again, however often it was asked before. After a
 // restart its ask is found with few reads.
 func TestSameQuestionCanAlwaysBeAskedAgain(t *testing.T) {
-	for _, version := range []string{legacy, modern} {
+	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f, kept := newCountingFixture(t)
+				f, counting := newCountingFixture(t)
 				cs := f.connectHTTP("bot", "program", version, nil)
 				asked := 0
 				for _, upto := range []int{7, 8, 9, 40, 1030} {
 					f.askRepeatedly(cs, upto-asked, "ask_user_question", database, askback.Choose("SQLite"))
 					asked = upto
 					f.restart()
-					before := kept.reads.Load()
+					before := counting.reads.Load()
 					startCall(t.Context(), cs, "ask_user_question", database)
-					if reads := kept.reads.Load() - before; reads > 50 {
+					if reads := counting.reads.Load() - before; reads > 50 {
 						t.Errorf("after %d: %d reads", asked, reads)
 					}
 					id := f.pendingAsk().ID
@@ -89,13 +89,13 @@ func TestSameQuestionCanAlwaysBeAskedAgain(t *testing.T) {
 
 func TestToolCanAlwaysBePermittedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, kept := newCountingFixture(t)
-		cs := f.connectHTTP("bot", "claude-code", modern, nil)
+		f, counting := newCountingFixture(t)
+		cs := f.connectHTTP("bot", "claude-code", stateless, nil)
 		f.askRepeatedly(cs, 300, "permission_prompt", bash, askback.Decide(askback.Approve, ""))
 		f.restart()
-		before := kept.reads.Load()
+		before := counting.reads.Load()
 		done := startCall(t.Context(), cs, "permission_prompt", bash)
-		if reads := kept.reads.Load() - before; reads > 60 {
+		if reads := counting.reads.Load() - before; reads > 60 {
 			t.Errorf("%d reads", reads)
 		}
 		f.answer(f.pendingAsk().ID, askback.Decide(askback.Deny, ""))
@@ -108,7 +108,7 @@ func TestToolCanAlwaysBePermittedAgain(t *testing.T) {
 func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, _ := newCountingFixture(t)
-		cs := f.connectHTTP("bot", "program", modern, nil)
+		cs := f.connectHTTP("bot", "program", stateless, nil)
 		f.askRepeatedly(cs, 50, "ask_user_question", database, askback.Choose("SQLite"))
 		var both []<-chan reply
 		for range 2 {
@@ -142,7 +142,7 @@ func TestAgeOfADecisionForAPrompt(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
-			cs := f.connectHTTP("bot", "claude-code", modern, nil)
+			cs := f.connectHTTP("bot", "claude-code", stateless, nil)
 			callTool(t.Context(), cs, "permission_prompt", bash)
 			f.answer(f.pendingAsk().ID, askback.Decide(askback.Approve, ""))
 			<-time.After(test.age) // in the bubble
@@ -176,7 +176,7 @@ func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, failingClient := newFixture(t), &atomic.Bool{}
 		f.wrap = func(s askback.Client) askback.Client { return brokenList{s, failingClient} }
-		cs := f.connectStdio("program", modern, nil)
+		cs := f.connectStdio("program", stateless, nil)
 		f.askRepeatedly(cs, 8, "ask_user_question", database, askback.Choose("SQLite"))
 		f.server.ForgetDeliveries() // as in another process
 		failingClient.Store(true)

@@ -43,7 +43,7 @@ func TestSessionOfAnEarlierReleaseIsValid(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)
 			started := time.Now()
-			res := f.legacyPost(agent, keptSession, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": `+database+`}}`)
+			res := f.postInSession(agent, keptSession, `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user_question", "arguments": `+database+`}}`)
 			raw, err := io.ReadAll(res.Body)
 			if err != nil || !strings.Contains(string(raw), "pending") || time.Since(started) != want {
 				t.Errorf("%s: got %s after %s, %v; want it after %s", agent, raw, time.Since(started), err, want)
@@ -60,7 +60,7 @@ func TestOnlyInitializeReturnsASession(t *testing.T) {
 		`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}`: true,
 		`{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}`:                                                                                                 false,
 	} {
-		res := f.legacyPost("bot", "", body)
+		res := f.postInSession("bot", "", body)
 		if got := res.Header.Get("Mcp-Session-Id"); (got != "") != want || res.StatusCode != http.StatusOK {
 			t.Errorf("%s: got %d and the session %q", body, res.StatusCode, got)
 		}
@@ -70,7 +70,7 @@ func TestOnlyInitializeReturnsASession(t *testing.T) {
 // Only the revision without sessions has the header that names a task.
 func TestEarlierRevisionHasNoTaskHeader(t *testing.T) {
 	f := newFixture(t)
-	for version, want := range map[string]bool{legacy: false, modern: true} {
+	for version, want := range map[string]bool{withSessions: false, stateless: true} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(`{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "ask_1"}}`))
 		if err != nil {
 			t.Fatal(err)

@@ -85,7 +85,7 @@ func (f *fixture) writeCall(conn net.Conn, tool, args string) {
 	body := toolCall(tool, args, `{}`)
 	_, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 		"Mcp-Protocol-Version: %s\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
-		f.secret(askback.Agent, "bot"), modern, tool, len(body), body)
+		f.secret(askback.Agent, "bot"), stateless, tool, len(body), body)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestConnectionOfAnUnreadReplyIsClosed(t *testing.T) {
 		defer conn.Close()
 		body := `{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"taskId": "ask_1"}}`
 		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: %s\r\n"+
-			"Mcp-Method: tasks/get\r\nMcp-Name: ask_2\r\nContent-Length: %d\r\n\r\n%s", f.secret(askback.Agent, "bot"), modern, len(body), body)
+			"Mcp-Method: tasks/get\r\nMcp-Name: ask_2\r\nContent-Length: %d\r\n\r\n%s", f.secret(askback.Agent, "bot"), stateless, len(body), body)
 		select {
 		case <-closed:
 		case <-time.After(time.Hour): // in the bubble

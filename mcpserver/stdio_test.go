@@ -80,7 +80,7 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 			if f.server.Delivered(id) != written {
 				t.Errorf("written %t: delivered %t", written, !written)
 			}
-			listed := callTool(t.Context(), f.connectStdio("claude-code", legacy, nil), "list_open_questions", `{}`).text(t)
+			listed := callTool(t.Context(), f.connectStdio("claude-code", withSessions, nil), "list_open_questions", `{}`).text(t)
 			if strings.Contains(listed, id) == written {
 				t.Errorf("written %t: listed %s", written, listed)
 			}

@@ -47,7 +47,7 @@ func TestTaskIsItsAsk(t *testing.T) {
 		ask := f.pendingAsk()
 		created, _ := task["createdAt"].(string)
 		at, err := time.Parse(time.RFC3339, created)
-		if ttl, there := task["ttlMs"]; task["taskId"] != ask.ID || err != nil || !at.Equal(ask.CreatedAt) || !there || ttl != nil {
+		if ttl, present := task["ttlMs"]; task["taskId"] != ask.ID || err != nil || !at.Equal(ask.CreatedAt) || !present || ttl != nil {
 			t.Errorf("got %v of %s at %s", task, ask.ID, ask.CreatedAt)
 		}
 		f.restart()

@@ -28,7 +28,7 @@ func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := callTool(t.Context(), f.connectHTTP("bot", "program", modern, nil), "list_open_questions", "{}")
+		got := callTool(t.Context(), f.connectHTTP("bot", "program", stateless, nil), "list_open_questions", "{}")
 		if settled, _ := got.structured(t)["settled"].([]any); len(settled) != 1 || !strings.Contains(got.text(t), lateWait) {
 			t.Errorf("got %v, %q; want %s", settled, got.text(t), lateWait)
 		}
@@ -54,7 +54,7 @@ func TestListHasPages(t *testing.T) {
 			}
 			want[a.ID] = true
 		}
-		cs, cursor := f.connectHTTP("bot", "program", modern, nil), ""
+		cs, cursor := f.connectHTTP("bot", "program", stateless, nil), ""
 		for pages := 0; pages == 0 || cursor != ""; pages++ {
 			got := callTool(t.Context(), cs, "list_open_questions", `{"cursor": "`+cursor+`"}`)
 			raw, err := json.Marshal(got.CallToolResult)

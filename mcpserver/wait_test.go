@@ -43,7 +43,7 @@ func TestFailedWaitTakesItsTime(t *testing.T) {
 			f := newFixture(t)
 			var tries atomic.Int32
 			f.wrap = func(s askback.Client) askback.Client { return failingWait{s, err, 1 << 30, &tries} }
-			cs := f.connectStdio("program", modern, nil)
+			cs := f.connectStdio("program", stateless, nil)
 			started := time.Now()
 			got := callTool(t.Context(), cs, "ask_user_question", database)
 			if waited := time.Since(started); waited != 45*time.Second || got.structured(t)["status"] != "pending" {
@@ -74,7 +74,7 @@ func TestFailedWaitIsTriedAgain(t *testing.T) {
 					return failingWait{s, askback.ErrTooMany, until, new(atomic.Int32)}
 				}
 				started := time.Now()
-				done := startCall(t.Context(), f.connectStdio("program", legacy, nil), "ask_user_question", database)
+				done := startCall(t.Context(), f.connectStdio("program", withSessions, nil), "ask_user_question", database)
 				<-time.After(25 * time.Second) // in the bubble
 				f.answer(f.pendingAsk().ID, askback.Choose("SQLite"))
 				got, waited := <-done, time.Since(started)
@@ -102,7 +102,7 @@ func TestTokenRevokedDuringFailedWaitGetsNoOutcome(t *testing.T) {
 				handler: func() http.Handler { return f.server.Handler(failingWaitEngine{f.engine}) },
 				serving: &f.serving, secret: f.secret(askback.Agent, "bot"),
 			}},
-		}, "program", modern, nil)
+		}, "program", stateless, nil)
 		done := startCall(t.Context(), cs, "ask_user_question", database)
 		tokens, err := f.admin.Tokens(t.Context())
 		if err != nil || len(tokens) != 1 {
@@ -125,7 +125,7 @@ func TestFailedWaitEndsWithClientAndServer(t *testing.T) {
 		f.wrap = func(s askback.Client) askback.Client {
 			return failingWait{s, askback.ErrTooMany, 1 << 30, new(atomic.Int32)}
 		}
-		cs := f.connectStdio("program", legacy, nil)
+		cs := f.connectStdio("program", withSessions, nil)
 		started := time.Now()
 		done := startCall(t.Context(), cs, "ask_user_question", database)
 		f.server.Stop()
@@ -137,7 +137,7 @@ func TestFailedWaitEndsWithClientAndServer(t *testing.T) {
 		f := newFixture(t)
 		var tries atomic.Int32
 		f.wrap = func(s askback.Client) askback.Client { return failingWait{s, askback.ErrTooMany, 1 << 30, &tries} }
-		cs := f.connectStdio("program", legacy, nil)
+		cs := f.connectStdio("program", withSessions, nil)
 		ctx, giveUp := context.WithCancel(t.Context())
 		done := startCall(ctx, cs, "ask_user_question", database)
 		giveUp()
@@ -173,7 +173,7 @@ func TestWaitEndsWhenProgressCannotBeSent(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://askback.test/mcp", strings.NewReader(body))
 			for k, v := range map[string]string{
 				"Authorization": "Bearer " + f.secret(askback.Agent, "bot"), "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-				"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
+				"Mcp-Protocol-Version": stateless, "Mcp-Method": "tools/call", "Mcp-Name": "ask_user_question",
 			} {
 				r.Header.Set(k, v)
 			}
