@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/jcs"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
@@ -34,8 +35,8 @@ type answerCommand struct {
 
 // Run answers an ask.
 func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{seat: d.user, verb: "answer", decides: true}
+	return all.with(io, "", func(conn *connection.Connector) error {
+		find := lookup{client: conn.User, verb: "answer", decides: true}
 		ask, err := find.get(ctx, c.ID)
 		if err != nil {
 			return err
@@ -50,7 +51,7 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 		if err != nil {
 			return err
 		}
-		ask, err = d.user.Answer(ctx, ask.ID, answer)
+		ask, err = conn.User.Answer(ctx, ask.ID, answer)
 		if c.All && err == nil {
 			say(io.err, c.granted(ask))
 		}
@@ -258,13 +259,13 @@ type declineCommand struct {
 
 // Run declines an ask.
 func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{seat: d.user, verb: "decline", decides: true}
+	return all.with(io, "", func(conn *connection.Connector) error {
+		find := lookup{client: conn.User, verb: "decline", decides: true}
 		id, err := find.find(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		ask, err := d.user.Decline(ctx, id, c.Reason)
+		ask, err := conn.User.Decline(ctx, id, c.Reason)
 		return told(io, ask, find.explain(err, c.ID))
 	})
 }
@@ -276,13 +277,13 @@ type cancelCommand struct {
 
 // Run withdraws an ask.
 func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		find := lookup{seat: d.agent, verb: "withdraw"}
+	return all.with(io, "", func(conn *connection.Connector) error {
+		find := lookup{client: conn.Agent, verb: "withdraw"}
 		id, err := find.find(ctx, c.ID)
 		if err != nil {
 			return err
 		}
-		ask, err := d.agent.Cancel(ctx, id, c.Reason)
+		ask, err := conn.Agent.Cancel(ctx, id, c.Reason)
 		return told(io, ask, find.explain(err, c.ID))
 	})
 }

@@ -12,7 +12,9 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/decode"
+	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 )
@@ -60,11 +62,11 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if err != nil {
 		return err
 	}
-	return all.with(io, waiting, func(d *desk) error {
+	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
 		if c.File == "-" {
 			io.in = nil // it was read to its end
 		}
-		return written(askAndWait(ctx, d, io, r, c.JSON, false), c.File != "")
+		return written(askAndWait(ctx, conn, io, r, c.JSON, false), c.File != "")
 	})
 }
 
@@ -140,14 +142,14 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	if err := c.on(&r); err != nil {
 		return err
 	}
-	return all.with(io, waiting, func(d *desk) error {
-		return askAndWait(ctx, d, io, r, c.JSON, c.Default == "yes")
+	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
+		return askAndWait(ctx, conn, io, r, c.JSON, c.Default == "yes")
 	})
 }
 
 // askAndWait asks, lets whoever sits here answer, and waits for whoever is
 // first.
-func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJSON, suggestYes bool) error {
+func askAndWait(ctx context.Context, conn *connection.Connector, io streams, r askback.Request, asJSON, suggestYes bool) error {
 	r, err := r.Normalize()
 	if err != nil {
 		return err
@@ -155,12 +157,12 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 	for _, n := range r.Warnings {
 		say(io.err, mistake(n))
 	}
-	ask, err := d.agent.Ask(ctx, r)
+	ask, err := conn.Agent.Ask(ctx, r)
 	if err != nil {
 		return err
 	}
 	if !ask.Settled() {
-		ask, err = wait(ctx, d, io, ask, suggestYes)
+		ask, err = wait(ctx, conn, io, ask, suggestYes)
 		switch {
 		case errors.Is(err, context.Canceled):
 			return interrupted(ask, r.Key != "")
@@ -171,23 +173,23 @@ func askAndWait(ctx context.Context, d *desk, io streams, r askback.Request, asJ
 	if err := changed(io, ask, asJSON); err != nil {
 		return err
 	}
-	if err := spend(ctx, d, ask); err != nil {
+	if err := spend(ctx, conn, ask); err != nil {
 		return err
 	}
 	err = report(io, ask, asJSON)
-	received(ctx, d, ask)
+	received(ctx, conn, ask)
 	return err
 }
 
 // received makes the receipt for what was printed. Without one the answer is
 // offered once more, so nothing depends on it.
-func received(ctx context.Context, d *desk, ask askback.Ask) {
+func received(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // whoever spends an approval has it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	_, _ = d.agent.Ack(ctx, ask.ID)
+	_, _ = conn.Agent.Ack(ctx, ask.ID)
 }
 
 // changed says that a person approved other arguments than those that were asked
@@ -209,11 +211,11 @@ func changed(io streams, ask askback.Ask, asJSON bool) error {
 
 // spend uses up an approval before anybody is told of it: a command that is run
 // again with its key must not be approved again (F7).
-func spend(ctx context.Context, d *desk, ask askback.Ask) error {
+func spend(ctx context.Context, conn *connection.Connector, ask askback.Ask) error {
 	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
 		return nil
 	}
-	_, err := d.agent.Consume(ctx, ask.ID, ask.Outcome.Digest)
+	_, err := conn.Agent.Consume(ctx, ask.ID, ask.Outcome.Digest)
 	if errors.Is(err, askback.ErrConsumed) {
 		return ended{exitRefused, "this approval was used before; to ask again, use another --key"}
 	}
@@ -221,16 +223,16 @@ func spend(ctx context.Context, d *desk, ask askback.Ask) error {
 }
 
 // wait returns the ask once it is settled, by the prompt or elsewhere.
-func wait(ctx context.Context, d *desk, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
-	p := openPrompt(d, io, ask)
-	say(io.err, p.invitation(d.page(ask)))
+func wait(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
+	p := openPrompt(conn, io, ask)
+	say(io.err, p.invitation(conn.PageURL(ask)))
 	prompting, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		p.serve(prompting, ask, suggestYes)
 	}()
-	settled, err := d.agent.Wait(ctx, ask.ID)
+	settled, err := conn.Agent.Wait(ctx, ask.ID)
 	stop()
 	<-done
 	p.close(settled)

@@ -167,39 +167,3 @@ func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 		})
 	}
 }
-
-// What ends serving is not lost when a command serves while it waits: the question is
-// served again, and the error is said at the end.
-func TestAskServesAgainWhenItsListenerFails(t *testing.T) {
-	dir := t.TempDir()
-	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "", "ASKBACK_CONFIG": ""} {
-		t.Setenv(name, value)
-	}
-	all := &commands{}
-	d, err := all.desk(serving{kind: instance.KindAsk, listen: "127.0.0.1:0"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := d.connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := d.holder
-	if err := first.listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	<-at.closing.Done()
-	<-first.ended
-	if _, err := d.user.Stats(t.Context()); err != nil {
-		t.Errorf("after that: got error %v, want it served again", err)
-	}
-	if s, ok := d.place.Last(); !ok || s.Proves(t.Context()) != nil {
-		t.Errorf("got the server %+v, want one that proves itself", s)
-	}
-	if err := first.end(); err == nil || !strings.Contains(err.Error(), "use of closed network connection") {
-		t.Errorf("the end of the first: got %v, want what ended it", err)
-	}
-	if err := d.leave(); err != nil {
-		t.Errorf("the end of the second: got %v, want no error", err)
-	}
-}

@@ -191,7 +191,7 @@ func TestOperationsPageHasAValidSettingsFile(t *testing.T) {
 			t.Errorf("docs/operations.md lacks %s", reflect.TypeFor[config.Config]().Field(i).Name)
 		}
 	}
-	o := engineOptions(got, serving{})
+	o := engineOptions(got, nil)
 	if o.Settings.MaxOpen != 100 || o.Settings.AsksPerMinute != 60 || o.Settings.Retention != 90*24*time.Hour || len(o.Settings.People) != 2 {
 		t.Errorf("engine options: got %+v", o)
 	}

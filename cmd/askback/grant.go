@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 )
@@ -24,8 +25,8 @@ type grantList struct {
 
 // Run lists grants.
 func (c *grantList) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		grants, err := d.grants(ctx, c.Ended)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		grants, err := allGrants(ctx, conn.User, c.Ended)
 		if err != nil {
 			return err
 		}
@@ -39,11 +40,11 @@ func (c *grantList) Run(ctx context.Context, io streams, all *commands) error {
 	})
 }
 
-// grants returns all standing approvals, those in force or those that ended.
-func (d *desk) grants(ctx context.Context, ended bool) (all []askback.Grant, err error) {
+// allGrants returns all standing approvals, those in force or those that ended.
+func allGrants(ctx context.Context, client askback.Grants, ended bool) (all []askback.Grant, err error) {
 	q := askback.GrantQuery{Ended: ended, Limit: askback.MaxLimit}
 	for more := true; more; more = q.Cursor != "" {
-		page, err := d.user.Grants(ctx, q)
+		page, err := client.Grants(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -95,12 +96,12 @@ type grantRevoke struct {
 
 // Run revokes a grant.
 func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		id, err := c.find(ctx, d)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		id, err := c.find(ctx, conn)
 		if err != nil {
 			return err
 		}
-		g, err := d.user.Revoke(ctx, id)
+		g, err := conn.User.Revoke(ctx, id)
 		switch {
 		case errors.Is(err, askback.ErrNotFound):
 			return ended{exitRefused, "there is no standing approval " + id + " that is yours to end"}
@@ -112,11 +113,11 @@ func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error 
 }
 
 // find returns the whole id of what is to be revoked.
-func (c *grantRevoke) find(ctx context.Context, d *desk) (string, error) {
+func (c *grantRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
 	if wholeID.MatchString(c.ID) {
 		return c.ID, nil
 	}
-	grants, err := d.grants(ctx, false)
+	grants, err := allGrants(ctx, conn.User, false)
 	if err != nil {
 		return "", err
 	}

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// hangups gives nothing where there is no such signal: the file is looked at anyway.
-func hangups() (again <-chan os.Signal, stop func()) { return nil, func() {} }
+// notifyHangup returns nil: this system has no SIGHUP. Changes of the file are noticed.
+func notifyHangup() (hangup <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// hangups gives the signals that mean: read the settings again.
-func hangups() (again <-chan os.Signal, stop func()) {
+// notifyHangup returns a channel of SIGHUP, the signal to read the settings again.
+func notifyHangup() (hangup <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }

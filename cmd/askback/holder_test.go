@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,43 +232,4 @@ func stopsClean(t *testing.T) (took time.Duration) {
 		t.Errorf("it logged\n%s", log)
 	}
 	return took
-}
-
-// T28: a name of somebody else's that was pointed at 127.0.0.1 opens nothing.
-func TestForeignHostsAreRefused(t *testing.T) {
-	t.Parallel()
-	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7575}
-	everywhere := &net.TCPAddr{IP: net.IPv4zero, Port: 7575}
-	for _, c := range []struct {
-		at     net.Addr
-		public string
-		host   string
-		want   int
-	}{
-		{loopback, "http://127.0.0.1:7575", "127.0.0.1:7575", 200},
-		{loopback, "http://127.0.0.1:7575", "localhost:7575", 200},
-		{loopback, "http://127.0.0.1:7575", "LOCALHOST", 200},
-		{loopback, "http://127.0.0.1:7575", "[::1]:7575", 200},
-		{loopback, "http://127.0.0.1:7575", "evil.example:7575", 421},
-		{loopback, "http://127.0.0.1:7575", "127.0.0.1.evil.example", 421},
-		{loopback, "http://127.0.0.1:7575", "localhost.evil.example:7575", 421},
-		{loopback, "http://127.0.0.1:7575", "192.0.2.1", 421},
-		{loopback, "http://127.0.0.1:7575", "", 421},
-		{loopback, "https://ask.example.com", "ask.example.com", 200},
-		{loopback, "https://ask.example.com", "Ask.Example.com:443", 200},
-		{loopback, "https://ask.example.com", "example.com", 421},
-		{everywhere, "", "whatever.example", 200},
-	} {
-		w := httptest.NewRecorder()
-		r, err := http.NewRequest("GET", "http://x/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = c.host
-		invited(c.at, c.public, ok).ServeHTTP(w, r)
-		if w.Code != c.want {
-			t.Errorf("%s on %s (%s): status %d, want %d", c.host, c.at, c.public, w.Code, c.want)
-		}
-	}
 }

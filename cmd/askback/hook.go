@@ -8,7 +8,10 @@ import (
 	"os"
 	"time"
 
+	"github.com/askback/askback"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/instance"
 )
 
 type hookCommand struct {
@@ -20,17 +23,16 @@ type hookClaude struct {
 	Strict bool          `help:"Exit with 2, which blocks the call, when something goes wrong; do not leave it to Claude Code."`
 }
 
-// exitBlock is how a hook tells Claude Code not to run a tool.
+// exitBlock makes Claude Code block the tool call.
 const exitBlock = 2
 
-// Run answers one hook. Whatever goes wrong, it prints nothing and exits 0: then
-// Claude Code asks in its own dialog, as if nobody were here. Only a gate that
-// must hold is strict.
+// Run answers one hook. After an error it prints no decision and exits with 0, so that
+// Claude Code shows its own dialog. With --strict it blocks the call instead.
 func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
 	switch {
 	case err != nil && c.Strict:
-		return ended{exitBlock, "Askback could not ask about this: " + withoutRoute(err)}
+		return ended{exitBlock, "Askback could not ask about this call: " + withoutRoute(err)}
 	case unwritten != nil && c.Strict:
 		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
@@ -39,19 +41,19 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	return unwritten
 }
 
-// answer prints the decision, which has its receipt once it is printed. unwritten
-// says why a decision could not be.
+// answer prints the decision and then acknowledges it. unwritten is why a decision could
+// not be printed.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
 	raw, err := io.ReadAll(io.LimitReader(in.in, claudehook.MaxInput+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(raw) > claudehook.MaxInput {
-		return nil, fmt.Errorf("an event of more than %d bytes is not read", claudehook.MaxInput)
+		return nil, fmt.Errorf("the event is longer than %d bytes", claudehook.MaxInput)
 	}
 	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
 	if errors.Is(err, claudehook.ErrForeign) {
-		return nil, nil // silent, and not a failure either: this hook has no part in that program
+		return nil, nil // another program runs this hook, and it shows nothing there
 	}
 	if err != nil {
 		return nil, err
@@ -59,35 +61,53 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	if claudehook.CannotAsk(ev) {
 		return nil, claudehook.ErrCannotAsk
 	}
-	errand := waiting
+	kind := instance.KindAsk
 	if _, asks := claudehook.Request(ev); !asks {
-		errand = serving{} // it only looks after what was asked before
+		kind = "" // it only withdraws earlier asks
 	}
-	d, err := all.desk(errand)
+	conn, err := all.connector(kind)
 	if err != nil {
 		return nil, err
 	}
-	if _, served := d.place.Last(); errand.kind == "" && d.remote == "" && !served {
-		return nil, nil // no server ran here, so no ask can be open
+	if _, served := conn.Place().Last(); kind == "" && conn.IsLocal() && !served {
+		return nil, nil // no server has run here, so no ask is open
 	}
 	if _, defers := claudehook.Defer(ev); defers && c.Defer > 0 {
 		limited, cancel := context.WithTimeout(ctx, c.Defer)
 		defer cancel()
 		ctx = limited
 	}
-	err = all.with(streams{err: io.Discard}, errand, func(d *desk) error {
-		var seat claudehook.Client = d.agent
-		if d.remote == "" || d.isLocal {
-			seat = attending{d.agent, d.place}
-		}
-		reply, err := claudehook.Run(ctx, seat, ev)
-		if err != nil || reply.Output == nil {
-			return err
-		}
-		if _, unwritten = in.out.Write(append(reply.Output, '\n')); unwritten == nil {
-			reply.Ack(ctx)
-		}
-		return nil
-	})
-	return unwritten, err
+	unwritten, err = c.run(ctx, in, conn, ev)
+	return unwritten, thenClose(streams{err: io.Discard}, conn, err)
+}
+
+func (c *hookClaude) run(ctx context.Context, in streams, conn *connection.Connector, ev claudehook.Event) (unwritten, err error) {
+	var client claudehook.Client = conn.Agent
+	if conn.IsLocal() {
+		client = attendingClient{conn.Agent, conn.Place()}
+	}
+	reply, err := claudehook.Run(ctx, client, ev)
+	if err != nil || reply.Output == nil {
+		return nil, err
+	}
+	if _, unwritten = in.out.Write(append(reply.Output, '\n')); unwritten == nil {
+		reply.Ack(ctx)
+	}
+	return unwritten, nil
+}
+
+// An attendingClient records on this machine that a hook waits (see
+// [instance.Place.Attend]).
+type attendingClient struct {
+	askback.Client
+	place instance.Place
+}
+
+// Wait implements [askback.Asker]. Without the record, the ask of a killed hook stays open
+// a little longer.
+func (a attendingClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	if done, err := a.place.Attend(id); err == nil {
+		defer done()
+	}
+	return a.Client.Wait(ctx, id)
 }

@@ -11,18 +11,17 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
-	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/serverlog"
 )
 
-// issuer lets agents in with a token of the issuer that people log in with, as long as
-// the settings have it.
+// An issuer accepts tokens of the OpenID Connect issuer from agents, as long as the
+// settings name it.
 type issuer struct {
 	*login.Issuer
 	engine *engine.Engine
 	log    *slog.Logger
-	said   *atomic.Int64 // when a refusal was last said, in unix seconds
+	warned *atomic.Int64 // when a rejected token was logged last, in Unix seconds
 }
 
 // Agent implements [mcpserver.Issuer].
@@ -32,9 +31,9 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 	}
 	name, label, err = i.Issuer.Agent(ctx, token)
 	if errors.Is(err, login.ErrInvalid) {
-		// Strangers can show as many as they like.
-		if now := time.Now().Unix(); i.log != nil && i.said.Swap(now) != now {
-			i.log.Warn("a token of the issuer was refused", "error", fmt.Sprintf("%.500s", err))
+		// An attacker can send any number of them.
+		if now := time.Now().Unix(); i.log != nil && i.warned.Swap(now) != now {
+			i.log.Warn("a token of the issuer was rejected", "error", fmt.Sprintf("%.500s", err))
 		}
 		err = fmt.Errorf("%w: %w", askback.ErrUnauthorized, err)
 	}
@@ -44,32 +43,31 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 	return name, label, err
 }
 
-// look says who people log in with, and whether that works.
-func (i issuer) look(ctx context.Context) {
+// check logs the issuer that people log in with, and whether it can be reached.
+func (i issuer) check(ctx context.Context) {
 	i.log.Info("people log in with the issuer", "issuer", i.Address(), "callback", i.Callback())
 	if err := i.Reach(ctx); err != nil && ctx.Err() == nil {
-		i.log.Warn("the issuer does not answer as it should: logging in with it does not work yet, askback login does", "error", err)
+		i.log.Warn("the issuer cannot be used: people cannot log in with it yet, but askback login works", "error", err)
 	}
 }
 
-// checkIssuer says what is missing for people to log in.
+// checkIssuer returns an error if people could not log in with these settings.
 func checkIssuer(o config.OIDC, public string) error {
 	switch {
 	case o == (config.OIDC{}):
 		return nil
 	case public == "":
-		return usage("login.oidc needs public_url: it sends people back there, and agents get tokens for it")
+		return usage("login.oidc needs public_url: the issuer sends people back to it, and tokens of agents are for it")
 	case o.ClientID == public+login.ResourcePath:
-		return usage("login.oidc.client_id is what tokens of agents are for; register this server under another name")
+		return usage("login.oidc.client_id must differ from the audience of agents' tokens: register this server under another name")
 	}
 	return nil
 }
 
-// issuer is who says who people are, or nil. A command that holds the database only
-// while it waits serves this machine alone, under an address the issuer does not know.
-func (d *desk) issuer(public string) *login.Issuer {
-	if o := d.file.Login.OIDC; o != (config.OIDC{}) && d.serve.kind == instance.KindServe {
-		return login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: d.tokens.seal()})
+// loginSettings returns the settings to log in with the issuer, or nil if there is none.
+func loginSettings(o config.OIDC, public string, key []byte) *login.Settings {
+	if o == (config.OIDC{}) {
+		return nil
 	}
-	return nil
+	return &login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: public, Key: key}
 }

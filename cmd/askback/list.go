@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
@@ -23,8 +24,8 @@ type listCommand struct {
 
 // Run lists asks.
 func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		page, err := d.user.List(ctx, askback.Query{
+	return all.with(io, "", func(conn *connection.Connector) error {
+		page, err := conn.User.List(ctx, askback.Query{
 			Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
 		})
 		if err != nil {
@@ -193,8 +194,8 @@ type showCommand struct {
 
 // Run shows an ask.
 func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		ask, err := lookup{seat: d.user, verb: "see"}.get(ctx, c.ID)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
 		if err != nil {
 			return err
 		}

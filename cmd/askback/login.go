@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/web"
 )
 
@@ -13,23 +13,20 @@ type loginCommand struct{}
 
 // Run prints a link that logs one browser in.
 func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		at, err := d.connect(ctx)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		pages, err := conn.Pages(ctx)
 		if err != nil {
 			return err
 		}
-		if at.pages == "" {
-			return ended{exitRefused, "there is nothing to log in to: start askback serve first"}
+		if pages == "" {
+			return ended{exitRefused, "no server is running to log in to: start askback serve first"}
 		}
-		secret, err := d.user.LoginSecret(ctx)
+		secret, err := conn.User.LoginSecret(ctx)
 		if err != nil {
 			return err
 		}
-		say(io.err, fmt.Sprintf("open this once, within %d minutes:", int(askback.LoginTime.Minutes())))
-		printLine(io.out, at.pages+web.LoginPath(secret))
+		say(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", int(askback.LoginTime.Minutes())))
+		printLine(io.out, pages+web.LoginPath(secret))
 		return nil
 	})
 }
-
-// waiting is what a command serves while it waits.
-var waiting = serving{kind: instance.KindAsk, listen: defaultListen}

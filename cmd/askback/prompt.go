@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/view"
 	"github.com/askback/askback/terminal"
@@ -16,7 +17,7 @@ import (
 // A prompt lets whoever sits here, or feeds the pipe, answer one ask. That it
 // ends is no answer: the ask waits for the other doors.
 type prompt struct {
-	desk   *desk
+	conn   *connection.Connector
 	io     streams
 	id     string
 	how    string           // the command that answers
@@ -30,10 +31,10 @@ type prompt struct {
 // openPrompt opens the prompt: on the terminal when standard input is one, so
 // that standard output stays free for the answer; otherwise on standard input.
 // A server elsewhere takes no answers from here.
-func openPrompt(d *desk, io streams, ask askback.Ask) *prompt {
-	p := &prompt{desk: d, io: io, id: ask.ID, how: answering(ask)}
+func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt {
+	p := &prompt{conn: conn, io: io, id: ask.ID, how: answering(ask)}
 	switch {
-	case !d.prompts():
+	case !conn.CanPrompt():
 	case io.in == nil:
 		p.reason = "standard input held the ask"
 	case !terminal.IsTerminal(io.in):
@@ -154,9 +155,9 @@ func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) 
 	var err error
 	switch r := result.(type) {
 	case terminal.Answered:
-		ask, err = p.desk.person.Answer(ctx, p.id, r.Answer)
+		ask, err = p.conn.Person.Answer(ctx, p.id, r.Answer)
 	case terminal.Declined:
-		ask, err = p.desk.person.Decline(ctx, p.id, r.Reason)
+		ask, err = p.conn.Person.Decline(ctx, p.id, r.Reason)
 	}
 	var invalid askback.Invalid
 	switch {
@@ -175,7 +176,7 @@ func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) 
 // claim tells the others that somebody types an answer here (F8). The prompt says so
 // again while it goes on; that it got lost once changes nothing else.
 func (p *prompt) claim(ctx context.Context) {
-	_, _ = p.desk.person.Claim(ctx, p.id)
+	_, _ = p.conn.Person.Claim(ctx, p.id)
 }
 
 // lingerTime is how long what a person typed is tried to be handed in after the

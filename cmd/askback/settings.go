@@ -11,10 +11,11 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/serverlog"
 )
 
-// settings reads the settings file, if one is named: none is looked for, so that what
-// a command does cannot depend on where it was started.
+// settings reads the settings file, if one is named. It never searches for one, so a
+// command does the same in every folder.
 func (all *commands) settings() (config.Config, error) {
 	if all.Config == "" {
 		return config.Config{}, nil
@@ -31,16 +32,23 @@ func readSettings(path string) (config.Config, error) {
 	return config.Load(path, f, os.LookupEnv)
 }
 
-// engineOptions are what the holder of a database gives its engine.
-func engineOptions(file config.Config, s serving) *engine.Options {
-	o := &engine.Options{Log: s.log, MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
-	if s.records != nil {
-		o.Observer = s.records
+// The limits of an engine (wire.md §1).
+const (
+	maxOpen    = 1000 // pending asks of one agent
+	maxWaiters = 200  // waiting calls of one agent
+)
+
+// engineOptions returns the options for the engine of the local database. records may be
+// nil.
+func engineOptions(file config.Config, records *serverlog.Log) *engine.Options {
+	o := &engine.Options{MaxOpen: maxOpen, MaxWaiters: maxWaiters, Settings: engineSettings(file)}
+	if records != nil {
+		o.Log, o.Observer = records.Logger, records
 	}
 	return o
 }
 
-// engineSettings are what can be changed while it runs.
+// engineSettings returns what can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,
@@ -52,72 +60,72 @@ func engineSettings(file config.Config) engine.Settings {
 	return s
 }
 
-// A reloader reads the settings file again when it changed, or on SIGHUP. A file that
-// cannot be used changes nothing: the one before holds, and /readyz says so.
+// A reloader reads the settings file again on SIGHUP and after the file changed. A file
+// with errors changes nothing, and /readyz reports it.
 type reloader struct {
-	path  string
-	log   *slog.Logger
-	begun config.Config // what cannot be changed any more
-	given []string      // keys that a flag overrides
-	again <-chan os.Signal
-	stop  func()
+	path       string
+	log        *slog.Logger
+	initial    config.Config // at the start of the server
+	overridden []string      // keys that a flag overrides
+	hangup     <-chan os.Signal
+	stop       func()
 
-	mu   sync.Mutex
-	now  config.Config
-	seen stamp
-	bad  error // why the file is refused; nil: it holds
+	mu      sync.Mutex
+	current config.Config
+	version fileVersion
+	err     error // why the file is rejected; nil if it is in use
 }
 
-// newReloader watches a file from now on, so before it is first read. No file is nil.
-func newReloader(path string, log *slog.Logger) *reloader {
+// newReloader returns a reloader that notices changes from now on, so call it before the
+// file is read. Without a file it returns nil.
+func newReloader(path string) *reloader {
 	if path == "" {
 		return nil
 	}
-	r := &reloader{path: path, log: log, seen: stampOf(path)}
-	r.again, r.stop = hangups()
+	r := &reloader{path: path, version: versionOf(path)}
+	r.hangup, r.stop = notifyHangup()
 	return r
 }
 
-// holds says with which file the server began, and which keys of it mean nothing.
-func (r *reloader) holds(file config.Config, given []string) {
+// begin sets the settings that the server starts with, and the keys that flags override.
+func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []string) {
 	if r != nil {
-		r.begun, r.now, r.given = file, file, given
+		r.log, r.initial, r.current, r.overridden = log, file, file, overridden
 	}
 }
 
-// A stamp tells one state of a file from the next.
-type stamp struct {
-	at   time.Time
-	size int64
+// A fileVersion differs between two versions of a file.
+type fileVersion struct {
+	modified time.Time
+	size     int64
 }
 
-// stampOf is the zero value where there is no file.
-func stampOf(path string) stamp {
+// versionOf returns the zero value if the file does not exist.
+func versionOf(path string) fileVersion {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{}
+		return fileVersion{}
 	}
-	return stamp{info.ModTime(), info.Size()}
+	return fileVersion{info.ModTime(), info.Size()}
 }
 
-// lookTime is how soon a changed file is seen.
-const lookTime = 2 * time.Second
+// reloadPause is the time between two checks for a changed file.
+const reloadPause = 2 * time.Second
 
-// run reads the file again whenever it is time, and sets what it says, until ctx
-// ends. Without a file it only waits.
+// run calls set with changed settings until ctx ends.
 func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 	if r == nil {
 		<-ctx.Done()
 		return
 	}
 	defer r.stop()
-	tick := time.NewTicker(lookTime)
+	tick := time.NewTicker(reloadPause)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.again:
+		case <-r.hangup:
 			r.reload(set)
 		case <-tick.C:
 			if r.changed() {
@@ -130,66 +138,65 @@ func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 func (r *reloader) changed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return stampOf(r.path) != r.seen
+	return versionOf(r.path) != r.version
 }
 
-// reload takes the whole file or nothing of it.
+// reload applies all of the file, or nothing if it has errors.
 func (r *reloader) reload(set func(engine.Settings)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.seen = stampOf(r.path) // before it is read: what is written meanwhile is read again
+	r.version = versionOf(r.path) // before the read, to notice a write during it
 	file, err := readSettings(r.path)
-	if r.bad = err; err != nil {
-		r.log.Error("the settings file is refused; the one before holds", "error", err)
+	if r.err = err; err != nil {
+		r.log.Error("the settings file is rejected; the previous settings apply", "error", err)
 		return
 	}
-	if !file.Equal(r.now) {
+	if !file.Equal(r.current) {
 		set(engineSettings(file))
-		r.now = file
+		r.current = file
 	}
 	warnOfLogin(r.log, file)
 	r.log.Info("settings read", "file", r.path)
-	if r.begun.Login.OIDC != (config.OIDC{}) && file.Login != r.begun.Login {
-		r.log.Warn("login.oidc is not what the server began with: whoever logged in by it is out, and nobody can log in by it before the next start")
+	if r.initial.Login.OIDC != (config.OIDC{}) && file.Login != r.initial.Login {
+		r.log.Warn("login.oidc has changed: people who logged in with it are logged out, and cannot log in with it again until the server restarts")
 	}
-	for _, key := range r.late(file) {
-		r.log.Warn("this setting changes with the next start of the server", "key", key)
+	for _, key := range r.needRestart(file) {
+		r.log.Warn("this setting takes effect when the server restarts", "key", key)
 	}
 }
 
-// warnOfLogin says when people can log in nowhere.
+// warnOfLogin logs a warning if login is configured and no person can log in.
 func warnOfLogin(log *slog.Logger, file config.Config) {
 	if file.NoPersonCanLogIn() {
-		log.Warn("login.oidc lets nobody in: no person has an e-mail address")
+		log.Warn("no person can log in with login.oidc: give people an email in the settings")
 	}
 }
 
-// late are the keys that say something else than when this server began, and that
-// only a new start can follow.
-func (r *reloader) late(file config.Config) (keys []string) {
+// needRestart returns the changed keys that take effect after a restart only.
+func (r *reloader) needRestart(file config.Config) (keys []string) {
 	for _, k := range []struct {
 		key     string
 		differs bool
 	}{
-		{"listen", file.Listen != r.begun.Listen},
-		{"public_url", file.PublicURL != r.begun.PublicURL},
-		{"database", file.Database != r.begun.Database},
-		{"login", file.Login != r.begun.Login},
-		{"log", file.Log != r.begun.Log},
+		{"listen", file.Listen != r.initial.Listen},
+		{"public_url", file.PublicURL != r.initial.PublicURL},
+		{"database", file.Database != r.initial.Database},
+		{"login", file.Login != r.initial.Login},
+		{"log", file.Log != r.initial.Log},
 	} {
-		if k.differs && !slices.Contains(r.given, k.key) {
+		if k.differs && !slices.Contains(r.overridden, k.key) {
 			keys = append(keys, k.key)
 		}
 	}
 	return keys
 }
 
-// refused says whether the file as it stands is not the one that holds.
-func (r *reloader) refused() bool {
+// rejected reports whether the settings file has errors, so that older settings apply.
+func (r *reloader) rejected() bool {
 	if r == nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.bad != nil
+	return r.err != nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/askback/askback/internal/leftout"
 	"github.com/askback/askback/internal/safetext"
 	"github.com/creack/pty"
+
+	"github.com/askback/askback/internal/connection"
 )
 
 // A sitting is a command with a terminal of its own, and a person at it.
@@ -359,7 +361,7 @@ func TestTypingClaimsTheAsk(t *testing.T) {
 	}
 	s.types(":help\r")
 	if !eventually(func() bool {
-		return strings.Contains(mustRun(t, env, "show", "--json", id), `"name": "`+userName()+`"`)
+		return strings.Contains(mustRun(t, env, "show", "--json", id), `"name": "`+connection.UserName()+`"`)
 	}) {
 		t.Errorf("it is not claimed: %s", mustRun(t, env, "show", "--json", id))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/terminal"
 )
 
@@ -32,8 +33,8 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 		}
 		r.ExpiresIn = d
 	}
-	return all.with(io, serving{}, func(d *desk) error {
-		t, secret, err := d.user.CreateToken(ctx, r)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		t, secret, err := conn.User.CreateToken(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -53,8 +54,8 @@ type tokenList struct {
 
 // Run lists tokens.
 func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		tokens, err := d.user.Tokens(ctx)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		tokens, err := conn.User.Tokens(ctx)
 		if err != nil {
 			return err
 		}
@@ -101,12 +102,12 @@ type tokenRevoke struct {
 
 // Run revokes a token.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, serving{}, func(d *desk) error {
-		id, err := c.find(ctx, d)
+	return all.with(io, "", func(conn *connection.Connector) error {
+		id, err := c.find(ctx, conn)
 		if err != nil {
 			return err
 		}
-		if _, err = d.user.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
+		if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
 			return ended{exitRefused, "there is no token " + id + " that is yours to end"}
 		}
 		return err
@@ -114,11 +115,11 @@ func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error 
 }
 
 // find returns the whole id of what is to be revoked.
-func (c *tokenRevoke) find(ctx context.Context, d *desk) (string, error) {
+func (c *tokenRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
 	if wholeID.MatchString(c.ID) {
 		return c.ID, nil
 	}
-	tokens, err := d.user.Tokens(ctx)
+	tokens, err := conn.User.Tokens(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -47,6 +47,7 @@ var layers = map[string][]string{
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
 	"internal/ids":             {},
 	"internal/leftout":         {},
+	"internal/connection":      {".", "engine", "engine/auth", "httpapi", "store/sqlite", "internal/*"},
 	"internal/instance":        {"internal/pause"},
 	"internal/loopback":        {},
 	"internal/login/logintest": {},

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Anyone may read /readyz.
-func TestReadyNamesNoPerson(t *testing.T) {
-	got := unnamed([]string{"ask ask_1", "draft ask_1/ana@example.com", "event 7 of ses_1"})
+// Anyone can read /readyz.
+func TestReadinessNamesNoPerson(t *testing.T) {
+	got := withoutNames([]string{"ask ask_1", "draft ask_1/ana@example.com", "event 7 of ses_1"})
 	if want := []string{"ask ask_1", "draft ask_1", "event 7 of ses_1"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -27,7 +27,7 @@ var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 // A lookup finds the ask that was meant by its id, by the beginning or the end of its id,
 // or by "latest".
 type lookup struct {
-	seat    roaming
+	client  askback.Client
 	verb    string // what the caller wants to do with it
 	decides bool   // what it wants is a decision: see [lookup.find]
 }
@@ -79,7 +79,7 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	ask, err := l.seat.Get(ctx, id)
+	ask, err := l.client.Get(ctx, id)
 	return ask, l.explain(err, typed)
 }
 
@@ -96,7 +96,7 @@ func (l lookup) newest(ctx context.Context) (id string, err error) {
 func (l lookup) each(ctx context.Context, status askback.Status, do func(askback.Ask)) error {
 	q := askback.Query{Status: status, Limit: askback.MaxLimit}
 	for range maxPages {
-		page, err := l.seat.List(ctx, q)
+		page, err := l.client.List(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"testing"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/instance"
 )
 
 // A stream outlives the process that holds the database: it goes on behind the last
@@ -19,18 +19,18 @@ func TestEventsOutliveAHolder(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", stateHome(database))
 	t.Setenv("ASKBACK_TOKEN", "")
 	t.Setenv("ASKBACK_URL", "")
-	d, err := (&commands{}).desk(waiting)
+	conn, err := (&commands{}).connector(instance.KindAsk)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := d.leave(); err != nil {
+		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
-	next, stop := iter.Pull2(d.user.Events(ctx, "", ""))
+	next, stop := iter.Pull2(conn.User.Events(ctx, "", ""))
 	defer stop()
 	if ev := pulled(t, next); ev.Type != "snapshot" {
 		t.Fatalf("it begins with %s", ev.Type)
@@ -73,62 +73,4 @@ func pulled(t *testing.T, next func() (askback.Event, error, bool)) askback.Even
 		t.Fatalf("the stream ended: %v", err)
 	}
 	return ev
-}
-
-// streaming is a seat that gives some events, and then breaks off.
-type streaming struct {
-	askback.Client
-	give []askback.Cursor
-	end  error
-	from *[]askback.Cursor // with which cursors it was asked
-}
-
-func (s streaming) Events(_ context.Context, _ string, after askback.Cursor) iter.Seq2[askback.Event, error] {
-	return func(yield func(askback.Event, error) bool) {
-		*s.from = append(*s.from, after)
-		for _, c := range s.give {
-			if !yield(askback.Event{Cursor: c}, nil) {
-				return
-			}
-		}
-		yield(askback.Event{}, s.end)
-	}
-}
-
-// A stream that breaks off is asked again from where it was; what is wrong ends it,
-// once, and so does whoever reads no more.
-func TestEventsGoOnWithTheLastCursor(t *testing.T) {
-	t.Parallel()
-	var from []askback.Cursor
-	seats := []askback.Client{
-		streaming{give: []askback.Cursor{"a", "b"}, end: askback.ErrUnreachable, from: &from},
-		streaming{end: askback.ErrStopping, from: &from},
-		streaming{give: []askback.Cursor{"c"}, end: askback.ErrForbidden, from: &from},
-	}
-	d := deskAt("http://127.0.0.1:1")
-	r := roaming{d, func(*connection) askback.Client {
-		s := seats[0]
-		seats = seats[1:]
-		return s
-	}}
-	got := ""
-	for ev, err := range r.Events(t.Context(), "", "z") {
-		got += string(ev.Cursor)
-		if err != nil {
-			got += "!"
-			if !errors.Is(err, askback.ErrForbidden) {
-				t.Error(err)
-			}
-		}
-	}
-	if want := "[z b b]"; got != "abc!" || fmt.Sprint(from) != want {
-		t.Errorf("got %s from %v, want abc! from %s", got, from, want)
-	}
-	seats = []askback.Client{streaming{give: []askback.Cursor{"a", "b"}, from: &from}}
-	for ev := range r.Events(t.Context(), "", "") {
-		if ev.Cursor != "a" {
-			t.Errorf("%s came after the end", ev.Cursor)
-		}
-		break
-	}
 }

@@ -2,15 +2,14 @@ package main
 
 import (
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 
 	"github.com/askback/askback/internal/config"
 )
 
-// database returns the file of the local database (wire.md §9). A flag or the
-// environment names it, else the settings file, else it is in the state directory.
+// database returns the path of the local database (wire.md §9): that of the flag or the
+// environment variable, else that of the settings file, else the default.
 func (all *commands) database(file config.Config) (string, error) {
 	scheme, path, ok := strings.Cut(all.DB, ":")
 	switch {
@@ -27,8 +26,7 @@ func (all *commands) database(file config.Config) (string, error) {
 	return filepath.Abs(all.DB)
 }
 
-// inFolderOf returns the path that a file names: from its own folder, wherever the
-// command was started.
+// inFolderOf returns a path in a file. It is relative to the folder of that file.
 func inFolderOf(file, path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil
@@ -36,22 +34,11 @@ func inFolderOf(file, path string) (string, error) {
 	return filepath.Abs(filepath.Join(filepath.Dir(file), path))
 }
 
-// stateDir is where the local database and tokens are kept.
+// stateDir returns the folder of the local database and tokens.
 func stateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "askback"), nil
 	}
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".local", "state", "askback"), err
-}
-
-// userName is who answers at this machine: the system user.
-func userName() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	if name := os.Getenv("USER"); name != "" {
-		return name
-	}
-	return "local user"
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/instance"
+)
+
+// defaultListen is the address of the local server (wire.md §9).
+const defaultListen = "127.0.0.1:7575"
+
+// options returns how a command of this kind connects (see [connection.Options]).
+func (all *commands) options(file config.Config, kind string) (connection.Options, error) {
+	path, err := all.database(file)
+	if err != nil {
+		return connection.Options{}, err
+	}
+	place, err := instance.At(path)
+	if err != nil {
+		return connection.Options{}, err
+	}
+	dir, err := stateDir()
+	if err != nil {
+		return connection.Options{}, err
+	}
+	tokens, err := connection.ReadTokens(dir, os.Getenv("ASKBACK_TOKEN"))
+	if err != nil {
+		return connection.Options{}, err
+	}
+	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, nil), Kind: kind, Version: version()}
+	if kind == instance.KindServe { // a server never connects to another one
+		return o, nil
+	}
+	o.Remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
+	if kind == instance.KindAsk {
+		o.Listen, o.PublicURL = cmp.Or(file.Listen, defaultListen), file.PublicURL
+		o.Handler = func(i *connection.Instance) connection.Handler {
+			return newFrontends(i, frontendOptions{kind: kind, key: tokens.Key()})
+		}
+	}
+	return o, nil
+}
+
+// connector returns a connector for a command of this kind.
+func (all *commands) connector(kind string) (*connection.Connector, error) {
+	file, err := all.settings()
+	if err != nil {
+		return nil, err
+	}
+	o, err := all.options(file, kind)
+	if err != nil {
+		return nil, err
+	}
+	return connector(o)
+}
+
+// connector checks the environment and returns a connector.
+func connector(o connection.Options) (*connection.Connector, error) {
+	u, err := url.Parse(o.Remote)
+	if o.Remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return nil, usage("ASKBACK_URL is not the address of a server; write it as in http://127.0.0.1:7575")
+	}
+	conn := connection.New(o)
+	if !conn.IsLocal() && o.Tokens.Given == "" {
+		return nil, ended{exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN"}
+	}
+	return conn, nil
+}
+
+// with connects, calls do and closes the connection. An error of the close is only
+// printed: the result of do is already stored.
+func (all *commands) with(io streams, kind string, do func(*connection.Connector) error) error {
+	conn, err := all.connector(kind)
+	if err != nil {
+		return err
+	}
+	return thenClose(io, conn, do(conn))
+}
+
+// thenClose closes a connector and returns err.
+func thenClose(io streams, conn *connection.Connector, err error) error {
+	if closed := conn.Close(); closed != nil {
+		say(io.err, closed.Error())
+	}
+	return err
+}

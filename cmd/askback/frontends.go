@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/login"
+	"github.com/askback/askback/internal/serverlog"
+	"github.com/askback/askback/mcpserver"
+	"github.com/askback/askback/store/sqlite"
+	"github.com/askback/askback/web"
+)
+
+// maxStreams is how many event streams one agent or person may have open (wire.md §1).
+const maxStreams = 200
+
+type frontendOptions struct {
+	kind     string
+	key      []byte         // see [connection.Tokens.Key]
+	log      *slog.Logger   // nil logs nothing
+	records  *serverlog.Log // audit log; nil records nothing
+	settings *reloader      // nil if there is no settings file
+	login    *login.Settings
+}
+
+// frontends are all ways into an instance: the API with the routes of other programs, MCP
+// and the pages.
+type frontends struct {
+	http.Handler
+	api    *httpapi.Handler
+	mcp    *mcpserver.Server
+	issuer *issuer // nil if people do not log in with an issuer
+}
+
+func newFrontends(i *connection.Instance, o frontendOptions) *frontends {
+	public := i.PublicURL()
+	api := &httpapi.Options{PublicURL: public, Version: version(), Log: o.log, MaxStreams: maxStreams, Proof: i.Proof}
+	api.Ready = func(context.Context) (httpapi.Readiness, error) { return readiness(i.Health(), o.settings) }
+	if o.kind == instance.KindAsk {
+		api.Yield = i.Yield
+	}
+	mcp := &mcpserver.Options{PublicURL: public, Secret: o.key, Version: version(), Log: o.log}
+	pages := &web.Options{Zone: time.Local, Log: o.log, PublicURL: public}
+	f := &frontends{}
+	if o.login != nil {
+		f.issuer = &issuer{login.NewIssuer(*o.login), i.Engine(), o.log, new(atomic.Int64)}
+		pages.Issuer, mcp.Issuer = f.issuer.Issuer, f.issuer
+	}
+	var engine serverlog.Engine = i.Engine()
+	if o.records != nil {
+		engine = o.records.Audit(engine)
+	}
+	f.mcp = mcpserver.New(mcp)
+	f.api = httpapi.NewHandler(engine, api)
+	mux := http.NewServeMux()
+	for _, path := range []string{"/api/", "/conversations/", "/agent/", "/hooks/", "/metrics", "/healthz", "/readyz"} {
+		mux.Handle(path, f.api)
+	}
+	mux.Handle(login.ResourcePath, f.mcp.Handler(engine))
+	if metadata := f.mcp.Metadata(); metadata != nil {
+		mux.Handle(mcpserver.MetadataPath, metadata)
+	}
+	mux.Handle("/", web.New(engine, pages))
+	f.Handler = mux
+	return f
+}
+
+// Stop implements [connection.Handler].
+func (f *frontends) Stop() {
+	f.api.Stop()
+	f.mcp.Stop()
+}
+
+// Finish implements [connection.Handler].
+func (f *frontends) Finish() { f.mcp.Finish() }
+
+// readiness returns what /readyz reports. With a rejected settings file or a damaged
+// record, all else works, so a load balancer must not remove the server. On a full disk
+// nothing can be asked or answered. The log has the problems of the file: anyone can read
+// /readyz.
+func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {
+	r.Damaged = withoutNames(h.Damaged)
+	if settings.rejected() {
+		r.Settings = "the file is rejected; the previous settings apply"
+	}
+	switch {
+	case h.Failed != nil:
+		return r, h.Failed
+	case h.DiskFull != nil:
+		return r, askback.ErrDiskFull
+	}
+	return r, nil
+}
+
+// withoutNames removes names of people from the names of damaged rows: that of a draft
+// ends with its author.
+func withoutNames(rows []string) (out []string) {
+	for _, row := range rows {
+		id, _, _ := strings.Cut(row, "/")
+		out = append(out, id)
+	}
+	return out
+}

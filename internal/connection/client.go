@@ -1,0 +1,187 @@
+package connection
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
+)
+
+// A client is an [askback.Client] that repeats lost calls on the next connection. Except
+// for Send and CreateToken, a repeated call changes nothing more.
+type client struct {
+	connector *Connector
+	of        func(*conn) askback.Client
+}
+
+var _ askback.Client = client{}
+
+// retry makes a call until it is not lost. It stops when ctx ends, when no server can be
+// found, or after [remoteTime] if no server was ever reached.
+func retry[T any](ctx context.Context, c client, call func(context.Context, askback.Client) (T, error)) (out T, err error) {
+	start := time.Now()
+	for attempt := 0; ; attempt++ {
+		conn, err := c.connector.connect(ctx)
+		if err == nil {
+			out, err = callOn(ctx, conn, c.of(conn), call)
+			if !isLost(err) || ctx.Err() != nil {
+				c.connector.setReached()
+				return out, err
+			}
+			c.connector.lose(conn)
+		}
+		if !c.connector.retries(err, start) {
+			return out, err
+		}
+		if err := pause.For(ctx, min(time.Second, 10*time.Millisecond<<min(attempt, 7))); err != nil {
+			return out, err
+		}
+	}
+}
+
+// callOn makes a call on one connection. If the connection ends first, it returns
+// [askback.ErrStopping].
+func callOn[T any](ctx context.Context, conn *conn, c askback.Client, call func(context.Context, askback.Client) (T, error)) (T, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(conn.closing, func() { cancel(askback.ErrStopping) })()
+	out, err := call(ctx, c)
+	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), askback.ErrStopping) {
+		err = askback.ErrStopping // the caller did not cancel
+	}
+	return out, err
+}
+
+// isLost reports whether a call may not have reached the server, or its reply not have
+// come back.
+func isLost(err error) bool {
+	return errors.Is(err, askback.ErrUnreachable) || errors.Is(err, askback.ErrStopping)
+}
+
+// setReached records that a server has replied.
+func (c *Connector) setReached() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reached = true
+}
+
+// retries reports whether a call that began at start is made again after this error.
+// [instance.Place.Join] itself limits the search for a local server. Only a command that
+// waits for an answer, and was connected before, searches again.
+func (c *Connector) retries(err error, start time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case errors.Is(err, instance.ErrNobody):
+		return c.reached && c.options.Kind != ""
+	case !isLost(err):
+		return false
+	}
+	return c.options.Remote == "" || c.reached || time.Since(start) < remoteTime
+}
+
+// The methods of askback.Client without arguments, with one and with two.
+type (
+	method0[T any]       func(askback.Client, context.Context) (T, error)
+	method1[A, T any]    func(askback.Client, context.Context, A) (T, error)
+	method2[A, B, T any] func(askback.Client, context.Context, A, B) (T, error)
+)
+
+func retry0[T any](ctx context.Context, c client, m method0[T]) (T, error) {
+	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx) })
+}
+
+func retry1[A, T any](ctx context.Context, c client, m method1[A, T], a A) (T, error) {
+	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a) })
+}
+
+func retry2[A, B, T any](ctx context.Context, c client, m method2[A, B, T], a A, b B) (T, error) {
+	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a, b) })
+}
+
+// Ask implements [askback.Asker]. It sets a key if there is none, so that a repeated call
+// is the same ask.
+func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error) {
+	if in.Key == "" {
+		in.Key = rand.Text()
+	}
+	return retry1(ctx, c, askback.Client.Ask, in)
+}
+
+// pollPause is the time between two polls for an outcome.
+const pollPause = 2 * time.Second
+
+// Wait implements [askback.Asker]. If the server accepts no further waiting call, it polls.
+func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
+	for {
+		a, err := retry1(ctx, c, askback.Client.Wait, id)
+		if !errors.Is(err, askback.ErrTooMany) && !errors.Is(err, askback.ErrBusy) && !errors.Is(err, askback.ErrFull) {
+			return a, err
+		}
+		delay := pollPause
+		if limited, ok := errors.AsType[*askback.RetryError](err); ok {
+			delay = max(delay, limited.After)
+		}
+		if a, err = c.Get(ctx, id); err != nil || a.Settled() {
+			return a, err
+		}
+		if err := pause.For(ctx, delay); err != nil {
+			return a, err
+		}
+	}
+}
+
+// CreateToken implements [askback.Tokens]. If the reply was lost, the first token remains,
+// and its secret is unknown.
+func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t askback.Token, secret string, err error) {
+	t, err = retry(ctx, c, func(ctx context.Context, to askback.Client) (t askback.Token, err error) {
+		t, secret, err = to.CreateToken(ctx, in)
+		return t, err
+	})
+	return t, secret, err
+}
+
+// SaveDraft implements [askback.Drafts].
+func (c client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
+	_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
+		return struct{}{}, to.SaveDraft(ctx, id, draft)
+	})
+	return err
+}
+
+// Messages implements [askback.Sessions].
+func (c client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
+	return retry(ctx, c, func(ctx context.Context, to askback.Client) (askback.MessagePage, error) {
+		return to.Messages(ctx, id, cursor, limit)
+	})
+}
+
+// Events implements [askback.Events]. On the next connection it continues after the last
+// event that it yielded.
+func (c client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
+	return func(yield func(askback.Event, error) bool) {
+		more := true
+		_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
+			for ev, err := range to.Events(ctx, sessionID, after) {
+				if err != nil {
+					return struct{}{}, err
+				}
+				c.connector.setReached()
+				after = ev.Cursor
+				if more = yield(ev, nil); !more {
+					break
+				}
+			}
+			return struct{}{}, nil
+		})
+		if more && err != nil {
+			yield(askback.Event{}, err)
+		}
+	}
+}

@@ -1,0 +1,288 @@
+// Package connection connects a command to Askback: to a remote server, to the process on
+// this machine that has the database open, or to the database itself. In the last case
+// this process becomes the local instance and can serve other commands.
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/instance"
+)
+
+// Options configure a [Connector].
+type Options struct {
+	Place  instance.Place // the local database
+	Remote string         // address of a server; "" connects to the local database
+	Tokens *Tokens
+	Engine *engine.Options // for the database, if this process opens it
+	Log    *slog.Logger    // nil logs nothing
+
+	// Kind is "" for a command that serves no other process while it has the database
+	// open. Otherwise it is [instance.KindAsk] or [instance.KindServe], and the fields
+	// below apply.
+	Kind      string
+	Listen    string // address to listen on; with KindAsk, another one if it is in use
+	PublicURL string // address of the pages for people; "" is where it listens
+	Version   string // of this program
+	// Handler returns the handler of an instance.
+	Handler func(*Instance) Handler
+	// Middleware wraps the handler and all checks in front of it. It may be nil.
+	Middleware func(http.Handler) http.Handler
+	// OnFailure is called if the listener or the database fails. The caller then closes
+	// the instance. If it is nil, the instance closes itself and the next call connects
+	// again.
+	OnFailure func(error)
+	// OnDatabaseFailure is called after an instance closed itself because its database
+	// failed. If it is nil, the next call returns the error.
+	OnDatabaseFailure func(error)
+}
+
+// A Connector makes the calls of a command, wherever the database is open at the moment.
+// That can change during the command: another process can end, take over or hand over
+// the database. Calls that were lost are then repeated.
+type Connector struct {
+	Agent  askback.Client // asks
+	User   askback.Client // makes the calls of commands
+	Person askback.Client // answers at the prompt, always as the local user
+
+	options Options
+	isLocal bool // options.Remote is the server of the local database
+
+	mu      sync.Mutex
+	conn    *conn
+	reached bool // a server has replied
+
+	// connecting holds one value while a call connects, which can take seconds, and
+	// guards the fields below.
+	connecting chan struct{}
+	instance   *Instance // the last one of this process
+	yielded    bool      // this process handed over the database and takes it back last
+	lastURL    string    // where the database was served last, if known
+}
+
+// A conn is a connection to a server, or to the engine in this process.
+type conn struct {
+	agent, user, person askback.Client
+	pages               string          // address of the pages; "" if there are none
+	closing             context.Context // ends when waiting calls have to use another connection
+	end                 context.CancelFunc
+	close               func() error
+}
+
+func newConn(agent, user, person askback.Client, pages string) *conn {
+	c := &conn{agent: agent, user: user, person: person, pages: pages, close: func() error { return nil }}
+	c.closing, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// yieldedTime is how long a process that handed over the database looks for the next
+// server before it opens the database again.
+const yieldedTime = 2 * time.Second
+
+// remoteTime is how long a command tries to reach a server for the first time.
+const remoteTime = 5 * time.Second
+
+// New returns a Connector. It connects with the first call.
+func New(o Options) *Connector {
+	c := &Connector{options: o, connecting: make(chan struct{}, 1)}
+	if last, ok := o.Place.Last(); ok {
+		c.isLocal = o.Remote == last.URL
+	}
+	c.Agent = client{c, func(c *conn) askback.Client { return c.agent }}
+	c.User = client{c, func(c *conn) askback.Client { return c.user }}
+	c.Person = client{c, func(c *conn) askback.Client { return c.person }}
+	return c
+}
+
+// Place returns the place of the local database.
+func (c *Connector) Place() instance.Place { return c.options.Place }
+
+// IsLocal reports whether the calls go to the local database.
+func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal }
+
+// CanPrompt reports whether the user at the terminal may answer asks: only as the local
+// user and only in the local database.
+func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
+
+// Pages connects and returns the address of the pages for people, or "".
+func (c *Connector) Pages(ctx context.Context) (string, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	return conn.pages, nil
+}
+
+// PageURL returns the address of the page of an ask, or "".
+func (c *Connector) PageURL(a askback.Ask) string {
+	if conn := c.current(); a.PageURL == "" && conn != nil {
+		a = a.WithPageURL(conn.pages)
+	}
+	return a.PageURL
+}
+
+// Close closes the connection. If this process is the instance, Close ends it and waits
+// for a hand-over that has begun.
+func (c *Connector) Close() error {
+	c.connecting <- struct{}{}
+	i := c.instance
+	<-c.connecting
+	conn := c.current()
+	c.lose(conn)
+	var err error
+	if i != nil {
+		err = i.Close()
+	}
+	if conn != nil && (i == nil || conn != i.conn) {
+		err = errors.Join(err, conn.close())
+	}
+	return err
+}
+
+// connect returns the current connection, or makes one.
+func (c *Connector) connect(ctx context.Context) (*conn, error) {
+	if conn := c.current(); conn != nil {
+		return conn, nil
+	}
+	select {
+	case c.connecting <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-c.connecting }()
+	if conn := c.current(); conn != nil { // of another call
+		return conn, nil
+	}
+	if c.instance != nil {
+		if err := c.instance.failure(); err != nil {
+			return nil, err // only a new process can rely on what it reads
+		}
+	}
+	conn, err := c.dial(ctx)
+	if err == nil {
+		c.mu.Lock()
+		c.conn = conn
+		c.mu.Unlock()
+	}
+	return conn, err
+}
+
+// current returns the connection, or nil if there is none at the moment.
+func (c *Connector) current() *conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.conn
+}
+
+// lose drops a connection that failed, so that the next call makes another one.
+func (c *Connector) lose(failed *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == failed {
+		c.conn = nil
+	}
+}
+
+// dial connects to the remote server, to the local one, or opens the database.
+func (c *Connector) dial(ctx context.Context) (*conn, error) {
+	if c.options.Remote != "" {
+		return c.dialRemote()
+	}
+	if c.yielded {
+		if s, err := c.options.Place.Find(ctx, yieldedTime); err == nil {
+			return c.attach(s)
+		}
+	}
+	lock, s, err := c.options.Place.Join(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case lock == nil:
+		return c.attach(s)
+	}
+	i, err := c.open(ctx, lock)
+	if err != nil {
+		return nil, err
+	}
+	return i.conn, nil
+}
+
+// attach connects to a local server that proved its identity.
+func (c *Connector) attach(s instance.Server) (*conn, error) {
+	tokens := c.options.Tokens
+	if err := tokens.read(); err != nil { // that server may have created them just now
+		return nil, err
+	}
+	agent, user := tokens.agent, tokens.user
+	if tokens.Given != "" {
+		agent, user = tokens.Given, tokens.Given
+	}
+	if agent == "" || user == "" {
+		return nil, fmt.Errorf("process %d has %s open, and this user has no token for it: set ASKBACK_TOKEN", s.PID, c.options.Place.Database)
+	}
+	conn := newConn(nil, nil, nil, s.Pages)
+	client := s.Client()
+	client.Transport = watchedTransport{client.Transport, conn}
+	as := func(token string) askback.Client { return httpapi.NewClient(s.URL, token, client) }
+	conn.agent, conn.user, conn.person = as(agent), as(user), as(tokens.user)
+	conn.close = func() error { client.CloseIdleConnections(); return nil }
+	c.yielded = false
+	c.lastURL = s.URL
+	return conn, nil
+}
+
+// dialRemote connects to the server of [Options.Remote]. If that was the local server, it
+// has to be the one in server.json and prove its identity.
+func (c *Connector) dialRemote() (*conn, error) {
+	remote := c.options.Remote
+	if !c.isLocal {
+		client := httpapi.NewClient(remote, c.options.Tokens.Given, remoteClient())
+		return newConn(client, client, client, remote), nil
+	}
+	s, ok := c.options.Place.Last()
+	if !ok || s.URL != remote {
+		return nil, fmt.Errorf("%w: %s", askback.ErrUnreachable, remote)
+	}
+	return c.attach(s)
+}
+
+// remoteClient returns an HTTP client that limits the time to connect.
+func remoteClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: remoteTime}).DialContext
+	t.TLSHandshakeTimeout = remoteTime
+	return &http.Client{Transport: t}
+}
+
+// A watchedTransport ends a connection when its server cannot be reached. A stream alone
+// would try that server for ever, although the next server may be elsewhere.
+type watchedTransport struct {
+	next http.RoundTripper
+	conn *conn
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w watchedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := w.next.RoundTrip(r)
+	if err != nil && r.Context().Err() == nil {
+		w.conn.end()
+	}
+	return res, err
+}
+
+// CloseIdleConnections closes those of the next transport.
+func (w watchedTransport) CloseIdleConnections() {
+	if t, ok := w.next.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}

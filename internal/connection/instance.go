@@ -1,0 +1,242 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// An Instance is this process while it has the local database open. It may serve other
+// commands.
+type Instance struct {
+	connector  *Connector
+	lock       *instance.Lock
+	db         *sqlite.Store
+	engine     *engine.Engine
+	stopEngine context.CancelFunc
+	engineDone chan error     // capacity 1
+	sweeping   sync.WaitGroup // the sweeper
+	announcing sync.WaitGroup // repeated attempts to write server.json
+	conn       *conn          // of this process itself
+	close      func() error   // closes once and always returns the same error
+
+	// What serves other commands; nil or "" if Kind is "".
+	url      string // where it listens
+	secret   string // for proofs
+	handler  Handler
+	server   *http.Server
+	listener net.Listener
+	served   chan error // capacity 1: what ended server
+	unused   unusedConns
+}
+
+// The limits of Close.
+const (
+	shutdownTime = 10 * time.Second // for requests in progress
+	closeTime    = 20 * time.Second // for all of Close
+)
+
+var errSlowClose = errors.New("the database could not be closed in time; no data is lost, but the next start takes longer")
+
+// open opens the database and serves it, if Kind is not "". It releases the lock when it
+// fails, and with the instance otherwise.
+func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, error) {
+	o := c.options
+	db, err := sqlite.Open(o.Place.Database, &sqlite.Options{Log: o.Log})
+	if err != nil {
+		return nil, errors.Join(err, lock.Release())
+	}
+	i := &Instance{connector: c, lock: lock, db: db, engine: engine.New(db, o.Engine), engineDone: make(chan error, 1)}
+	i.close = sync.OnceValue(i.closeAll)
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	i.stopEngine = stop
+	go func() { i.engineDone <- i.engine.Run(running) }()
+	i.conn = newConn(nil, nil, nil, "")
+	i.conn.close = i.close
+	if err := i.start(ctx); err != nil {
+		return nil, errors.Join(err, i.Close())
+	}
+	sweep := newSweeper(o.Place, i.engine, o.Log)
+	sweep.withdrawAbandoned(ctx)
+	if o.Kind != "" {
+		i.sweeping.Go(func() { sweep.run(running) })
+	}
+	c.instance, c.yielded = i, false
+	go i.watch() // starts last, since it may close the instance
+	return i, nil
+}
+
+func (i *Instance) start(ctx context.Context) error {
+	o := i.connector.options
+	if err := o.Tokens.create(ctx, i.engine); err != nil {
+		return err
+	}
+	if err := i.authenticate(ctx); err != nil && o.Kind != instance.KindServe {
+		return err
+	}
+	if o.Kind == "" {
+		return nil
+	}
+	return i.listen()
+}
+
+// authenticate makes the clients of this process with the tokens that it would send to a
+// server. A revoked token is therefore rejected here, too.
+func (i *Instance) authenticate(ctx context.Context) error {
+	t := i.connector.options.Tokens
+	for _, c := range []struct {
+		client *askback.Client
+		from   string
+		token  string
+	}{
+		{&i.conn.agent, t.agentFile(), t.agent}, {&i.conn.user, t.userFile(), t.user}, {&i.conn.person, t.userFile(), t.user},
+	} {
+		if t.Given != "" && c.client != &i.conn.person {
+			c.from, c.token = "ASKBACK_TOKEN", t.Given
+		}
+		p, err := i.engine.Authenticate(ctx, c.token)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.from, err)
+		}
+		*c.client = i.engine.As(p)
+	}
+	return nil
+}
+
+// Engine returns the engine of the database.
+func (i *Instance) Engine() *engine.Engine { return i.engine }
+
+// Health returns the condition of the database.
+func (i *Instance) Health() sqlite.Health { return i.db.Health() }
+
+// URL returns where the instance listens.
+func (i *Instance) URL() string { return i.url }
+
+// PublicURL returns the address of the pages for people.
+func (i *Instance) PublicURL() string { return i.conn.pages }
+
+// Proof returns the proof of this instance for a nonce. It is "" while the instance
+// closes, so that new commands look for the next one.
+func (i *Instance) Proof(nonce string) string {
+	if i.conn.closing.Err() != nil {
+		return ""
+	}
+	return instance.Proof(i.secret, nonce)
+}
+
+// Yield hands over the database to another process, and makes this process use the
+// server there. It returns before the instance is closed.
+func (i *Instance) Yield() error {
+	c := i.connector
+	c.connecting <- struct{}{}
+	c.yielded = true
+	<-c.connecting
+	go func() {
+		c.lose(i.conn)
+		_ = i.Close() // what was acknowledged is on disk
+	}()
+	return nil
+}
+
+// watch waits until the database fails or the instance closes.
+func (i *Instance) watch() {
+	select {
+	case <-i.db.Failed():
+		i.fail(i.failure())
+	case <-i.conn.closing.Done():
+	}
+}
+
+// fail ends an instance that cannot continue.
+func (i *Instance) fail(err error) {
+	o := i.connector.options
+	if o.OnFailure != nil {
+		o.OnFailure(err)
+		return
+	}
+	i.conn.end()
+	i.connector.lose(i.conn)
+	_ = i.Close() // Connector.Close returns the error
+	if o.OnDatabaseFailure != nil && i.failure() != nil {
+		o.OnDatabaseFailure(err)
+	}
+}
+
+// failure returns why the database failed, or nil.
+func (i *Instance) failure() error {
+	select {
+	case <-i.db.Failed():
+		return i.db.Health().Failed
+	default:
+		return nil
+	}
+}
+
+// Close ends waiting calls, finishes requests in progress, closes the database, removes
+// server.json and releases the lock, in this order. Only the first call does it; all
+// calls wait for it and return the same error.
+func (i *Instance) Close() error { return i.close() }
+
+func (i *Instance) closeAll() error {
+	i.conn.end()
+	limit := time.NewTimer(closeTime)
+	defer limit.Stop()
+	var errs []error
+	if i.server != nil {
+		errs = append(errs, i.stopServing())
+	}
+	i.announcing.Wait()
+	i.stopEngine()
+	closed := make(chan error, 1)
+	go func() { closed <- i.closeStore() }()
+	select {
+	case err := <-closed:
+		errs = append(errs, err)
+	case <-limit.C:
+		// The lock is kept until the process ends, so that no other process opens the
+		// database before.
+		return errors.Join(append(errs, errSlowClose)...)
+	}
+	if i.server != nil {
+		errs = append(errs, i.connector.options.Place.Retract())
+	}
+	return errors.Join(append(errs, i.lock.Release())...)
+}
+
+// stopServing finishes requests in progress. It also returns the error that ended the
+// server before.
+func (i *Instance) stopServing() error {
+	i.handler.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	err := i.server.Shutdown(ctx)
+	if err != nil {
+		err = i.server.Close()
+	}
+	i.handler.Finish()
+	return errors.Join(err, <-i.served)
+}
+
+// closeStore closes the database after its last user.
+func (i *Instance) closeStore() error {
+	err := <-i.engineDone
+	i.sweeping.Wait()
+	return errors.Join(err, i.db.Close())
+}
+
+func logHandler(l *slog.Logger) slog.Handler {
+	if l == nil {
+		return slog.DiscardHandler
+	}
+	return l.Handler()
+}

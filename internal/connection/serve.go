@@ -1,0 +1,185 @@
+package connection
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/loopback"
+	"github.com/askback/askback/internal/pause"
+	"github.com/askback/askback/store/sqlite"
+)
+
+// A Handler serves the requests to an instance.
+type Handler interface {
+	http.Handler
+	// Stop ends waiting calls and streams. Requests in progress continue.
+	Stop()
+	// Finish is called after the last request.
+	Finish()
+}
+
+// The limits of the HTTP server.
+const (
+	headerTime = 10 * time.Second
+	readTime   = 2 * time.Minute // for a request with its body; handlers may wait longer
+	idleTime   = 2 * time.Minute
+	maxHeader  = 64 << 10
+)
+
+// listen serves the database and announces it in server.json.
+func (i *Instance) listen() error {
+	o := i.connector.options
+	ln, err := i.newListener()
+	if err != nil {
+		return err
+	}
+	i.url = "http://" + localAddress(ln.Addr())
+	i.conn.pages = o.PublicURL
+	if i.conn.pages == "" {
+		i.conn.pages = i.url
+	}
+	if i.secret, err = i.engine.NewSecret(); err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	i.serve(ln)
+	i.connector.lastURL = i.url
+	return i.announce(instance.Server{
+		Instance: rand.Text(), URL: i.url, Pages: i.conn.pages, PID: os.Getpid(), Kind: o.Kind, Version: o.Version,
+		Schema: sqlite.SchemaVersion, Secret: i.secret,
+	})
+}
+
+// newListener listens on the address of the last server if that is free, since links name
+// it. [instance.KindServe] listens on the given address only.
+func (i *Instance) newListener() (net.Listener, error) {
+	o := i.connector.options
+	if o.Kind == instance.KindServe {
+		ln, err := net.Listen("tcp", o.Listen)
+		if err != nil {
+			err = fmt.Errorf("%w; use --listen to give another address", err)
+		}
+		return ln, err
+	}
+	last, _ := o.Place.Last()
+	addresses := []string{o.Listen, "127.0.0.1:0"}
+	for _, url := range []string{i.connector.lastURL, last.URL} {
+		if address, ok := strings.CutPrefix(url, "http://"); ok && loopback.IsHost(address) {
+			addresses = append([]string{address}, addresses...)
+		}
+	}
+	var errs []error
+	for _, address := range addresses {
+		ln, err := net.Listen("tcp", address)
+		if err == nil {
+			return ln, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// localAddress returns how this machine reaches a listener. One that listens on all
+// addresses is reached by loopback.
+func localAddress(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return a.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+}
+
+func (i *Instance) serve(ln net.Listener) {
+	o := i.connector.options
+	i.engine.Link(i.conn.pages)
+	i.handler = o.Handler(i)
+	handler := checkHost(ln.Addr(), i.conn.pages, i.handler)
+	if o.Middleware != nil {
+		handler = o.Middleware(handler)
+	}
+	i.server = &http.Server{
+		Handler: handler, ConnState: i.unused.track,
+		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(logHandler(o.Log), slog.LevelDebug),
+	}
+	i.server.Protocols = new(http.Protocols)
+	i.server.Protocols.SetHTTP1(true)
+	i.server.Protocols.SetUnencryptedHTTP2(true) // for proxies: many streams on one connection
+	i.server.RegisterOnShutdown(i.unused.close)
+	i.listener, i.served = ln, make(chan error, 1)
+	go func() {
+		err := i.server.Serve(ln)
+		if errors.Is(err, http.ErrServerClosed) {
+			err = nil
+		}
+		i.served <- err
+		if err != nil {
+			i.fail(err)
+		}
+	}()
+}
+
+// announcePause is the time between two attempts to write server.json.
+const announcePause = time.Second
+
+// announce writes server.json. While the disk is full, it tries again in the background:
+// those who know the address can read meanwhile.
+func (i *Instance) announce(s instance.Server) error {
+	place, log := i.connector.options.Place, slog.New(logHandler(i.connector.options.Log))
+	err := place.Announce(s)
+	if errors.Is(err, syscall.ENOSPC) && i.db.FreeReserve() {
+		err = place.Announce(s)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	log.Warn("the disk is full: commands on this machine cannot find this server until there is room", "error", err)
+	i.announcing.Go(func() {
+		for errors.Is(err, syscall.ENOSPC) && pause.For(i.conn.closing, announcePause) == nil {
+			err = place.Announce(s)
+		}
+		if i.conn.closing.Err() == nil {
+			log.Info("commands on this machine can find this server", "error", err)
+		}
+	})
+	return nil
+}
+
+// unusedConns are connections without a request so far. Browsers open some in advance,
+// and [http.Server.Shutdown] would wait seconds for each.
+type unusedConns struct {
+	mu   sync.Mutex
+	open map[net.Conn]struct{}
+}
+
+// track is an [http.Server] ConnState function.
+func (u *unusedConns) track(conn net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if state != http.StateNew {
+		delete(u.open, conn)
+		return
+	}
+	if u.open == nil {
+		u.open = map[net.Conn]struct{}{}
+	}
+	u.open[conn] = struct{}{}
+}
+
+func (u *unusedConns) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for conn := range u.open {
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,86 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/instance"
+)
+
+// How often an instance looks for hooks that have ended. Hooks on this machine leave a
+// file; hooks elsewhere are known by their calls only.
+const (
+	abandonedPause = time.Second
+	sweepPause     = 10 * time.Second
+)
+
+// A sweeper withdraws the asks of hooks that ended without withdrawing them.
+type sweeper struct {
+	place  instance.Place
+	engine *engine.Engine
+	hooks  *claudehook.Sweeper
+	log    *slog.Logger
+
+	abandonedError, sweepError string // as logged last
+}
+
+func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
+	return &sweeper{place: place, engine: e, hooks: &claudehook.Sweeper{
+		List: e.As(localUser()).List,
+		Client: func(name string) claudehook.Client {
+			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelTerminal})
+		},
+		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },
+	}, log: slog.New(logHandler(log))}
+}
+
+// withdrawAbandoned withdraws asks if all processes on this machine that waited for them
+// have ended. It is exact, so even a short command that opens the database calls it.
+func (s *sweeper) withdrawAbandoned(ctx context.Context) {
+	client := s.engine.As(localUser())
+	err := s.place.Abandoned(func(id string) error {
+		ask, err := client.Get(ctx, id)
+		if errors.Is(err, askback.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.hooks.Withdraw(ctx, ask)
+	})
+	s.logNew(ctx, &s.abandonedError, err)
+}
+
+// run sweeps until ctx ends.
+func (s *sweeper) run(ctx context.Context) {
+	abandoned, all := time.NewTicker(abandonedPause), time.NewTicker(sweepPause)
+	defer abandoned.Stop()
+	defer all.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-abandoned.C:
+			s.withdrawAbandoned(ctx)
+		case now := <-all.C:
+			s.logNew(ctx, &s.sweepError, s.hooks.Sweep(ctx, now))
+		}
+	}
+}
+
+// logNew logs an error unless it is the last one: on a full disk it repeats every second.
+func (s *sweeper) logNew(ctx context.Context, last *string, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != "" && text != *last && ctx.Err() == nil {
+		s.log.Warn("asks of hooks that have ended are not withdrawn yet", "error", err)
+	}
+	*last = text
+}

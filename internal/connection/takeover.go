@@ -1,0 +1,63 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/askback/askback/httpapi"
+	"github.com/askback/askback/internal/instance"
+	"github.com/askback/askback/internal/pause"
+)
+
+// takeOverTime is how long a server tries to get the database from commands that have it
+// open while they wait.
+const takeOverTime = 10 * time.Second
+
+// TakeOver opens the database in this process. A command that has the database open while
+// it waits is asked to yield. Another server is not: then TakeOver returns an error.
+func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
+	limited, cancel := context.WithTimeoutCause(ctx, takeOverTime, errors.New("the database is in use and was not handed over"))
+	defer cancel()
+	for {
+		lock, s, err := c.options.Place.Join(limited)
+		if err == nil && lock == nil {
+			if s.Kind == instance.KindServe {
+				return nil, fmt.Errorf("a server is already running: %s (process %d)", s.URL, s.PID)
+			}
+			lock, err = c.requestYield(limited, s)
+		}
+		switch {
+		case err != nil:
+			return nil, err
+		case lock != nil:
+			return c.open(ctx, lock)
+		}
+	}
+}
+
+// requestYield asks a server to yield and returns the lock, or nil if another process was
+// faster. It is not an error if the server has already ended.
+func (c *Connector) requestYield(ctx context.Context, s instance.Server) (*instance.Lock, error) {
+	place, tokens := c.options.Place, c.options.Tokens
+	if err := tokens.read(); err != nil { // that server may have created them just now
+		return nil, err
+	}
+	user := httpapi.NewClient(s.URL, tokens.user, s.Client())
+	if err := user.Yield(ctx); err != nil && !isLost(err) {
+		return nil, fmt.Errorf("ask process %d to hand over %s: %w", s.PID, place.Database, err)
+	}
+	for {
+		lock, err := instance.Hold(place.Database)
+		if !errors.Is(err, instance.ErrHeld) {
+			return lock, err
+		}
+		if now, ok := place.Last(); ok && now.Instance != s.Instance {
+			return nil, nil
+		}
+		if err := pause.For(ctx, 2*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package connection
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+
+	"github.com/askback/askback"
+	"github.com/askback/askback/engine"
+	"github.com/askback/askback/internal/instance"
+)
+
+// LocalAgent is the agent that commands ask as.
+const LocalAgent = "local"
+
+// The token files of the state directory.
+const (
+	AgentTokenFile = "agent.token"
+	UserTokenFile  = "user.token"
+)
+
+// Tokens are the tokens of a command: those of the state directory, which are for the
+// local database only, and the one in ASKBACK_TOKEN.
+type Tokens struct {
+	Given string // ASKBACK_TOKEN; it is preferred to the others
+
+	dir         string
+	agent, user string // "" if they do not exist yet
+}
+
+// ReadTokens reads the tokens of a state directory.
+func ReadTokens(dir, given string) (*Tokens, error) {
+	t := &Tokens{Given: given, dir: dir}
+	return t, t.read()
+}
+
+// read reads the tokens that are not known yet.
+func (t *Tokens) read() error {
+	for path, secret := range map[string]*string{t.agentFile(): &t.agent, t.userFile(): &t.user} {
+		if *secret != "" {
+			continue
+		}
+		var err error
+		if *secret, err = readToken(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tokens) agentFile() string { return filepath.Join(t.dir, AgentTokenFile) }
+func (t *Tokens) userFile() string  { return filepath.Join(t.dir, UserTokenFile) }
+
+// readToken returns "" if the file does not exist.
+func readToken(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(raw)), err
+}
+
+// Key returns the key that signs what MCP clients and browsers keep for the server, or
+// nil. It is derived from the user's token, so it survives a restart without a file of
+// its own.
+func (t *Tokens) Key() []byte {
+	if t.user == "" {
+		return nil
+	}
+	sum := hmac.New(sha256.New, []byte(t.user))
+	sum.Write([]byte("askback mcp"))
+	return sum.Sum(nil)
+}
+
+// create creates missing tokens and registers all of them in the database. Only the
+// process that holds the lock may call it.
+func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return err
+	}
+	for _, token := range []struct {
+		secret *string
+		path   string
+		of     askback.Principal
+	}{
+		{&t.agent, t.agentFile(), askback.Principal{Kind: askback.Agent, Name: LocalAgent, Channel: askback.ChannelTerminal}},
+		{&t.user, t.userFile(), localUser()},
+	} {
+		if *token.secret == "" {
+			created, err := createToken(token.path, e)
+			if err != nil {
+				return err
+			}
+			*token.secret = created
+		}
+		err := e.Adopt(ctx, token.of, *token.secret)
+		if errors.Is(err, askback.ErrDiskFull) || errors.Is(err, askback.ErrDamaged) {
+			err = nil // the other tokens still work; the use of this one returns the error
+		}
+		if err != nil {
+			return fmt.Errorf("register %s: %w", token.path, err)
+		}
+	}
+	return nil
+}
+
+// createToken creates a token. If another process was faster, it returns the token of that
+// process: all databases of a state directory share the tokens.
+func createToken(path string, e *engine.Engine) (string, error) {
+	created, err := e.NewSecret()
+	if err != nil {
+		return "", err
+	}
+	err = instance.CreateFile(path, []byte(created+"\n"))
+	if !errors.Is(err, os.ErrExist) {
+		return created, err
+	}
+	created, err = readToken(path)
+	if created == "" && err == nil {
+		err = fmt.Errorf("%s is empty: delete it to create a new token", path)
+	}
+	return created, err
+}
+
+// localUser returns the principal of the system's user.
+func localUser() askback.Principal {
+	return askback.Principal{Kind: askback.Admin, Name: UserName(), Channel: askback.ChannelTerminal}
+}
+
+// UserName returns the name of the system's user.
+func UserName() string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	return "local user"
+}
