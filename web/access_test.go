@@ -118,7 +118,7 @@ func TestCrossSiteFormsChangeNothing(t *testing.T) {
 						r.Header.Set("Origin", origin)
 					}
 					w := h.do(r)
-					// A browser's own word about the site wins over the origin.
+					// Sec-Fetch-Site takes precedence over Origin.
 					ours := siteOK && (site != "" || originOK)
 					want := method == "POST" && cookie && ours
 					if got := h.get(a.ID).Settled(); got != want {

@@ -33,7 +33,7 @@ func newAssets() assets {
 	a := assets{map[string]string{}, map[string]asset{}}
 	entries, err := files.ReadDir("assets")
 	if err != nil {
-		panic(err) // they are in the binary
+		panic(err) // impossible: the files are embedded
 	}
 	for _, e := range entries {
 		body, err := files.ReadFile("assets/" + e.Name())

@@ -204,7 +204,7 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 			if c.get(a.ID).Settled() {
 				t.Fatal("Enter settled it")
 			}
-			// The first thing that Tab and Enter reach is not Approve.
+			// Tab does not reach Approve first.
 			w.run(chromedp.Focus("#reason", chromedp.ByQuery), chromedp.KeyEvent(kb.Tab),
 				chromedp.Evaluate("document.activeElement.value", &focused))
 			if focused != "deny" {

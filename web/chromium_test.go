@@ -80,8 +80,8 @@ type chromium struct {
 	base string
 
 	mu      sync.Mutex
-	foreign []string // requests that wanted to leave the machine
-	alarms  []string // dialogs, and what the page's policy had to stop
+	foreign []string // requests to other machines
+	alarms  []string // dialogs, exceptions and violations of the policy
 }
 
 // newChromium returns a server for a test, which runs in parallel with others.
@@ -145,7 +145,7 @@ func (c *chromium) window(l viewport) window {
 		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
 		emulation.SetDeviceMetricsOverride(l.width, l.height, 1, l.width < 500),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-		emulation.SetFocusEmulationEnabled(true), // other tests open windows above this one
+		emulation.SetFocusEmulationEnabled(true), // other tests open windows on top of this one
 		emulation.SetScriptExecutionDisabled(l.noJS),
 	)
 	return w
@@ -204,7 +204,7 @@ func (w window) run(actions ...chromedp.Action) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
-	// Run on a context without a target makes one that ends with it.
+	// chromedp.Run on a new context creates a target that ends with the context.
 	if err := chromedp.Run(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 			t.Error("the field is folded")
 		}
 	}
-	// Only this once: what is granted for ever is what the agent asked for.
+	// Edited arguments are approved once only: a grant covers the original ones.
 	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
 	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
 	if got := page.one(t, "#input-problem").visibleText(); !strings.Contains(got, "only with the decision approved") {
@@ -72,7 +72,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	if h.get(a.ID).Settled() {
 		t.Fatal("it is settled")
 	}
-	// Who denies sends no arguments, not even wrong ones.
+	// A denial has no arguments, so invalid ones do not matter.
 	if o := ana.settle(a, url.Values{"action": {"deny"}, "input": {"{"}}); o.Decision != askback.Deny || len(o.Input) != 0 {
 		t.Errorf("got %+v", o)
 	}

@@ -17,7 +17,7 @@ import (
 // hostile returns asks with s in every field of the agent.
 func hostile(s string) []askback.Request {
 	line := "~" + s
-	s = "~\n\n" + s + "\n\n~" // a mark begins a line; and Askback never uses it
+	s = "~\n\n" + s + "\n\n~" // a line break before and after, and a character that Askback never uses
 	raw, _ := json.Marshal(s)
 	object, _ := json.Marshal(map[string]any{s: []any{s, 1, nil}})
 	head := askback.Request{

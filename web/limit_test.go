@@ -40,7 +40,7 @@ func TestPageShowsEveryOption(t *testing.T) {
 				sent.Add("q1", fmt.Sprint(i))
 			}
 		}
-		offered := labels // all are named on the page of the settled ask as well
+		offered := labels // the page of the settled ask must name it
 		if !multi {
 			labels = labels[len(labels)-1:]
 		}

@@ -107,7 +107,7 @@ func TestTakePictures(t *testing.T) {
 			save(page)
 		}
 		call := *mail.Confirmation
-		call.Server = name // a standing approval of the look before does not cover it
+		call.Server = name // so that no earlier standing approval covers it
 		mail.Confirmation = &call
 		editable := c.ask(mail)
 		w.open("/asks/" + editable.ID)

@@ -146,7 +146,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	login.SetCookie(w, r, secret, askback.SignInTime)
-	login.TakeReturnPath(w, r) // deletes its cookie; the issuer's reply has the path
+	login.TakeReturnPath(w, r) // only deletes the cookie
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }

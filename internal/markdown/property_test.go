@@ -71,11 +71,11 @@ func FuzzParse(f *testing.F) {
 			doc := markdown.Parse(s)
 			each(doc, func(text safetext.Text) {
 				if again := safetext.Block(text.String()); again != text {
-					t.Fatalf("%q holds %q, which is not safe", s, text)
+					t.Fatalf("%q contains %q, which is not safe", s, text)
 				}
 			})
 			if work := markdown.Work(s); work > 40*(len(s)+1) {
-				t.Fatalf("%q: %d bytes are looked at %d times", s, len(s), work)
+				t.Fatalf("%q: %d bytes are read %d times", s, len(s), work)
 			}
 			if depth(doc) > 5 {
 				t.Fatalf("%q is %d deep", s, depth(doc))
@@ -154,7 +154,7 @@ func TestParseTimeIsLinear(t *testing.T) {
 		again := strings.Repeat(part, max(n/len(part), 1))
 		for _, src := range []string{again, "- " + again, "a\n" + again, again + "](", "[`*" + again + "\n"} {
 			if work := markdown.Work(src); work > 40*len(src) {
-				t.Errorf("%.20q over and over: %d bytes are looked at %d times", part, len(src), work)
+				t.Errorf("%.20q over and over: %d bytes are read %d times", part, len(src), work)
 			}
 			if got := len(markdown.Parse(src).String()); got > 8*len(src) {
 				t.Errorf("%.20q over and over: %d bytes become %d", part, len(src), got)

@@ -31,7 +31,7 @@ func TestDocumentIsValidForAnotherReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !doc.IsOpenAPI31OrLater() {
-		t.Errorf("it takes the document for OpenAPI %s", doc.OpenAPI)
+		t.Errorf("the version of OpenAPI is %s", doc.OpenAPI)
 	}
 	if err := doc.Validate(context.Background()); err != nil {
 		t.Error(err)
@@ -48,7 +48,7 @@ func TestDocumentIsValidForAnotherReader(t *testing.T) {
 		n += len(item.Operations())
 	}
 	if n != len(routes) {
-		t.Errorf("it found %d operations, there are %d routes", n, len(routes))
+		t.Errorf("got %d operations, want %d", n, len(routes))
 	}
 }
 
@@ -182,14 +182,14 @@ func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 		bad := good
 		change(&bad)
 		if _, err := openapi.Document(info, []openapi.Route{bad}); err == nil {
-			t.Errorf("a route with %s is taken", name)
+			t.Errorf("a route with %s is accepted", name)
 		}
 	}
 	same := good
 	same.Path = "/x-{id}"
 	for _, twice := range [][]openapi.Route{{good, good}, {good, same}} {
 		if _, err := openapi.Document(info, twice); err == nil {
-			t.Errorf("%s and %s are taken side by side", twice[0].Path, twice[1].Path)
+			t.Errorf("%s and %s are accepted together", twice[0].Path, twice[1].Path)
 		}
 	}
 	if _, err := openapi.Document(info, []openapi.Route{good}); err != nil {

@@ -65,7 +65,7 @@ func TestPageKeepsTheOrderOfRoutes(t *testing.T) {
 	for _, id := range want {
 		n := strings.Index(page[at:], `<article id="`+id+`">`)
 		if n < 0 {
-			t.Fatalf("%s does not follow on what stands before it in %v", id, want)
+			t.Fatalf("%s does not follow the row before it in %v", id, want)
 		}
 		at += n
 	}
@@ -86,7 +86,7 @@ func TestPageLoadsNothingFromOtherHosts(t *testing.T) {
 	}
 	for id, n := range ids {
 		if n > 1 {
-			t.Errorf("%s stands %d times", id, n)
+			t.Errorf("%s occurs %d times", id, n)
 		}
 	}
 	for _, m := range link.FindAllStringSubmatch(page, -1) {

@@ -83,7 +83,7 @@ func bodies(t *testing.T) []string {
 		}
 	}
 	if len(names) == 0 {
-		t.Fatal("a server takes nothing")
+		t.Fatal("there are no request bodies")
 	}
 	return names
 }
@@ -173,12 +173,12 @@ func TestDecodeKnowsEveryFieldOfASchema(t *testing.T) {
 	all := schemas(t)
 	for name, read := range readers {
 		for field := range all[name].Properties {
-			raw, err := json.Marshal(map[string]any{field: nil}) // null says nothing, and still has a name
+			raw, err := json.Marshal(map[string]any{field: nil}) // null is accepted like a missing field
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := read(raw); unknown(err) {
-				t.Errorf("%s has %s, and the reader says %v", name, field, err)
+				t.Errorf("%s has %s, and the decoder returns %v", name, field, err)
 			}
 		}
 	}

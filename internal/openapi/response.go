@@ -27,7 +27,7 @@ var errorTexts = map[int]string{
 
 // implied returns the statuses of errors that follow from the route itself.
 func (r Route) implied() []int {
-	out := []int{422} // a query key that it does not know
+	out := []int{422} // an unknown query key
 	if strings.Contains(r.Path, "{") {
 		out = append(out, 404)
 	}

@@ -15,7 +15,7 @@ import (
 // token, an id in the path) are added by [Document]; Statuses names the others.
 type Route struct {
 	Method  string
-	Path    string // as http.ServeMux reads it
+	Path    string // in the syntax of http.ServeMux
 	Tag     string
 	Summary string // one sentence
 	Detail  string // further sentences, or ""

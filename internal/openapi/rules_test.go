@@ -38,7 +38,7 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 	_, table, _ := strings.Cut(text, "\n| type | data |\n")
 	rows, later, ok := strings.Cut(table, "\n*Not built yet:*")
 	if !ok {
-		t.Fatal("section 4 has no list of what is not built yet")
+		t.Fatal("section 4 does not list the events that are not sent yet")
 	}
 	name := regexp.MustCompile("`([a-z_]+)`")
 	var got []string

@@ -43,7 +43,7 @@ func TestSchemaExamplesAreValid(t *testing.T) {
 			t.Errorf("%s has no example", name)
 		}
 		if !strings.HasSuffix(s.Description, ".") {
-			t.Errorf("%s is described by no sentence: %q", name, s.Description)
+			t.Errorf("the description of %s is not a sentence: %q", name, s.Description)
 		}
 		for i, example := range s.Examples {
 			if err := openapi.Validate(name, example); err != nil {
@@ -85,7 +85,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 			t.Fatal(err)
 		}
 		if openapi.Validate(name, raw) == nil {
-			t.Errorf("%s takes %s: %s", name, what, raw)
+			t.Errorf("%s accepts %s: %s", name, what, raw)
 		}
 	}
 	refused("another field", func(v map[string]any) { v["surprise"] = true })
@@ -133,7 +133,7 @@ func TestValidateRejectsInvalidJSON(t *testing.T) {
 		{"Problem", `{"type": "about:blank", "title": "Not Found", "status": 404}`},
 	} {
 		if err := openapi.Validate(c.name, []byte(c.raw)); err == nil {
-			t.Errorf("%s takes %s", c.name, c.raw)
+			t.Errorf("%s accepts %s", c.name, c.raw)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func holds(t *testing.T, name string, v any) {
 func TestEncodedValuesMatchTheirSchemas(t *testing.T) {
 	for name, v := range full {
 		if unset := unset(v); len(unset) > 0 {
-			t.Errorf("the full %s says nothing in %v", name, unset)
+			t.Errorf("the full %s has no value in %v", name, unset)
 		}
 		holds(t, name, v)
 	}
@@ -155,7 +155,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if openapi.Validate(name, raw) == nil {
-			t.Errorf("a zero %s is taken: %s", name, raw)
+			t.Errorf("a zero %s is accepted: %s", name, raw)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestContradictoryAskDoesNotMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if openapi.Validate("Ask", raw) == nil {
-			t.Errorf("an ask with %s is taken", name)
+			t.Errorf("an ask with %s is accepted", name)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func checkSample(t *testing.T, file, name string) {
 		holds(t, name, one)
 	}
 	if bare && openapi.Validate(name, text) == nil {
-		t.Errorf("%s is taken without the words it lacks", file)
+		t.Errorf("%s is accepted without required fields", file)
 	}
 }
 

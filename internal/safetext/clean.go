@@ -29,8 +29,8 @@ type cleaner struct {
 	mode   mode
 	marked bool // the output has a mark
 
-	prev   rune // written last
-	base   rune // written last that is neither mark, joiner nor selector
+	prev   rune // last written rune
+	base   rune // last written rune that is neither mark, joiner nor selector
 	joined bool // base is a pictograph with nothing but selectors and skin tones since
 	marks  int  // combining marks since base
 }
@@ -156,7 +156,7 @@ func (c *cleaner) put(r rune) {
 	case unicode.In(r, unicode.M):
 		c.marks++
 		c.joined = false
-	case isSkinTone(r) && c.joined: // stays one picture
+	case isSkinTone(r) && c.joined: // stays part of the emoji
 	default:
 		c.base, c.marks, c.joined = r, 0, true // joins checks whether it is a pictograph
 	}

@@ -82,7 +82,7 @@ func check(t failer, s string) {
 			}
 		}
 		if safetext.Hidden(got.String()) {
-			t.Errorf("%s(%+q): got a badge for safe text", m.name, s)
+			t.Errorf("%s(%+q): hidden characters reported in safe text", m.name, s)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestEveryCodePoint(t *testing.T) {
 func shown(t *testing.T, r rune) {
 	s := string(r) + "a" + string(r) + "b"
 	if !safetext.Hidden(s) && r != '\t' {
-		t.Errorf("%U: got no badge", r)
+		t.Errorf("%U: not reported as hidden", r)
 	}
 	if got := safetext.Block(s).String(); len(got) < 2*len("␛") {
 		t.Errorf("%U: got %+q, want two marks", r, got)

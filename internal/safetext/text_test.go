@@ -43,7 +43,7 @@ func TestOrdinaryTextIsUnchanged(t *testing.T) {
 			}
 		}
 		if safetext.Hidden(s) {
-			t.Errorf("%s: got a badge for %+q", name, s)
+			t.Errorf("%s: hidden characters reported for %+q", name, s)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 				}
 			}
 			if !safetext.Hidden(tt.in) {
-				t.Error("got no badge")
+				t.Error("hidden characters are not reported")
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestSpacesAndLines(t *testing.T) {
 	}
 	for _, s := range []string{"a\nb\r\nc\td", "plain", ""} {
 		if safetext.Hidden(s) {
-			t.Errorf("%q: got a badge", s)
+			t.Errorf("%q: hidden characters are reported", s)
 		}
 	}
 }

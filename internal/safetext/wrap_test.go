@@ -83,7 +83,7 @@ func checkWrap(t failer, text safetext.Text, width int) {
 		}
 		for g := uniseg.NewGraphemes(row.String()); g.Next(); {
 			if !whole[g.Str()] && !whole[g.Str()+" "] && !strings.Contains(wide, g.Str()) {
-				t.Errorf("%+q at %d: %+q was torn", text, width, g.Str())
+				t.Errorf("%+q at %d: %+q was broken", text, width, g.Str())
 			}
 		}
 	}

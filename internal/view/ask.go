@@ -52,7 +52,7 @@ type Claim struct {
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
-	Arguments     safetext.Text // exact, in the order they were sent
+	Arguments     safetext.Text // formatted, see [FormatJSON]
 	ArgumentsLine safetext.Text // the beginning of the arguments in one line, for lists
 	Warnings      []Warning     // about the arguments
 	Dangerous     bool
@@ -61,7 +61,7 @@ type Confirmation struct {
 	Digest        safetext.Text
 
 	Description Markdown
-	Preview     safetext.Text // exact as well
+	Preview     safetext.Text // shown exactly
 	Context     Markdown
 
 	// SuggestYes reports that the agent suggests to approve (C3). The terminal sets it

@@ -237,7 +237,7 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 	}
 	plain := askback.Ask{Agent: "bot", Context: []byte(`"tab\tand line\n"`), Questions: []askback.Question{{Text: "سلام 👩‍👩‍👧\n?"}}}
 	if view.Of(plain).Hidden {
-		t.Error("honest text got the badge")
+		t.Error("harmless text is reported as hidden")
 	}
 }
 

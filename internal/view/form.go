@@ -30,7 +30,7 @@ type Form struct {
 	// The fields below are for a confirmation.
 	Decision  askback.Decision
 	Input     RawText       // the arguments, editable; see [Form.Edited]
-	Scope     askback.Scope // what approve_all covers, and below for how long
+	Scope     askback.Scope // for approve_all
 	ExpiresIn time.Duration
 
 	initialInput RawText

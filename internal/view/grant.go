@@ -11,20 +11,20 @@ import (
 type Grant struct {
 	ID        safetext.Text
 	Agent     safetext.Text
-	Owner     safetext.Text // the token that may use it, where it is not named like the label
+	Owner     safetext.Text // the name of the token that may use it, if it differs from Agent
 	Tool      safetext.Text
 	Server    safetext.Text
-	Scope     string        // what it covers, in our words
-	Limit     safetext.Text // the session, or the fingerprint of the arguments, that it is limited to
-	Arguments safetext.Text // those it covers, or those of the call on which it was made; nothing if they are too long to keep
+	Scope     string        // what it covers, in words
+	Limit     safetext.Text // the session or the digest of the arguments that it is limited to
+	Arguments safetext.Text // those of the call on which it was made; empty if they are too long to keep
 	Ask       safetext.Text // the id of the ask on which it was made
 	Exact     bool          // it covers these arguments and no others
-	FreeText  bool          // it covers any text of a tool that does whatever its text says
+	FreeText  bool          // it covers any arguments of a free-text tool; see [FreeText]
 	Dangerous bool          // it covers calls that are marked dangerous
 	By        safetext.Text
 	Since     time.Time
 	Until     time.Time
-	RevokedAt time.Time // zero: not revoked
+	RevokedAt time.Time // zero if it is not revoked
 	Uses      int
 }
 

@@ -29,7 +29,7 @@ func TestGrantTexts(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", scope, got, want)
 		}
 		if v.Agent.String() != "deploy⟨U+202E⟩bot" || v.Owner.String() != "bot" {
-			t.Errorf("it is of %q with the token %q", v.Agent, v.Owner)
+			t.Errorf("got agent %q and owner %q", v.Agent, v.Owner)
 		}
 	}
 	g.Agent = "bot"

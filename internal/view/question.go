@@ -29,7 +29,7 @@ type Choice struct {
 	Key         string // what a person types to pick it; see [Question.Match]
 	Label       safetext.Text
 	Description Markdown
-	Preview     safetext.Text // exact
+	Preview     safetext.Text // shown exactly
 	Default     bool
 }
 

@@ -52,7 +52,7 @@ func TestSimilarNamesGetAWarning(t *testing.T) {
 		t.Errorf("got %q about %d names", last.Sentence, len(last.Names))
 	}
 	if got := last.Names[0].String(); !strings.HasSuffix(got, "…") || len(got) > 80 {
-		t.Errorf("a name is drawn as %q", got)
+		t.Errorf("a name is shown as %q", got)
 	}
 }
 
