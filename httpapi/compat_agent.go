@@ -24,7 +24,7 @@ func (c *call) agentQuestions() error {
 	if err != nil {
 		return err
 	}
-	rows, err := compat.Rows(asks)
+	rows, err := compat.QuestionRows(asks)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *call) agentAnswer() error {
 		return err
 	}
 	found, now, err := c.answerText(c.id())
-	var several compat.Several
+	var several compat.SeveralOpenError
 	var approval unnamedApproval
 	switch {
 	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
@@ -52,7 +52,7 @@ func (c *call) agentAnswer() error {
 	case err != nil:
 		return err
 	}
-	return c.reply(http.StatusOK, compat.Resumed(c.id()))
+	return c.reply(http.StatusOK, compat.ResumedReply(c.id()))
 }
 
 // agentLate replies to an answer for an ask that was settled before.
@@ -61,7 +61,7 @@ func (c *call) agentLate(a askback.Ask) error {
 	if err != nil {
 		return err
 	}
-	late, err := compat.Late(a, s.Ended())
+	late, err := compat.LateReply(a, s.Ended())
 	if err != nil {
 		return c.replySettled(a, err)
 	}

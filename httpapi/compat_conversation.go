@@ -42,7 +42,7 @@ func (c *call) respond() error {
 // responded returns the ask that a body answers, and the answer. If it fits no ask, the
 // error is that for the oldest one.
 func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
-	var fit compat.Several
+	var fit compat.SeveralOpenError
 	var wrong error
 	for _, a := range open {
 		got, err := compat.Respond(raw, a)

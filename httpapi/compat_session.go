@@ -51,7 +51,7 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 		if err != nil {
 			return askback.Ask{}, err
 		}
-		return compat.Latest(open)
+		return compat.OnlyOpenAsk(open)
 	}
 	a, err := c.client.Get(c.r.Context(), t.QuestionID)
 	if err == nil && a.SessionID != session {
@@ -63,17 +63,17 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 // sessionAnswer serves POST /sessions/{id}/answer. Its errors have a format of their own.
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
-	var several compat.Several
+	var several compat.SeveralOpenError
 	var approval unnamedApproval
 	switch {
 	case err == nil:
-		return c.reply(http.StatusOK, compat.Submitted())
+		return c.reply(http.StatusOK, compat.SubmittedReply())
 	case errors.As(err, &approval):
 		return c.reply(http.StatusConflict, compat.SessionReply{Message: err.Error(), QuestionIDs: []string{string(approval)}})
 	case errors.As(err, &several), errors.Is(err, askback.ErrSettled):
-		return c.reply(http.StatusConflict, compat.NotSubmitted(err, now))
+		return c.reply(http.StatusConflict, compat.RejectedReply(err, now))
 	case errors.Is(err, askback.ErrNotFound):
-		return c.reply(http.StatusNotFound, compat.NotSubmitted(err, now))
+		return c.reply(http.StatusNotFound, compat.RejectedReply(err, now))
 	}
 	return err
 }
@@ -88,7 +88,7 @@ func (c *call) pendingQuestion() error {
 	if err != nil {
 		return err
 	}
-	return c.reply(http.StatusOK, compat.Pending(open))
+	return c.reply(http.StatusOK, compat.PendingReply(open))
 }
 
 // resumeContext replies with the asks of a session that were settled since the last

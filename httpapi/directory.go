@@ -16,7 +16,7 @@ type items[T any] struct {
 // itemsOf returns all as a list. An empty one is encoded as [], not as null.
 func itemsOf[T any](all []T) items[T] { return items[T]{Items: append([]T{}, all...)} }
 
-// nilIfEmpty returns nil for an empty slice, as the seats of the engine do.
+// nilIfEmpty returns nil for an empty slice, as the engine does.
 func nilIfEmpty[T any](all []T) []T {
 	if len(all) == 0 {
 		return nil

@@ -101,7 +101,7 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
 		w := newFixture(t, nil)
-		ev, err := claudehook.Read([]byte(before(runsBash)), "")
+		ev, err := claudehook.Read([]byte(preToolUse(runsBash)), "")
 		if err != nil {
 			t.Fatal(err)
 		}

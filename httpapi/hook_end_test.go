@@ -53,7 +53,7 @@ func TestClosedHookCancelsItsAsk(t *testing.T) {
 		"a form":                      {asksForm, nil, askback.Cancelled},
 		"a large event":               {strings.Replace(runsBash, `"make"`, `"`+strings.Repeat("make ", 50_000)+`"`, 1), nil, askback.Cancelled},
 		"a permission in claude -p":   {runsBash, withoutTerminal, askback.Cancelled},
-		"a call that can be deferred": {before(asksDB), withoutTerminal, askback.Pending},
+		"a call that can be deferred": {preToolUse(asksDB), withoutTerminal, askback.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, nil)
@@ -104,7 +104,7 @@ func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
 // ask is cancelled, except for a deferred call (F2, F9).
 func TestStopEndsHookWithoutDecision(t *testing.T) {
 	w := newFixture(t, nil)
-	sits, away := w.sendHook(bot, "", runsBash), w.sendHook(bot, "?defer=0s", before(asksDB), withoutTerminal...)
+	sits, away := w.sendHook(bot, "", runsBash), w.sendHook(bot, "?defer=0s", preToolUse(asksDB), withoutTerminal...)
 	w.open(2, askback.Pending)
 	w.handler.Stop()
 	wantReply(t, <-sits, 503, "stopping")

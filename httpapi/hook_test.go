@@ -25,8 +25,8 @@ const (
 	asksForm = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which ticket?","mode":"form","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`
 )
 
-// before returns the event with the hook that runs before the tool.
-func before(event string) string {
+// preToolUse returns the same event as a PreToolUse event.
+func preToolUse(event string) string {
 	return strings.Replace(event, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1)
 }
 
@@ -108,16 +108,16 @@ func TestHookIsAnsweredOverHTTP(t *testing.T) {
 	}{
 		"a question":         {asksDB, `/answer {"answer": "SQLite"}`, nil, 200, []string{`"hookEventName":"PermissionRequest"`, `"behavior":"allow"`, `"answers":{"Which DB?":"SQLite"}`, `"header":"DB"`}},
 		"an own answer":      {asksDB, `/answer {"answer": "<none> & \"all\""}`, nil, 200, []string{`"answers":{"Which DB?":"<none> & \"all\""}`}},
-		"headless":           {before(asksDB), `/answer {"answer": "SQLite"}`, withoutTerminal, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
-		"headless, declined": {before(asksDB), `/decline {}`, withoutTerminal, 200, []string{`"permissionDecision":"deny"`}},
+		"headless":           {preToolUse(asksDB), `/answer {"answer": "SQLite"}`, withoutTerminal, 200, []string{`"permissionDecision":"allow"`, `"answers":{"Which DB?":"SQLite"}`}},
+		"headless, declined": {preToolUse(asksDB), `/decline {}`, withoutTerminal, 200, []string{`"permissionDecision":"deny"`}},
 		"approved":           {runsBash, `/answer {"decision": "approved"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
 		"approved, always":   {runsBash, `/answer {"decision": "approve_all"}`, nil, 200, []string{`"decision":{"behavior":"allow"}`}},
 		"edited":             {runsBash, `/answer {"decision": "approved", "input": {"command": "make test"}}`, nil, 200, []string{`"behavior":"allow","updatedInput":{"command":"make test"}`}},
 		"denied":             {runsBash, `/answer {"decision": "denied", "reason": "not now"}`, nil, 200, []string{`"behavior":"deny"`, "not now"}},
 		"declined":           {runsBash, `/decline {}`, nil, 204, nil},
 		"not answered":       {asksDB, `/decline {}`, nil, 204, nil},
-		"before, approved":   {before(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{`"permissionDecision":"allow"`}},
-		"before, declined":   {before(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
+		"before, approved":   {preToolUse(runsBash), `/answer {"decision": "approved"}`, nil, 200, []string{`"permissionDecision":"allow"`}},
+		"before, declined":   {preToolUse(runsBash), `/decline {}`, nil, 200, []string{`"permissionDecision":"ask"`}},
 		"a form":             {asksForm, `/answer {"answer": "42"}`, nil, 200, []string{`"action":"accept","content":{"id":42}`}},
 		"a form, in words":   {asksForm, `/answer {"answer": "the one of yesterday"}`, nil, 204, nil},
 	} {
@@ -157,9 +157,9 @@ func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	}{
 		"unknown":               {`{"session_id":"s1","hook_event_name":"Notification","message":"hello"}`, nil},
 		"from a later version":  {`{"session_id":"s1","hook_event_name":"Daydream","tool_name":"Bash","tool_input":{}}`, nil},
-		"a person sits there":   {before(asksDB), nil},
-		"so they do elsewhere":  {before(asksDB), []string{claudehook.EntrypointHeader, "sdk-ts"}},
-		"no variable was given": {before(asksDB), []string{claudehook.EntrypointHeader, ""}},
+		"a person sits there":   {preToolUse(asksDB), nil},
+		"so they do elsewhere":  {preToolUse(asksDB), []string{claudehook.EntrypointHeader, "sdk-ts"}},
+		"no variable was given": {preToolUse(asksDB), []string{claudehook.EntrypointHeader, ""}},
 		"one of our own tools":  {strings.Replace(runsBash, `"Bash"`, `"mcp__askback__ask_user_question"`, 1), nil},
 		"questions without any": {strings.Replace(asksDB, `"Which DB?"`, `""`, 1), nil},
 		"long ago":              {`{"session_id":"s1","hook_event_name":"Stop"}`, nil},
@@ -187,7 +187,7 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 		"a negative one":                       {"?defer=-1s", runsBash, 422, "?defer"},
 		"another word":                         {"?wait=10s", runsBash, 422, "the keys are defer"},
 		"arguments with a number that changes": {"", strings.Replace(runsBash, `"make"`, `12345678901234567890`, 1), 422, "cannot be shown"},
-		"arguments too large to approve":       {"", before(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be shown"},
+		"arguments too large to approve":       {"", preToolUse(strings.Replace(runsBash, `"make"`, `"make #`+strings.Repeat("A", 1<<20)+`"`, 1)), 422, "cannot be shown"},
 		"a tool without a name":                {"", strings.Replace(runsBash, `"Bash"`, `""`, 1), 422, "cannot be shown"},
 		"one byte too big":                     {"", `{"a":"` + strings.Repeat("A", claudehook.MaxInput), 413, "too-large"},
 	} {
@@ -285,7 +285,7 @@ func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 		w := newFixtureOnStore(t, db, tokens)
 		switch round {
 		case "ask":
-			got := w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), before(asksDB), withoutTerminal...)
+			got := w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), preToolUse(asksDB), withoutTerminal...)
 			wantReply(t, got, 200, `"permissionDecision":"defer"`)
 			id = w.open(1, askback.Pending)[0].ID
 			wantReply(t, w.send("POST", claudehook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"SessionEnd"}`), 204)
@@ -294,7 +294,7 @@ func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 				t.Errorf("answered %s, want %s", got.ID, id)
 			}
 		case "hear":
-			resumed := strings.Replace(strings.Replace(before(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
+			resumed := strings.Replace(strings.Replace(preToolUse(asksDB), `"prompt_id":"p1",`, "", 1), "/srv", "/elsewhere", 1)
 			wantReply(t, w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), resumed, withoutTerminal...), 200, `"permissionDecision":"allow"`, `"Which DB?":"SQLite"`)
 			another := strings.Replace(resumed, "toolu_1", "toolu_2", 1)
 			wantReply(t, w.send("POST", claudehook.Path+"?defer=1s", w.token(bot), another, withoutTerminal...), 200, `"permissionDecision":"defer"`)

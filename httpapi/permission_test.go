@@ -11,17 +11,17 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// scene has one object of each kind that a route can name.
-type scene struct {
+// routeFixture has one object of each kind that a route can name.
+type routeFixture struct {
 	*fixture
 	sessionID, askID, grantID, tokenID string
 }
 
-// newScene creates an ask addressed to ana in a session of bot.
-func newScene(t *testing.T) *scene {
+// newRouteFixture creates an ask addressed to ana in a session of bot.
+func newRouteFixture(t *testing.T) *routeFixture {
 	w := newFixture(t, nil)
 	ctx := context.Background()
-	s := &scene{fixture: w, sessionID: w.startSession("run").ID}
+	s := &routeFixture{fixture: w, sessionID: w.startSession("run").ID}
 	for _, p := range principals {
 		w.token(p)
 	}
@@ -41,7 +41,7 @@ func newScene(t *testing.T) *scene {
 }
 
 // path returns the path of a route, with the id of its object.
-func (s *scene) path(route string) string {
+func (s *routeFixture) path(route string) string {
 	id := s.sessionID
 	switch {
 	case strings.Contains(route, "/asks/"):
@@ -55,7 +55,7 @@ func (s *scene) path(route string) string {
 }
 
 // body returns a valid body for a route.
-func (s *scene) body(rt httpapi.Route) string {
+func (s *routeFixture) body(rt httpapi.Route) string {
 	if !rt.Body {
 		return ""
 	}
@@ -144,7 +144,7 @@ func TestEveryRouteWithEveryKindOfToken(t *testing.T) {
 
 func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 	t.Helper()
-	s := newScene(t)
+	s := newRouteFixture(t)
 	if settled {
 		if _, err := s.engine.As(ana).Decline(context.Background(), s.askID, "no"); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 		if !rt.Body {
 			continue
 		}
-		s := newScene(t)
+		s := newRouteFixture(t)
 		secret := s.token(principals[allowedSecret(rt)])
 		before := s.contents()
 		for name, c := range map[string]struct {
@@ -220,7 +220,7 @@ func allowedSecret(rt httpapi.Route) string {
 
 // Routes without a body reject a request that has one.
 func TestRoutesWithoutBodyRejectOne(t *testing.T) {
-	s := newScene(t)
+	s := newRouteFixture(t)
 	for _, rt := range httpapi.Table() {
 		if rt.Body || rt.Open {
 			continue

@@ -52,7 +52,7 @@ func (w *fixture) allCredentials() map[string]string {
 
 // GET, HEAD and OPTIONS change nothing, with any credential (F4).
 func TestSafeMethodsChangeNothing(t *testing.T) {
-	s := newScene(t)
+	s := newRouteFixture(t)
 	w := s.fixture
 	who := w.allCredentials()
 	before := w.contents()

@@ -16,7 +16,7 @@ import (
 
 // Each route limits the time for a body, and an incomplete body changes nothing (T25).
 func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
-	s := newScene(t)
+	s := newRouteFixture(t)
 	slow := httptest.NewUnstartedServer(s.handler)
 	slow.Config.ReadTimeout = 50 * time.Millisecond
 	slow.Start()
@@ -81,7 +81,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 		}
 		tried++
 		for _, who := range principals {
-			s := newScene(t)
+			s := newRouteFixture(t)
 			s.handler.SetSlowBody(0) // every body is a slow one
 			root := s.engine.As(askback.Principal{Kind: askback.Admin, Name: "root2"})
 			before := ""

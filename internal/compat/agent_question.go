@@ -25,8 +25,8 @@ type AgentQuestion struct {
 	Context   json.RawMessage    `json:"context"`
 }
 
-// Rows returns the asks as rows, in their order.
-func Rows(asks []askback.Ask) (AgentQuestions, error) {
+// QuestionRows returns the asks as rows, in their order.
+func QuestionRows(asks []askback.Ask) (AgentQuestions, error) {
 	out := AgentQuestions{Questions: []AgentQuestion{}}
 	for _, a := range asks {
 		row, err := row(a)
@@ -122,13 +122,13 @@ type AgentReply struct {
 	SessionID string `json:"session_id,omitempty"`
 }
 
-// Resumed returns the reply to an accepted answer.
-func Resumed(sessionID string) AgentReply { return AgentReply{true, "resumed", sessionID} }
+// ResumedReply returns the reply to an accepted answer.
+func ResumedReply(sessionID string) AgentReply { return AgentReply{true, "resumed", sessionID} }
 
-// Late returns the reply to an answer for an ask that is already settled. After an answer
+// LateReply returns the reply to an answer for an ask that is already settled. After an answer
 // or a refusal of a person it is not an error. Otherwise the error is
 // [askback.ErrSettled], or [askback.ErrNotFound] if the session has ended.
-func Late(ask askback.Ask, over bool) (AgentReply, error) {
+func LateReply(ask askback.Ask, over bool) (AgentReply, error) {
 	switch {
 	case ask.Status == askback.Answered || ask.Status == askback.Declined:
 		return AgentReply{OK: true, Status: "already_answered", SessionID: ask.SessionID}, nil

@@ -40,25 +40,25 @@ func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	return out, r.err()
 }
 
-// Several is the error for an answer without an id if several asks are open. Its value are
+// SeveralOpenError is the error for an answer without an id if several asks are open. It has
 // their ids. An answer must never reach a question that its author has not read.
-type Several []string
+type SeveralOpenError []string
 
 // Error returns a message with the ids.
-func (s Several) Error() string {
+func (s SeveralOpenError) Error() string {
 	return "several questions are open; send the question_id of one: " + strings.Join(s, ", ")
 }
 
-// Latest returns the ask for an answer without an id: the only open one. The error is
-// [askback.ErrNotFound] or [Several].
-func Latest(open []askback.Ask) (askback.Ask, error) {
+// OnlyOpenAsk returns the ask for an answer without an id: the only open one. The error is
+// [askback.ErrNotFound] or [SeveralOpenError].
+func OnlyOpenAsk(open []askback.Ask) (askback.Ask, error) {
 	switch len(open) {
 	case 0:
 		return askback.Ask{}, askback.ErrNotFound
 	case 1:
 		return open[0], nil
 	}
-	var ids Several
+	var ids SeveralOpenError
 	for _, a := range open {
 		ids = append(ids, a.ID)
 	}
@@ -74,14 +74,14 @@ type SessionReply struct {
 	QuestionIDs []string         `json:"question_ids,omitempty"` // the open asks
 }
 
-// Submitted returns the reply to an accepted answer.
-func Submitted() SessionReply { return SessionReply{Success: true, Message: "Answer submitted"} }
+// SubmittedReply returns the reply to an accepted answer.
+func SubmittedReply() SessionReply { return SessionReply{Success: true, Message: "Answer submitted"} }
 
-// NotSubmitted returns the reply to a rejected answer. ask is used only if err is
+// RejectedReply returns the reply to a rejected answer. ask is used only if err is
 // [askback.ErrSettled].
-func NotSubmitted(err error, ask askback.Ask) SessionReply {
+func RejectedReply(err error, ask askback.Ask) SessionReply {
 	out := SessionReply{Message: err.Error()}
-	var several Several
+	var several SeveralOpenError
 	switch {
 	case errors.As(err, &several):
 		out.QuestionIDs = several
@@ -102,8 +102,8 @@ type PendingQuestion struct {
 	CreatedAt  timestamp          `json:"created_at"`
 }
 
-// Pending returns the reply with the oldest of the open asks of a session.
-func Pending(open []askback.Ask) PendingQuestion {
+// PendingReply returns the reply with the oldest of the open asks of a session.
+func PendingReply(open []askback.Ask) PendingQuestion {
 	if len(open) == 0 {
 		return PendingQuestion{Questions: []askback.Question{}}
 	}

@@ -80,27 +80,27 @@ func (p *player) play(line string) string {
 	case "questions":
 		return p.format(p.last().Form(), nil)
 	case "pending-question":
-		return p.format(compat.Pending(p.open()), nil)
+		return p.format(compat.PendingReply(p.open()), nil)
 	case "latest":
-		a, err := compat.Latest(p.open())
+		a, err := compat.OnlyOpenAsk(p.open())
 		if err != nil {
-			return p.format(compat.NotSubmitted(err, a), nil)
+			return p.format(compat.RejectedReply(err, a), nil)
 		}
 		return a.ID + "\n"
 	case "submitted":
-		return p.format(compat.Submitted(), nil)
+		return p.format(compat.SubmittedReply(), nil)
 	case "settled-before":
-		return p.format(compat.NotSubmitted(askback.ErrSettled, p.last()), nil)
+		return p.format(compat.RejectedReply(askback.ErrSettled, p.last()), nil)
 	case "rows":
-		rows, err := compat.Rows(p.asks)
+		rows, err := compat.QuestionRows(p.asks)
 		return p.format(rows, err)
 	case "status":
 		status, err := compat.QuestionStatus(rest)
 		return p.format(status, err)
 	case "resumed":
-		return p.format(compat.Resumed(p.session.ID), nil)
+		return p.format(compat.ResumedReply(p.session.ID), nil)
 	case "late":
-		reply, err := compat.Late(p.last(), rest == "over")
+		reply, err := compat.LateReply(p.last(), rest == "over")
 		return p.format(reply, err)
 	case "session-row":
 		row, err := compat.SessionRow(p.session, p.state.Result)

@@ -107,7 +107,7 @@ func TestOneNumberHasOneForm(t *testing.T) {
 }
 
 // Two different numbers must not have the same digest (F7, wire.md section 2).
-func TestInexactNumbersAreRefused(t *testing.T) {
+func TestInexactNumbersAreRejected(t *testing.T) {
 	for _, number := range []string{
 		"9007199254740993", "1e400", "-1e400", "1e999999999", "1e-999999999", "1e99999999999999999999", "1e-400", "4e-324", "2e-324",
 		"0.1000000000000000055511151231257827", "333333333.33333329", "1.7976931348623158e309", "1.79769313486231571e308",
@@ -166,13 +166,13 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 		a[o[0].(int)] = o[1].(string)
 		d := sum(a)
 		if was, twice := seen[d]; twice {
-			t.Errorf("%v has the digest of %v", o, was)
+			t.Errorf("%v and %v have the same digest", o, was)
 		}
 		seen[d] = o
 	}
 }
 
-func TestConfirmationDigestRefuses(t *testing.T) {
+func TestConfirmationDigestRejectsInvalidInput(t *testing.T) {
 	var number *jcs.NumberError
 	if _, err := jcs.ConfirmationDigest("a", "s", "t", []byte(`{"n":9007199254740993}`)); !errors.As(err, &number) || number.Pointer != "/n" {
 		t.Errorf("got %v, want a *NumberError at /n", err)
@@ -191,6 +191,6 @@ func TestConfirmationDigestRefuses(t *testing.T) {
 		t.Errorf("got %v for the deepest input, want nothing", err)
 	}
 	if _, err := (jcs.Value{}).Canonical(); err == nil {
-		t.Error("got a form of no value")
+		t.Error("got a canonical form for a missing value")
 	}
 }

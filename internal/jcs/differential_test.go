@@ -80,13 +80,13 @@ func mutated() *rapid.Generator[string] {
 }
 
 // agree compares jcs with another strict parser (T5). They may differ only in the
-// maximal depth, and in numbers that are no exact double.
+// maximal depth, and in numbers that a double cannot hold.
 func agree(t interface{ Errorf(string, ...any) }, src []byte) {
 	_, err := jcs.Parse(src)
 	theirs := jsontext.Value(bytes.Clone(src))
 	if valid := theirs.IsValid(); valid != (err == nil) {
 		if syntax, ok := err.(*jcs.SyntaxError); !valid || !ok || !strings.Contains(syntax.Detail, "nested too deeply") {
-			t.Errorf("%q: got %v, and jsontext says valid = %v", src, err, valid)
+			t.Errorf("%q: got %v, and jsontext returns valid = %v", src, err, valid)
 		}
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 		}
 		var a, b any
 		if json.Unmarshal(src, &a) != nil || json.Unmarshal(c, &b) != nil {
-			t.Fatalf("%q or %q: refused by encoding/json", src, c)
+			t.Fatalf("%q or %q: rejected by encoding/json", src, c)
 		}
 		x, _ := json.Marshal(a)
 		y, _ := json.Marshal(b)

@@ -20,7 +20,7 @@ func FuzzParse(f *testing.F) {
 		}
 		checkTree(t, src, v, 0)
 		if rest := bytes.Trim(append(src[:v.Offset:v.Offset], src[v.End:]...), " \t\r\n"); len(rest) > 0 {
-			t.Errorf("%q stands around the value", rest)
+			t.Errorf("%q is outside of the value", rest)
 		}
 	})
 }
@@ -33,10 +33,10 @@ func checkPosition(t *testing.T, src []byte, err error) {
 		t.Fatalf("got %v, want a *SyntaxError", err)
 	}
 	if e.Offset < 0 || e.Offset > len(src) || e.Pointer != "" && e.Pointer[0] != '/' || len(e.Detail) > 200 || len(e.Error()) > 1000 {
-		t.Errorf("got a place outside the text, or too many words: %+v", e)
+		t.Errorf("got a position outside the text, or a long detail: %+v", e)
 	}
 	if line, column := jcs.Position(src, e.Offset); line != e.Line || column != e.Column {
-		t.Errorf("got %d:%d, want %d:%d, the place of byte %d", e.Line, e.Column, line, column, e.Offset)
+		t.Errorf("got %d:%d, want %d:%d, the position of byte %d", e.Line, e.Column, line, column, e.Offset)
 	}
 }
 
@@ -71,7 +71,7 @@ func FuzzCanonical(f *testing.F) {
 		form, err := jcs.Canonical(src)
 		if err != nil {
 			if _, err := jcs.ConfirmationDigest("a", "s", "t", src); err == nil {
-				t.Error("got an approval of what has no canonical form")
+				t.Error("got a digest for a text without canonical form")
 			}
 			return
 		}

@@ -99,7 +99,7 @@ func TestErrorsNeverRepeatLongInput(t *testing.T) {
 	} {
 		_, err := jcs.Canonical([]byte(src))
 		if err == nil {
-			t.Fatalf("%.20s… was taken", src)
+			t.Fatalf("%.20s… was accepted", src)
 		}
 		if got := len(err.Error()); got > 200 {
 			t.Errorf("got an error of %d bytes, want at most 200", got)
