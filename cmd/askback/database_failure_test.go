@@ -18,16 +18,16 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// here is a command that runs in this process, on a database of its own.
-type here struct {
+// localCommand is a command that runs in the test process, with a database of its own.
+type localCommand struct {
 	t      *testing.T
 	place  instance.Place
-	said   *syncBuffer
-	in     *os.File // what is written here, the command reads
+	stderr *syncBuffer
+	stdin  *os.File // the end to write to
 	exited chan int
 }
 
-func runHere(t *testing.T, args ...string) *here {
+func startLocal(t *testing.T, args ...string) *localCommand {
 	t.Helper()
 	dir := t.TempDir()
 	for name, value := range map[string]string{"HOME": dir, "XDG_STATE_HOME": dir, "ASKBACK_DB": "", "ASKBACK_URL": "", "ASKBACK_TOKEN": "", "ASKBACK_CONFIG": ""} {
@@ -37,12 +37,12 @@ func runHere(t *testing.T, args ...string) *here {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &here{t, instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, &syncBuffer{}, out, make(chan int, 1)}
+	c := &localCommand{t: t, place: instance.Place{Database: filepath.Join(dir, "askback", "askback.db")}, stderr: &syncBuffer{}, stdin: out, exited: make(chan int, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.exited <- run(ctx, args, streams{in, io.Discard, h.said})
+		c.exited <- run(ctx, args, streams{in, io.Discard, c.stderr})
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -50,33 +50,33 @@ func runHere(t *testing.T, args ...string) *here {
 		in.Close()
 		out.Close()
 	})
-	return h
+	return c
 }
 
-// server returns what serves the database, once it does.
-func (h *here) server() instance.Server {
-	h.t.Helper()
+// server waits until the command serves its database, and returns the server.
+func (c *localCommand) server() instance.Server {
+	c.t.Helper()
 	end := time.Now().Add(time.Minute)
 	for time.Now().Before(end) {
-		if s, ok := h.place.Last(); ok && s.Proves(h.t.Context()) == nil {
+		if s, ok := c.place.Last(); ok && s.Proves(c.t.Context()) == nil {
 			return s
 		}
 		<-time.After(10 * time.Millisecond)
 	}
-	h.t.Fatalf("nothing serves:\n%s", h.said)
+	c.t.Fatalf("the command does not serve:\n%s", c.stderr)
 	return instance.Server{}
 }
 
-// send asks a question over the wire.
-func (h *here) send(s instance.Server) (status int, body string) {
-	h.t.Helper()
-	token, err := os.ReadFile(filepath.Join(filepath.Dir(h.place.Database), "agent.token"))
+// ask sends a question to the API.
+func (c *localCommand) ask(s instance.Server) (status int, body string) {
+	c.t.Helper()
+	token, err := os.ReadFile(filepath.Join(filepath.Dir(c.place.Database), "agent.token"))
 	if err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(h.t.Context(), "POST", s.URL+"/api/v1/asks", strings.NewReader(`{"questions":[{"question":"Which?"}]}`))
+	r, err := http.NewRequestWithContext(c.t.Context(), "POST", s.URL+"/api/v1/asks", strings.NewReader(`{"questions":[{"question":"Which?"}]}`))
 	if err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	r.Header.Set("Content-Type", "application/json")
@@ -89,41 +89,40 @@ func (h *here) send(s instance.Server) (status int, body string) {
 	return res.StatusCode, fmt.Sprint(string(raw), err)
 }
 
-// breakDisk makes writes to the write-ahead log fail, as on a broken disk, until
-// restore is called.
-func (h *here) breakDisk() (restore func()) {
-	h.t.Helper()
-	wal, err := os.Stat(h.place.Database + "-wal")
+// breakDisk makes writes to the write-ahead log fail, as on a broken disk, until restore
+// is called.
+func (c *localCommand) breakDisk() (restore func()) {
+	c.t.Helper()
+	wal, err := os.Stat(c.place.Database + "-wal")
 	if err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	limit := old
 	limit.Cur = uint64(wal.Size() + 5000)
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
-		h.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	return func() {
 		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-			h.t.Fatal(err)
+			c.t.Fatal(err)
 		}
 		signal.Reset(syscall.SIGXFSZ)
 	}
 }
 
-// firstCall is what a client of MCP sends until it called a tool.
+// firstCall is the input of askback mcp up to the first tool call.
 const firstCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_open_questions","arguments":{}}}
 `
 
-// After the disk failed, a server and a command that serves while it waits finish what
-// is under way, say why, and end: whatever supervises them starts them again. The client
-// of askback mcp does that.
+// When its database fails, a process that serves finishes pending requests, prints the
+// reason and exits. A supervisor, or the client of askback mcp, starts it again.
 func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 	for name, args := range map[string][]string{
 		"serve": {"serve", "--listen", "127.0.0.1:0"},
@@ -131,33 +130,33 @@ func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 		"mcp":   {"mcp"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := runHere(t, args...)
-			if name == "mcp" { // it opens the database for the first call
-				if _, err := h.in.WriteString(firstCall); err != nil {
+			c := startLocal(t, args...)
+			if name == "mcp" { // the first call opens the database
+				if _, err := c.stdin.WriteString(firstCall); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s := h.server()
-			if status, body := h.send(s); status != http.StatusCreated {
+			s := c.server()
+			if status, body := c.ask(s); status != http.StatusCreated {
 				t.Fatalf("got %d %s, want an ask", status, body)
 			}
-			restore := h.breakDisk()
+			restore := c.breakDisk()
 			defer restore()
-			if status, body := h.send(s); status != http.StatusServiceUnavailable || !strings.Contains(body, ":unknown") && !strings.Contains(body, ":stopping") {
+			if status, body := c.ask(s); status != http.StatusServiceUnavailable || !strings.Contains(body, ":unknown") && !strings.Contains(body, ":stopping") {
 				t.Errorf("on a broken disk: got %d %s, want 503", status, body)
 			}
 			select {
-			case code := <-h.exited:
-				if said := h.said.String(); code != exitRefused || !strings.Contains(said, "askback: the database failed; restart Askback") {
-					t.Errorf("got exit code %d and\n%s\nwant %d and the reason", code, said, exitRefused)
+			case code := <-c.exited:
+				if stderr := c.stderr.String(); code != exitRefused || !strings.Contains(stderr, "askback: the database failed; restart Askback") {
+					t.Errorf("got exit code %d and\n%s\nwant %d and the reason", code, stderr, exitRefused)
 				}
 			case <-time.After(time.Minute):
-				t.Fatalf("it goes on:\n%s", h.said)
+				t.Fatalf("the command has not exited:\n%s", c.stderr)
 			}
-			if _, there := h.place.Last(); there {
+			if _, ok := c.place.Last(); ok {
 				t.Error("server.json is still there")
 			}
-			lock, err := instance.Hold(h.place.Database)
+			lock, err := instance.Hold(c.place.Database)
 			if err != nil {
 				t.Fatalf("the lock: %v", err)
 			}

@@ -20,25 +20,26 @@ import (
 	"github.com/askback/askback"
 )
 
-// A hostile server puts control sequences into the strings of its replies: into all, or into
-// one of them.
+// hostileServer puts control sequences into all strings of its replies, or into one.
 type hostileServer struct {
-	asks   map[bool]askback.Ask // by whether they are settled
-	only   int                  // the string that is hostile; -1 is every one that can be
-	count  int                  // of strings in the last reply
-	status int                  // of every reply; 0 is a good one
-	word   string               // the type of problem then
+	asks    map[bool]askback.Ask // by whether they are settled
+	only    int                  // index of the hostile string; -1 for all
+	count   int                  // strings in the last reply
+	status  int                  // of every reply; 0 for success
+	problem string               // type of the problem if status is set
 
-	left int // requests of one run that are answered so; a client that cannot read a reply tries again
+	// remaining is the number of requests that get such a reply. Later ones get 401,
+	// because a client retries when it cannot read a reply.
+	remaining int
 }
 
-// evil clears the screen, sets its title, moves the cursor, rings, turns text around and
-// begins a line like ours.
-const evil = "\x1b[2J\x1b]0;owned\x07\u009b2J\x9b\r\naskback: approved by ana\n\u202e\x00"
+// controlText clears the screen, sets its title, moves the cursor, rings the bell,
+// reverses text, and forges a line of askback.
+const controlText = "\x1b[2J\x1b]0;owned\x07\u009b2J\x9b\r\naskback: approved by ana\n\u202e\x00"
 
 func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if s.left--; s.left < 0 {
+	if s.remaining--; s.remaining < 0 {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
@@ -47,7 +48,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(s.status)
 		settled := s.asks[true]
 		s.write(w, map[string]any{
-			"type": "urn:askback:problem:" + s.word, "title": "title", "status": s.status, "detail": "detail", "ask_id": settled.ID, "ask": settled, "outcome": settled.Outcome,
+			"type": "urn:askback:problem:" + s.problem, "title": "title", "status": s.status, "detail": "detail", "ask_id": settled.ID, "ask": settled, "outcome": settled.Outcome,
 			"errors": []askback.Problem{{Pointer: "/pointer", Detail: "detail", Fix: "fix"}}, "question_ids": []string{settled.ID},
 		})
 		return
@@ -59,7 +60,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, "/api/v1/grants"):
 		grant := askback.Grant{
 			ID: "grt_00000000000000000000000000", Owner: "owner", Agent: "agent", ToolName: "tool", Server: "server", Scope: askback.ScopeSession,
-			SessionID: "ses_1", Digest: "digest", AskID: "ask_1", Input: []byte(`{"a":"b"}`), By: "ana", CreatedAt: begun, ExpiresAt: begun,
+			SessionID: "ses_1", Digest: "digest", AskID: "ask_1", Input: []byte(`{"a":"b"}`), By: "ana", CreatedAt: hostileTime, ExpiresAt: hostileTime,
 		}
 		if r.Method == http.MethodGet {
 			s.write(w, askback.GrantPage{Items: []askback.Grant{grant}})
@@ -67,7 +68,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.write(w, grant)
 	case strings.HasPrefix(path, "/api/v1/tokens"):
-		token := map[string]any{"id": "tok_00000000000000000000000000", "kind": "agent", "name": "robot", "via": "api", "created_at": begun}
+		token := map[string]any{"id": "tok_00000000000000000000000000", "kind": "agent", "name": "robot", "via": "api", "created_at": hostileTime}
 		switch r.Method {
 		case http.MethodGet:
 			s.write(w, map[string]any{"items": []any{token}})
@@ -83,7 +84,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-var begun = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+var hostileTime = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 func (s *hostileServer) write(w http.ResponseWriter, reply any) {
 	raw, err := json.Marshal(reply)
@@ -95,13 +96,13 @@ func (s *hostileServer) write(w http.ResponseWriter, reply any) {
 		panic(err)
 	}
 	s.count = 0
-	raw, _ = json.Marshal(s.poisoned(tree, ""))
+	raw, _ = json.Marshal(s.withControlText(tree, ""))
 	_, _ = w.Write(raw)
 }
 
-// poisoned returns a value with its strings made hostile. A time stays one: else the reply
-// cannot be read. So does what a client compares, unless it is the only one.
-func (s *hostileServer) poisoned(value any, name string) any {
+// withControlText returns a value with controlText in its strings. Times stay valid, so
+// that the client can read the reply. Strings that a client compares change only alone.
+func (s *hostileServer) withControlText(value any, name string) any {
 	switch v := value.(type) {
 	case map[string]any:
 		names := make([]string, 0, len(v))
@@ -110,11 +111,11 @@ func (s *hostileServer) poisoned(value any, name string) any {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			v[name] = s.poisoned(v[name], name)
+			v[name] = s.withControlText(v[name], name)
 		}
 	case []any:
 		for i := range v {
-			v[i] = s.poisoned(v[i], name)
+			v[i] = s.withControlText(v[i], name)
 		}
 	case string:
 		if strings.HasSuffix(name, "_at") || name == "at" || name == "deadline" || name == "type" && s.status != 0 {
@@ -122,18 +123,18 @@ func (s *hostileServer) poisoned(value any, name string) any {
 		}
 		s.count++
 		if s.only == s.count-1 || s.only < 0 && name != "kind" && name != "status" && name != "decision" && name != "id" {
-			return evil + v + evil
+			return controlText + v + controlText
 		}
 	}
 	return value
 }
 
-// hostileAsk fills every field.
+// hostileAsk returns an ask with every field set.
 func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	a := askback.Ask{
 		ID: "ask_00000000000000000000000000", SessionID: "ses_00000000000000000000000001", Agent: "agent", Owner: "owner", Path: []string{"parent"}, Kind: kind, Title: "title",
-		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending, CreatedAt: begun, Deadline: begun, OnTimeout: askback.OnTimeoutWait,
-		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: begun}}, Warnings: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
+		Context: []byte(`{"a":"b"}`), To: []string{"ana"}, Tags: []string{"tag"}, Status: askback.Pending, CreatedAt: hostileTime, Deadline: hostileTime, OnTimeout: askback.OnTimeoutWait,
+		PageURL: "http://127.0.0.1/page", Claims: []askback.Claim{{Name: "ben", At: hostileTime}}, Warnings: []askback.Problem{{Pointer: "/p", Detail: "d", Fix: "f"}},
 	}
 	if kind == askback.Confirm {
 		a.Confirmation = &askback.Confirmation{ToolName: "tool", Server: "server", Description: "description", Input: []byte(`{"a":"b"}`), InputPreview: "preview", Tier: "confirm", Dangerous: true, Context: "context", Digest: "digest"}
@@ -143,9 +144,9 @@ func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	if !settled {
 		return a
 	}
-	a.Status, a.AckedAt = askback.Answered, begun
+	a.Status, a.AckedAt = askback.Answered, hostileTime
 	a.Outcome = &askback.Outcome{
-		Status: askback.Answered, Comment: "comment", Reason: "reason", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: begun, GrantID: "grt_1",
+		Status: askback.Answered, Comment: "comment", Reason: "reason", Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: hostileTime, GrantID: "grt_1",
 		Answers: []askback.QuestionAnswer{{ID: "q1", Question: "question", Selected: []string{"one"}, Other: "other", Notes: "notes"}},
 	}
 	if kind == askback.Confirm {
@@ -154,8 +155,8 @@ func hostileAsk(kind askback.AskKind, settled bool) askback.Ask {
 	return a
 }
 
-// errands are the commands that print what a server replied.
-func errands() [][]string {
+// printingCommands returns the commands that print text of the server.
+func printingCommands() [][]string {
 	const id = "ask_00000000000000000000000000"
 	return [][]string{
 		{"list"},
@@ -188,11 +189,11 @@ func errands() [][]string {
 	}
 }
 
-// A screen is a terminal in this process that keeps what was drawn.
+// A screen is a pseudo-terminal in the test process that records its output.
 type screen struct {
 	t     *testing.T
 	tty   *os.File
-	drawn syncBuffer
+	shown syncBuffer
 	runs  int
 }
 
@@ -200,7 +201,7 @@ func newScreen(t *testing.T) *screen {
 	t.Helper()
 	keys, tty, err := pty.Open()
 	if err != nil {
-		t.Skipf("SKIPPED, there is no pseudo-terminal here: %v", err)
+		t.Skipf("LEFT OUT: no pseudo-terminal here: %v", err)
 	}
 	s := &screen{t: t, tty: tty}
 	done := make(chan struct{})
@@ -209,7 +210,7 @@ func newScreen(t *testing.T) *screen {
 		buf := make([]byte, 4096)
 		for {
 			n, err := keys.Read(buf)
-			_, _ = s.drawn.Write(buf[:n])
+			_, _ = s.shown.Write(buf[:n])
 			if err != nil {
 				return
 			}
@@ -219,10 +220,10 @@ func newScreen(t *testing.T) *screen {
 	return s
 }
 
-// run runs a command whose output is this screen, and returns what was drawn.
+// run runs a command on this screen, and returns its output.
 func (s *screen) run(args ...string) string {
 	s.t.Helper()
-	before := len(s.drawn.String())
+	before := len(s.shown.String())
 	in, err := os.Open(os.DevNull)
 	if err != nil {
 		s.t.Fatal(err)
@@ -232,15 +233,16 @@ func (s *screen) run(args ...string) string {
 	s.runs++
 	end := fmt.Sprintf("<end of run %d>\r\n", s.runs)
 	fmt.Fprintf(s.tty, "<end of run %d>\n", s.runs)
-	if !eventually(func() bool { return strings.HasSuffix(s.drawn.String(), end) }) {
-		s.t.Fatal("the screen lost something")
+	if !eventually(func() bool { return strings.HasSuffix(s.shown.String(), end) }) {
+		s.t.Fatal("the screen lost output")
 	}
-	return strings.TrimSuffix(s.drawn.String()[before:], end)
+	return strings.TrimSuffix(s.shown.String()[before:], end)
 }
 
-// harmful finds what a terminal obeys, hides or turns around, and a line that looks like ours.
-func harmful(drawn string, forged string) (what string, found bool) {
-	plain := strings.ReplaceAll(drawn, "\r\n", "\n")
+// findHarm returns the surroundings of a character that controls a terminal or hides or
+// reverses text, or of a forged line.
+func findHarm(shown, forged string) (excerpt string, found bool) {
+	plain := strings.ReplaceAll(shown, "\r\n", "\n")
 	i := strings.IndexFunc(plain, func(r rune) bool {
 		return r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == 0x202e
 	})
@@ -253,31 +255,31 @@ func harmful(drawn string, forged string) (what string, found bool) {
 	return plain[max(0, i-40):min(len(plain), i+40)], true
 }
 
-// No field of a reply does anything to the terminal, in whatever command prints it.
-func TestHostileServerDoesNothingToTheTerminal(t *testing.T) {
+// No field of a reply can control the terminal, whichever command prints it.
+func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("ASKBACK_TOKEN", "askback_token")
-	t.Setenv("TERM", "dumb") // looks of our own are no sign of harm
+	t.Setenv("TERM", "dumb") // askback prints no control sequences of its own then
 	s := newScreen(t)
 	for _, kind := range []askback.AskKind{askback.Questions, askback.Confirm} {
 		h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(kind, false), true: hostileAsk(kind, true)}}
 		server := httptest.NewServer(h)
 		t.Cleanup(server.Close)
 		t.Setenv("ASKBACK_URL", server.URL)
-		for _, args := range errands() {
+		for _, args := range printingCommands() {
 			if kind == askback.Confirm && !slices.Contains([]string{"list", "show", "answer", "confirm"}, args[0]) {
-				continue // there is no ask in their replies, or it is printed as a question is
+				continue // the kind of the ask does not change their output
 			}
-			check := func(how string) {
+			check := func(variant string) {
 				t.Helper()
-				h.left = 5
-				drawn := s.run(args...)
+				h.remaining = 5
+				shown := s.run(args...)
 				forged := "askback: approved by ana"
 				if args[0] == "ask" || args[0] == "confirm" {
-					forged = "" // their output is the answer, with its lines
+					forged = "" // they print the answer as it is, with its lines
 				}
-				if what, bad := harmful(drawn, forged); bad {
-					t.Errorf("askback %s, %s: drew %q", strings.Join(args, " "), how, what)
+				if excerpt, found := findHarm(shown, forged); found {
+					t.Errorf("askback %s, %s: printed %q", strings.Join(args, " "), variant, excerpt)
 				}
 			}
 			h.status, h.only = 0, -1
@@ -286,21 +288,21 @@ func TestHostileServerDoesNothingToTheTerminal(t *testing.T) {
 				check(fmt.Sprintf("string %d", h.only))
 			}
 			h.only = -1
-			for word, status := range map[string]int{
+			for problem, status := range map[string]int{
 				"unauthorized": 401, "forbidden": 403, "not-found": 404, "settled": 409, "consumed": 409, "invalid": 422, "key-reused": 422, "something-new": 418,
 			} {
-				h.word, h.status = word, status
-				check(word)
+				h.problem, h.status = problem, status
+				check(problem)
 			}
 		}
 	}
 	if s.runs < 500 {
-		t.Errorf("%d runs, want many more", s.runs)
+		t.Errorf("%d runs, want at least 500", s.runs)
 	}
 }
 
-// Lists are for people also where they go through a pipe first, to a pager for one.
-func TestListsAreSafeBehindAPipe(t *testing.T) {
+// Lists are safe in a pipe, too, because it may lead to a pager.
+func TestListsAreSafeInAPipe(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("ASKBACK_TOKEN", "askback_token")
 	h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(askback.Confirm, false), true: hostileAsk(askback.Questions, true)}}
@@ -310,12 +312,12 @@ func TestListsAreSafeBehindAPipe(t *testing.T) {
 	for _, args := range [][]string{{"list"}, {"list", "--status", "all"}, {"grant", "list"}, {"token", "list"}} {
 		h.only = 0
 		for n := 1; h.only < n; h.only++ {
-			h.left = 5
+			h.remaining = 5
 			var out, errs bytes.Buffer
 			run(context.Background(), args, streams{nil, &out, &errs})
 			n = h.count
-			if what, bad := harmful(out.String()+errs.String(), "askback: approved by ana"); bad {
-				t.Errorf("askback %s, string %d: wrote %q", strings.Join(args, " "), h.only, what)
+			if excerpt, found := findHarm(out.String()+errs.String(), "askback: approved by ana"); found {
+				t.Errorf("askback %s, string %d: printed %q", strings.Join(args, " "), h.only, excerpt)
 			}
 		}
 	}

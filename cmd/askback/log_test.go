@@ -150,15 +150,15 @@ func (s *oidcServer) request(method, path, secret, body string) {
 func TestServePrintsTheNextCommandsAtATerminal(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
-	s := sit(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
-	s.sees(`(?s)Askback listens on http://127\.0\.0\.1:\d+\r\nPeople reach it at https://ask\.example\.com\r\n.*askback --db \S+ login\r\n.*` +
+	s := startTerminal(t, env, 80, "askback", "--db", database, "serve", "--listen", "127.0.0.1:0", "--public-url", "https://ask.example.com")
+	s.waitForScreen(`(?s)Askback listens on http://127\.0\.0\.1:\d+\r\nPeople reach it at https://ask\.example\.com\r\n.*askback --db \S+ login\r\n.*` +
 		`askback --db \S+ ask "Which database\?" PostgreSQL SQLite\r\n.*Ctrl\+C`)
 	if link := mustRun(t, env, "--db", database, "login"); !strings.HasPrefix(link, "https://ask.example.com/login?secret=") {
 		t.Errorf("the link is %s", link)
 	}
-	s.sees("event=login_link_created")
-	s.types("\x03")
-	s.exits(0)
+	s.waitForScreen("event=login_link_created")
+	s.typeKeys("\x03")
+	s.waitExit(0)
 }
 
 // Flags set the format and the level of the log. Without them the settings file does.

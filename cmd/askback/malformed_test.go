@@ -24,58 +24,57 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// became is what came of one call: an ask, or a text that goes back.
-type became struct {
+// callResult is the result of one call: an ask, or an error text.
+type callResult struct {
 	Questions string // as JSON, one a line
 	Repairs   string // pointer and detail, one a line
 	Error     string
 }
 
-// door is one way to ask.
-type door func(t *testing.T, input string) became
+// askFunc asks through one frontend.
+type askFunc func(t *testing.T, input string) callResult
 
-// What models really send comes to the same through every door: the same questions
-// with the same repairs, or the same text that goes back (F15, W1-W15). The files are
-// those that package decode is held to.
-func TestWildCalls(t *testing.T) {
-	doors := wildDoors(t)
-	refused := 0
-	for name, sections := range wildCalls(t) {
-		want := became{sections["questions"], sections["warnings"], sections["error"]}
+// Malformed calls of models give the same questions with the same repairs, or the same
+// error, through every frontend. The tests of package decode use the same files.
+func TestMalformedCalls(t *testing.T) {
+	frontends := newAskFuncs(t)
+	rejected := 0
+	for name, sections := range malformedCalls(t) {
+		want := callResult{sections["questions"], sections["warnings"], sections["error"]}
 		if want.Error != "" {
-			refused++
+			rejected++
 		}
-		for door, ask := range doors {
+		for frontend, ask := range frontends {
 			if diff := cmp.Diff(want, ask(t, sections["input"])); diff != "" {
-				t.Errorf("%s, %s (-want +got)\n%s", name, door, diff)
+				t.Errorf("%s, %s (-want +got)\n%s", name, frontend, diff)
 			}
 		}
 	}
-	if refused < 15 {
-		t.Errorf("only %d calls were refused", refused)
+	if rejected < 15 {
+		t.Errorf("%d calls were rejected, want at least 15", rejected)
 	}
 }
 
-// Whoever is told nothing but the error sends its example, and is understood (F15).
-func TestTheErrorTeaches(t *testing.T) {
-	doors := wildDoors(t)
-	for name, sections := range wildCalls(t) {
+// The example in an error text is a valid call.
+func TestExampleInErrorIsValid(t *testing.T) {
+	frontends := newAskFuncs(t)
+	for name, sections := range malformedCalls(t) {
 		if sections["error"] == "" {
 			continue
 		}
-		for door, ask := range doors {
+		for frontend, ask := range frontends {
 			text := ask(t, sections["input"]).Error
-			second := ask(t, example(text))
-			if second.Error != "" || second.Questions == "" || isMended(second.Repairs) {
-				t.Errorf("%s, %s: %s\nits example gave %+v", name, door, text, second)
+			second := ask(t, exampleIn(text))
+			if second.Error != "" || second.Questions == "" || isRepaired(second.Repairs) {
+				t.Errorf("%s, %s: %s\nthe example gave %+v", name, frontend, text, second)
 			}
 		}
 	}
 }
 
-// isMended says whether a call was not what it should be. That a question could be two
-// is advice.
-func isMended(repairs string) bool {
+// isRepaired reports whether warnings name a repair. That a text asks several
+// questions is only advice.
+func isRepaired(repairs string) bool {
 	for line := range strings.Lines(repairs) {
 		if !strings.HasSuffix(strings.TrimSpace(line), ": this text asks several questions") {
 			return true
@@ -84,9 +83,9 @@ func isMended(repairs string) bool {
 	return false
 }
 
-// example is what stands behind the last "Example: " that has JSON behind it: the
-// words of the sender may have it too.
-func example(text string) string {
+// exampleIn returns the text after the last "Example: " that is followed by JSON. An
+// error may quote the sender, so an earlier one may be part of the quotation.
+func exampleIn(text string) string {
 	out := ""
 	for _, rest, ok := strings.Cut(text, "Example: "); ok; _, rest, ok = strings.Cut(rest, "Example: ") {
 		if out == "" || json.Valid([]byte(rest)) {
@@ -96,12 +95,12 @@ func example(text string) string {
 	return out
 }
 
-// wildCalls are the sections of each file, by its name.
-func wildCalls(t *testing.T) map[string]map[string]string {
+// malformedCalls returns the sections of each file, by name.
+func malformedCalls(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("../../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
-		t.Fatalf("%d wild calls, %v", len(paths), err)
+		t.Fatalf("%d files, %v; want at least 50", len(paths), err)
 	}
 	out := map[string]map[string]string{}
 	for _, path := range paths {
@@ -118,59 +117,62 @@ func wildCalls(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// wildDoors are the library, HTTP and the command line, at an engine of each its own.
-func wildDoors(t *testing.T) map[string]door {
+// newAskFuncs returns the library, HTTP and the command line, each with an agent of
+// its own at one engine.
+func newAskFuncs(t *testing.T) map[string]askFunc {
 	t.Helper()
 	e := engine.New(memstore.New(), nil)
 	s := httptest.NewServer(httpapi.NewHandler(e, nil))
 	t.Cleanup(s.Close)
 	agent := func(name string) (askback.Client, string) {
-		who := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelAPI}
+		principal := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelAPI}
 		secret, err := e.NewSecret()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Adopt(t.Context(), who, secret); err != nil {
+		if err := e.Adopt(t.Context(), principal, secret); err != nil {
 			t.Fatal(err)
 		}
-		return e.As(who), secret
+		return e.As(principal), secret
 	}
-	library, _ := agent("library")
-	_, overHTTP := agent("http")
-	atShell, typed := agent("shell")
-	return map[string]door{
-		"library":      func(t *testing.T, input string) became { return throughLibrary(t, library, input) },
-		"http":         func(t *testing.T, input string) became { return throughHTTP(t, s.URL, overHTTP, input) },
-		"command line": func(t *testing.T, input string) became { return throughShell(t, s.URL, typed, atShell, input) },
+	libraryClient, _ := agent("library")
+	_, httpToken := agent("http")
+	shellClient, shellToken := agent("shell")
+	return map[string]askFunc{
+		"library": func(t *testing.T, input string) callResult { return askLibrary(t, libraryClient, input) },
+		"http":    func(t *testing.T, input string) callResult { return askHTTP(t, s.URL, httpToken, input) },
+		"command line": func(t *testing.T, input string) callResult {
+			return askCommandLine(t, s.URL, shellToken, shellClient, input)
+		},
 	}
 }
 
-func throughLibrary(t *testing.T, seat askback.Client, input string) became {
+func askLibrary(t *testing.T, client askback.Client, input string) callResult {
 	t.Helper()
 	r, err := decode.Request([]byte(input))
 	var ask askback.Ask
 	if err == nil {
-		ask, err = seat.Ask(t.Context(), r)
+		ask, err = client.Ask(t.Context(), r)
 	}
 	if err != nil {
-		return became{Error: decode.Correction([]byte(input), err, decode.Body)}
+		return callResult{Error: decode.Correction([]byte(input), err, decode.Body)}
 	}
-	ask, err = seat.Get(t.Context(), ask.ID)
+	ask, err = client.Get(t.Context(), ask.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shown(t, ask)
+	return resultOf(t, ask)
 }
 
-func throughHTTP(t *testing.T, url, token, input string) became {
+func askHTTP(t *testing.T, url, token, input string) callResult {
 	t.Helper()
-	in, err := http.NewRequestWithContext(t.Context(), "POST", url+"/api/v1/asks", strings.NewReader(input))
+	req, err := http.NewRequestWithContext(t.Context(), "POST", url+"/api/v1/asks", strings.NewReader(input))
 	if err != nil {
 		t.Fatal(err)
 	}
-	in.Header.Set("Authorization", "Bearer "+token)
-	in.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(in)
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +186,7 @@ func throughHTTP(t *testing.T, url, token, input string) became {
 		if err := json.Unmarshal(raw, &ask); err != nil {
 			t.Fatal(err)
 		}
-		return shown(t, ask)
+		return resultOf(t, ask)
 	}
 	var problem struct {
 		Detail string `json:"detail"`
@@ -192,67 +194,68 @@ func throughHTTP(t *testing.T, url, token, input string) became {
 	if err := json.Unmarshal(raw, &problem); err != nil || res.StatusCode != http.StatusBadRequest && res.StatusCode != http.StatusUnprocessableEntity {
 		t.Fatalf("%s: %s, %v", res.Status, raw, err)
 	}
-	return became{Error: problem.Detail}
+	return callResult{Error: problem.Detail}
 }
 
-// throughShell asks with the binary. Once the ask is there it is withdrawn, so that the
-// command ends.
-func throughShell(t *testing.T, url, token string, seat askback.Client, input string) became {
+// askCommandLine asks with the binary. It withdraws the ask, so that the command exits.
+func askCommandLine(t *testing.T, url, token string, client askback.Client, input string) callResult {
 	t.Helper()
 	env, _ := sandbox(t, "ASKBACK_URL="+url, "ASKBACK_TOKEN="+token)
 	cmd := exec.CommandContext(t.Context(), "askback", "ask", "--file", "-")
 	cmd.Env, cmd.Stdin = env, strings.NewReader(input)
-	var out, said syncBuffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, stderr syncBuffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	var got became
-	var end error
-	over := false
+	var got callResult
+	var result error
+	done := false
 	if !eventually(func() bool {
 		select {
-		case end = <-ended:
-			over = true
+		case result = <-ended:
+			done = true
 		default:
-			got, over = withdrawn(t, seat)
-			if over {
-				end = <-ended
+			got, done = withdrawAsk(t, client)
+			if done {
+				result = <-ended
 			}
 		}
-		return over
+		return done
 	}) {
-		t.Fatalf("it neither asks nor ends: %s", said.String())
+		t.Fatalf("the command neither asks nor exits: %s", stderr.String())
 	}
-	switch code := exitCode(end); {
+	switch code := exitCode(result); {
 	case code == exitCancelled && got.Questions != "" && out.String() == "":
 		return got
 	case code == exitUsage && out.String() == "":
-		return became{Error: strings.TrimSuffix(strings.TrimPrefix(said.String(), "askback: "), "\n")}
+		return callResult{Error: strings.TrimSuffix(strings.TrimPrefix(stderr.String(), "askback: "), "\n")}
 	}
-	t.Fatalf("exit code %d, %q\n%s", exitCode(end), out.String(), said.String())
-	return became{}
+	t.Fatalf("exit code %d, %q\n%s", exitCode(result), out.String(), stderr.String())
+	return callResult{}
 }
 
-// withdrawn is what an agent asks, once it does, and takes it back.
-func withdrawn(t *testing.T, seat askback.Client) (became, bool) {
+// withdrawAsk withdraws the pending ask of a client and returns it. It reports false
+// if there is none yet.
+func withdrawAsk(t *testing.T, client askback.Client) (callResult, bool) {
 	t.Helper()
-	page, err := seat.List(t.Context(), askback.Query{})
+	page, err := client.List(t.Context(), askback.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(page.Items) == 0 {
-		return became{}, false
+		return callResult{}, false
 	}
-	if _, err := seat.Cancel(context.WithoutCancel(t.Context()), page.Items[0].ID, ""); err != nil && !errors.Is(err, askback.ErrSettled) {
+	if _, err := client.Cancel(context.WithoutCancel(t.Context()), page.Items[0].ID, ""); err != nil && !errors.Is(err, askback.ErrSettled) {
 		t.Fatal(err)
 	}
-	return shown(t, page.Items[0]), true
+	return resultOf(t, page.Items[0]), true
 }
 
-func shown(t *testing.T, ask askback.Ask) became {
+// resultOf returns the questions and repairs of an ask.
+func resultOf(t *testing.T, ask askback.Ask) callResult {
 	t.Helper()
 	var lines, repairs []string
 	for _, q := range ask.Questions {
@@ -267,5 +270,5 @@ func shown(t *testing.T, ask askback.Ask) became {
 	for _, p := range ask.Warnings {
 		repairs = append(repairs, fmt.Sprintf("%s: %s", p.Pointer, p.Detail))
 	}
-	return became{Questions: "[\n" + strings.Join(lines, ",\n") + "\n]", Repairs: strings.Join(repairs, "\n")}
+	return callResult{Questions: "[\n" + strings.Join(lines, ",\n") + "\n]", Repairs: strings.Join(repairs, "\n")}
 }
