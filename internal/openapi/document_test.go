@@ -109,7 +109,7 @@ func TestInvalidReferencesAreReported(t *testing.T) {
 		"a response that is not there":  {`"#/components/responses/NotFound"`, `"#/components/responses/Lost"`},
 		"an id that is repeated":        {`"operationId": "getStats"`, `"operationId": "getPeople"`},
 		"an undeclared parameter":       {`"/api/v1/grants/{id}"`, `"/api/v1/grants/{grant}"`},
-		"a summary that is no sentence": {`"summary": "Ask."`, `"summary": ""`},
+		"a summary that is no sentence": {`"summary": "Create an ask."`, `"summary": ""`},
 		"a frame of nothing":            {`"x-askback-event-data": "#/components/schemas/Event"`, `"x-askback-event-data": "#/components/schemas/Frame"`},
 	} {
 		bad := strings.Replace(good, change[0], change[1], 1)
