@@ -340,18 +340,18 @@ func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 // inDialects checks the replies in the formats of other programs (B4, C1).
 func inDialects(t *testing.T, asks []askback.Ask) {
 	t.Helper()
-	rows, err := compat.Rows(asks)
+	rows, err := compat.QuestionRows(asks)
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(t, "AgentQuestions", rows)
-	holds(t, "PendingQuestion", compat.Pending(asks))
-	holds(t, "PendingQuestion", compat.Pending(nil))
-	holds(t, "SessionReply", compat.Submitted())
-	holds(t, "SessionReply", compat.NotSubmitted(askback.ErrSettled, asks[0]))
-	holds(t, "SessionReply", compat.NotSubmitted(compat.Several{asks[0].ID}, asks[0]))
-	holds(t, "AgentReply", compat.Resumed(asks[0].SessionID))
-	late, err := compat.Late(asks[0], false)
+	holds(t, "PendingQuestion", compat.PendingReply(asks))
+	holds(t, "PendingQuestion", compat.PendingReply(nil))
+	holds(t, "SessionReply", compat.SubmittedReply())
+	holds(t, "SessionReply", compat.RejectedReply(askback.ErrSettled, asks[0]))
+	holds(t, "SessionReply", compat.RejectedReply(compat.SeveralOpenError{asks[0].ID}, asks[0]))
+	holds(t, "AgentReply", compat.ResumedReply(asks[0].SessionID))
+	late, err := compat.LateReply(asks[0], false)
 	if err != nil {
 		t.Fatal(err)
 	}
