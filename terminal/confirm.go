@@ -163,7 +163,7 @@ func (d *dialog) confirmUnread() (problem string, err error) {
 	return "That was not yes. Nothing is approved, and the call is still open.", nil
 }
 
-// approve returns a, or a problem if the input is not a person. Every approval passes it.
+// approve returns a if a person types, and a problem otherwise. Every approval goes through it.
 func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	if !d.options.Human {
 		return askback.Answer{}, onlyPeople

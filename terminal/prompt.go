@@ -89,8 +89,9 @@ type Prompt struct {
 	promptOpen bool // the cursor is after a prompt
 }
 
-// New returns a prompt. If in has a method Discard, as a [TTY] has, it is called before a
-// confirmation and after an ask that was settled elsewhere, to discard what was typed ahead.
+// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt uses it to
+// discard what was typed ahead: before each ask of a person, and after an ask that was
+// settled elsewhere.
 func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 	p := &Prompt{lines: newLineReader(in), out: out}
 	if o != nil {

@@ -34,7 +34,7 @@ type Options struct {
 	Remove  bool   // remove Askback instead
 }
 
-// A File is a file to change.
+// A File is a configuration file to change.
 type File struct {
 	Path string // relative to the folder of the project or of the user, with slashes
 

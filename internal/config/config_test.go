@@ -76,7 +76,7 @@ func TestUnsupportedSettingsAreRejected(t *testing.T) {
 }
 
 // Section 10 of docs/wire.md names every key, also those that are rejected.
-func TestWireRulesNameEveryKey(t *testing.T) {
+func TestWireDocHasEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
 	n := 0

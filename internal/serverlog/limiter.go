@@ -12,8 +12,8 @@ const maxPerMinute = 60
 // A limiter limits the number of lines in each minute.
 type limiter struct {
 	mu      sync.Mutex
-	minute  int64 // since 1970
-	lines   int   // in that minute
+	minute  int64 // in minutes since 1970
+	lines   int   // written in that minute
 	leftOut int   // since the last line
 }
 
