@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/askback/askback"
@@ -25,7 +26,13 @@ type tx struct {
 	records []stored  // in the order in which they were read or made
 	effects []lifecycle.Effect
 	change  store.Change // what is committed, besides the records
-	unlock  []func()
+	locked  []heldLock
+}
+
+// A heldLock is the lock of an id that a tx holds.
+type heldLock struct {
+	id     string
+	unlock func()
 }
 
 // A machine is the state of a record.
@@ -60,18 +67,21 @@ type stored interface {
 // Now returns the time of the tx.
 func (t *tx) Now() time.Time { return t.now }
 
-// Lock locks an id until the tx has ended.
+// Lock locks an id until the tx has ended, unless the tx has locked it already.
 func (t *tx) Lock(id string) error {
+	if slices.ContainsFunc(t.locked, func(l heldLock) bool { return l.id == id }) {
+		return nil
+	}
 	unlock, err := t.engine.locks.lock(t.ctx, id)
 	if err == nil {
-		t.unlock = append(t.unlock, unlock)
+		t.locked = append(t.locked, heldLock{id, unlock})
 	}
 	return err
 }
 
 func (t *tx) releaseLocks() {
-	for _, unlock := range t.unlock {
-		unlock()
+	for _, l := range t.locked {
+		l.unlock()
 	}
 }
 
@@ -266,10 +276,12 @@ func (t *tx) requireGrant(f lifecycle.RequireGrant) error {
 
 func (t *tx) notifySession(f lifecycle.NotifySession) error {
 	s, err := t.session(f.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // it was deleted, but not the ask
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound) && f.MustExist:
+		return store.ErrConflict // it was deleted since its id was read
+	case errors.Is(err, store.ErrNotFound):
+		return nil
+	case err != nil:
 		return err
 	}
 	return s.step(t, f.Input)

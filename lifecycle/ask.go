@@ -174,16 +174,16 @@ func asked(in Asked) (Result[AskState], error) {
 	s.Ask.Status, s.Ask.CreatedAt, s.Ask.Owner = askback.Pending, in.At, in.Owner
 	s.Ask.Outcome, s.Ask.Claims = nil, nil
 	r := changed(s, Event{Type: askback.EventQuestionPending})
-	r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At})
+	r.Effects = s.notifySession(AskOpened{ID: s.Ask.ID, At: in.At}, true)
 	return r, nil
 }
 
 // notifySession returns the effect on the session of the ask, if that has a record.
-func (s AskState) notifySession(in Input) []Effect {
+func (s AskState) notifySession(in Input, mustExist bool) []Effect {
 	if s.OwnSession() {
 		return nil
 	}
-	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in}}
+	return []Effect{NotifySession{ID: s.Ask.SessionID, Input: in, MustExist: mustExist}}
 }
 
 func answered(s AskState, in Answered) (Result[AskState], error) {
@@ -322,7 +322,7 @@ func settle(s AskState, o askback.Outcome) (Result[AskState], error) {
 	r := changed(s, Event{Type: settledEvent(o.Status)})
 	r.Effects = s.notifySession(AskClosed{
 		ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
-	})
+	}, false)
 	return r, nil
 }
 

@@ -45,8 +45,8 @@ func TestSessionIsNotifiedOfOpenAndClosedAsk(t *testing.T) {
 		run := anyRun(t)
 		for _, m := range run {
 			for _, f := range effectOf[lifecycle.NotifySession](m) {
-				if got = append(got, f.Input); f.ID != m.after.Ask.SessionID {
-					t.Errorf("got a notification of session %s, want %s", f.ID, m.after.Ask.SessionID)
+				if got = append(got, f.Input); f.ID != m.after.Ask.SessionID || f.MustExist != (m.before.Ask.ID == "") {
+					t.Errorf("got %+v, want session %s, which must exist only for a new ask", f, m.after.Ask.SessionID)
 				}
 			}
 		}

@@ -64,11 +64,12 @@ type RequireGrant struct {
 	At time.Time
 }
 
-// NotifySession steps a session with [AskOpened] or [AskClosed]. It does nothing if
-// the session was deleted.
+// NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was
+// deleted, it does nothing, unless MustExist is set.
 type NotifySession struct {
-	ID    string
-	Input Input
+	ID        string
+	Input     Input
+	MustExist bool
 }
 
 // CancelOpenAsks cancels the open asks of a session: [Cancelled].
