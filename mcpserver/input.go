@@ -39,7 +39,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
-			return in, inputError(fmt.Sprintf("/%s: there is no such field; there is %s. %s", clip(m.Name), fieldList(fields), example(fields)))
+			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name), fieldList(fields), example(fields)))
 		}
 		if err := in.set(m); err != nil {
 			return in, err
