@@ -58,35 +58,27 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 	closed := false
 	q := store.Query{Kind: kind, Open: &closed, Limit: listChunk}
 	var c store.Change
-	for {
-		records, err := e.store.List(ctx, q)
+	for row, err := range e.rows(ctx, q) {
 		if err != nil {
+			return err
+		}
+		if row.Created.After(before) {
+			break
+		}
+		if row.Updated.After(before) {
+			continue
+		}
+		if err := e.addDeletion(ctx, &c, row); err != nil {
 			return fromStore(err)
 		}
-		old := true
-		for _, r := range records {
-			q.After = r.ID
-			if old = !r.Created.After(before); !old {
-				break
-			}
-			if r.Updated.After(before) {
-				continue
-			}
-			if err := e.addDeletion(ctx, &c, r); err != nil {
-				return fromStore(err)
-			}
-		}
-		last := !old || len(records) < q.Limit
-		if len(c.Delete) >= cleanBatch || last {
+		if len(c.Delete) >= cleanBatch {
 			if err := e.deleteRecords(ctx, c); err != nil {
 				return fromStore(err)
 			}
 			c = store.Change{}
 		}
-		if last {
-			return nil
-		}
 	}
+	return fromStore(e.deleteRecords(ctx, c))
 }
 
 // addDeletion adds the deletion of a record and its history to a change. A session

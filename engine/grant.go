@@ -43,26 +43,18 @@ func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
 	open := true
 	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: &open, Newest: true, Limit: listChunk}
-	for {
-		records, err := e.store.List(ctx, q)
+	for row, err := range e.rows(ctx, q) {
 		if err != nil {
 			return "", err
 		}
-		for _, r := range records {
-			q.After = r.ID
-			g, err := decodeGrant(r)
-			if err != nil {
-				e.logUnreadable(r, err)
-				continue
-			}
-			if g.Grant.Covers(a, now) {
-				return r.ID, nil
-			}
-		}
-		if len(records) < q.Limit {
-			return "", nil
+		g, err := decodeGrant(row)
+		if err != nil {
+			e.logUnreadable(row, err)
+		} else if g.Grant.Covers(a, now) {
+			return row.ID, nil
 		}
 	}
+	return "", nil
 }
 
 // Grants implements [askback.Grants].
@@ -81,36 +73,31 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
 	now := c.engine.clock()
 	var page askback.GrantPage
-	for size := 0; ; {
-		records, err := c.engine.store.List(ctx, from)
+	size := 0
+	for row, err := range c.engine.rows(ctx, from) {
 		if err != nil {
-			return askback.GrantPage{}, fmt.Errorf("grants: %w", fromStore(err))
+			return askback.GrantPage{}, fmt.Errorf("grants: %w", err)
 		}
-		for _, r := range records {
-			from.After = r.ID
-			state, err := decodeGrant(r)
-			if err != nil {
-				c.engine.logUnreadable(r, err)
-				continue
-			}
-			g := state.Grant
-			if open && !now.Before(g.ExpiresAt) {
-				continue // expired, but not yet closed by Run
-			}
-			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
-				page.NextCursor = page.Items[n-1].ID
-				return page, nil
-			}
-			if c.who.Kind == askback.Operator {
-				g.Input = nil // an operator may not see what agents send
-			}
-			page.Items = append(page.Items, g)
-			size += len(r.Fixed) + len(r.State)
+		state, err := decodeGrant(row)
+		if err != nil {
+			c.engine.logUnreadable(row, err)
+			continue
 		}
-		if len(records) < from.Limit {
-			return page, nil
+		g := state.Grant
+		if open && !now.Before(g.ExpiresAt) {
+			continue // expired, but not yet closed by Run
 		}
+		if n := len(page.Items); n == limit || n > 0 && size > listBytes {
+			page.NextCursor = page.Items[n-1].ID
+			break
+		}
+		if c.who.Kind == askback.Operator {
+			g.Input = nil // an operator may not see what agents send
+		}
+		page.Items = append(page.Items, g)
+		size += len(row.Fixed) + len(row.State)
 	}
+	return page, nil
 }
 
 // Revoke implements [askback.Grants].

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/askback/askback"
@@ -60,34 +61,52 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 	}
 	from.Limit = min(limit+1, listChunk)
 	var page askback.Page
-	for size, looked := 0, 0; ; {
-		records, err := c.engine.store.List(ctx, from)
+	size, looked := 0, 0
+	for row, err := range c.engine.rows(ctx, from) {
 		if err != nil {
-			return askback.Page{}, fmt.Errorf("list: %w", fromStore(err))
+			return askback.Page{}, fmt.Errorf("list: %w", err)
 		}
-		for _, r := range records {
-			from.After = r.ID
-			state, err := decodeAsk(r)
-			if err != nil {
-				c.engine.logUnreadable(r, err)
-				continue
-			}
-			if !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
-				continue
-			}
-			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
-				page.NextCursor = page.Items[n-1].ID
-				return page, nil
-			}
-			page.Items = append(page.Items, state.Ask.Clone())
-			size += len(r.Fixed) + len(r.State)
-		}
-		if len(records) < from.Limit {
-			return page, nil
-		}
-		if looked += len(records); looked >= maxLooked {
+		if looked == maxLooked {
 			page.NextCursor = from.After
-			return page, nil
+			break
+		}
+		from.After = row.ID
+		looked++
+		state, err := decodeAsk(row)
+		if err != nil {
+			c.engine.logUnreadable(row, err)
+			continue
+		}
+		if !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
+			continue
+		}
+		if n := len(page.Items); n == limit || n > 0 && size > listBytes {
+			page.NextCursor = page.Items[n-1].ID
+			break
+		}
+		page.Items = append(page.Items, state.Ask.Clone())
+		size += len(row.Fixed) + len(row.State)
+	}
+	return page, nil
+}
+
+// rows returns the records that a query selects. It reads q.Limit of them at once.
+func (e *Engine) rows(ctx context.Context, q store.Query) iter.Seq2[store.Record, error] {
+	return func(yield func(store.Record, error) bool) {
+		for {
+			rows, err := e.store.List(ctx, q)
+			if err != nil {
+				yield(store.Record{}, fromStore(err))
+				return
+			}
+			for _, row := range rows {
+				if q.After = row.ID; !yield(row, nil) {
+					return
+				}
+			}
+			if len(rows) < q.Limit {
+				return
+			}
 		}
 	}
 }

@@ -30,35 +30,28 @@ func (c *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.
 	if c.who.Kind == askback.Agent {
 		from.Owner = c.who.Name
 	}
-	for looked, size := 0, 0; ; {
-		records, err := c.engine.store.List(ctx, from)
+	looked, size := 0, 0
+	for row, err := range c.engine.rows(ctx, from) {
 		if err != nil {
-			return page, fmt.Errorf("sessions: %w", fromStore(err))
+			return page, fmt.Errorf("sessions: %w", err)
 		}
-		for _, r := range records {
-			if n := len(page.Items); n == limit || n > 0 && size > listBytes {
-				page.NextCursor = from.After
-				return page, nil
-			}
-			from.After = r.ID
-			size += len(r.Fixed) + len(r.State)
-			state, err := decodeSession(r)
-			if err != nil {
-				c.engine.logUnreadable(r, err)
-				continue
-			}
-			if one := c.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
-				page.Items = append(page.Items, one)
-			}
-		}
-		if looked += len(records); len(records) < from.Limit {
-			return page, nil
-		}
-		if looked >= maxLooked {
+		if n := len(page.Items); n == limit || n > 0 && size > listBytes || looked == maxLooked {
 			page.NextCursor = from.After
-			return page, nil
+			break
+		}
+		from.After = row.ID
+		looked++
+		size += len(row.Fixed) + len(row.State)
+		state, err := decodeSession(row)
+		if err != nil {
+			c.engine.logUnreadable(row, err)
+			continue
+		}
+		if one := c.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
+			page.Items = append(page.Items, one)
 		}
 	}
+	return page, nil
 }
 
 // authorizeSessions returns [askback.ErrForbidden] unless this principal may see

@@ -136,16 +136,13 @@ func (q *quota) usage(owner string) *usage {
 func (e *Engine) countOpenAsks(ctx context.Context, owner string) (n int, err error) {
 	open := true
 	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: listChunk}
-	for n < e.maxOpen() {
-		records, err := e.store.List(ctx, query)
+	for _, err := range e.rows(ctx, query) {
 		if err != nil {
 			return 0, err
 		}
-		n += len(records)
-		if len(records) < query.Limit {
+		if n++; n >= e.maxOpen() {
 			break
 		}
-		query.After = records[len(records)-1].ID
 	}
 	return n, nil
 }

@@ -293,28 +293,22 @@ func (t *tx) notifySession(f lifecycle.NotifySession) error {
 func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
 	open := true
 	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: &open, Limit: listChunk}
-	for {
-		rows, err := t.engine.store.List(t.ctx, q)
+	for row, err := range t.engine.rows(t.ctx, q) {
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			q.After = row.ID
-			if find[lifecycle.AskState](t, row.ID) != nil {
-				continue // it is settled in this tx
-			}
-			state, err := decodeAsk(row)
-			if err != nil {
-				return err
-			}
-			if err := add(t, row, state).step(t, f.Input); err != nil {
-				return err
-			}
+		if find[lifecycle.AskState](t, row.ID) != nil {
+			continue // it is settled in this tx
 		}
-		if len(rows) < q.Limit {
-			return nil
+		state, err := decodeAsk(row)
+		if err != nil {
+			return err
+		}
+		if err := add(t, row, state).step(t, f.Input); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // later returns the later of two times.
