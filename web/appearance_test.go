@@ -6,6 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/browsertest"
 )
 
 // On a phone a preview keeps its lines and scrolls on its own, and a row of the list
@@ -22,7 +23,7 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 		Scroll bool
 		Text   string
 	}
-	w.run(chromedp.Evaluate(`(() => {
+	w.Run(chromedp.Evaluate(`(() => {
 		const pre = document.querySelector(".preview pre"), line = parseFloat(getComputedStyle(pre).lineHeight);
 		const inner = pre.clientHeight - parseFloat(getComputedStyle(pre).paddingTop) * 2;
 		return {Rows: Math.round(inner / line), Scroll: pre.scrollWidth > pre.clientWidth, Text: pre.textContent.slice(0, 5)};
@@ -31,7 +32,7 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 		t.Errorf("the preview is drawn as %+v, want two rows that scroll", got)
 	}
 	w.checkWidth()
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // Deny does not look like a dangerous Approve, and a notice replaces Approve until it
@@ -39,7 +40,7 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 	c := newChromium(t)
 	for _, dark := range []bool{false, true} {
-		w := c.window(viewport{width: 360, height: 740, dark: dark})
+		w := c.window(browsertest.Viewport{Width: 360, Height: 740, Dark: dark})
 		w.login("ana")
 		a := c.ask(call)
 		w.open("/asks/" + a.ID)
@@ -56,13 +57,13 @@ func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 			const hit = document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2);
 			return {Words: hit.textContent, Covered: Math.abs(b.x - r.x) + Math.abs(b.width - r.width) < 2};
 		})()`
-		w.run(chromedp.Evaluate(seen, &wait))
+		w.Run(chromedp.Evaluate(seen, &wait))
 		if wait.Words != "Approve: wait a moment" || !wait.Covered {
 			t.Errorf("dark %v: in place of the button there is %+v", dark, wait)
 		}
 		w.waitUntilArmed()
 		var same bool
-		w.run(chromedp.Evaluate(`(() => {
+		w.Run(chromedp.Evaluate(`(() => {
 			const of = (s) => getComputedStyle(document.querySelector(".buttons " + s));
 			return of(".deny").color === of(".approve").backgroundColor || of(".deny").borderColor === of(".approve").borderColor;
 		})()`, &same))
@@ -70,7 +71,7 @@ func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
 			t.Errorf("dark %v: Deny and Approve have one colour", dark)
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // A real browser returns to the question after the log-in.
@@ -81,7 +82,7 @@ func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	w.open("/asks/" + a.ID)
 	w.wantText("Log in first", "askback login")
 	w.open("/login?secret=" + w.link("ana"))
-	w.press(`form[action="/login"] button`)
+	w.Press(`form[action="/login"] button`)
 	w.wantText("Which database should we use?", "Send answer")
-	c.checkAlarms()
+	c.Check(t)
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/browsertest"
 )
 
 // Rows A6, C1, C3: a real browser answers every kind of question, with and without the
 // script, at the width of a phone.
 func TestChromiumAnswers(t *testing.T) {
 	c := newChromium(t)
-	for name, l := range map[string]viewport{
-		"JavaScript": phone, "no JavaScript": {width: 360, height: 740, noJS: true},
+	for name, l := range map[string]browsertest.Viewport{
+		"JavaScript": phone, "no JavaScript": {Width: 360, Height: 740, NoScript: true},
 	} {
 		w := c.window(l)
 		w.login("ana")
@@ -31,20 +32,20 @@ func TestChromiumAnswers(t *testing.T) {
 			fill func(w window)
 			want []askback.QuestionAnswer
 		}{
-			"single": {single, func(w window) { w.click("label:has(#q1-1)") }, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
-			"multi":  {multi, func(w window) { w.click("#q1-0", "label:has(#q1-2)") }, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
+			"single": {single, func(w window) { w.Click("label:has(#q1-1)") }, []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
+			"multi":  {multi, func(w window) { w.Click("#q1-0", "label:has(#q1-2)") }, []askback.QuestionAnswer{{Selected: []string{"Slack", "Webhook"}}}},
 			"other": {
-				single, func(w window) { w.click("#q1-pick-other"); w.typeInto("#q1-other", "MariaDB") },
+				single, func(w window) { w.Click("#q1-pick-other"); w.typeInto("#q1-other", "MariaDB") },
 				[]askback.QuestionAnswer{{Other: "MariaDB"}},
 			},
 			"other, by typing": {single, func(w window) { w.typeInto("#q1-other", "MariaDB") }, []askback.QuestionAnswer{{Other: "MariaDB"}}},
 			"notes": {single, func(w window) {
-				w.click("#q1-0", "#q1 details.more summary")
+				w.Click("#q1-0", "#q1 details.more summary")
 				w.typeInto("#q1-notes", "two\nlines")
 			}, []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},
 			"free text": {free, func(w window) { w.typeInto("#q1-other", "Анна 😀") }, []askback.QuestionAnswer{{Other: "Анна 😀"}}},
 			"several": {form, func(w window) {
-				w.click("#q1-2", "#q2-1", "#q4-0")
+				w.Click("#q1-2", "#q2-1", "#q4-0")
 				w.typeInto("#q2-other", "fax")
 			}, []askback.QuestionAnswer{{Selected: []string{"None"}}, {Selected: []string{"E-mail"}, Other: "fax"}, {}, {Selected: []string{"Now"}}}},
 		} {
@@ -53,7 +54,7 @@ func TestChromiumAnswers(t *testing.T) {
 				w.open("/asks/" + a.ID)
 				w.checkWidth()
 				s.fill(w)
-				w.press("button[value=answer]")
+				w.Press("button[value=answer]")
 				w.wantText("Answered by ana in the browser")
 				w.checkWidth()
 				got := c.outcome(a)
@@ -72,9 +73,9 @@ func TestChromiumAnswers(t *testing.T) {
 				w.checkWidth()
 				w.typeInto("#reason", "because")
 				if action == "decline" {
-					w.click(".decline summary")
+					w.Click(".decline summary")
 				}
-				w.press("button[value=" + action + "]")
+				w.Press("button[value=" + action + "]")
 				w.wantText("because")
 				if got := c.outcome(a); got.Decision != want || got.Reason != "because" {
 					t.Errorf("got %+v", got)
@@ -84,26 +85,26 @@ func TestChromiumAnswers(t *testing.T) {
 		t.Run(name+"/error", func(t *testing.T) {
 			a := c.ask(form)
 			w.open("/asks/" + a.ID)
-			w.click("#q1-1")
+			w.Click("#q1-1")
 			w.typeInto("#comment", "a remark")
-			w.press("button[value=answer]")
+			w.Press("button[value=answer]")
 			w.wantText("Not sent yet.", "Question 2: Please choose an answer, or write your own.")
 			w.checkWidth()
-			w.click("#q2-0")
-			w.press("button[value=answer]")
+			w.Click("#q2-0")
+			w.Press("button[value=answer]")
 			if got := c.outcome(a); got.Answers[0].Selected[0] != "SQLite" || got.Comment != "a remark" {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // checkWidth reports an error if the page must be scrolled sideways.
 func (w window) checkWidth() {
 	w.t.Helper()
 	var page, screen int64
-	w.run(chromedp.Evaluate("document.documentElement.scrollWidth", &page), chromedp.Evaluate("screen.width", &screen))
+	w.Run(chromedp.Evaluate("document.documentElement.scrollWidth", &page), chromedp.Evaluate("screen.width", &screen))
 	if page > screen {
 		w.t.Errorf("the page is %d px wide on a screen of %d", page, screen)
 	}
@@ -120,7 +121,7 @@ func TestChromiumTypingClaims(t *testing.T) {
 		t.Errorf("looking claims: %+v", got.Claims)
 	}
 	w.typeInto("#q1-other", "Mar")
-	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
 		for ctx.Err() == nil && len(c.get(a.ID).Claims) == 0 {
 			if err := chromedp.Evaluate("new Promise(requestAnimationFrame)", nil).Do(ctx); err != nil {
 				return err
@@ -131,7 +132,7 @@ func TestChromiumTypingClaims(t *testing.T) {
 	if got := c.get(a.ID); len(got.Claims) != 1 || got.Claims[0].Name != "ana" {
 		t.Errorf("typing claims: %+v", got.Claims)
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // The script picks Other when a person types there, even after another choice.
@@ -141,13 +142,13 @@ func TestChromiumTypingPicksOther(t *testing.T) {
 	w.login("ana")
 	a := c.ask(single)
 	w.open("/asks/" + a.ID)
-	w.click("#q1-0")
+	w.Click("#q1-0")
 	w.typeInto("#q1-other", "MariaDB")
-	w.press("button[value=answer]")
+	w.Press("button[value=answer]")
 	if got := c.outcome(a).Answers[0].String(); got != "MariaDB" {
 		t.Errorf("got %s", got)
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // Row E10: two browsers answer at once. One wins; the other shows who did, and keeps
@@ -162,11 +163,11 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 		path := "/asks/" + a.ID
 		ana.open(path)
 		ben.open(path)
-		ana.click("#q1-1")
+		ana.Click("#q1-1")
 		ben.typeInto("#q1-other", "MariaDB")
 		var both sync.WaitGroup
 		for _, w := range []window{ana, ben} {
-			both.Go(func() { w.press("button[value=answer]") })
+			both.Go(func() { w.Press("button[value=answer]") })
 		}
 		both.Wait()
 		switch c.outcome(a).Actor.Name {
@@ -178,26 +179,26 @@ func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 			ana.wantText("ben answered first: MariaDB", "What you filled in", "SQLite")
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // C3, T3, T12: neither Enter nor a hasty click approves.
 func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
-		w := c.window(viewport{width: 360, height: 740, noJS: noJS})
+		w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: noJS})
 		w.login("ana")
 		for _, r := range []askback.Request{harmless, call} {
 			a := c.ask(r)
 			w.open("/asks/" + a.ID)
 			var focused string
-			w.run(chromedp.Evaluate("document.activeElement.tagName", &focused))
+			w.Run(chromedp.Evaluate("document.activeElement.tagName", &focused))
 			if focused != "BODY" {
 				t.Errorf("%s has the focus", focused)
 			}
 			w.typeInto("#reason", "ok"+kb.Enter+kb.Enter+"sure"+kb.Enter)
 			var typed, at string
-			w.run(chromedp.Value("#reason", &typed, chromedp.ByQuery), chromedp.Location(&at))
+			w.Run(chromedp.Value("#reason", &typed, chromedp.ByQuery), chromedp.Location(&at))
 			if typed != "ok\n\nsure\n" || !strings.HasSuffix(at, a.ID) {
 				t.Errorf("the field holds %q at %s", typed, at)
 			}
@@ -205,7 +206,7 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 				t.Fatal("Enter settled it")
 			}
 			// Tab does not reach Approve first.
-			w.run(chromedp.Focus("#reason", chromedp.ByQuery), chromedp.KeyEvent(kb.Tab),
+			w.Run(chromedp.Focus("#reason", chromedp.ByQuery), chromedp.KeyEvent(kb.Tab),
 				chromedp.Evaluate("document.activeElement.value", &focused))
 			if focused != "deny" {
 				t.Errorf("Tab reaches %q", focused)
@@ -214,17 +215,17 @@ func TestChromiumApproveNeedsADeliberateClick(t *testing.T) {
 		dangerous := c.ask(call)
 		w.open("/asks/" + dangerous.ID)
 		var visible string
-		w.run(chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).animationName", &visible))
+		w.Run(chromedp.Evaluate("getComputedStyle(document.querySelector('.approve')).animationName", &visible))
 		if visible != "arm" {
 			t.Errorf("a dangerous Approve is armed by %q", visible)
 		}
 		w.waitUntilArmed()
-		w.press("button.approve")
+		w.Press("button.approve")
 		if !c.outcome(dangerous).Approved() {
 			t.Error("it is not approved")
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // T12: when a dangerous call is shown again, Approve is disabled for a moment, and
@@ -238,17 +239,17 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 		w.open("/asks/" + a.ID)
 		w.waitUntilArmed()
 		var safe bool
-		w.run(chromedp.Evaluate(event+`; [...document.querySelectorAll(".approve")].every((b) => b.disabled && b !== document.activeElement)`, &safe))
+		w.Run(chromedp.Evaluate(event+`; [...document.querySelectorAll(".approve")].every((b) => b.disabled && b !== document.activeElement)`, &safe))
 		if !safe {
 			t.Errorf("after %s it can be approved", event)
 		}
 		w.waitUntilArmed()
-		w.press("button.approve")
+		w.Press("button.approve")
 		if !c.outcome(a).Approved() {
 			t.Error("it is not approved")
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // F7, F8: a browser edits arguments, and makes and revokes standing approvals, with and
@@ -256,19 +257,19 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
-		w := c.window(viewport{width: 360, height: 740, noJS: noJS})
+		w := c.window(browsertest.Viewport{Width: 360, Height: 740, NoScript: noJS})
 		w.login("ana")
 		a := c.ask(harmless)
 		w.open("/asks/" + a.ID)
-		w.click(".edit summary")
-		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
+		w.Click(".edit summary")
+		w.Run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
 		w.typeInto("#input", `{"to": }`)
-		w.press(".buttons .approve")
+		w.Press(".buttons .approve")
 		w.wantText("Line 1, column 8", "Approve as edited")
 		w.checkWidth()
-		w.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
+		w.Run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.KeyEvent("a", chromedp.KeyModifiers(2)))
 		w.typeInto("#input", `{"to": "ana"}`)
-		w.press(".buttons .approve")
+		w.Press(".buttons .approve")
 		w.wantText("Approved with other arguments by ana")
 		if got := string(c.outcome(a).Input); got != `{"to":"ana"}` {
 			t.Errorf("the arguments are %s", got)
@@ -278,8 +279,8 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 		r.SessionKey = "run"
 		a = c.ask(r)
 		w.open("/asks/" + a.ID)
-		w.click(".standing-approval summary", "input[value=tool]", `input[value="1h"]`)
-		w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+		w.Click(".standing-approval summary", "input[value=tool]", `input[value="1h"]`)
+		w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
 			_, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter))
 			return err
 		}), chromedp.WaitReady("main"))
@@ -288,7 +289,7 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 		if c.get(a.ID).Settled() {
 			t.Fatal("Enter settled it")
 		}
-		w.press("button[value=approve_all]")
+		w.Press("button[value=approve_all]")
 		w.wantText("Approved, also for later calls, by ana")
 		next := c.ask(r)
 		w.open("/asks/" + next.ID)
@@ -296,13 +297,13 @@ func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 		w.open("/grants")
 		w.wantText("deploy-bot", "mail.send", "approved by ana", "used once")
 		w.checkWidth()
-		w.press(".grant button")
+		w.Press(".grant button")
 		w.wantText("None.")
 		if c.ask(r).Settled() {
 			t.Error("it is still approved")
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // The button changes its text as soon as the arguments are edited.
@@ -311,19 +312,19 @@ func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	w := c.window(phone)
 	w.login("ana")
 	w.open("/asks/" + c.ask(harmless).ID)
-	w.click(".edit summary")
+	w.Click(".edit summary")
 	words := func() (s string) {
-		w.run(chromedp.Text(".buttons .approve", &s, chromedp.ByQuery))
+		w.Run(chromedp.Text(".buttons .approve", &s, chromedp.ByQuery))
 		return s
 	}
 	before := words()
 	w.typeInto("#input", " x")
 	between := words()
-	w.run(chromedp.KeyEvent(kb.Backspace), chromedp.KeyEvent(kb.Backspace))
+	w.Run(chromedp.KeyEvent(kb.Backspace), chromedp.KeyEvent(kb.Backspace))
 	if got, want := before+"|"+between+"|"+words(), "Approve|Approve as edited|Approve"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // The policy blocks scripts and images that are put into the page by force. This also
@@ -333,7 +334,7 @@ func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	w := c.window(desktop)
 	w.login("ana")
 	w.open("/asks/" + c.ask(single).ID)
-	w.run(chromedp.ActionFunc(func(ctx context.Context) error {
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
 		_, thrown, err := runtime.Evaluate(`
 			const script = document.createElement("script");
 			try { script.textContent = "alert(1)"; document.body.append(script); } catch {}
@@ -346,12 +347,10 @@ func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 		return err
 	}))
 	w.open("/")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.foreign) != 0 || strings.Contains(strings.Join(c.alarms, " "), "dialog") {
-		t.Errorf("it got out: %v %v", c.foreign, c.alarms)
+	if len(c.Requests()) != 0 || strings.Contains(strings.Join(c.Violations(), " "), "dialog") {
+		t.Errorf("it got out: %v %v", c.Requests(), c.Violations())
 	}
-	if len(c.alarms) == 0 {
+	if len(c.Violations()) == 0 {
 		t.Error("the policy blocked nothing, or the test did not notice")
 	}
 }
@@ -365,14 +364,14 @@ func TestChromiumLogOut(t *testing.T) {
 	w.login("ana")
 	var cookies []*network.Cookie
 	var seen string
-	w.run(chromedp.Evaluate("document.cookie", &seen), chromedp.ActionFunc(func(ctx context.Context) (err error) {
+	w.Run(chromedp.Evaluate("document.cookie", &seen), chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		cookies, err = network.GetCookies().Do(ctx)
 		return err
 	}))
 	if len(cookies) != 1 || cookies[0].Name != "askback" || !cookies[0].HTTPOnly || seen != "" {
 		t.Errorf("got %+v, and scripts see %q", cookies, seen)
 	}
-	w.press(".account button")
+	w.Press(".account button")
 	w.wantText("Log in first")
-	c.checkAlarms()
+	c.Check(t)
 }

@@ -61,7 +61,7 @@ func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
 	var out string
-	w.run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
+	w.Run(chromedp.Evaluate(`for (const d of document.querySelectorAll("details")) d.open = true`, nil), chromedp.Evaluate(skeleton, &out))
 	w.checkWidth()
 	return out
 }
@@ -82,7 +82,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 					t.Errorf("%.80q changes the page: %s", s, d)
 				}
 			}
-			c.checkAlarms()
+			c.Check(t)
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 			t.Errorf("from %d on: %s", at, d)
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // The outcome has the label exactly as the agent sent it.
@@ -143,16 +143,16 @@ func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 		}
 		a := c.ask(hostile(s)[0])
 		w.open("/asks/" + a.ID)
-		w.click("#q1-0", "#q2-1")
+		w.Click("#q1-0", "#q2-1")
 		w.typeInto("#q3-other", "fine")
-		w.press("button[value=answer]")
+		w.Press("button[value=answer]")
 		got := c.outcome(a).Answers
 		if got[0].Selected[0] != a.Questions[0].Options[0].Label || got[1].Selected[0] != a.Questions[1].Options[1].Label {
 			t.Errorf("%q was recorded as %+v", s, got)
 		}
 		w.checkWidth()
 	}
-	c.checkAlarms()
+	c.Check(t)
 }
 
 // T3: padding hides no text. A warning is above it, and the end of the text is on the
@@ -173,7 +173,7 @@ func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 		w.checkWidth()
 		var above, below string
 		var seen bool
-		w.run(
+		w.Run(
 			chromedp.Evaluate(`[...document.querySelectorAll(".call > .notice-line, .call .label")].map((n) => n.innerText).join(" ")`, &above),
 			chromedp.Evaluate(`document.querySelector(".call pre").innerText.slice(-20)`, &below),
 			chromedp.Evaluate(`document.querySelector(".call pre").getBoundingClientRect().bottom < document.querySelector(".approve").getBoundingClientRect().top`, &seen),
@@ -182,5 +182,5 @@ func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 			t.Errorf("%s: above is %.200q, below %q, before Approve: %v", want, above, below, seen)
 		}
 	}
-	c.checkAlarms()
+	c.Check(t)
 }

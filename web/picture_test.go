@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/browsertest"
 )
 
 // TestTakePictures writes every page in four viewports to the folder ASKBACK_PICTURES,
@@ -78,14 +79,14 @@ func TestTakePictures(t *testing.T) {
 	if _, err := ben.Answer(ctx, expired.ID, given); err == nil {
 		t.Fatal("a late answer was taken")
 	}
-	for name, l := range map[string]viewport{
-		"phone-light": phone, "phone-dark": {360, 740, true, false},
-		"tablet-light": {800, 900, false, false}, "tablet-dark": {800, 900, true, false},
-		"desktop-light": {1400, 900, false, false}, "desktop-dark": {1400, 900, true, false},
+	for name, l := range map[string]browsertest.Viewport{
+		"phone-light": phone, "phone-dark": {Width: 360, Height: 740, Dark: true},
+		"tablet-light": {Width: 800, Height: 900}, "tablet-dark": {Width: 800, Height: 900, Dark: true},
+		"desktop-light": {Width: 1400, Height: 900}, "desktop-dark": {Width: 1400, Height: 900, Dark: true},
 	} {
 		w := c.window(l)
 		save := func(page string) {
-			if err := os.WriteFile(filepath.Join(dir, page+"-"+name+".png"), w.screenshot(), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, page+"-"+name+".png"), w.Screenshot(), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -111,27 +112,27 @@ func TestTakePictures(t *testing.T) {
 		mail.Confirmation = &call
 		editable := c.ask(mail)
 		w.open("/asks/" + editable.ID)
-		w.click(".edit summary")
+		w.Click(".edit summary")
 		save("edit")
 		w.typeInto("#input", "{")
-		w.press("button.approve")
+		w.Press("button.approve")
 		save("edit-wrong")
 		w.open("/asks/" + editable.ID)
-		w.click(".standing-approval summary")
+		w.Click(".standing-approval summary")
 		save("approve-all")
-		w.press(".standing-approval .approve")
+		w.Press(".standing-approval .approve")
 		save("approve-all-done")
 		w.open("/asks/" + shell.ID)
-		w.click(".standing-approval summary")
+		w.Click(".standing-approval summary")
 		save("shell")
 		w.open("/asks/" + confirmation.ID)
 		save("arming")
 		w.open("/grants")
 		save("grants")
 		w.open("/asks/" + several.ID)
-		w.click("#q1-pick-other")
+		w.Click("#q1-pick-other")
 		w.typeInto("#comment", "Two\nlines")
-		w.press(`button[value=answer]`)
+		w.Press(`button[value=answer]`)
 		save("error")
 		lost := c.ask(single)
 		w.open("/asks/" + lost.ID)
@@ -139,7 +140,7 @@ func TestTakePictures(t *testing.T) {
 		if _, err := ben.Answer(ctx, lost.ID, given); err != nil {
 			t.Fatal(err)
 		}
-		w.press(`button[value=answer]`)
+		w.Press(`button[value=answer]`)
 		save("overtaken")
 		w.open("/nowhere")
 		save("notfound")

@@ -38,6 +38,7 @@ var layers = map[string][]string{
 	"asktool": {".", "internal/jcs", "internal/decode"},
 
 	"internal/arch":            {},
+	"internal/browsertest":     {},
 	"internal/golden":          {},
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
@@ -156,7 +157,7 @@ var testLibraries = []string{
 }
 
 // suites are packages of tests that other packages run.
-var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/golden"}
+var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/golden", "internal/browsertest"}
 
 // emptyNames say nothing about what a package is for.
 var emptyNames = []string{

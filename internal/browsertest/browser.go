@@ -1,0 +1,108 @@
+// Package browsertest runs tests in Chromium. A browser window can reach this
+// machine only, and what a page must not do is recorded.
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// ErrNotInstalled is returned by [Start] if there is no Chromium.
+var ErrNotInstalled = errors.New("chromium is not installed")
+
+// timeout is the deadline of one step in the browser. It is long because the
+// machine may be busy.
+const timeout = 2 * time.Minute
+
+// A Browser is a running Chromium. It is safe for concurrent use.
+type Browser struct {
+	ctx  context.Context
+	stop func()
+}
+
+// Start starts Chromium. The caller stops it.
+func Start() (*Browser, error) {
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		return nil, ErrNotInstalled
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(timeout),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+	)
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(allocator)
+	b := &Browser{ctx: ctx, stop: func() {
+		_ = chromedp.Cancel(ctx)
+		end()
+	}}
+	if err := chromedp.Run(ctx); err != nil {
+		b.Stop()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Stop stops Chromium and closes its windows.
+func (b *Browser) Stop() { b.stop() }
+
+// A Viewport is the size and the settings of a window. A window with a width
+// below 500 is that of a phone.
+type Viewport struct {
+	Width, Height int64
+	Dark          bool // prefers dark colors
+	NoScript      bool // does not run JavaScript
+}
+
+// NewWindow opens a window that shares no cookies with others and is closed at
+// the end of the test. The monitor records what its pages must not do.
+func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
+	t.Helper()
+	var id target.ID
+	browser := cdp.WithExecutor(b.ctx, chromedp.FromContext(b.ctx).Browser)
+	own, err := target.CreateBrowserContext().Do(browser)
+	if err == nil {
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(own).WithNewWindow(true).Do(browser)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
+	t.Cleanup(func() {
+		cancel()
+		_ = target.DisposeBrowserContext(own).Do(browser)
+	})
+	w := &Window{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(ev any) { m.handle(ctx, ev) })
+	scheme := "light"
+	if v.Dark {
+		scheme = "dark"
+	}
+	w.Run(
+		network.Enable(), log.Enable(), runtime.Enable(), fetch.Enable(),
+		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+		emulation.SetFocusEmulationEnabled(true), // other tests open windows above this one
+		emulation.SetScriptExecutionDisabled(v.NoScript),
+	)
+	return w
+}

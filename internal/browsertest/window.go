@@ -1,0 +1,77 @@
+package browsertest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// A Window is a browser window with its own cookies. Its methods fail the test if
+// a step does not succeed in time.
+type Window struct {
+	t   testing.TB
+	ctx context.Context
+}
+
+// Run runs actions in the window.
+func (w *Window) Run(actions ...chromedp.Action) {
+	w.t.Helper()
+	// The first Run attaches the window to its context: it must not be one that is
+	// canceled after the actions.
+	if err := chromedp.Run(w.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, timeout)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Open opens a page.
+func (w *Window) Open(address string) {
+	w.t.Helper()
+	w.Run(chromedp.Navigate(address), chromedp.WaitReady("main"))
+}
+
+// Press clicks an element and waits for the next page.
+func (w *Window) Press(selector string) {
+	w.t.Helper()
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := chromedp.RunResponse(ctx, chromedp.Click(selector, chromedp.ByQuery))
+		return err
+	}), chromedp.WaitReady("main"))
+}
+
+// Click clicks elements.
+func (w *Window) Click(selectors ...string) {
+	w.t.Helper()
+	for _, s := range selectors {
+		w.Run(chromedp.Click(s, chromedp.ByQuery))
+	}
+}
+
+// Text returns the visible text of the page.
+func (w *Window) Text() string {
+	w.t.Helper()
+	var s string
+	w.Run(chromedp.Text("body", &s, chromedp.ByQuery))
+	return s
+}
+
+// Address returns the address of the page.
+func (w *Window) Address() string {
+	w.t.Helper()
+	var s string
+	w.Run(chromedp.Location(&s))
+	return s
+}
+
+// Screenshot returns a PNG image of the whole page.
+func (w *Window) Screenshot() []byte {
+	w.t.Helper()
+	var png []byte
+	w.Run(chromedp.FullScreenshot(&png, 100))
+	return png
+}
