@@ -176,5 +176,5 @@ const maxLines = 600
 var wordingPending = []string{
 	"asktool", "cmd/askback", "docs", "httpapi", "internal/claudehook",
 	"internal/compat", "internal/decode", "internal/login", "internal/markdown", "internal/openapi",
-	"internal/view", "mcpserver", "test", "web",
+	"internal/view", "mcpserver", "web",
 }

@@ -66,7 +66,7 @@ func TestRejectedPollIsNotActive(t *testing.T) {
 	}
 	waiting := poll(t, at)
 	until(t, "one active poll", func() bool { return busy.Load() == 1 })
-	at.Tokens = []string{"nobody's"}
+	at.Tokens = []string{"invalid"}
 	res, err := http.ReadResponse(bufio.NewReader(poll(t, at)), nil)
 	if err != nil {
 		t.Fatal(err)

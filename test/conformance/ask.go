@@ -159,7 +159,7 @@ func digestDiffers(f fixture) {
 		},
 		"tool":   func(q *askback.Request) { q.Confirmation.ToolName = "delete_file" },
 		"server": func(q *askback.Request) { q.Confirmation.Server = "" },
-		"agent":  func(q *askback.Request) { q.Agent = "somebody" },
+		"agent":  func(q *askback.Request) { q.Agent = "another" },
 	} {
 		q := confirmation()
 		change(&q)

@@ -190,13 +190,13 @@ func filters(f fixture) {
 			"agent, all":        {askback.Query{Agent: "painter", Status: askback.AnyStatus}, []askback.Ask{b, c}},
 			"agent, answered":   {askback.Query{Agent: "painter", Status: askback.Answered}, []askback.Ask{b}},
 			"its own name":      {askback.Query{Agent: "deploybot"}, []askback.Ask{a, d}},
-			"nobody":            {askback.Query{Agent: "nobody"}, nil},
+			"unknown agent":     {askback.Query{Agent: "unknown"}, nil},
 			"session":           {askback.Query{SessionID: a.SessionID}, []askback.Ask{a}},
 			"session, all":      {askback.Query{SessionID: a.SessionID, Status: askback.AnyStatus}, []askback.Ask{a, b}},
 			"session and agent": {askback.Query{SessionID: c.SessionID, Agent: "painter"}, []askback.Ask{c}},
 			"to":                {askback.Query{To: "ben"}, []askback.Ask{a, c}},
 			"to, all":           {askback.Query{To: "ana", Status: askback.AnyStatus}, []askback.Ask{a, b, c, d}},
-			"to nobody":         {askback.Query{To: "carl"}, []askback.Ask{a}},
+			"no recipient":      {askback.Query{To: "carl"}, []askback.Ask{a}},
 		} {
 			for _, limit := range []int{0, 1} {
 				tc.q.Limit = limit

@@ -166,13 +166,13 @@ func hiddenAsks(f fixture) {
 		}
 	}
 	show("another agent", stranger, append(askerActs, readActs...))
-	show("somebody who is not asked", ben, append(inboxActs, readActs...))
+	show("a person who is not a recipient", ben, append(inboxActs, readActs...))
 	show("an admin who is not asked", f.as(askback.Admin, "root"), append(inboxActs, readActs...))
 	show("a responder with the asker's name", f.person("deploybot"), readActs)
 	f.wantPending(a)
 	won := f.noError(f.person("ana").Answer(f.ctx(), a.ID, askback.Choose("SQLite")))
 	show("another agent, after the end", stranger, append(askerActs, readActs...))
-	show("somebody who is not asked, after the end", ben, append(inboxActs, readActs...))
+	show("a person who is not a recipient, after the end", ben, append(inboxActs, readActs...))
 	f.wantSame(f.noError(f.person("judge").Get(f.ctx(), a.ID)), won)
 }
 

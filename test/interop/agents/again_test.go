@@ -17,21 +17,21 @@ var (
 
 const approval = `"decision":"approved"`
 
-// The same call made again on purpose is asked again, and each call gets its own
-// answer: the same question three times, and a confirmation that was denied.
-func TestSameCallIsAskedEachTime(t *testing.T) {
+// A repeated call is asked again, and each call gets its own answer: the same
+// question three times, and a denied confirmation.
+func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range clients {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, c,
+			f := newFixture(t, c,
 				call{"call_1", "ask_user_question", colour},
 				call{"call_2", "ask_user_question", colour},
 				call{"call_3", "ask_user_question", colour},
 				call{"call_4", "confirm_action", wire},
 				call{"call_5", "confirm_action", wire},
 			)
-			r := b.start("Do it.")
+			r := f.start("Do it.")
 			asked := map[string]bool{}
 			for _, c := range []struct {
 				id, want string
@@ -43,31 +43,31 @@ func TestSameCallIsAskedEachTime(t *testing.T) {
 				{"call_4", "not today", askback.Answer{Decision: askback.Deny, Reason: "not today"}},
 				{"call_5", approval, askback.Answer{Decision: askback.Approve}},
 			} {
-				ask := b.Open(1)[0]
+				ask := f.Open(1)[0]
 				asked[ask.ID] = true
-				b.Answer(ask.ID, c.answer)
-				// Codex gets the structured part of a result, OpenCode the text, Copilot both.
-				told := strings.ReplaceAll(b.model.result(c.id), "Approved by ", approval)
+				f.Answer(ask.ID, c.answer)
+				// Codex reads the structured content of a result, OpenCode the text, Copilot both.
+				result := strings.ReplaceAll(f.model.result(c.id), "Approved by ", approval)
 				for _, answer := range []string{`"red"`, `"green"`, `"blue"`, "not today", approval} {
-					if strings.Contains(told, answer) != (answer == c.want) {
-						t.Errorf("%s: the model was told %q, want the answer %s alone", c.id, told, c.want)
+					if strings.Contains(result, answer) != (answer == c.want) {
+						t.Errorf("%s: the model got %q, want only the answer %s", c.id, result, c.want)
 					}
 				}
 			}
 			if len(asked) != 5 {
-				t.Errorf("people were asked %d times, want 5", len(asked))
+				t.Errorf("got %d asks, want 5", len(asked))
 			}
 			r.end()
-			b.allAcknowledged()
+			f.wantAllAcked()
 		})
 	}
 }
 
-// allAcknowledged checks that every answer is known to have arrived.
-func (b *bench) allAcknowledged() {
-	b.t.Helper()
-	page, err := b.Person.List(bounded(b.t), askback.Query{Status: askback.AnyStatus, Unacked: true})
+// wantAllAcked requires that all answers are acked.
+func (f *fixture) wantAllAcked() {
+	f.t.Helper()
+	page, err := f.Person.List(bounded(f.t), askback.Query{Status: askback.AnyStatus, Unacked: true})
 	if err != nil || len(page.Items) > 0 {
-		b.t.Errorf("got %d answers without a receipt, %v", len(page.Items), err)
+		f.t.Errorf("got %d unacked answers, %v", len(page.Items), err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package agents_test runs the real Codex, OpenCode and GitHub Copilot CLI
-// against Askback. Their model is a script. Everything else is what users have.
+// Package agents_test tests Askback with Codex, OpenCode and GitHub Copilot
+// CLI. Only their model is scripted.
 package agents_test
 
 import (
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	clienttest.Loopback(m)
 }
 
-// patience bounds each wait for something that comes soon.
+// patience is the deadline of each wait.
 const patience = time.Minute
 
 func bounded(t testing.TB) context.Context {
@@ -36,32 +36,32 @@ func bounded(t testing.TB) context.Context {
 	return ctx
 }
 
-// A client is one program that hosts an agent.
+// A client is a program that runs an agent.
 type client struct {
-	// program is its path in node_modules.
+	// program is the path in node_modules.
 	program string
-	// init are the arguments of askback init that set it up.
+	// init are the arguments of askback init.
 	init []string
-	// prepare writes what its user has before askback init.
-	prepare func(*bench)
-	// args run it without a person at the terminal. The prompt follows.
+	// prepare writes the files of its user before askback init.
+	prepare func(*fixture)
+	// args run it without a terminal. The prompt follows.
 	args    []string
-	environ func(*bench) []string
-	// unless are hosts that no setting keeps it from.
+	environ func(*fixture) []string
+	// unless are hosts that it always connects to.
 	unless []string
 }
 
 var clients = map[string]client{"codex": codex, "opencode": opencode, "copilot": copilot}
 
-// platform is how npm names this system.
+// platform returns the name of this platform in npm.
 func platform() string {
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	return runtime.GOOS + "-" + arch
 }
 
-// A bench is a project with a client in it, and Askback.
-type bench struct {
-	*clienttest.Place
+// A fixture is a project with a client and an instance of Askback.
+type fixture struct {
+	*clienttest.Instance
 	t       testing.TB
 	client  client
 	program string
@@ -70,127 +70,127 @@ type bench struct {
 	proxy   string
 }
 
-// newBench makes a project and lets Askback itself configure the client there.
-func newBench(t *testing.T, c client, script ...call) *bench {
+// newFixture creates a project and runs askback init in it.
+func newFixture(t *testing.T, c client, script ...call) *fixture {
 	t.Helper()
 	program := filepath.Join(clienttest.Packages(t), "node_modules", filepath.FromSlash(c.program))
 	if _, err := os.Stat(program); err != nil {
 		t.Skipf("LEFT OUT: %s is not there for %s: %v", c.program, platform(), err)
 	}
-	b := &bench{Place: clienttest.New(t), t: t, client: c, program: program, model: newModel(t, script...), proxy: clienttest.Outside(t, c.unless...)}
-	b.project = filepath.Join(b.Home, "project")
-	for _, dir := range []string{b.project, filepath.Join(b.Home, "tmp")} {
+	f := &fixture{Instance: clienttest.New(t), t: t, client: c, program: program, model: newModel(t, script...), proxy: clienttest.BlockingProxy(t, c.unless...)}
+	f.project = filepath.Join(f.Home, "project")
+	for _, dir := range []string{f.project, filepath.Join(f.Home, "tmp")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.prepare(b)
-	b.mustRun(b.Program, append([]string{"init"}, c.init...)...)
-	t.Cleanup(b.close)
-	return b
+	c.prepare(f)
+	f.mustRun(f.Program, append([]string{"init"}, c.init...)...)
+	t.Cleanup(f.close)
+	return f
 }
 
 // close declines what is still open, so that no client outlives its test.
-func (b *bench) close() {
-	b.model.noOddities()
+func (f *fixture) close() {
+	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	page, err := b.Person.List(ctx, askback.Query{Status: askback.AnyStatus})
+	page, err := f.Person.List(ctx, askback.Query{Status: askback.AnyStatus})
 	if err != nil {
 		return // the server is gone, and what waited there has ended
 	}
 	for _, ask := range page.Items {
-		if b.t.Failed() {
-			b.t.Logf("%s is %s: %s %+v", ask.ID, ask.Status, ask.Context, ask.Outcome)
+		if f.t.Failed() {
+			f.t.Logf("%s is %s: %s %+v", ask.ID, ask.Status, ask.Context, ask.Outcome)
 		}
-		_, _ = b.Person.Decline(ctx, ask.ID, "the test is over")
+		_, _ = f.Person.Decline(ctx, ask.ID, "the test is over")
 	}
 }
 
-// environ is the environment of the client. Its home must not be in the folder
-// for temporary files: Codex refuses that.
-func (b *bench) environ() []string {
-	return append(b.Environ(
-		"TMPDIR="+filepath.Join(b.Home, "tmp"), "TERM=xterm-256color", "SHELL=/bin/bash",
-		"HTTP_PROXY="+b.proxy, "HTTPS_PROXY="+b.proxy, "http_proxy="+b.proxy, "https_proxy="+b.proxy,
+// environ returns the environment of the client. Codex rejects a home in the
+// folder for temporary files.
+func (f *fixture) environ() []string {
+	return append(f.Environ(
+		"TMPDIR="+filepath.Join(f.Home, "tmp"), "TERM=xterm-256color", "SHELL=/bin/bash",
+		"HTTP_PROXY="+f.proxy, "HTTPS_PROXY="+f.proxy, "http_proxy="+f.proxy, "https_proxy="+f.proxy,
 		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1",
-	), b.client.environ(b)...)
+	), f.client.environ(f)...)
 }
 
-// write writes a file below the home folder.
-func (b *bench) write(name string, content []byte) {
-	b.t.Helper()
-	path := filepath.Join(b.Home, filepath.FromSlash(name))
+// write writes a file in the home folder.
+func (f *fixture) write(name string, content []byte) {
+	f.t.Helper()
+	path := filepath.Join(f.Home, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// append adds to the end of a file below the home folder.
-func (b *bench) append(name, text string) {
-	b.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(b.Home, filepath.FromSlash(name)))
+// append appends to a file in the home folder.
+func (f *fixture) append(name, text string) {
+	f.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(f.Home, filepath.FromSlash(name)))
 	if err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	b.write(name, append(raw, text...))
+	f.write(name, append(raw, text...))
 }
 
-func (b *bench) writeJSON(name string, v any) {
-	b.t.Helper()
+func (f *fixture) writeJSON(name string, v any) {
+	f.t.Helper()
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	b.write(name, raw)
+	f.write(name, raw)
 }
 
-// mustRun runs a program in the project, to its end.
-func (b *bench) mustRun(program string, args ...string) string {
-	b.t.Helper()
-	cmd := exec.CommandContext(bounded(b.t), program, args...)
-	cmd.Dir, cmd.Env = b.project, b.environ()
+// mustRun runs a program in the project, which must succeed.
+func (f *fixture) mustRun(program string, args ...string) string {
+	f.t.Helper()
+	cmd := exec.CommandContext(bounded(f.t), program, args...)
+	cmd.Dir, cmd.Env = f.project, f.environ()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		b.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+		f.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }
 
-// A run is one run of the client, with a prompt.
+// A run is a running client with a prompt.
 type run struct {
-	b   *bench
+	f   *fixture
 	cmd *exec.Cmd
 	out bytes.Buffer
 }
 
-func (b *bench) start(args ...string) *run {
-	b.t.Helper()
-	r := &run{b: b}
-	r.cmd = exec.CommandContext(bounded(b.t), b.program, slices.Concat(b.client.args, args)...)
-	r.cmd.Dir, r.cmd.Env = b.project, b.environ()
+func (f *fixture) start(args ...string) *run {
+	f.t.Helper()
+	r := &run{f: f}
+	r.cmd = exec.CommandContext(bounded(f.t), f.program, slices.Concat(f.client.args, args)...)
+	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
 	r.cmd.WaitDelay = patience // what it started may hold its output
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	if err := r.cmd.Start(); err != nil {
-		b.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	b.t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
-		if b.t.Failed() {
-			b.t.Logf("the client wrote:\n%s", r.out.String())
+		if f.t.Failed() {
+			f.t.Logf("the client wrote:\n%s", r.out.String())
 		}
 	})
 	return r
 }
 
-// end waits for the end of a run, which is no failure.
+// end waits for the end of a run, which must succeed.
 func (r *run) end() {
-	r.b.t.Helper()
+	r.f.t.Helper()
 	if err := r.cmd.Wait(); err != nil {
-		r.b.t.Errorf("%s: %v", r.b.client.program, err)
+		r.f.t.Errorf("%s: %v", r.f.client.program, err)
 	}
 }

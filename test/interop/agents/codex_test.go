@@ -6,8 +6,8 @@ var codex = client{
 	program: "@openai/codex-" + platform() + "/vendor/" + codexTarget + "/bin/codex",
 	init:    []string{"codex", "--user"},
 	args:    []string{"exec", "--skip-git-repo-check"},
-	prepare: func(b *bench) {
-		b.write(".codex/config.toml", fmt.Appendf(nil, `model = "gpt-5-codex"
+	prepare: func(f *fixture) {
+		f.write(".codex/config.toml", fmt.Appendf(nil, `model = "gpt-5-codex"
 model_provider = "scripted"
 check_for_update_on_startup = false
 
@@ -24,11 +24,11 @@ name = "Scripted"
 base_url = %q
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
-`, b.model.url))
+`, f.model.url))
 	},
 	unless:  []string{"raw.githubusercontent.com"}, // at the terminal, for announcements
-	environ: func(*bench) []string { return []string{"SCRIPTED_KEY=x"} },
+	environ: func(*fixture) []string { return []string{"SCRIPTED_KEY=x"} },
 }
 
-// codexTarget is how the package names the system.
+// codexTarget returns the name of this platform in the package.
 const codexTarget = "x86_64-unknown-linux-musl"

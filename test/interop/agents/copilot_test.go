@@ -4,10 +4,10 @@ var copilot = client{
 	program: "@github/copilot-" + platform() + "/copilot",
 	init:    []string{"claude-code"},
 	args:    []string{"--trust-folder", "--allow-tool", "askback", "-p"},
-	prepare: func(*bench) {},
-	environ: func(b *bench) []string {
+	prepare: func(*fixture) {},
+	environ: func(f *fixture) []string {
 		return []string{
-			"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + b.model.url, "COPILOT_MODEL=gpt-5.4", "COPILOT_AUTO_UPDATE=false",
+			"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + f.model.url, "COPILOT_MODEL=gpt-5.4", "COPILOT_AUTO_UPDATE=false",
 		}
 	},
 }

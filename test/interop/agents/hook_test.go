@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// hooked is a Codex with the hook that docs/agents.md shows, and a server with a
-// tool that needs a permission.
-func hooked(t *testing.T) client {
+// codexWithHook is Codex with the hook of docs/agents.md, and an MCP server
+// with a tool that needs a permission.
+func codexWithHook(t *testing.T) client {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -23,11 +23,11 @@ func hooked(t *testing.T) client {
 		t.Fatal(err)
 	}
 	c := codex
-	// At the terminal a person trusts the hook once. There is no terminal here.
+	// At the terminal, a person must trust the hook once.
 	c.args = append([]string{"--dangerously-bypass-hook-trust"}, codex.args...)
-	c.prepare = func(b *bench) {
-		codex.prepare(b)
-		b.append(".codex/config.toml", `
+	c.prepare = func(f *fixture) {
+		codex.prepare(f)
+		f.append(".codex/config.toml", `
 [mcp_servers.probe]
 command = `+string(probe)+`
 args = ["`+probeWord+`"]
@@ -43,46 +43,46 @@ timeout = 86400
 	return c
 }
 
-// A permission of Codex is asked as one of Codex, and decided from elsewhere. It
-// cannot run other arguments, so none can be approved.
+// A permission of Codex is asked in its name. Codex cannot run edited
+// arguments, so they are rejected.
 func TestPermissionOfCodex(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, hooked(t), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
-	r := b.start("Write it.")
-	ask := b.Open(1)[0]
+	f := newFixture(t, codexWithHook(t), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
+	r := f.start("Write it.")
+	ask := f.Open(1)[0]
 	if c := ask.Confirmation; ask.Agent != "codex" || c == nil || c.ToolName != "write" || c.Server != "probe" || !c.NoEdit {
-		t.Errorf("a person is asked %+v by %s", c, ask.Agent)
+		t.Errorf("got the ask %+v by %s", c, ask.Agent)
 	}
-	_, err := b.Person.Answer(bounded(t), ask.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"x":"other"}`)})
+	_, err := f.Person.Answer(bounded(t), ask.ID, askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"x":"other"}`)})
 	if _, ok := errors.AsType[askback.Invalid](err); !ok {
 		t.Errorf("other arguments: got %v, want them refused", err)
 	}
-	b.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
-	if told := b.model.result("call_1"); !strings.Contains(told, `wrote`) || !strings.Contains(told, "one") {
-		t.Errorf("approved: the model was told %q", told)
+	f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
+	if result := f.model.result("call_1"); !strings.Contains(result, `wrote`) || !strings.Contains(result, "one") {
+		t.Errorf("approved: the model got %q", result)
 	}
-	b.Answer(b.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Friday"})
-	if told := b.model.result("call_2"); strings.Contains(told, "wrote") || !strings.Contains(told, "not on a Friday") {
-		t.Errorf("denied: the model was told %q", told)
+	f.Answer(f.Open(1)[0].ID, askback.Answer{Decision: askback.Deny, Reason: "not on a Friday"})
+	if result := f.model.result("call_2"); strings.Contains(result, "wrote") || !strings.Contains(result, "not on a Friday") {
+		t.Errorf("denied: the model got %q", result)
 	}
 	r.end()
 }
 
-// GitHub Copilot CLI runs the hooks that Claude Code's settings have. Nothing of
-// it is asked here.
+// GitHub Copilot CLI runs the hooks in the settings of Claude Code. They must
+// do nothing.
 func TestHooksOfClaudeCodeAreSilentInCopilot(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, copilot, call{"call_1", "bash", map[string]any{"command": "touch made", "description": "Make a file"}}, call{"call_2", "ask_user_question", colour})
-	r := b.start("Do it.")
-	if told := b.model.result("call_1"); !strings.Contains(told, "Permission denied") {
-		t.Errorf("the model was told %q, want that no one could permit it", told)
+	f := newFixture(t, copilot, call{"call_1", "bash", map[string]any{"command": "touch made", "description": "Make a file"}}, call{"call_2", "ask_user_question", colour})
+	r := f.start("Do it.")
+	if result := f.model.result("call_1"); !strings.Contains(result, "Permission denied") {
+		t.Errorf("the model got %q, want a denial without a person", result)
 	}
-	ask := b.Open(1)[0]
+	ask := f.Open(1)[0]
 	if ask.Confirmation != nil {
 		t.Errorf("a hook asked %+v", ask.Confirmation)
 	}
-	b.Answer(ask.ID, askback.Choose("red"))
-	b.model.result("call_2")
+	f.Answer(ask.ID, askback.Choose("red"))
+	f.model.result("call_2")
 	r.end()
 	if out := r.out.String(); strings.Contains(out, "askback:") {
 		t.Errorf("the hook wrote something:\n%s", out)

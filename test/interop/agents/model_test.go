@@ -10,28 +10,29 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
 // A call is one call of a tool. Its id is how its result is found.
 type call struct {
 	id   string
-	tool string // without what a client puts in front of it
+	tool string // without the prefix of the client
 	args any
 }
 
-// A model is a scripted one. It makes one call in each turn, and then ends. How
-// many turns it has had is read from the conversation in each request, so that
-// a repeated request gets the same turn. It speaks the Responses API of OpenAI
-// and chat completions.
+// A model serves the Responses API of OpenAI and chat completions from a
+// script. It makes one call per turn, and derives the number of past turns from
+// each request, so that a repeated request gets the same turn.
 type model struct {
 	t      testing.TB
 	url    string
 	script []call
 
-	mu      sync.Mutex
-	results map[string]string // what the request bodies say about each call
-	changed chan struct{}     // closed when there is a new result
-	odd     []string          // requests that the script cannot serve
+	mu         sync.Mutex
+	results    map[string]string // by call id
+	changed    chan struct{}     // closed when there is a new result
+	unexpected []string          // requests that the script cannot serve
 }
 
 func newModel(t testing.TB, script ...call) *model {
@@ -50,7 +51,7 @@ func newModel(t testing.TB, script ...call) *model {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.odd = append(m.odd, r.Method+" "+r.URL.String())
+		m.unexpected = append(m.unexpected, r.Method+" "+r.URL.String())
 		http.NotFound(w, r)
 	})
 	s := httptest.NewServer(mux)
@@ -59,17 +60,17 @@ func newModel(t testing.TB, script ...call) *model {
 	return m
 }
 
-// A tool is one that a client offers.
+// A tool is a tool that a client offers.
 type tool struct {
 	Name      string `json:"name"`
-	Namespace string // Codex puts the tools of an MCP server into one
+	Namespace string // used by Codex for the tools of an MCP server
 	Function  struct {
 		Name string `json:"name"`
 	} `json:"function"`
 	Tools []tool `json:"tools"`
 }
 
-// offered returns the tool of a request that ends with a name.
+// offered returns the tool of a request whose name ends with name.
 func offered(tools []tool, name string) (tool, bool) {
 	for _, t := range tools {
 		full := t.Name + t.Function.Name
@@ -85,8 +86,8 @@ func offered(tools []tool, name string) (tool, bool) {
 	return tool{}, false
 }
 
-// turn keeps the results in a request and returns the next call. It is not ok
-// when the model has no call to make.
+// turn stores the results in a request and returns the next call. It returns
+// false if there is none.
 func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,19 +102,19 @@ func (m *model) turn(tools []tool, results map[string]string) (c call, as tool, 
 	c = m.script[len(results)]
 	as, ok = offered(tools, c.tool)
 	if !ok {
-		m.odd = append(m.odd, fmt.Sprintf("%s is not offered: %+v", c.tool, tools))
+		m.unexpected = append(m.unexpected, fmt.Sprintf("%s is not offered: %+v", c.tool, tools))
 	}
 	return c, as, ok
 }
 
-// result waits for what the model is told about a call.
+// result waits for the result of a call.
 func (m *model) result(id string) string {
 	m.t.Helper()
 	ctx := bounded(m.t)
 	for {
 		m.mu.Lock()
 		text, ok := m.results[id]
-		changed, odd := m.changed, slices.Clone(m.odd)
+		changed, unexpected := m.changed, slices.Clone(m.unexpected)
 		m.mu.Unlock()
 		if ok {
 			return text
@@ -121,17 +122,18 @@ func (m *model) result(id string) string {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			m.t.Fatalf("no request has a result of %s; not understood: %v", id, odd)
+			m.t.Fatalf("no request has a result of %s; not understood: %v", id, unexpected)
 		}
 	}
 }
 
-// noOddities fails for requests that the script cannot serve.
-func (m *model) noOddities() {
+// checkUnexpected fails the test if there were requests that the script cannot
+// serve.
+func (m *model) checkUnexpected() {
 	m.t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, o := range m.odd {
+	for _, o := range m.unexpected {
 		m.t.Errorf("a request that is not understood: %s", o)
 	}
 }
@@ -152,7 +154,7 @@ func (m *model) responses(w http.ResponseWriter, r *http.Request) {
 	results := map[string]string{}
 	for _, item := range in.Input {
 		if item.Type == "function_call_output" {
-			results[item.CallID] = text(item.Output)
+			results[item.CallID] = clienttest.ContentText(item.Output)
 		}
 	}
 	item := map[string]any{"type": "message", "role": "assistant", "id": "msg_1", "content": []any{map[string]any{"type": "output_text", "text": "Done."}}}
@@ -193,7 +195,7 @@ func (m *model) completions(w http.ResponseWriter, r *http.Request) {
 	results := map[string]string{}
 	for _, message := range in.Messages {
 		if message.Role == "tool" {
-			results[message.ToolCallID] = text(message.Content)
+			results[message.ToolCallID] = clienttest.ContentText(message.Content)
 		}
 	}
 	message, finish := map[string]any{"role": "assistant", "content": "Done."}, "stop"
@@ -235,33 +237,14 @@ func (m *model) read(w http.ResponseWriter, r *http.Request, into any) bool {
 func (m *model) arguments(c call) string { return string(m.json(c.args)) }
 
 func (m *model) json(v any) []byte {
-	b, err := json.Marshal(v)
+	f, err := json.Marshal(v)
 	if err != nil {
 		m.t.Error(err)
 	}
-	return b
+	return f
 }
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v)
-}
-
-// text returns a content, which is a string or a list of parts, as one string.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return string(raw)
-	}
-	var all []string
-	for _, p := range parts {
-		all = append(all, p.Text)
-	}
-	return strings.Join(all, "\n")
 }

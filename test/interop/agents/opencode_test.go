@@ -4,19 +4,19 @@ var opencode = client{
 	program: "opencode-" + platform() + "/bin/opencode",
 	init:    []string{"opencode"},
 	args:    []string{"run", "--model", "scripted/model"},
-	prepare: func(b *bench) {
+	prepare: func(f *fixture) {
 		// With this alone, opencode run refuses every call of a tool.
-		b.writeJSON("project/opencode.json", map[string]any{"permission": map[string]any{"*": "ask"}})
-		b.writeJSON(".config/opencode/opencode.json", map[string]any{
+		f.writeJSON("project/opencode.json", map[string]any{"permission": map[string]any{"*": "ask"}})
+		f.writeJSON(".config/opencode/opencode.json", map[string]any{
 			"provider": map[string]any{"scripted": map[string]any{
 				"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
-				"options": map[string]any{"baseURL": b.model.url, "apiKey": "x"},
+				"options": map[string]any{"baseURL": f.model.url, "apiKey": "x"},
 				"models":  map[string]any{"model": map[string]any{"name": "Model"}},
 			}},
 		})
 	},
 	unless: []string{"registry.npmjs.org"}, // for the types of plugins
-	environ: func(*bench) []string {
+	environ: func(*fixture) []string {
 		return []string{
 			"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			"OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_SHARE=1", "OPENCODE_DISABLE_CLAUDE_CODE=1",

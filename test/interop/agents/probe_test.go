@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// probeWord makes this test program an MCP server.
+// probeWord as an argument makes the test binary an MCP server.
 const probeWord = "mcp-probe"
 
-// serveProbe is an MCP server with one tool that changes something, so that
-// clients ask for a permission to call it.
+// serveProbe runs an MCP server with one tool that has side effects, so that
+// clients ask for a permission.
 func serveProbe(in io.Reader, out io.Writer) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)

@@ -1,5 +1,5 @@
-// Package claudecode_test runs the real Claude Code against Askback: the model
-// is a script, everything else is what users have.
+// Package claudecode_test tests Askback with Claude Code. Only its model is
+// scripted.
 package claudecode_test
 
 import (
@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { clienttest.Main(m) }
 
-// patience bounds each wait for something that comes soon.
+// patience is the deadline of each wait.
 const patience = time.Minute
 
 func bounded(t testing.TB) context.Context {
@@ -29,13 +29,13 @@ func bounded(t testing.TB) context.Context {
 	return ctx
 }
 
-// key is what Claude Code sends to the model; its last 20 characters are
-// approved beforehand.
+// key is the API key of Claude Code. Its last 20 characters are approved in the
+// profile.
 const key = "sk-ant-api03-0123456789-0123456789-scripted-model"
 
-// A desk is a project with Claude Code in it, and Askback beside it.
-type desk struct {
-	*clienttest.Place
+// A fixture is a project with Claude Code and an instance of Askback.
+type fixture struct {
+	*clienttest.Instance
 	t       testing.TB
 	claude  string // the program
 	project string
@@ -44,157 +44,157 @@ type desk struct {
 	more    []string // environment
 }
 
-// A way is how Claude Code reaches Askback.
-type way struct {
-	remote   bool     // at the address of a server, not on this machine
-	args     []string // of askback init
-	hookless bool     // whoever uses it wants no hooks
+// A setup is a way in which Claude Code connects to Askback.
+type setup struct {
+	remote  bool     // at the address of a server, not on this machine
+	args    []string // of askback init
+	noHooks bool     // the user disables hooks
 }
 
 var (
-	here       = way{}
-	byAddress  = way{remote: true} // its hooks too
-	byCommands = way{remote: true, args: []string{"--no-http"}}
-	byTool     = way{hookless: true}
+	local          = setup{}
+	remoteHTTP     = setup{remote: true} // its hooks too
+	remoteCommands = setup{remote: true, args: []string{"--no-http"}}
+	permissionTool = setup{noHooks: true}
 )
 
-// ways are those by which claude -p asks for permissions.
-func ways() map[string]way {
-	return map[string]way{"by hook": here, "by the hook of an address": byAddress, "by the permission tool": byTool}
+// permissionSetups returns the setups in which claude -p asks for permissions.
+func permissionSetups() map[string]setup {
+	return map[string]setup{"by hook": local, "by the hook of an address": remoteHTTP, "by the permission tool": permissionTool}
 }
 
-// room is for as many Claude Codes at a time: each takes some hundred megabytes.
-var room = make(chan struct{}, 4)
+// slots limits the concurrent processes of Claude Code, which take some hundred
+// megabytes each.
+var slots = make(chan struct{}, 4)
 
-// newDesk makes a project whose configuration Askback itself writes.
-func newDesk(t testing.TB, w way, script ...turn) *desk {
+// newFixture creates a project and runs askback init in it.
+func newFixture(t testing.TB, w setup, script ...turn) *fixture {
 	t.Helper()
 	program := claude(t)
-	room <- struct{}{}
-	t.Cleanup(func() { <-room })
-	d := &desk{Place: clienttest.New(t), t: t, claude: program, model: newModel(t, script...), outside: clienttest.Outside(t)}
-	d.project = filepath.Join(d.Home, "project")
+	slots <- struct{}{}
+	t.Cleanup(func() { <-slots })
+	f := &fixture{Instance: clienttest.New(t), t: t, claude: program, model: newModel(t, script...), outside: clienttest.BlockingProxy(t)}
+	f.project = filepath.Join(f.Home, "project")
 	if w.remote {
-		d.more = []string{"ASKBACK_URL=" + d.URL, "ASKBACK_TOKEN=" + d.AgentToken}
+		f.more = []string{"ASKBACK_URL=" + f.URL, "ASKBACK_TOKEN=" + f.AgentToken}
 	}
-	d.profile("askback")
-	if err := os.MkdirAll(d.project, 0o755); err != nil {
+	f.profile("askback")
+	if err := os.MkdirAll(f.project, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.in(d.Program, append([]string{"init", "claude-code", "--project"}, w.args...)...)
-	if w.hookless {
-		d.write("project/.claude/settings.local.json", map[string]any{"disableAllHooks": true})
+	f.in(f.Program, append([]string{"init", "claude-code", "--project"}, w.args...)...)
+	if w.noHooks {
+		f.write("project/.claude/settings.local.json", map[string]any{"disableAllHooks": true})
 	}
-	t.Cleanup(d.close)
-	return d
+	t.Cleanup(f.close)
+	return f
 }
 
-// close lets go whatever still waits, so that no hook outlives its test.
-func (d *desk) close() {
-	d.model.noOddities()
+// close declines all open asks, so that no hook outlives its test.
+func (f *fixture) close() {
+	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	page, err := d.Person.List(ctx, askback.Query{Status: askback.AnyStatus})
+	page, err := f.Person.List(ctx, askback.Query{Status: askback.AnyStatus})
 	if err != nil {
-		return // the server is gone, and whoever waited was told
+		return // the server has stopped, and the calls have failed
 	}
 	for _, ask := range page.Items {
-		if d.t.Failed() {
-			d.t.Logf("%s is %s: %s %+v", ask.ID, ask.Status, ask.Context, ask.Outcome)
+		if f.t.Failed() {
+			f.t.Logf("%s is %s: %s %+v", ask.ID, ask.Status, ask.Context, ask.Outcome)
 		}
-		_, _ = d.Person.Decline(ctx, ask.ID, "the test is over")
+		_, _ = f.Person.Decline(ctx, ask.ID, "the test is over")
 	}
 }
 
-// settled waits until an ask is no longer open.
-func (d *desk) settled(id string) askback.Ask {
-	d.t.Helper()
-	ask, err := d.Person.Wait(bounded(d.t), id)
+// settled waits until an ask is settled.
+func (f *fixture) settled(id string) askback.Ask {
+	f.t.Helper()
+	ask, err := f.Person.Wait(bounded(f.t), id)
 	if err != nil {
-		d.t.Fatalf("wait for %s: %v", id, err)
+		f.t.Fatalf("wait for %s: %v", id, err)
 	}
 	return ask
 }
 
-// told waits for what the model is told about a call, which is no error.
-func (d *desk) told(id string, parts ...string) {
-	d.t.Helper()
-	got := d.model.result(id)
+// wantResult waits for the result of a call, which must not be an error.
+func (f *fixture) wantResult(id string, parts ...string) {
+	f.t.Helper()
+	got := f.model.result(id)
 	for _, part := range parts {
 		if got.isError || !strings.Contains(got.text, part) {
-			d.t.Errorf("%s: the model was told %+v, want %s in it", id, got, part)
+			f.t.Errorf("%s: the model got %+v, want %s in it", id, got, part)
 		}
 	}
 }
 
-// refused waits for an error that the model is told about a call.
-func (d *desk) refused(id string, parts ...string) {
-	d.t.Helper()
-	got := d.model.result(id)
+// wantErrorResult waits for the error result of a call.
+func (f *fixture) wantErrorResult(id string, parts ...string) {
+	f.t.Helper()
+	got := f.model.result(id)
 	for _, part := range parts {
 		if !got.isError || !strings.Contains(got.text, part) {
-			d.t.Errorf("%s: the model was told %+v, want an error with %s", id, got, part)
+			f.t.Errorf("%s: the model got %+v, want an error with %s", id, got, part)
 		}
 	}
 }
 
-// deferSoon makes the hook put off what is not answered at once.
-func (d *desk) deferSoon() {
-	d.t.Helper()
-	if strings.Contains(d.settings(), `/hooks/claude-code"`) {
-		d.change(".claude/settings.json", `/hooks/claude-code"`, `/hooks/claude-code?defer=1s"`)
+// deferSoon configures the hook to defer after one second.
+func (f *fixture) deferSoon() {
+	f.t.Helper()
+	if strings.Contains(f.settings(), `/hooks/claude-code"`) {
+		f.change(".claude/settings.json", `/hooks/claude-code"`, `/hooks/claude-code?defer=1s"`)
 		return
 	}
-	d.change(".claude/settings.json", `askback hook claude-code"`, `askback hook claude-code --defer 1s"`)
+	f.change(".claude/settings.json", `askback hook claude-code"`, `askback hook claude-code --defer 1s"`)
 }
 
-// settings are those that Claude Code has for the project.
-func (d *desk) settings() string {
-	d.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(d.project, ".claude", "settings.json"))
+// settings returns the settings of Claude Code for the project.
+func (f *fixture) settings() string {
+	f.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(f.project, ".claude", "settings.json"))
 	if err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return string(raw)
 }
 
-// made says whether a file is in the project.
-func (d *desk) made(name string) bool {
-	_, err := os.Stat(filepath.Join(d.project, name))
+// fileExists reports whether a file is in the project.
+func (f *fixture) fileExists(name string) bool {
+	_, err := os.Stat(filepath.Join(f.project, name))
 	return err == nil
 }
 
-// change rewrites what askback init wrote, as users do.
-func (d *desk) change(name, before, after string) {
-	d.t.Helper()
-	path := filepath.Join(d.project, name)
+// change edits a file that askback init wrote.
+func (f *fixture) change(name, before, after string) {
+	f.t.Helper()
+	path := filepath.Join(f.project, name)
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if !strings.Contains(string(raw), before) {
-		d.t.Fatalf("%s has no %s:\n%s", name, before, raw)
+		f.t.Fatalf("%s has no %s:\n%s", name, before, raw)
 	}
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(raw), before, after)), 0o600); err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// profile is what Claude Code knows of its user: who was shown the welcome, has
-// a key, trusts the project, and uses these of its MCP servers.
-func (d *desk) profile(servers ...string) {
-	d.t.Helper()
-	d.write(".claude.json", map[string]any{
+// profile writes the state of Claude Code for a user who has finished the
+// setup, trusts the project and uses these MCP servers.
+func (f *fixture) profile(servers ...string) {
+	f.t.Helper()
+	f.write(".claude.json", map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "autoUpdates": false,
 		"customApiKeyResponses": map[string]any{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},
-		"projects": map[string]any{d.project: map[string]any{
+		"projects": map[string]any{f.project: map[string]any{
 			"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true, "enabledMcpjsonServers": servers,
 		}},
 	})
 }
 
-// claude is the program of the platform's own package: npm installs it without
-// the script that would put it elsewhere.
+// claude returns the path of the program in the package of the platform.
 func claude(t testing.TB) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
@@ -209,48 +209,48 @@ func claude(t testing.TB) string {
 	return path
 }
 
-func (d *desk) write(name string, v any) {
-	d.t.Helper()
+func (f *fixture) write(name string, v any) {
+	f.t.Helper()
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	path := filepath.Join(d.Home, name)
+	path := filepath.Join(f.Home, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		d.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-// environ is the environment of Claude Code.
-func (d *desk) environ() []string {
-	return append(d.Environ(
-		"ANTHROPIC_BASE_URL="+d.model.url, "ANTHROPIC_API_KEY="+key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+// environ returns the environment of Claude Code.
+func (f *fixture) environ() []string {
+	return append(f.Environ(
+		"ANTHROPIC_BASE_URL="+f.model.url, "ANTHROPIC_API_KEY="+key, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1", "DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
-		"CLAUDE_CODE_TMPDIR="+d.Home,
-		"HTTP_PROXY="+d.outside, "HTTPS_PROXY="+d.outside, "http_proxy="+d.outside, "https_proxy="+d.outside,
+		"CLAUDE_CODE_TMPDIR="+f.Home,
+		"HTTP_PROXY="+f.outside, "HTTPS_PROXY="+f.outside, "http_proxy="+f.outside, "https_proxy="+f.outside,
 		"NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "TERM=xterm-256color", "SHELL=/bin/bash",
-	), d.more...)
+	), f.more...)
 }
 
-// in runs a program in the project, to its end.
-func (d *desk) in(program string, args ...string) []byte {
-	d.t.Helper()
-	cmd := exec.CommandContext(bounded(d.t), program, args...)
-	cmd.Dir, cmd.Env = d.project, d.environ()
+// in runs a program in the project, which must succeed.
+func (f *fixture) in(program string, args ...string) []byte {
+	f.t.Helper()
+	cmd := exec.CommandContext(bounded(f.t), program, args...)
+	cmd.Dir, cmd.Env = f.project, f.environ()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		d.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+		f.t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return out
 }
 
-// stop ends the server as an operator does: whoever waits there is told.
-func (d *desk) stop() {
-	d.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(d.Home, "state", "askback", "server.json"))
+// stop stops the server with SIGTERM.
+func (f *fixture) stop() {
+	f.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(f.Home, "state", "askback", "server.json"))
 	var server struct {
 		PID int `json:"pid"`
 	}
@@ -261,7 +261,7 @@ func (d *desk) stop() {
 		err = signal(server.PID, syscall.SIGTERM)
 	}
 	if err != nil {
-		d.t.Fatalf("stop the server: %v", err)
+		f.t.Fatalf("stop the server: %v", err)
 	}
 }
 

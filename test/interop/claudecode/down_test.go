@@ -8,137 +8,137 @@ import (
 	"github.com/askback/askback"
 )
 
-var remotes = map[string]way{"by commands": byCommands, "by address": byAddress}
+var remotes = map[string]setup{"by commands": remoteCommands, "by address": remoteHTTP}
 
-// Where Askback is elsewhere and does not run, claude -p runs nothing that needs
-// a permission, and the terminal asks by itself (F4, F9).
-func TestWithoutAskbackNothingIsAllowed(t *testing.T) {
+// If a remote Askback does not run, claude -p runs nothing that needs a
+// permission, and the terminal shows its own dialog (F4, F9).
+func TestNothingRunsWithoutServer(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run("headless "+name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, w, bash("toolu_1", "touch made"), says("Done."))
-			d.Kill()
-			e := d.start("Do it.").end()
-			d.refused("toolu_1", "")
-			if e.Result != "Done." || !strings.Contains(string(e.Denials), `"toolu_1"`) || d.made("made") {
-				t.Errorf("got %+v, made: %t", e, d.made("made"))
+			f := newFixture(t, w, bash("toolu_1", "touch made"), text("Done."))
+			f.Kill()
+			e := f.start("Do it.").end()
+			f.wantErrorResult("toolu_1", "")
+			if e.Result != "Done." || !strings.Contains(string(e.Denials), `"toolu_1"`) || f.fileExists("made") {
+				t.Errorf("got %+v, made: %t", e, f.fileExists("made"))
 			}
 		})
-		t.Run("seated "+name, func(t *testing.T) {
+		t.Run("terminal "+name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, w, calls("toolu_1", "AskUserQuestion", database()), bash("toolu_2", "touch made"), says("Done."))
-			d.Kill()
-			s := d.sit("--permission-mode", "default", "Do it.")
-			s.picks("SQLite")
-			d.told("toolu_1", `"Which database?"="SQLite"`)
-			s.shows("touch made")
-			if d.made("made") {
-				t.Error("it ran before anybody allowed it")
+			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), bash("toolu_2", "touch made"), text("Done."))
+			f.Kill()
+			s := f.startTerminal("--permission-mode", "default", "Do it.")
+			s.chooseSecond("SQLite")
+			f.wantResult("toolu_1", `"Which database?"="SQLite"`)
+			s.waitFor("touch made")
+			if f.fileExists("made") {
+				t.Error("the tool ran without a permission")
 			}
-			s.permits("touch made")
-			d.told("toolu_2", "")
-			if !d.made("made") {
-				t.Error("what was approved at the desk did not run")
+			s.approve("touch made")
+			f.wantResult("toolu_2", "")
+			if !f.fileExists("made") {
+				t.Error("the approved tool did not run")
 			}
 		})
 	}
 }
 
-// Askback dies while somebody at the terminal is asked: its own dialog decides.
-// The card is withdrawn when the session ends (F4, F9).
-func TestAskbackDiesBesideTheDialog(t *testing.T) {
+// If the server is killed while the terminal shows a dialog, the dialog
+// decides. The ask is cancelled when the session ends (F4, F9).
+func TestServerIsKilledDuringDialog(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, w, calls("toolu_1", "AskUserQuestion", database()), says("Done."))
-			s := d.sit("Ask me.")
-			ask := d.Open(1)[0]
-			s.shows("Which database?", "❯ 1. PostgreSQL")
-			d.Kill()
-			s.picks("SQLite")
-			d.told("toolu_1", `"Which database?"="SQLite"`)
-			s.shows("Done.")
-			d.Start()
+			f := newFixture(t, w, calls("toolu_1", "AskUserQuestion", database()), text("Done."))
+			s := f.startTerminal("Ask me.")
+			ask := f.Open(1)[0]
+			s.waitFor("Which database?", "❯ 1. PostgreSQL")
+			f.Kill()
+			s.chooseSecond("SQLite")
+			f.wantResult("toolu_1", `"Which database?"="SQLite"`)
+			s.waitFor("Done.")
+			f.Start()
 			s.press("/exit")
-			s.pressUntil("Enter", func(string) error { return s.gone() })
-			d.withdrawn(ask)
+			s.pressUntil("Enter", func(string) error { return s.Gone() })
+			f.wantCancelled(ask)
 		})
 	}
 }
 
-// Askback dies while claude -p waits. A command waits for it to come back; of an
-// address Claude Code hears that the connection broke. Nothing is allowed
-// before a person did (F2, F4, F9).
-func TestAskbackDiesMeanwhile(t *testing.T) {
+// If the server is killed while claude -p waits, a command hook waits for its
+// restart, and an HTTP hook fails. Nothing runs before a person approves (F2,
+// F4, F9).
+func TestServerIsKilledDuringPermission(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newDesk(t, w, bash("toolu_1", "touch made"), says("Done."))
-			r := d.start("Do it.")
-			ask := d.Open(1)[0]
-			d.Kill()
+			f := newFixture(t, w, bash("toolu_1", "touch made"), text("Done."))
+			r := f.start("Do it.")
+			ask := f.Open(1)[0]
+			f.Kill()
 			if len(w.args) == 0 {
-				d.refused("toolu_1", "")
+				f.wantErrorResult("toolu_1", "")
 				r.end()
-				if d.made("made") {
-					t.Error("it ran, and nobody allowed it")
+				if f.fileExists("made") {
+					t.Error("the tool ran without a permission")
 				}
-				d.Start()
+				f.Start()
 				return
 			}
-			d.Start()
-			if got := d.Open(1)[0]; got.ID != ask.ID || d.made("made") {
-				t.Errorf("got %s, made: %t; want %s still open", got.ID, d.made("made"), ask.ID)
+			f.Start()
+			if got := f.Open(1)[0]; got.ID != ask.ID || f.fileExists("made") {
+				t.Errorf("got %s, made: %t; want %s still open", got.ID, f.fileExists("made"), ask.ID)
 			}
-			d.approveUntil("toolu_1")
-			if !d.made("made") {
-				t.Error("what was approved did not run")
+			f.approveUntil("toolu_1")
+			if !f.fileExists("made") {
+				t.Error("the approved tool did not run")
 			}
 			r.end()
 		})
 	}
 }
 
-// A question for which Askback died is never answered with nothing: the run ends
-// and goes on when there is an answer (F2, F4, F9).
-func TestAQuestionIsDeferredWhereAskbackDies(t *testing.T) {
+// If the server is killed while a question is open, the run ends, and continues
+// when there is an answer (F2, F4, F9).
+func TestQuestionIsDeferredWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, byCommands, calls("toolu_1", "AskUserQuestion", database()), says("Done."))
-	d.deferSoon()
-	r := d.start(append(prompted, "Ask me.")...)
-	ask := d.Open(1)[0]
-	d.Kill()
+	f := newFixture(t, remoteCommands, calls("toolu_1", "AskUserQuestion", database()), text("Done."))
+	f.deferSoon()
+	r := f.start(append(withPermissionTool, "Ask me.")...)
+	ask := f.Open(1)[0]
+	f.Kill()
 	e := r.end()
 	if e.StopReason != "tool_deferred" || !strings.Contains(string(e.Deferred), `"toolu_1"`) {
 		t.Fatalf("got %+v, want it deferred", e)
 	}
-	d.Start()
-	d.Answer(ask.ID, askback.Choose("SQLite"))
-	d.start(append(prompted, "--resume", e.SessionID)...).end()
-	d.told("toolu_1", `"Which database?"="SQLite"`)
+	f.Start()
+	f.Answer(ask.ID, askback.Choose("SQLite"))
+	f.start(append(withPermissionTool, "--resume", e.SessionID)...).end()
+	f.wantResult("toolu_1", `"Which database?"="SQLite"`)
 }
 
-// approveUntil approves whatever is open until a call has its result: who did not
-// even hear that it asked when the server died may ask once more.
-func (d *desk) approveUntil(id string) {
-	d.t.Helper()
-	ctx := bounded(d.t)
-	for !d.model.knowsResult(id) {
-		page, err := d.Person.List(ctx, askback.Query{})
+// approveUntil approves open asks until a call has its result. A hook whose ask
+// was lost with the server may ask again.
+func (f *fixture) approveUntil(id string) {
+	f.t.Helper()
+	ctx := bounded(f.t)
+	for !f.model.hasResult(id) {
+		page, err := f.Person.List(ctx, askback.Query{})
 		if err != nil {
-			d.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		for _, ask := range page.Items {
-			d.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
+			f.Answer(ask.ID, askback.Answer{Decision: askback.Approve})
 		}
 		select {
 		case <-ctx.Done():
-			d.t.Fatalf("%s has no result", id)
+			f.t.Fatalf("%s has no result", id)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	d.told(id, "")
+	f.wantResult(id, "")
 }

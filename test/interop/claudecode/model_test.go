@@ -7,16 +7,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
+
+	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A turn is what the model says next: words, or calls of tools.
+// A turn is the next response of the model: text or tool calls.
 type turn struct {
 	text  string
 	calls []call
-	later func() turn // what it says depends on what it was told
+	later func() turn // computes the turn from earlier results
 }
 
 // A call is one call of a tool. Its id is how its result is found.
@@ -25,34 +26,34 @@ type call struct {
 	input    any
 }
 
-func says(text string) turn { return turn{text: text} }
+func text(text string) turn { return turn{text: text} }
 
 func calls(id, tool string, input any) turn { return turn{calls: []call{{id, tool, input}}} }
 
-// A result is what the model was told about one of its calls.
+// A result is the result of a tool call.
 type result struct {
 	text    string
 	isError bool
 }
 
-// A model speaks the Messages API from a script: how many turns it has had is
-// read from the conversation that it is sent, so that a request that is repeated
-// or resumed gets the turn it should.
+// A model serves the Messages API from a script. It derives the number of past
+// turns from each request, so that a repeated or resumed request gets the right
+// turn.
 type model struct {
 	t      testing.TB
 	url    string
 	script []turn
 
-	mu      sync.Mutex
-	tools   []string          // of the last request
-	results map[string]result // by call
-	news    chan struct{}     // closed when there is something new
-	odd     []string          // requests that no one understood
+	mu         sync.Mutex
+	tools      []string          // of the last request
+	results    map[string]result // by call
+	changed    chan struct{}     // closed when there is a new result
+	unexpected []string          // requests that the script cannot serve
 }
 
 func newModel(t testing.TB, script ...turn) *model {
 	t.Helper()
-	m := &model{t: t, script: script, results: map[string]result{}, news: make(chan struct{})}
+	m := &model{t: t, script: script, results: map[string]result{}, changed: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", m.messages)
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
@@ -64,7 +65,7 @@ func newModel(t testing.TB, script ...turn) *model {
 	mux.HandleFunc("/mcp", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
-		m.odd = append(m.odd, r.Method+" "+r.URL.String())
+		m.unexpected = append(m.unexpected, r.Method+" "+r.URL.String())
 		m.mu.Unlock()
 		w.WriteHeader(http.StatusNotFound)
 		reply(w, map[string]any{"type": "error", "error": map[string]string{"type": "not_found_error", "message": "no such thing"}})
@@ -75,7 +76,7 @@ func newModel(t testing.TB, script ...turn) *model {
 	return m
 }
 
-// request is what matters of one.
+// request contains the used fields of a request.
 type request struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
@@ -102,7 +103,7 @@ func (m *model) messages(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	said := says("Title")
+	said := text("Title")
 	if len(in.Tools) > 0 {
 		said = m.next(in)
 	}
@@ -112,7 +113,7 @@ func (m *model) messages(w http.ResponseWriter, r *http.Request) {
 	m.write(w, in, said)
 }
 
-// next keeps what the model is told and returns its turn.
+// next stores the results in a request and returns the next turn.
 func (m *model) next(in request) turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,37 +132,20 @@ func (m *model) next(in request) turn {
 		}
 		for _, b := range blocks {
 			if b.Type == "tool_result" {
-				m.results[b.ToolUseID] = result{flat(b.Content), b.IsError}
+				m.results[b.ToolUseID] = result{clienttest.ContentText(b.Content), b.IsError}
 			}
 		}
 	}
-	close(m.news)
-	m.news = make(chan struct{})
+	close(m.changed)
+	m.changed = make(chan struct{})
 	if had < len(m.script) {
 		return m.script[had]
 	}
-	m.odd = append(m.odd, fmt.Sprintf("turn %d", had))
-	return says("There is no more in the script.")
+	m.unexpected = append(m.unexpected, fmt.Sprintf("turn %d", had))
+	return text("There is no more in the script.")
 }
 
-// flat is the text of a content, which is a text or a list of blocks.
-func flat(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var blocks []block
-	if json.Unmarshal(raw, &blocks) != nil {
-		return string(raw)
-	}
-	var all []string
-	for _, b := range blocks {
-		all = append(all, b.Text)
-	}
-	return strings.Join(all, "\n")
-}
-
-// write sends a turn as the stream of events that the API has.
+// write sends a turn as an event stream.
 func (m *model) write(w http.ResponseWriter, in request, said turn) {
 	content := []map[string]any{}
 	stop := "end_turn"
@@ -172,7 +156,7 @@ func (m *model) write(w http.ResponseWriter, in request, said turn) {
 		content, stop = append(content, map[string]any{"type": "tool_use", "id": c.id, "name": c.tool, "input": c.input}), "tool_use"
 	}
 	usage := map[string]int{"input_tokens": 10, "output_tokens": 5}
-	message := map[string]any{ // two of one id would be taken for one
+	message := map[string]any{ // ids must be unique
 		"id": "msg_" + rand.Text(), "type": "message", "role": "assistant", "model": in.Model, "content": content,
 		"stop_reason": stop, "stop_sequence": nil, "usage": usage,
 	}
@@ -215,46 +199,47 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// result waits for what the model is told about a call.
+// result waits for the result of a call.
 func (m *model) result(id string) result {
 	m.t.Helper()
 	ctx := bounded(m.t)
 	for {
 		m.mu.Lock()
 		r, ok := m.results[id]
-		news := m.news
+		changed := m.changed
 		m.mu.Unlock()
 		if ok {
 			return r
 		}
 		select {
-		case <-news:
+		case <-changed:
 		case <-ctx.Done():
-			m.t.Fatalf("the model was told nothing about %s", id)
+			m.t.Fatalf("the model got no result of %s", id)
 		}
 	}
 }
 
-// knowsResult says whether the model was told about a call.
-func (m *model) knowsResult(id string) bool {
+// hasResult reports whether the model has the result of a call.
+func (m *model) hasResult(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, ok := m.results[id]
 	return ok
 }
 
-// knows says whether the model was offered a tool.
-func (m *model) knows(tool string) bool {
+// offered reports whether the model was offered a tool.
+func (m *model) offered(tool string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Contains(m.tools, tool)
 }
 
-// noOddities fails for requests that no script has.
-func (m *model) noOddities() {
+// checkUnexpected fails the test if there were requests that the script cannot
+// serve.
+func (m *model) checkUnexpected() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, o := range m.odd {
+	for _, o := range m.unexpected {
 		m.t.Errorf("the model was asked for %s", o)
 	}
 }

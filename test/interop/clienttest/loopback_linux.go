@@ -16,9 +16,9 @@ import (
 // capNetAdmin is CAP_NET_ADMIN, which is needed to bring an interface up.
 const capNetAdmin = 12
 
-// Loopback is [Main] in a network namespace that has nothing but loopback.
-// Everything that needs a network is done before. If the system does not permit
-// such a namespace, a line says so, and the tests run in the network there is.
+// Loopback is like [Main], in a network namespace with loopback only. Packages
+// are installed before. If the system does not permit the namespace, Loopback
+// prints a line and runs the tests in the existing network.
 func Loopback(m *testing.M) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":
@@ -34,7 +34,7 @@ func Loopback(m *testing.M) {
 	}
 }
 
-// runApart runs this test binary again in such a namespace.
+// runApart runs this test binary again in a new namespace.
 func runApart(m *testing.M, cache string) int {
 	if _, err := install(context.Background(), cache); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -56,10 +56,10 @@ func runApart(m *testing.M, cache string) int {
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
 		cmd.SysProcAttr.AmbientCaps = []uintptr{capNetAdmin}
 	}
-	runtime.LockOSThread() // the death signal is for the end of this thread
+	runtime.LockOSThread() // Pdeathsig is sent when this thread ends
 	err = cmd.Start()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "LEFT OUT: a network of its own for clients:", err)
+		fmt.Fprintln(os.Stderr, "LEFT OUT: the network namespace for clients:", err)
 		return m.Run()
 	}
 	err = cmd.Wait()
@@ -73,7 +73,8 @@ func runApart(m *testing.M, cache string) int {
 	return 0
 }
 
-// raiseLoopback brings lo up, which is down in a new namespace.
+// raiseLoopback enables the loopback interface, which is down in a new
+// namespace.
 func raiseLoopback() error {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

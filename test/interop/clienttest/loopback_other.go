@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Loopback is [Main]: a network of their own for clients is made on Linux only.
+// Loopback is [Main]. Network namespaces exist on Linux only.
 func Loopback(m *testing.M) {
 	if os.Getenv(Folder) != "" {
-		fmt.Fprintln(os.Stderr, "LEFT OUT: a network of its own for clients: it is made on Linux only")
+		fmt.Fprintln(os.Stderr, "LEFT OUT: the network namespace for clients (Linux only)")
 	}
 	Main(m)
 }

@@ -1,5 +1,5 @@
-// Package clienttest runs agents of other makers against the built program: it
-// installs them from the npm registry and starts Askback beside them.
+// Package clienttest installs agents and clients from the npm registry, and
+// runs the built program for their tests.
 package clienttest
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// Folder is the environment variable that names the folder for npm packages.
-// Where it is not set, nothing of npm is tested.
+// Folder is the environment variable with the folder for npm packages. If it is
+// not set, tests with npm packages are skipped.
 const Folder = "ASKBACK_NPM"
 
-// Packages installs what package-lock.json beside the test pins, and returns the
-// folder that node_modules is in. Without [Folder] the test is left out, and
-// says so.
+// Packages installs the packages of package-lock.json in the folder of the
+// test, and returns the folder of node_modules. It skips the test without
+// [Folder].
 func Packages(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
@@ -35,8 +35,8 @@ func Packages(t *testing.T) string {
 	return dir
 }
 
-// install installs the packages in a folder of their own in cache, once, and
-// returns that folder.
+// install installs the packages once in a folder in cache, and returns that
+// folder.
 func install(ctx context.Context, cache string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}

@@ -20,8 +20,8 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The tests wait for people and for time-outs much more than they compute, so more of
-// them run beside each other than there are cores.
+// TestMain runs more tests in parallel than there are cores, because they
+// mostly wait.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "16"); err != nil {
@@ -30,20 +30,22 @@ func TestMain(m *testing.M) {
 	clienttest.Main(m)
 }
 
-// patience bounds each wait. The SDK's own time-out of 60 s has room in it.
+// patience is the deadline of each wait. It is longer than the default timeout
+// of the SDK.
 const patience = 90 * time.Second
 
-// short is a client's time-out that passes before anybody answers.
+// short is a client timeout that passes before there is an answer.
 const short = 1200 * time.Millisecond
 
-// The client of each revision of the protocol, as a script of this folder.
+// The clients are scripts in this folder, one for each revision of the
+// protocol.
 const (
 	legacy = "legacy.mjs" // SDK 1.x: sessions
 	modern = "modern.mjs" // SDK 2.x: 2026-07-28
 	tasks  = "tasks.mjs"  // the same with the tasks extension
 )
 
-// A setup is what somebody configures in an MCP client, and what that client can do.
+// A setup is the configuration of an MCP client, and its capabilities.
 type setup struct {
 	Name         string            `json:"name"`
 	URL          string            `json:"url,omitempty"` // HTTP, or
@@ -51,15 +53,15 @@ type setup struct {
 	Command      string            `json:"command,omitempty"` // stdio
 	Env          map[string]string `json:"env,omitempty"`
 	Capabilities map[string]any    `json:"capabilities"`
-	Looks        string            `json:"looks,omitempty"` // what it says of a page it is to show
+	Looks        string            `json:"looks,omitempty"` // reply to a request to show a page
 }
 
-// The two ways in.
-func overHTTP(p *clienttest.Place) setup {
+// The two transports.
+func overHTTP(p *clienttest.Instance) setup {
 	return setup{Name: "tester", URL: p.URL + "/mcp", Token: p.AgentToken, Capabilities: map[string]any{}}
 }
 
-func overStdio(p *clienttest.Place) setup {
+func overStdio(p *clienttest.Instance) setup {
 	env := map[string]string{}
 	for _, e := range p.Environ() {
 		name, value, _ := strings.Cut(e, "=")
@@ -68,7 +70,7 @@ func overStdio(p *clienttest.Place) setup {
 	return setup{Name: "tester", Command: p.Program, Env: env, Capabilities: map[string]any{}}
 }
 
-// as is the same client with the token of another agent.
+// as returns the setup with the token of another agent.
 func (s setup) as(token string) setup {
 	if s.Token = token; s.Command != "" {
 		s.Env = maps.Clone(s.Env)
@@ -77,34 +79,34 @@ func (s setup) as(token string) setup {
 	return s
 }
 
-// shows is the same client with a person before it who can be shown a page, under a
-// name that is known to do so.
-func (s setup) shows(looks string) setup {
+// withPage returns the setup of a client that can show pages and is known to do
+// so.
+func (s setup) withPage(looks string) setup {
 	s.Name = "mcp-inspector"
 	s.Looks, s.Capabilities = looks, map[string]any{"elicitation": map[string]any{"url": map[string]any{}}}
 	return s
 }
 
-// A way is a client and how it comes in.
-type way struct {
+// A setupCase is a client with its transport.
+type setupCase struct {
 	script string
-	in     func(*clienttest.Place) setup
+	in     func(*clienttest.Instance) setup
 }
 
-// ways are all of them, by name.
-var ways = map[string]way{
+// setupCases are all cases, by name.
+var setupCases = map[string]setupCase{
 	"stdio/legacy":     {legacy, overStdio},
 	"stdio/2026-07-28": {modern, overStdio},
 	"HTTP/legacy":      {legacy, overHTTP},
 	"HTTP/2026-07-28":  {modern, overHTTP},
 }
 
-// each runs a test for every way, each at a place of its own.
-func each(t *testing.T, run func(t *testing.T, p *clienttest.Place, w way)) {
+// forEachSetup runs a test for every case, each with its own instance.
+func forEachSetup(t *testing.T, run func(t *testing.T, p *clienttest.Instance, w setupCase)) {
 	t.Helper()
 	clienttest.Packages(t)
 	t.Parallel()
-	for name, w := range ways {
+	for name, w := range setupCases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			run(t, clienttest.New(t), w)
@@ -112,7 +114,7 @@ func each(t *testing.T, run func(t *testing.T, p *clienttest.Place, w way)) {
 	}
 }
 
-// An agent is a client that runs.
+// An agent is a running client.
 type agent struct {
 	t     *testing.T
 	stdin io.Writer
@@ -123,14 +125,14 @@ type agent struct {
 	over    bool
 }
 
-// A reply is what a command came to.
+// A reply is the result of a command.
 type reply struct {
 	ID     int             `json:"id"`
 	Result json.RawMessage `json:"result"`
 	Error  *failure        `json:"error"`
 }
 
-// A failure is an error of the client, not a result that says one.
+// A failure is an error of the client, not a result with an error.
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -138,22 +140,22 @@ type failure struct {
 
 func (f *failure) Error() string { return f.Code + ": " + f.Message }
 
-// timedOut says whether the client lost patience.
-func (f *failure) timedOut() bool {
+// isTimeout reports whether the client timed out.
+func (f *failure) isTimeout() bool {
 	return f != nil && (f.Code == "-32001" || f.Code == "REQUEST_TIMEOUT")
 }
 
-// begin starts a client and connects it.
-func begin(t *testing.T, script string, s setup) *agent {
+// newAgent starts a client and connects it.
+func newAgent(t *testing.T, script string, s setup) *agent {
 	t.Helper()
 	config, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(scripts(t), script), string(config))
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(scriptFolder(t), script), string(config))
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var wantAnswer bytes.Buffer
+	cmd.Stderr = &wantAnswer
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -169,19 +171,19 @@ func begin(t *testing.T, script string, s setup) *agent {
 	read := make(chan struct{})
 	go func() { defer close(read); a.read(stdout) }()
 	t.Cleanup(func() {
-		_ = stdin.Close() // its end, and so that of a server it started
+		_ = stdin.Close() // ends the client and its server
 		<-read
 		_ = cmd.Wait()
-		if t.Failed() && said.Len() > 0 {
-			t.Logf("%s said:\n%s", script, said.String())
+		if t.Failed() && wantAnswer.Len() > 0 {
+			t.Logf("%s said:\n%s", script, wantAnswer.String())
 		}
 	})
-	a.must("connect", nil)
+	a.run("connect", nil)
 	return a
 }
 
-// scripts is a folder with the scripts of this one, where they find their packages.
-func scripts(t *testing.T) string {
+// scriptFolder returns a folder with the scripts and their packages.
+func scriptFolder(t *testing.T) string {
 	t.Helper()
 	packages, dir := clienttest.Packages(t), t.TempDir()
 	if err := os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
@@ -203,7 +205,7 @@ func scripts(t *testing.T) string {
 	return dir
 }
 
-// read hands each reply to whoever waits for it, until the client ends.
+// read sends each reply to the caller that waits for it, until the client ends.
 func (a *agent) read(from io.Reader) {
 	lines := bufio.NewReader(from)
 	for {
@@ -230,7 +232,7 @@ func (a *agent) read(from io.Reader) {
 	}
 }
 
-// start gives a command and does not wait for what it comes to.
+// start sends a command and returns a channel for its reply.
 func (a *agent) start(command string, with any) <-chan reply {
 	a.t.Helper()
 	c := make(chan reply, 1)
@@ -251,8 +253,8 @@ func (a *agent) start(command string, with any) <-chan reply {
 	return c
 }
 
-// soon is what comes of a command, in bounded time.
-func (a *agent) soon(c <-chan reply) reply {
+// await waits for the reply of a command.
+func (a *agent) await(c <-chan reply) reply {
 	a.t.Helper()
 	select {
 	case r, ok := <-c:
@@ -266,17 +268,17 @@ func (a *agent) soon(c <-chan reply) reply {
 	return reply{}
 }
 
-// must does a command that succeeds.
-func (a *agent) must(command string, with any) json.RawMessage {
+// run runs a command, which must succeed.
+func (a *agent) run(command string, with any) json.RawMessage {
 	a.t.Helper()
-	r := a.soon(a.start(command, with))
+	r := a.await(a.start(command, with))
 	if r.Error != nil {
 		a.t.Fatalf("%s: %v", command, r.Error)
 	}
 	return r.Result
 }
 
-// about is what a client knows of its connection.
+// about describes the connection of a client.
 type about struct {
 	Protocol     string           `json:"protocol"`
 	Session      string           `json:"session"`
@@ -288,12 +290,13 @@ type about struct {
 func (a *agent) about() about {
 	a.t.Helper()
 	var out about
-	read(a.t, a.must("about", nil), &out)
+	read(a.t, a.run("about", nil), &out)
 	return out
 }
 
-// kill kills the server that this client started, with SIGKILL, and connects anew.
-func (a *agent) kill() {
+// killServer kills the server that this client started, with SIGKILL, and
+// connects again.
+func (a *agent) killServer() {
 	a.t.Helper()
 	server, err := os.FindProcess(a.about().Process)
 	if err != nil {
@@ -302,39 +305,39 @@ func (a *agent) kill() {
 	if err := server.Kill(); err != nil {
 		a.t.Fatal(err)
 	}
-	a.must("connect", nil)
+	a.run("connect", nil)
 }
 
-// A call is one call of a tool, as a model writes it.
+// A call is a tool call of a model.
 type call struct {
 	Tool    string            `json:"tool"`
 	Input   string            `json:"input"`
-	Timeout int64             `json:"timeout,omitempty"` // in ms; 0: the SDK's own
+	Timeout int64             `json:"timeout,omitempty"` // in ms; 0 for the default
 	Meta    map[string]string `json:"meta,omitempty"`
 }
 
-// within is the same call with another time-out of the client.
-func (c call) within(d time.Duration) call {
+// withTimeout returns the call with another client timeout.
+func (c call) withTimeout(d time.Duration) call {
 	c.Timeout = d.Milliseconds()
 	return c
 }
 
-// ask is a call that asks one question.
+// ask returns a call that asks one question.
 func ask(question string, options ...string) call {
 	input := map[string]any{"question": question}
 	if len(options) > 0 {
 		input["options"] = options
 	}
-	return call{Tool: "ask_user_question", Input: written(input), Timeout: patience.Milliseconds()}
+	return call{Tool: "ask_user_question", Input: jsonText(input), Timeout: patience.Milliseconds()}
 }
 
-// later is a call of a small tool about one question.
-func later(tool, id string) call {
-	return call{Tool: tool, Input: written(map[string]any{"question_id": id}), Timeout: patience.Milliseconds()}
+// laterCall returns a call of a tool about an earlier question.
+func laterCall(tool, id string) call {
+	return call{Tool: tool, Input: jsonText(map[string]any{"question_id": id}), Timeout: patience.Milliseconds()}
 }
 
-// written is a value as JSON, as JavaScript writes it too.
-func written(v any) string {
+// jsonText returns a value as JSON, like JSON.stringify.
+func jsonText(v any) string {
 	var b strings.Builder
 	out := json.NewEncoder(&b)
 	out.SetEscapeHTML(false)
@@ -351,7 +354,7 @@ func read(t *testing.T, raw []byte, into any) {
 	}
 }
 
-// A result is what a tool gave: text for some clients, the same as JSON for others.
+// A result is the result of a tool call: text, and JSON for some clients.
 type result struct {
 	Content []struct {
 		Type string `json:"type"`
@@ -377,7 +380,7 @@ type result struct {
 	IsError bool `json:"isError"`
 }
 
-// text is all of its text.
+// text returns the text of the result.
 func (r result) text() string {
 	var b strings.Builder
 	for _, c := range r.Content {
@@ -386,16 +389,16 @@ func (r result) text() string {
 	return b.String()
 }
 
-// call calls a tool, which gives a result.
+// call calls a tool and returns its result.
 func (a *agent) call(c call) result {
 	a.t.Helper()
 	return a.result(a.start("call", c))
 }
 
-// result is that of a call which was started.
+// result waits for the result of a call.
 func (a *agent) result(c <-chan reply) result {
 	a.t.Helper()
-	r := a.soon(c)
+	r := a.await(c)
 	if r.Error != nil {
 		a.t.Fatalf("no result: %v", r.Error)
 	}
@@ -404,46 +407,49 @@ func (a *agent) result(c <-chan reply) result {
 	return out
 }
 
-// loses calls a tool and gives up before there is a result. On a busy machine the client
-// can give up before the question is asked: then it calls again, and waits longer.
-func (a *agent) loses(c call) {
+// callAndTimeOut calls a tool, and the client times out before there is a
+// result. If that happened before the question was asked, it calls again with a
+// longer timeout.
+func (a *agent) callAndTimeOut(c call) {
 	a.t.Helper()
-	a.loseAll(1, func(within time.Duration) []<-chan reply {
-		return []<-chan reply{a.start("call", c.within(within))}
+	a.timeOutAll(1, func(withTimeout time.Duration) []<-chan reply {
+		return []<-chan reply{a.start("call", c.withTimeout(withTimeout))}
 	})
 }
 
-// loseAll starts calls that time out, until at least so many questions are open.
-func (a *agent) loseAll(open int, start func(within time.Duration) []<-chan reply) {
+// timeOutAll starts calls that time out, until there are as many open
+// questions.
+func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Duration) []<-chan reply) {
 	a.t.Helper()
-	for within := short; ; within *= 2 {
-		for _, c := range start(within) {
-			if r := a.soon(c); !r.Error.timedOut() {
+	for withTimeout := short; ; withTimeout *= 2 {
+		for _, c := range start(withTimeout) {
+			if r := a.await(c); !r.Error.isTimeout() {
 				a.t.Fatalf("the client did not time out: %s %v", r.Result, r.Error)
 			}
 		}
-		a.heard()
-		got := len(a.open())
-		if got >= open {
+		a.waitForCancellation()
+		got := len(a.openQuestions())
+		if got >= openQuestions {
 			return
 		}
-		if within > 20*short {
-			a.t.Fatalf("%d questions are open after a call of %v, want %d", got, within, open)
+		if withTimeout > 20*short {
+			a.t.Fatalf("%d questions are open after a call of %v, want %d", got, withTimeout, openQuestions)
 		}
 	}
 }
 
-// heard gives the server time to hear that the client gave up. Some clients say so in
-// a message of its own, which nothing waits for; an answer that crosses with it counts
-// as given.
-func (a *agent) heard() {
+// waitForCancellation gives the server time to receive the cancellation, which
+// some clients send as a separate message. Otherwise an answer could count as
+// delivered.
+func (a *agent) waitForCancellation() {
 	a.t.Helper()
-	a.open()
+	a.openQuestions()
 	<-time.After(300 * time.Millisecond)
 }
 
-// said checks that a result is the answer to a question, in both of its forms.
-func (a *agent) said(r result, question, want string) {
+// wantAnswer requires that a result is the answer to a question, as text and
+// JSON.
+func (a *agent) wantAnswer(r result, question, want string) {
 	a.t.Helper()
 	if got := r.Structured.Answers[question]; got != want || r.IsError {
 		a.t.Errorf("structured: got %v, want %q (%+v)", got, want, r)
@@ -453,8 +459,8 @@ func (a *agent) said(r result, question, want string) {
 	}
 }
 
-// open are the questions that the agent's list shows, oldest first.
-func (a *agent) open() []string {
+// openQuestions returns the open questions of the agent, oldest first.
+func (a *agent) openQuestions() []string {
 	a.t.Helper()
 	r := a.call(call{Tool: "list_open_questions", Input: "{}", Timeout: patience.Milliseconds()})
 	ids := []string{}

@@ -10,16 +10,16 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// Two agents at once, each with its own token, ask the same: neither gets, lists,
-// waits for or withdraws what is the other's (F9).
-func TestTwoAgentsNeverMix(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+// Two agents ask the same question. Neither gets, lists, waits for or withdraws
+// the question of the other (F9).
+func TestAgentsAreSeparate(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		const question = "Which of us?"
 		names := []string{"left", "right"}
 		agents, done, ids := map[string]*agent{}, map[string]<-chan reply{}, map[string]string{}
 		for _, name := range names {
 			token := strings.TrimSpace(p.Run("token", "create", "--kind", "agent", "--name", name))
-			agents[name] = begin(t, w.script, w.in(p).as(token))
+			agents[name] = newAgent(t, w.script, w.in(p).as(token))
 			done[name] = agents[name].start("call", ask(question))
 		}
 		for _, k := range p.Open(2) {
@@ -27,11 +27,11 @@ func TestTwoAgentsNeverMix(t *testing.T) {
 		}
 		for i, name := range names {
 			a, mine, others := agents[name], ids[name], ids[names[1-i]]
-			if diff := cmp.Diff([]string{mine}, a.open()); diff != "" {
+			if diff := cmp.Diff([]string{mine}, a.openQuestions()); diff != "" {
 				t.Errorf("%s lists\n%s", name, diff)
 			}
 			for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-				if r := a.call(later(tool, others)); !r.IsError || !strings.Contains(r.text(), "you have no question called") {
+				if r := a.call(laterCall(tool, others)); !r.IsError || !strings.Contains(r.text(), "you have no question called") {
 					t.Errorf("%s: %s of the other's question: %+v", name, tool, r)
 				}
 			}
@@ -41,15 +41,15 @@ func TestTwoAgentsNeverMix(t *testing.T) {
 			p.Answer(ids[name], askback.Choose("you, "+name))
 		}
 		for _, name := range names {
-			agents[name].said(agents[name].result(done[name]), question, "you, "+name)
+			agents[name].wantAnswer(agents[name].result(done[name]), question, "you, "+name)
 		}
 	})
 }
 
-// Two terminals of one person run askback mcp with the same token. They are one agent,
-// so each can see what the other asked; but they are two sessions, so the same
-// question is asked for each, and each gets the answer to its own (F9).
-func TestTwoSessionsOfOneAgent(t *testing.T) {
+// Two processes of askback mcp with the same token are one agent, which can see
+// all its questions. They are two sessions, so that the same question is asked
+// for each and answered separately (F9).
+func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for name, script := range map[string]string{"legacy": legacy, "2026-07-28": modern} {
@@ -58,10 +58,10 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 			p := clienttest.New(t)
 			const question = "Which of us?"
 			c := ask(question)
-			one := begin(t, script, overStdio(p))
+			one := newAgent(t, script, overStdio(p))
 			first := one.start("call", c)
 			id := p.Open(1)[0].ID
-			two := begin(t, script, overStdio(p))
+			two := newAgent(t, script, overStdio(p))
 			second := two.start("call", c)
 			for _, k := range p.Open(2) {
 				text := "the second"
@@ -70,23 +70,23 @@ func TestTwoSessionsOfOneAgent(t *testing.T) {
 				}
 				p.Answer(k.ID, askback.Choose(text))
 			}
-			one.said(one.result(first), question, "the first")
-			two.said(two.result(second), question, "the second")
+			one.wantAnswer(one.result(first), question, "the first")
+			two.wantAnswer(two.result(second), question, "the second")
 		})
 	}
 }
 
-// withdraw_question ends what nobody needs any more, and only that (F4).
-func TestAnAgentWithdraws(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		a := begin(t, w.script, w.in(p))
-		a.loses(ask("Still needed?"))
+// withdraw_question cancels a question, and no other (F4).
+func TestWithdrawQuestion(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		a := newAgent(t, w.script, w.in(p))
+		a.callAndTimeOut(ask("Still needed?"))
 		id := p.Open(1)[0].ID
-		if r := a.call(later("withdraw_question", id)); r.IsError || r.Structured.Status != askback.Cancelled {
+		if r := a.call(laterCall("withdraw_question", id)); r.IsError || r.Structured.Status != askback.Cancelled {
 			t.Errorf("got %+v", r)
 		}
 		p.Open(0)
-		if r := a.call(later("get_answer", id)); !r.IsError || r.Structured.Outcome == nil || r.Structured.Outcome.Status != askback.Cancelled {
+		if r := a.call(laterCall("get_answer", id)); !r.IsError || r.Structured.Outcome == nil || r.Structured.Outcome.Status != askback.Cancelled {
 			t.Errorf("afterwards: %+v", r)
 		}
 	})

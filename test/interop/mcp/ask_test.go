@@ -14,20 +14,19 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// toolNames are the tools that every client is offered.
+// toolNames are the tools of every client.
 var toolNames = []string{
 	"ask_user_question", "confirm_action", "get_answer", "list_open_questions", "wait_for_answer", "withdraw_question",
 }
 
-// A client lists the tools and asks; a person answers meanwhile; the result says it
-// as text and as JSON (B7).
-func TestAPersonAnswers(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		a := begin(t, w.script, w.in(p))
+// A client lists the tools and asks, and gets the answer as text and JSON (B7).
+func TestQuestionIsAnswered(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		a := newAgent(t, w.script, w.in(p))
 		var listed []struct {
 			Name string `json:"name"`
 		}
-		read(t, a.must("tools", nil), &listed)
+		read(t, a.run("tools", nil), &listed)
 		var names []string
 		for _, tool := range listed {
 			names = append(names, tool.Name)
@@ -45,15 +44,15 @@ func TestAPersonAnswers(t *testing.T) {
 		}
 		done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
 		p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
-		a.said(a.result(done), "Which database?", "SQLite")
+		a.wantAnswer(a.result(done), "Which database?", "SQLite")
 	})
 }
 
-// Twenty questions of one client at once, answered in any order: each call gets the
-// answer to its own (F9).
-func TestTwentyQuestionsAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		a := begin(t, w.script, w.in(p))
+// Twenty concurrent questions of one client get their own answers, in any order
+// (F9).
+func TestConcurrentQuestions(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		a := newAgent(t, w.script, w.in(p))
 		const many = 20
 		calls := map[string]<-chan reply{}
 		for i := range many {
@@ -66,20 +65,20 @@ func TestTwentyQuestionsAtOnce(t *testing.T) {
 			p.Answer(k.ID, askback.Choose("the answer to "+k.Questions[0].Text))
 		}
 		for question, done := range calls {
-			a.said(a.result(done), question, "the answer to "+question)
+			a.wantAnswer(a.result(done), question, "the answer to "+question)
 		}
-		if left := a.open(); len(left) != 0 {
+		if left := a.openQuestions(); len(left) != 0 {
 			t.Errorf("still open: %v", left)
 		}
 	})
 }
 
-// confirm_action: only a person approves, also with other arguments than the agent's;
-// a denial is a normal result (C3, F4, F7).
-func TestAPersonDecides(t *testing.T) {
+// confirm_action: a person approves, also with edited arguments; a denial is a
+// normal result (C3, F4, F7).
+func TestConfirmationIsDecided(t *testing.T) {
 	edited := json.RawMessage(`{"action":"Delete the copies of 2025"}`)
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		a := begin(t, w.script, w.in(p))
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		a := newAgent(t, w.script, w.in(p))
 		for name, test := range map[string]struct {
 			answer    askback.Answer
 			confirmed bool
@@ -89,7 +88,7 @@ func TestAPersonDecides(t *testing.T) {
 			"denied":   {askback.Decide(askback.Deny, "not on a Friday"), false, nil},
 			"edited":   {askback.Answer{Decision: askback.Approve, Input: edited}, true, edited},
 		} {
-			action := written(map[string]string{"action": "Delete the copies (" + name + ")"})
+			action := jsonText(map[string]string{"action": "Delete the copies (" + name + ")"})
 			done := a.start("call", call{Tool: "confirm_action", Input: action, Timeout: patience.Milliseconds()})
 			p.Answer(p.Open(1)[0].ID, test.answer)
 			r := a.result(done)
@@ -107,7 +106,8 @@ func TestAPersonDecides(t *testing.T) {
 	})
 }
 
-// sameJSON compares two values. What is missing equals only what is missing.
+// sameJSON reports whether two values are equal. A missing value equals only
+// another missing value.
 func sameJSON(t *testing.T, a, b json.RawMessage) bool {
 	t.Helper()
 	var one, two any

@@ -24,22 +24,22 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// applies are the suite's scenarios that a server like ours has to pass.
+// applies are the scenarios of the suite that Askback must pass.
 var applies = []string{
 	"caching", "dns-rebinding-protection", "http-header-validation", "input-required-result-unsupported-methods",
 	"input-required-result-validate-input", "logging-set-level", "ping", "prompts-list", "resources-list",
 	"sep-2164-resource-not-found", "server-initialize", "server-session-lifecycle", "server-sse-multiple-streams", "tools-list",
 }
 
-// An exemption is why a scenario, or some of its checks, does not apply: what the
-// suite says of each such check has one of these texts in it.
+// An exemption is the reason why a scenario, or some of its checks, does not
+// apply. The messages of the suite for these checks contain one of its texts.
 type exemption struct {
 	why  string
 	says []string
 }
 
-// fixture exempts a scenario that calls tools or prompts which only a server made for
-// the suite has.
+// fixture exempts a scenario that needs tools or prompts of a server made for
+// the suite.
 func fixture(names ...string) exemption { return exemption{"needs a fixture of the suite", names} }
 
 const (
@@ -50,7 +50,7 @@ const (
 	headers     = "no tool mirrors an argument into a header"
 )
 
-// exempt are the scenarios that do not apply, or not as a whole.
+// exempt are the scenarios that do not apply, or apply in part.
 var exempt = map[string]exemption{
 	"completion-complete":                           {completions, []string{`method not found: "completion/complete"`}},
 	"elicitation-sep1034-defaults":                  fixture("test_elicitation_sep1034_defaults"),
@@ -107,9 +107,8 @@ var exempt = map[string]exemption{
 	"tools-call-with-progress":     fixture("test_tool_with_progress"),
 }
 
-// The suite of the protocol's makers, against /mcp: every scenario that applies
-// passes, in each revision; the others are listed, each with its reason, and really
-// do not apply (B7).
+// The conformance suite of the protocol: every scenario that applies passes in
+// each revision. The others are listed with a reason, and must fail (B7).
 func TestConformance(t *testing.T) {
 	packages := clienttest.Packages(t)
 	t.Parallel()
@@ -123,7 +122,7 @@ func TestConformance(t *testing.T) {
 	} {
 		for scenario, checks := range conformance(t, packages, address, args) {
 			seen[scenario] = true
-			if err := judge(scenario, checks); err != nil {
+			if err := checkScenario(scenario, checks); err != nil {
 				t.Errorf("%s, %s: %v", name, scenario, err)
 			}
 		}
@@ -133,19 +132,20 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// A check is one of a scenario.
+// A check is one check of a scenario.
 type check struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
 	Message string `json:"errorMessage"`
 }
 
-// judge says what is wrong with how a scenario ended, by the lists.
-func judge(scenario string, checks []check) error {
+// checkScenario returns an error if the result of a scenario differs from the
+// lists.
+func checkScenario(scenario string, checks []check) error {
 	passed, troubles := false, []check{}
 	for _, c := range checks {
 		switch c.Status {
-		case "SUCCESS": // each scenario has the check of what went over the wire
+		case "SUCCESS": // forEachSetup scenario has the check of what went over the wire
 			passed = passed || c.ID != "wire-schema-valid"
 		case "FAILURE", "WARNING":
 			troubles = append(troubles, c)
@@ -172,11 +172,11 @@ func judge(scenario string, checks []check) error {
 	return nil
 }
 
-// conformance runs the suite and returns the checks of each scenario. It ends with an
-// error when any of them fails.
+// conformance runs the suite and returns the checks of each scenario. It exits
+// with an error if any of them fails.
 func conformance(t *testing.T, packages, address string, args []string) map[string][]check {
 	t.Helper()
-	dir, out := scripts(t), t.TempDir()
+	dir, out := scriptFolder(t), t.TempDir()
 	program := filepath.Join(packages, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -184,10 +184,10 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 		"--import", filepath.Join(dir, "suite.mjs"), program, "server", "--url", address, "--suite", "all", "--output-dir", out,
 	}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	said, _ := cmd.CombinedOutput()
+	wantAnswer, _ := cmd.CombinedOutput()
 	paths, err := filepath.Glob(filepath.Join(out, "*", "checks.json"))
 	if err != nil || len(paths) < 30 {
-		t.Fatalf("%d scenarios were run: %v\n%s", len(paths), err, said)
+		t.Fatalf("%d scenarios were run: %v\n%s", len(paths), err, wantAnswer)
 	}
 	named := regexp.MustCompile(`^server-(.*)-\d{4}-\d\d-\d\dT`)
 	checks := map[string][]check{}
@@ -206,9 +206,10 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 	return checks
 }
 
-// withToken is the address of a door before /mcp that shows the agent's token, since
-// the suite cannot. It passes on everything else as it is, also the name in Host.
-func withToken(t *testing.T, p *clienttest.Place) string {
+// withToken starts a proxy that adds the agent token, which the suite cannot
+// send, and returns its address. All else is passed on unchanged, including the
+// header Host.
+func withToken(t *testing.T, p *clienttest.Instance) string {
 	t.Helper()
 	server, err := url.Parse(p.URL)
 	if err != nil {
@@ -216,8 +217,8 @@ func withToken(t *testing.T, p *clienttest.Place) string {
 	}
 	door := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			// Where a body is still on its way when the reply begins, this proxy cuts
-			// replies to Node off now and then, whatever server is behind it.
+			// If a response begins before the request body was read, this proxy
+			// sometimes truncates responses to Node.
 			body, _ := io.ReadAll(r.In.Body)
 			r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 			r.SetURL(server)
@@ -225,15 +226,16 @@ func withToken(t *testing.T, p *clienttest.Place) string {
 			r.Out.Header.Set("Authorization", "Bearer "+p.AgentToken)
 		},
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // the suite leaves streams behind
+		ErrorLog:      log.New(io.Discard, "", 0), // the suite leaves streams open
 	})
 	t.Cleanup(door.Close)
 	return door.URL + "/mcp"
 }
 
-// The judge finds a scenario that passes though it is exempt, one that fails, one that
-// fails for another reason than is listed, and one that checks nothing.
-func TestTheJudgeOfTheSuite(t *testing.T) {
+// TestCheckScenario tests exempt scenarios that pass, scenarios that fail,
+// scenarios that fail for another reason than listed, and scenarios without
+// checks.
+func TestCheckScenario(t *testing.T) {
 	good, schema := check{"one", "SUCCESS", ""}, check{"wire-schema-valid", "SUCCESS", ""}
 	for name, test := range map[string]struct {
 		scenario string
@@ -253,7 +255,7 @@ func TestTheJudgeOfTheSuite(t *testing.T) {
 		}, false},
 		"unknown": {"a-new-one", []check{{"two", "FAILURE", "no"}}, false},
 	} {
-		if err := judge(test.scenario, test.checks); (err == nil) != test.fine {
+		if err := checkScenario(test.scenario, test.checks); (err == nil) != test.fine {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,3 +1,3 @@
-// Package mcp has nothing but tests: MCP clients of other makers, as npm installs
-// them, against the built program.
+// Package mcp contains tests of the built program with MCP clients of other
+// vendors from npm.
 package mcp

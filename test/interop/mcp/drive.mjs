@@ -1,5 +1,5 @@
-// A test drives a client: one command a line comes in, one reply a line goes out,
-// so that the test decides what happens when. Commands run beside each other.
+// A test controls a client with commands on stdin and replies on stdout, one
+// per line. Commands run concurrently.
 import { createInterface } from "node:readline";
 
 export function drive(commands) {
@@ -16,14 +16,15 @@ export function drive(commands) {
   lines.on("close", () => process.exit(0));
 }
 
-// server says where the server is: an address and a token, or a program to start.
+// server is the location of the server: an address and a token, or a program to
+// start.
 export const server = JSON.parse(process.argv[2]);
 
-// headers are what a user of an MCP client writes into its configuration.
+// headers are the headers that a user configures in an MCP client.
 export const headers = { Authorization: `Bearer ${server.token}` };
 
-// elicited counts what the server asked this client to show, and says that the
-// person agreed to look.
+// elicited counts the requests to show a page, and replies that the person
+// agreed.
 export const elicited = [];
 export const elicit = async (request) => {
   elicited.push(request.params);

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// inspect runs the inspector's command line, which calls one method, and returns what
-// it prints. It ends with an error where the result is one.
-func inspect(t *testing.T, p *clienttest.Place, s setup, era string, args ...string) []byte {
+// inspect runs the command line of the inspector, which calls one method, and
+// returns its output. An error result is an error exit.
+func inspect(t *testing.T, p *clienttest.Instance, s setup, era string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -32,19 +32,19 @@ func inspect(t *testing.T, p *clienttest.Place, s setup, era string, args ...str
 	}
 	cmd := exec.CommandContext(ctx, "node", append(append(all, "--protocol-era", era), args...)...)
 	cmd.Env = p.Environ()
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, wantAnswer bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &wantAnswer
 	if err := cmd.Run(); err != nil {
-		t.Errorf("inspector %v: %v\n%s%s", args, err, out.String(), said.String())
+		t.Errorf("inspector %v: %v\n%s%s", args, err, out.String(), wantAnswer.String())
 	}
 	return out.Bytes()
 }
 
-// The inspector lists the tools, finds nothing wrong with their schemas, asks a
-// question while a person answers, and looks for the answer again (B7).
+// The inspector lists the tools, accepts their schemas, asks a question and
+// reads the answer again (B7).
 func TestInspector(t *testing.T) {
 	eras := map[string]string{legacy: "legacy", modern: "modern"}
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		s, era := w.in(p), eras[w.script]
 		var listed struct {
 			Tools []struct {
@@ -61,18 +61,18 @@ func TestInspector(t *testing.T) {
 			t.Error(diff)
 		}
 		a := &agent{t: t}
-		said := make(chan []byte, 1)
+		wantAnswer := make(chan []byte, 1)
 		c := ask("Which database?", "PostgreSQL", "SQLite")
 		go func() {
-			said <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
+			wantAnswer <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
 		}()
 		k := p.Open(1)[0]
 		p.Answer(k.ID, askback.Choose("SQLite"))
 		var r result
-		read(t, <-said, &r)
-		a.said(r, "Which database?", "SQLite")
+		read(t, <-wantAnswer, &r)
+		a.wantAnswer(r, "Which database?", "SQLite")
 		r = result{}
 		read(t, inspect(t, p, s, era, "--method", "tools/call", "--tool-name", "get_answer", "--tool-arg", "question_id="+k.ID), &r)
-		a.said(r, "Which database?", "SQLite")
+		a.wantAnswer(r, "Which database?", "SQLite")
 	})
 }

@@ -11,23 +11,24 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// How an agent whose client lost patience comes by its answer, one question each.
+// The ways in which an agent gets its answer after a client timeout, with a
+// question each.
 const (
 	repeating = "Found by the same call?"
 	waiting   = "Found by wait_for_answer?"
 	looking   = "Found by get_answer?"
 )
 
-// An impatient agent asks, its client times out, and the answer comes afterwards.
-type impatient struct {
+// A lateAgent is an agent whose client times out before the answer.
+type lateAgent struct {
 	*agent
-	p    *clienttest.Place
-	keys bool // its calls have keys of their own, since its sessions end
+	p    *clienttest.Instance
+	keys bool // its calls have keys, because its sessions end
 	ids  map[string]string
 }
 
-// ask is the call that asks a question, the same each time.
-func (i *impatient) ask(question string) call {
+// ask returns the call that asks a question, the same each time.
+func (i *lateAgent) ask(question string) call {
 	c := ask(question, "Yes", "No")
 	if i.keys {
 		c.Meta = map[string]string{"askback/idempotency-key": question}
@@ -35,12 +36,12 @@ func (i *impatient) ask(question string) call {
 	return c
 }
 
-// lose asks everything, and has no answer when the client gives up.
-func (i *impatient) lose() {
+// timeOut asks all questions, and the client times out.
+func (i *lateAgent) timeOut() {
 	i.t.Helper()
-	i.loseAll(3, func(within time.Duration) (calls []<-chan reply) {
+	i.timeOutAll(3, func(withTimeout time.Duration) (calls []<-chan reply) {
 		for _, question := range []string{repeating, waiting, looking} {
-			calls = append(calls, i.start("call", i.ask(question).within(within)))
+			calls = append(calls, i.start("call", i.ask(question).withTimeout(withTimeout)))
 		}
 		return calls
 	})
@@ -50,87 +51,87 @@ func (i *impatient) lose() {
 	}
 }
 
-// sees checks that what is open is found while nobody has answered: by the list, by
-// looking, by waiting and by the same call, of which none asks again.
-func (i *impatient) sees() {
+// wantOpen requires that each way finds the open question, and that none asks
+// again.
+func (i *lateAgent) wantOpen() {
 	i.t.Helper()
 	want := []string{i.ids[repeating], i.ids[waiting], i.ids[looking]}
-	got := i.open()
+	got := i.openQuestions()
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		i.t.Errorf("list_open_questions\n%s", diff)
 	}
-	if r := i.call(later("get_answer", i.ids[looking])); r.IsError || r.Structured.Status != askback.Pending {
-		i.t.Errorf("nobody has answered, but got %+v", r)
+	if r := i.call(laterCall("get_answer", i.ids[looking])); r.IsError || r.Structured.Status != askback.Pending {
+		i.t.Errorf("got %+v before the answer", r)
 	}
-	for _, c := range []call{later("wait_for_answer", i.ids[waiting]), i.ask(repeating)} {
-		i.loses(c)
+	for _, c := range []call{laterCall("wait_for_answer", i.ids[waiting]), i.ask(repeating)} {
+		i.callAndTimeOut(c)
 	}
 	i.p.Open(3)
 }
 
-// answer answers everything, once nobody waits.
-func (i *impatient) answer() {
+// answer answers all questions when no call waits.
+func (i *lateAgent) answer() {
 	i.t.Helper()
 	for _, id := range i.ids {
 		i.p.Answer(id, askback.Choose("Yes"))
 	}
 }
 
-// finds checks that each way leads to the answer.
-func (i *impatient) finds() {
+// wantAnswers requires that each way returns the answer.
+func (i *lateAgent) wantAnswers() {
 	i.t.Helper()
-	i.said(i.call(i.ask(repeating)), repeating, "Yes")
-	for range 2 { // as often as it is called
-		i.said(i.call(later("wait_for_answer", i.ids[waiting])), waiting, "Yes")
-		i.said(i.call(later("get_answer", i.ids[looking])), looking, "Yes")
+	i.wantAnswer(i.call(i.ask(repeating)), repeating, "Yes")
+	for range 2 { // repeatedly
+		i.wantAnswer(i.call(laterCall("wait_for_answer", i.ids[waiting])), waiting, "Yes")
+		i.wantAnswer(i.call(laterCall("get_answer", i.ids[looking])), looking, "Yes")
 	}
-	if left := i.open(); len(left) != 0 {
+	if left := i.openQuestions(); len(left) != 0 {
 		i.t.Errorf("still open: %v", left)
 	}
 	i.p.Open(0)
 }
 
-// The client's time-out passes first and the answer comes afterwards: the agent gets
-// it all the same (B7, F4).
-func TestAnswersAfterTheClientsTimeOut(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		i := &impatient{agent: begin(t, w.script, w.in(p)), p: p}
-		i.lose()
-		i.sees()
+// An agent gets an answer that comes after the timeout of its client (B7, F4).
+func TestAnswerAfterClientTimeout(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}
+		i.timeOut()
+		i.wantOpen()
 		i.answer()
-		i.finds()
+		i.wantAnswers()
 	})
 }
 
-// The server is killed and started again between the ask and its answer, and between
-// the answer and the agent's coming for it. Clients over HTTP keep their session, and
-// askback mcp finds the new server; the agent notices nothing (B7, F4).
-func TestServerKilledInBetween(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		i := &impatient{agent: begin(t, w.script, w.in(p)), p: p}
+// The server is restarted between ask and answer, and between the answer and
+// the call that fetches it. HTTP clients keep their session, and askback mcp
+// finds the new server (B7, F4).
+func TestServerKilledBetweenCalls(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}
 		before := i.about()
 		if hasSession := before.Session != ""; hasSession != (w.script == legacy && before.Process == 0) {
 			t.Errorf("session %q", before.Session)
 		}
-		i.lose()
+		i.timeOut()
 		p.Restart()
-		i.sees()
+		i.wantOpen()
 		i.answer()
 		p.Restart()
-		i.finds()
+		i.wantAnswers()
 		if after := i.about(); after.Session != before.Session || after.Process != before.Process {
 			t.Errorf("the connection was %+v, and is %+v", before, after)
 		}
 	})
 }
 
-// A call that waits when the server is killed is broken off over HTTP, and goes on
-// over stdio; either way the question stays, and the same call gets its answer (B7).
-func TestServerKilledDuringACall(t *testing.T) {
-	each(t, func(t *testing.T, p *clienttest.Place, w way) {
-		a := begin(t, w.script, w.in(p))
+// When the server is killed during a call, the call fails over HTTP and
+// continues over stdio. The question remains, and the same call gets its answer
+// (B7).
+func TestServerKilledDuringCall(t *testing.T) {
+	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
+		a := newAgent(t, w.script, w.in(p))
 		const question = "Still there?"
 		c := ask(question, "Yes", "No")
 		done := a.start("call", c)
@@ -138,7 +139,7 @@ func TestServerKilledDuringACall(t *testing.T) {
 		p.Restart()
 		stdio := a.about().Process != 0
 		if !stdio {
-			if r := a.soon(done); r.Error == nil || r.Error.timedOut() {
+			if r := a.await(done); r.Error == nil || r.Error.isTimeout() {
 				t.Errorf("the connection broke, but got %s %v", r.Result, r.Error)
 			}
 			done = a.start("call", c)
@@ -147,15 +148,14 @@ func TestServerKilledDuringACall(t *testing.T) {
 			t.Errorf("%s was asked, and is %s now", id, again)
 		}
 		p.Answer(id, askback.Choose("Yes"))
-		a.said(a.result(done), question, "Yes")
+		a.wantAnswer(a.result(done), question, "Yes")
 		p.Open(0)
 	})
 }
 
-// askback mcp itself is killed and started again, beside a server, or without one,
-// when it holds the database itself. Its session ends with it, so a call finds its
-// question again by a key of its own (B7, F4).
-func TestAskbackMCPKilledInBetween(t *testing.T) {
+// askback mcp is restarted, with a server, or without one when it owns the
+// database. Its session ends, so a call finds its question by a key (B7, F4).
+func TestAskbackMCPKilledBetweenCalls(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for name, script := range map[string]string{"legacy": legacy, "2026-07-28": modern} {
@@ -166,13 +166,13 @@ func TestAskbackMCPKilledInBetween(t *testing.T) {
 				if alone {
 					p.Kill()
 				}
-				i := &impatient{agent: begin(t, script, overStdio(p)), p: p, keys: true}
-				i.lose()
-				i.kill()
-				i.sees()
+				i := &lateAgent{agent: newAgent(t, script, overStdio(p)), p: p, keys: true}
+				i.timeOut()
+				i.killServer()
+				i.wantOpen()
 				i.answer()
-				i.kill()
-				i.finds()
+				i.killServer()
+				i.wantAnswers()
 			})
 		}
 	}

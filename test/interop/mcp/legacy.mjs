@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK 1.x, which speaks the revisions with sessions.
+// A client of the TypeScript SDK 1.x, for the revisions with sessions.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -16,7 +16,7 @@ async function connect() {
   await client.connect(transport);
 }
 
-// about is the whole handshake, as far as the client keeps it.
+// about returns the result of the handshake.
 const about = () => ({
   protocol: transport.protocolVersion ?? "",
   session: transport.sessionId ?? "",
@@ -26,7 +26,8 @@ const about = () => ({
   elicited,
 });
 
-// call sends what a model wrote, whatever it is. Without a time-out it is the SDK's own.
+// call sends the call of a model unchanged. The default timeout is that of the
+// SDK.
 async function call({ tool, input, timeout, meta }) {
   const params = { name: tool, arguments: JSON.parse(input), ...(meta && { _meta: meta }) };
   return client.request({ method: "tools/call", params }, CallToolResultSchema, timeout ? { timeout } : undefined);

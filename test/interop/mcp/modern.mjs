@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK 2.x, held to protocol 2026-07-28.
+// A client of the TypeScript SDK 2.x, limited to protocol 2026-07-28.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { drive, elicit, elicited, headers, server } from "./drive.mjs";
@@ -15,7 +15,7 @@ async function connect() {
   await client.connect(transport);
 }
 
-// about is what the client knows of the server and of its own connection.
+// about describes the server and the connection.
 const about = () => ({
   protocol: client.getNegotiatedProtocolVersion(),
   session: transport.sessionId ?? "",
@@ -25,7 +25,8 @@ const about = () => ({
   elicited,
 });
 
-// call sends what a model wrote, whatever it is. Without a time-out it is the SDK's own.
+// call sends the call of a model unchanged. The default timeout is that of the
+// SDK.
 async function call({ tool, input, timeout, meta }) {
   const params = { name: tool, arguments: JSON.parse(input), ...(meta && { _meta: meta }) };
   return client.callTool(params, timeout ? { timeout } : undefined);

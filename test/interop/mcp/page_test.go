@@ -14,13 +14,13 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A browser logs in by a link and sends the forms of the pages, as a real one does.
+// A browser logs in with a link and sends forms.
 type browser struct {
 	t    *testing.T
 	http *http.Client
 }
 
-func newBrowser(t *testing.T, p *clienttest.Place) browser {
+func newBrowser(t *testing.T, p *clienttest.Instance) browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -36,7 +36,7 @@ func newBrowser(t *testing.T, p *clienttest.Place) browser {
 	return b
 }
 
-// page is what an address shows.
+// page returns the page at an address.
 func (b browser) page(address string) string {
 	b.t.Helper()
 	res, err := b.http.Get(address)
@@ -69,7 +69,7 @@ func (b browser) shown(address string, res *http.Response, err error) string {
 	return string(raw)
 }
 
-// field checks that a page has what is sent in its name.
+// field requires that a page has a form field.
 func (b browser) field(page, kind, name, value string) {
 	b.t.Helper()
 	for _, tag := range regexp.MustCompile(`<(input|button)[^>]*>`).FindAllString(page, -1) {
@@ -80,7 +80,7 @@ func (b browser) field(page, kind, name, value string) {
 	b.t.Fatalf("the page has no %s %s=%s:\n%s", kind, name, value, page)
 }
 
-// answer chooses an option of the only question on the page of an ask.
+// answer answers the only question on the page of an ask.
 func (b browser) answer(address, option string) {
 	b.t.Helper()
 	page := b.page(address)
@@ -91,20 +91,20 @@ func (b browser) answer(address, option string) {
 	}
 }
 
-// A client of 2026-07-28 that can show a page does so in one round, and the call goes
-// on to the answer that is given there (B7).
-func TestThePageIsShown(t *testing.T) {
+// A client of revision 2026-07-28 that can show a page does so in one round,
+// and the call continues to the answer (B7).
+func TestPageIsShown(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
-	for name, in := range map[string]func(*clienttest.Place) setup{"stdio": overStdio, "HTTP": overHTTP} {
+	for name, in := range map[string]func(*clienttest.Instance) setup{"stdio": overStdio, "HTTP": overHTTP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
-			a, b := begin(t, modern, in(p).shows("accept")), newBrowser(t, p)
+			a, b := newAgent(t, modern, in(p).withPage("accept")), newBrowser(t, p)
 			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
 			k := p.Open(1)[0]
 			b.answer(k.PageURL, "0")
-			a.said(a.result(done), "Which database?", "PostgreSQL")
+			a.wantAnswer(a.result(done), "Which database?", "PostgreSQL")
 			shown := a.about().Elicited
 			if len(shown) != 1 || shown[0]["mode"] != "url" || shown[0]["url"] != k.PageURL {
 				t.Errorf("shown: %v, want %s once", shown, k.PageURL)
@@ -113,19 +113,19 @@ func TestThePageIsShown(t *testing.T) {
 	}
 }
 
-// A page that the client refuses to show decides nothing: the call waits for the answer
-// all the same (B7, F4).
-func TestThePageIsRefused(t *testing.T) {
+// A client that does not show the page decides nothing: the call waits for the
+// answer (B7, F4).
+func TestPageIsDeclined(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for _, looks := range []string{"decline", "cancel"} {
 		t.Run(looks, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
-			a := begin(t, modern, overHTTP(p).shows(looks))
+			a := newAgent(t, modern, overHTTP(p).withPage(looks))
 			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
 			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
-			a.said(a.result(done), "Which database?", "SQLite")
+			a.wantAnswer(a.result(done), "Which database?", "SQLite")
 			if shown := a.about().Elicited; len(shown) != 1 {
 				t.Errorf("it was asked to show %v, want one page", shown)
 			}
@@ -133,21 +133,21 @@ func TestThePageIsRefused(t *testing.T) {
 	}
 }
 
-// A client that is not known to show pages well is asked to show none, whatever it
-// declares: its call waits (B7).
-func TestOtherClientsAreShownNoPage(t *testing.T) {
+// A client that is not known to show pages is not asked to show one: its call
+// waits (B7).
+func TestUnknownClientsAreNotShownPages(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for _, name := range []string{"tester", "copilot-cli", "codex-mcp-client", "claude-code"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
-			s := overHTTP(p).shows("accept")
+			s := overHTTP(p).withPage("accept")
 			s.Name = name
-			a := begin(t, modern, s)
+			a := newAgent(t, modern, s)
 			done := a.start("call", ask("Which database?", "PostgreSQL", "SQLite"))
 			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
-			a.said(a.result(done), "Which database?", "SQLite")
+			a.wantAnswer(a.result(done), "Which database?", "SQLite")
 			if shown := a.about().Elicited; len(shown) != 0 {
 				t.Errorf("it was asked to show %v", shown)
 			}
@@ -155,21 +155,21 @@ func TestOtherClientsAreShownNoPage(t *testing.T) {
 	}
 }
 
-// A client of an older revision that can show pages is not asked to, since nothing is
-// kept of its session here: its call waits like every other, and nothing is lost (B7).
-func TestLegacyClientsThatShowPages(t *testing.T) {
+// A client of an older revision is not asked to show pages, because its session
+// is not stored: its call waits (B7).
+func TestLegacyClientsAreNotShownPages(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
-	for name, in := range map[string]func(*clienttest.Place) setup{"stdio": overStdio, "HTTP": overHTTP} {
+	for name, in := range map[string]func(*clienttest.Instance) setup{"stdio": overStdio, "HTTP": overHTTP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
-			a := begin(t, legacy, in(p).shows("accept"))
+			a := newAgent(t, legacy, in(p).withPage("accept"))
 			c := ask("Which database?", "PostgreSQL", "SQLite")
-			a.loses(c)
+			a.callAndTimeOut(c)
 			done := a.start("call", c)
 			p.Answer(p.Open(1)[0].ID, askback.Choose("SQLite"))
-			a.said(a.result(done), "Which database?", "SQLite")
+			a.wantAnswer(a.result(done), "Which database?", "SQLite")
 			if shown := a.about().Elicited; len(shown) != 0 {
 				t.Errorf("it was asked to show %v", shown)
 			}

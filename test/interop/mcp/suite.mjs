@@ -1,4 +1,4 @@
-// Loaded before the conformance suite where Node has no fs.globSync yet (before 22).
+// Loaded before the conformance suite if Node has no fs.globSync (before 22).
 // The suite imports it for a command that is not used here.
 import * as fs from "node:fs";
 import { register } from "node:module";

@@ -8,26 +8,26 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A task is what the package ext-tasks makes of a call: a handle at once, which a
-// client can write down.
+// A task is the handle of a call with the extension for tasks, which a client
+// can store.
 type task struct {
 	Kind      string          `json:"kind"`
 	Task      string          `json:"task"`
 	Reference json.RawMessage `json:"reference"`
 }
 
-// A settled is how a task ended.
+// A settled is the result of a task.
 type settled struct {
 	Status string `json:"status"`
 	Result result `json:"result"`
 }
 
-// eachTask runs a test for both ways in.
-func eachTask(t *testing.T, run func(t *testing.T, p *clienttest.Place, s setup)) {
+// eachTask runs a test for both transports.
+func eachTask(t *testing.T, run func(t *testing.T, p *clienttest.Instance, s setup)) {
 	t.Helper()
 	clienttest.Packages(t)
 	t.Parallel()
-	for name, in := range map[string]func(*clienttest.Place) setup{"stdio": overStdio, "HTTP": overHTTP} {
+	for name, in := range map[string]func(*clienttest.Instance) setup{"stdio": overStdio, "HTTP": overHTTP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
@@ -36,32 +36,31 @@ func eachTask(t *testing.T, run func(t *testing.T, p *clienttest.Place, s setup)
 	}
 }
 
-// task asks as a task, whose id is the ask's.
-func (a *agent) task(p *clienttest.Place, question string) task {
+// task starts a call as a task. Its id is that of the ask.
+func (a *agent) task(p *clienttest.Instance, question string) task {
 	a.t.Helper()
 	var out task
-	read(a.t, a.must("start", ask(question, "Yes", "No")), &out)
+	read(a.t, a.run("start", ask(question, "Yes", "No")), &out)
 	if asks := p.Open(1); out.Kind != "task" || out.Task != asks[0].ID {
 		a.t.Fatalf("got %+v for %s", out, asks[0].ID)
 	}
 	return out
 }
 
-// status is how a task stands.
+// status returns the status of a task.
 func (a *agent) status(id string) string {
 	a.t.Helper()
 	var out struct {
 		Status string `json:"status"`
 	}
-	read(a.t, a.must("look", task{Task: id}), &out)
+	read(a.t, a.run("look", task{Task: id}), &out)
 	return out.Status
 }
 
-// A call is a task at once, polled until a person answers; the server is killed and
-// started again while the client polls (B7).
+// A task is polled until a person answers, while the server is restarted (B7).
 func TestTaskUntilAnswered(t *testing.T) {
-	eachTask(t, func(t *testing.T, p *clienttest.Place, s setup) {
-		a := begin(t, tasks, s)
+	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
+		a := newAgent(t, tasks, s)
 		k := a.task(p, "Go on?")
 		if got := a.status(k.Task); got != "working" {
 			t.Errorf("status %q", got)
@@ -69,7 +68,7 @@ func TestTaskUntilAnswered(t *testing.T) {
 		done := a.start("settle", k)
 		p.Restart()
 		p.Answer(k.Task, askback.Choose("Yes"))
-		r := a.soon(done)
+		r := a.await(done)
 		if r.Error != nil {
 			t.Fatal(r.Error)
 		}
@@ -78,7 +77,7 @@ func TestTaskUntilAnswered(t *testing.T) {
 		if out.Status != "completed" {
 			t.Errorf("status %q", out.Status)
 		}
-		a.said(out.Result, "Go on?", "Yes")
+		a.wantAnswer(out.Result, "Go on?", "Yes")
 		p.Restart()
 		if got := a.status(k.Task); got != "completed" {
 			t.Errorf("after another restart: %q", got)
@@ -86,27 +85,27 @@ func TestTaskUntilAnswered(t *testing.T) {
 	})
 }
 
-// The client itself is started again and goes on with what it wrote down (B7, F4).
-func TestTaskOfAClientThatBeganAnew(t *testing.T) {
-	eachTask(t, func(t *testing.T, p *clienttest.Place, s setup) {
-		k := begin(t, tasks, s).task(p, "Go on?")
+// A restarted client continues its task (B7, F4).
+func TestTaskIsContinuedByNewClient(t *testing.T) {
+	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
+		k := newAgent(t, tasks, s).task(p, "Go on?")
 		p.Answer(k.Task, askback.Choose("No"))
 		p.Restart()
-		a := begin(t, tasks, s)
-		a.must("resume", k)
+		a := newAgent(t, tasks, s)
+		a.run("resume", k)
 		var out settled
-		read(t, a.must("settle", k), &out)
-		a.said(out.Result, "Go on?", "No")
+		read(t, a.run("settle", k), &out)
+		a.wantAnswer(out.Result, "Go on?", "No")
 	})
 }
 
-// Cancelling a task withdraws the ask; afterwards nobody can answer it (F4).
-func TestTaskCancelled(t *testing.T) {
-	eachTask(t, func(t *testing.T, p *clienttest.Place, s setup) {
-		a := begin(t, tasks, s)
+// Cancelling a task cancels its ask, which can no longer be answered (F4).
+func TestTaskIsCancelled(t *testing.T) {
+	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
+		a := newAgent(t, tasks, s)
 		k := a.task(p, "Go on?")
 		p.Restart()
-		a.must("cancel", k)
+		a.run("cancel", k)
 		p.Open(0)
 		if got := a.status(k.Task); got != "cancelled" {
 			t.Errorf("status %q", got)

@@ -24,8 +24,8 @@ async function connect() {
   return { process: transport.pid ?? 0 };
 }
 
-// past sends requests beside the SDK's client on the same connection: results that
-// are tasks have a shape that it refuses, so the package wants a way past it.
+// past sends requests that bypass the client of the SDK on its connection: the
+// SDK rejects results that are tasks.
 function past(transport) {
   const waiting = new Map();
   const receive = transport.onmessage;
@@ -52,7 +52,8 @@ function past(transport) {
 // Executions by the id of their task.
 const running = new Map();
 
-// start calls a tool. The reference is what a client keeps to go on after a restart of its own.
+// start calls a tool. The client stores the reference, to continue after a
+// restart.
 async function start({ tool, input }) {
   const execution = await session.callTool(tool, JSON.parse(input));
   if (execution.kind !== "task") return { kind: execution.kind, outcome: await execution.result() };
@@ -69,7 +70,7 @@ drive({
   connect,
   start,
   resume,
-  // settle polls, at the pace that the server sets, until there is an outcome.
+  // settle polls at the interval of the server until there is an outcome.
   settle: async ({ task }) => (await running.get(task).settle()).outcome,
   look: async ({ task }) => session.task(task).snapshot(),
   cancel: async ({ task }) => running.get(task).cancel(),

@@ -10,56 +10,57 @@ import (
 	"github.com/askback/askback"
 )
 
-// The clients, as scripts of this folder.
+// The clients are scripts in this folder.
 const (
 	legacy = "legacy.mjs" // SDK 1.x: sessions
 	modern = "modern.mjs" // SDK 2.x: 2026-07-28
 )
 
-// callback is where clients want the browser back. Nothing listens there: the test
-// takes the address from the redirect.
+// callback is the redirect address of the clients. Nothing listens there: the
+// tests read the code from the redirect.
 const callback = "http://127.0.0.1:33418/callback"
 
-// An agent is an MCP client that knows the address of Askback and nothing else.
+// An agent is an MCP client that knows only the address of Askback.
 type agent struct {
-	*script
-	h *house
+	*process
+	f *fixture
 }
 
-// arrives starts a client, which finds out by itself where to sign in.
-func arrives(h *house, client string) *agent {
-	h.t.Helper()
-	return &agent{run(h.t, client, map[string]string{
-		"url": h.resource(), "redirect": callback, "scope": "openid offline_access",
-	}), h}
+// newAgent starts a client, which discovers the issuer.
+func newAgent(f *fixture, client string) *agent {
+	f.t.Helper()
+	return &agent{run(f.t, client, map[string]string{
+		"url": f.resource(), "redirect": callback, "scope": "openid offline_access",
+	}), f}
 }
 
-// A door says whether a client is in; if not, it wants somebody to go elsewhere.
-type door struct {
+// A connectResult reports whether a client is connected, or else where its user
+// signs in.
+type connectResult struct {
 	In       bool   `json:"in"`
 	Redirect string `json:"redirect"`
 }
 
-// signsIn lets a person sign in for the client, by a name.
-func (a *agent) signsIn(name string) *agent {
+// signIn signs a person in for the client, by name.
+func (a *agent) signIn(name string) *agent {
 	a.t.Helper()
-	var d door
-	a.must("connect", nil, &d)
-	if d.In || !strings.HasPrefix(d.Redirect, a.h.setup.Issuer+"/auth?") {
+	var d connectResult
+	a.run("connect", nil, &d)
+	if d.In || !strings.HasPrefix(d.Redirect, a.f.setup.Issuer+"/auth?") {
 		a.t.Fatalf("it is to sign in at the issuer, but got %+v", d)
 	}
-	back, v := newPerson(a.t).walk(d.Redirect, name, callback)
+	back, v := newPerson(a.t).follow(d.Redirect, name, callback)
 	if back == nil || !back.Query().Has("code") {
 		a.t.Fatalf("the issuer sends back to %s\n%s", back, v.body)
 	}
-	a.must("finish", map[string]string{"callback": back.String()}, &d)
+	a.run("finish", map[string]string{"callback": back.String()}, &d)
 	if !d.In {
 		a.t.Fatal("it has a token, and is not in")
 	}
 	return a
 }
 
-// memory is what a client keeps.
+// memory is the stored state of a client.
 type memory struct {
 	Tokens struct {
 		Access  string `json:"access_token"`
@@ -76,11 +77,11 @@ type memory struct {
 func (a *agent) memory() memory {
 	a.t.Helper()
 	var m memory
-	a.must("about", nil, &m)
+	a.run("about", nil, &m)
 	return m
 }
 
-// A result is what a tool gave.
+// A result is the result of a tool call.
 type result struct {
 	Content []struct {
 		Text string `json:"text"`
@@ -96,7 +97,7 @@ type result struct {
 	IsError bool `json:"isError"`
 }
 
-// text is all of its text.
+// text returns the text of the result.
 func (r result) text() string {
 	var b strings.Builder
 	for _, c := range r.Content {
@@ -105,75 +106,76 @@ func (r result) text() string {
 	return b.String()
 }
 
-// calls calls a tool and does not wait for the result.
-func (a *agent) calls(tool string, input map[string]any) <-chan reply {
+// startCall starts a tool call.
+func (a *agent) startCall(callTool string, input map[string]any) <-chan reply {
 	a.t.Helper()
-	return a.start("call", map[string]any{"tool": tool, "input": input, "timeout": patience.Milliseconds()})
+	return a.start("call", map[string]any{"tool": callTool, "input": input, "timeout": patience.Milliseconds()})
 }
 
-// asks asks a question.
-func (a *agent) asks(question string) <-chan reply {
+// startAsk starts a call that asks a question.
+func (a *agent) startAsk(question string) <-chan reply {
 	a.t.Helper()
-	return a.calls("ask_user_question", map[string]any{"question": question, "options": []string{"Yes", "No"}})
+	return a.startCall("ask_user_question", map[string]any{"question": question, "options": []string{"Yes", "No"}})
 }
 
-// result is that of a call.
+// result waits for the result of a call.
 func (a *agent) result(c <-chan reply) result {
 	a.t.Helper()
 	var r result
-	if err := a.soon(c, &r); err != nil {
+	if err := a.await(c, &r); err != nil {
 		a.t.Fatalf("no result: %v", err)
 	}
 	return r
 }
 
-// said checks that a result is the answer to a question.
-func (a *agent) said(r result, question, want string) {
+// wantAnswer requires that a result is the answer to a question.
+func (a *agent) wantAnswer(r result, question, want string) {
 	a.t.Helper()
 	if got := r.Structured.Answers[question]; r.IsError || got != want {
 		a.t.Errorf("got %v, want %q: %s", got, want, r.text())
 	}
 }
 
-// questions are the questions that the agent sees as its own.
+// questions returns the open questions of the agent.
 func (a *agent) questions() []string {
 	a.t.Helper()
 	ids := []string{}
-	for _, q := range a.result(a.calls("list_open_questions", map[string]any{})).Structured.Questions {
+	for _, q := range a.result(a.startCall("list_open_questions", map[string]any{})).Structured.Questions {
 		ids = append(ids, q.ID)
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// A knock is one request with a token, and what came of it.
-type knock struct {
+// A response is the response to a request with a token.
+type response struct {
 	status    int
 	challenge string // WWW-Authenticate
 	body      string
 }
 
-// initialize is how any MCP client begins.
-const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`
+// initializeBody is the first request of an MCP client.
+const initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}}`
 
-// knocks begins a session of MCP with what stands in the header Authorization.
-func (h *house) knocks(authorization ...string) knock {
-	h.t.Helper()
-	return h.sends(http.MethodPost, "/mcp", initialize, http.Header{"Authorization": authorization})
+// initialize sends the first request of MCP with values of the header
+// Authorization.
+func (f *fixture) initialize(authorization ...string) response {
+	f.t.Helper()
+	return f.request(http.MethodPost, "/mcp", initializeBody, http.Header{"Authorization": authorization})
 }
 
-// bears is the same with a token.
-func (h *house) bears(token string) knock {
-	h.t.Helper()
-	return h.knocks("Bearer " + token)
+// initializeWithToken is like initialize, with a bearer token.
+func (f *fixture) initializeWithToken(token string) response {
+	f.t.Helper()
+	return f.initialize("Bearer " + token)
 }
 
-// sends makes any request.
-func (h *house) sends(method, path, body string, header http.Header) knock {
-	h.t.Helper()
-	in, err := http.NewRequestWithContext(h.t.Context(), method, h.URL+path, strings.NewReader(body))
+// request sends a request.
+func (f *fixture) request(method, path, body string, header http.Header) response {
+	f.t.Helper()
+	in, err := http.NewRequestWithContext(f.t.Context(), method, f.URL+path, strings.NewReader(body))
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	in.Header = header.Clone()
 	in.Header.Set("Accept", "application/json, text/event-stream")
@@ -183,17 +185,17 @@ func (h *house) sends(method, path, body string, header http.Header) knock {
 	own := http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	res, err := own.Do(in)
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	return knock{res.StatusCode, strings.Join(res.Header.Values("WWW-Authenticate"), " | "), string(raw)}
+	return response{res.StatusCode, strings.Join(res.Header.Values("WWW-Authenticate"), " | "), string(raw)}
 }
 
-func wants(t *testing.T, what string, got knock, status int) {
+func wantStatus(t *testing.T, what string, got response, status int) {
 	t.Helper()
 	if got.status != status {
 		t.Errorf("%s: got %d, want %d: %s", what, got.status, status, got.body)

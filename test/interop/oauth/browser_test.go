@@ -7,20 +7,20 @@ import (
 	"github.com/askback/askback"
 )
 
-// offer is the link or button of a page that signs in.
-const offer = `main a[href*="/login/oidc?"]`
+// signInLink selects the link or button that signs in.
+const signInLink = `main a[href*="/login/oidc?"]`
 
-// Somebody opens the link of an ask in a browser that nobody knows, signs in, is at
-// that very ask, answers it, and signs out (F2).
-func TestSigningInWithABrowser(t *testing.T) {
+// A person opens the link of an ask without being signed in, signs in, returns
+// to the ask, answers it and signs out (F2).
+func TestSignInWithBrowser(t *testing.T) {
 	t.Parallel()
-	c, h := newChromium(t), newHouse(t, nil)
-	k := h.asked("Which database?")
+	c, f := newChromium(t), newFixture(t, nil)
+	k := f.ask("Which database?")
 	w := c.window()
 	w.Open(k.PageURL)
 	w.wantNoText("Which database?", "Log out")
 	w.checkWidth("1-offer")
-	w.Press(offer)
+	w.Press(signInLink)
 	w.signIn("ana")
 	w.wantAddress(k.PageURL)
 	w.wantText("Which database?", "ana", "Log out")
@@ -29,7 +29,7 @@ func TestSigningInWithABrowser(t *testing.T) {
 	w.Press(`button[value="answer"]`)
 	w.wantText("Answered by", "ana")
 	w.checkWidth("3-answered")
-	got, err := h.Person.Get(t.Context(), k.ID)
+	got, err := f.Person.Get(t.Context(), k.ID)
 	if err != nil || got.Outcome == nil || got.Outcome.Actor.Name != "ana" || got.Outcome.Channel != askback.ChannelWeb {
 		t.Errorf("the outcome is %+v, %v", got.Outcome, err)
 	}
@@ -41,15 +41,15 @@ func TestSigningInWithABrowser(t *testing.T) {
 	c.Check(t)
 }
 
-// Who is not known, and who only says to be, is told so (T2).
-func TestRefusedWithABrowser(t *testing.T) {
+// Unknown people and unverified addresses are rejected with a message (T2).
+func TestRejectedSignInWithBrowser(t *testing.T) {
 	t.Parallel()
-	c, h := newChromium(t), newHouse(t, nil)
-	k := h.asked("Which database?")
+	c, f := newChromium(t), newFixture(t, nil)
+	k := f.ask("Which database?")
 	for _, name := range []string{"eve", "mallory"} {
 		w := c.window()
 		w.Open(k.PageURL)
-		w.Press(offer)
+		w.Press(signInLink)
 		w.signIn(name)
 		w.wantNoText("Which database?", "Log out")
 		w.checkWidth("5-" + name)
@@ -58,33 +58,34 @@ func TestRefusedWithABrowser(t *testing.T) {
 	}
 	w := c.window()
 	w.Open(k.PageURL)
-	w.Press(offer)
+	w.Press(signInLink)
 	w.wantText("Issuer: who are you?")
-	w.Open(h.URL + "/login/oidc/callback?" + url.Values{"state": {"AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "code": {"x"}, "iss": {h.setup.Issuer}}.Encode())
+	w.Open(f.URL + "/login/oidc/callback?" + url.Values{"state": {"AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "code": {"x"}, "iss": {f.setup.Issuer}}.Encode())
 	w.wantNoText("Which database?", "Log out")
 	w.checkWidth("6-foreign-state")
 	c.Check(t)
 }
 
-// While the issuer is down a browser is told so, and the same page works once it is up.
-func TestTheIssuerIsDownForABrowser(t *testing.T) {
+// The page reports that the issuer is down, and works when the issuer is
+// available again.
+func TestIssuerIsDownForBrowser(t *testing.T) {
 	t.Parallel()
-	c, h := newChromium(t), shut(t, nil)
-	k := h.asked("Which database?")
+	c, f := newChromium(t), newFixtureWithoutIssuer(t, nil)
+	k := f.ask("Which database?")
 	w := c.window()
 	w.Open(k.PageURL)
-	w.Press(offer)
+	w.Press(signInLink)
 	w.wantText("Log-in is not available")
 	w.checkWidth("7-down")
-	h.open()
+	f.open()
 	until(t, "the issuer is reached", func() error {
-		if v := newPerson(t).step(h.begin("/"), nil); v.leads() == nil {
+		if v := newPerson(t).step(f.loginURL("/"), nil); v.redirect() == nil {
 			return statusError(v.status)
 		}
 		return nil
 	})
 	w.Open(k.PageURL)
-	w.Press(offer)
+	w.Press(signInLink)
 	w.signIn("ana")
 	w.wantAddress(k.PageURL)
 	w.wantText("Which database?")

@@ -1,6 +1,6 @@
-// The issuer: the OpenID provider "oidc-provider", on loopback. Whoever has an
-// account signs in by its name alone. A test may have the issuer's key sign what
-// the provider itself never would.
+// The issuer: the OpenID provider "oidc-provider" on loopback. Accounts sign in
+// with their name only. Tests can sign tokens with its key that the provider
+// would not issue.
 import { createHmac, generateKeyPairSync, sign as signed } from "node:crypto";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -8,14 +8,14 @@ import { drive, server as setup } from "./drive.mjs";
 
 console.info = console.error; // lines on stdout are replies
 
-// Keys are made anew each time, so an issuer that starts again has others.
+// The keys are new at each start.
 const rsa = () => generateKeyPairSync("rsa", { modulusLength: 2048 });
 const [own, foreign] = [rsa(), rsa()];
 const elliptic = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const kid = { rsa: `rsa-${Date.now()}`, elliptic: `ec-${Date.now()}` };
 const jwk = (key, more) => ({ ...key.export({ format: "jwk" }), use: "sig", ...more });
 
-// Resources are whatever a client asks for; what is Askback's is for Askback to see.
+// All requested resources are accepted; Askback checks its own.
 const resourceIndicators = {
   enabled: true,
   defaultResource: (ctx, client, oneOf) => oneOf,
@@ -32,7 +32,8 @@ const provider = new Provider(setup.issuer, {
   jwks: { keys: [jwk(own.privateKey, { kid: kid.rsa, alg: "RS256" }), jwk(elliptic.privateKey, { kid: kid.elliptic, alg: "ES256" })] },
   clients: setup.clients,
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-  // As the specification has it: claims of scopes are at the userinfo endpoint.
+  // According to the specification, claims of scopes are at the userinfo
+  // endpoint.
   conformIdTokenClaims: !setup.claimsInIDToken,
   cookies: { keys: ["a key of a test"] },
   features: { devInteractions: { enabled: false }, registration: { enabled: true }, resourceIndicators },
@@ -55,7 +56,7 @@ async function body(request) {
   return new URLSearchParams(Buffer.concat(parts).toString());
 }
 
-// granted is a grant of all that the client asked for.
+// granted returns a grant for everything that the client requested.
 async function granted({ grantId, session, params, prompt: { details } }) {
   const grant = (grantId && (await provider.Grant.find(grantId))) || new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   if (details.missingOIDCScope) grant.addOIDCScope(details.missingOIDCScope.join(" "));
@@ -81,7 +82,7 @@ async function interaction(request, response) {
   return provider.interactionFinished(request, response, result, { mergeWithLastSubmission: !result.error });
 }
 
-// How often each path was wanted.
+// The number of requests by path.
 const seen = {};
 
 const pages = provider.callback();
@@ -96,14 +97,14 @@ createServer((request, response) => {
   });
 }).listen(setup.port, "127.0.0.1", () => console.error("the issuer listens"));
 
-// Who signs, and how.
+// The keys and algorithms for signatures.
 const pem = own.publicKey.export({ type: "spki", format: "pem" });
 const signers = {
   own: (data) => signed("sha256", data, own.privateKey),
   elliptic: (data) => signed("sha256", data, { key: elliptic.privateKey, dsaEncoding: "ieee-p1363" }),
   foreign: (data) => signed("sha256", data, foreign.privateKey),
-  nobody: () => Buffer.alloc(0),
-  // The public key taken for a secret that both sides share.
+  none: () => Buffer.alloc(0),
+  // The public key, used as a shared secret.
   pem: (data) => createHmac("sha256", pem).update(data).digest(),
 };
 

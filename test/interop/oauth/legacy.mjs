@@ -1,4 +1,4 @@
-// A client of the TypeScript SDK 1.x with its own OAuth.
+// A client of the TypeScript SDK 1.x with its OAuth.
 import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

@@ -14,97 +14,97 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// each runs a test with each client, each in a house of its own.
-func each(t *testing.T, change func(*issuerSetup), run func(t *testing.T, h *house, client string)) {
+// forEachClient runs a test with each client and its own fixture.
+func forEachClient(t *testing.T, change func(*issuerSetup), run func(t *testing.T, f *fixture, client string)) {
 	t.Helper()
 	t.Parallel()
 	for name, client := range map[string]string{"legacy": legacy, "2026-07-28": modern} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			run(t, newHouse(t, change), client)
+			run(t, newFixture(t, change), client)
 		})
 	}
 }
 
-// A client that has nothing but an address finds the issuer, registers, lets a person
-// sign in, and is in. A person answers it, and nobody else's questions are its own (B7).
-func TestAnAgentSignsInByItself(t *testing.T) {
-	each(t, nil, func(t *testing.T, h *house, client string) {
-		a := arrives(h, client).signsIn("ana")
+// A client that knows only an address finds the issuer, registers, signs a
+// person in and connects. It gets the answers to its own questions only (B7).
+func TestAgentSignsIn(t *testing.T) {
+	forEachClient(t, nil, func(t *testing.T, f *fixture, client string) {
+		a := newAgent(f, client).signIn("ana")
 		m := a.memory()
 		if m.Registrations != 1 || len(m.Redirects) != 1 || m.Client.ID == "" || m.Client.ID == clientID {
 			t.Errorf("it registered and was sent away once, but: %+v", m)
 		}
 		sent := parsed(t, m.Redirects[0]).Query()
-		if sent.Get("resource") != h.resource() || sent.Get("code_challenge_method") != "S256" || sent.Get("code_challenge") == "" {
+		if sent.Get("resource") != f.resource() || sent.Get("code_challenge_method") != "S256" || sent.Get("code_challenge") == "" {
 			t.Errorf("it asks the issuer for %v", sent)
 		}
 		var tools []string
-		a.must("tools", nil, &tools)
+		a.run("tools", nil, &tools)
 		if !slices.Contains(tools, "ask_user_question") || !slices.Contains(tools, "wait_for_answer") {
 			t.Errorf("its tools are %v", tools)
 		}
 
-		done := a.asks("Which of us?")
-		mine := h.Open(1)[0]
-		b := arrives(h, client).signsIn("eve")
+		done := a.startAsk("Which of us?")
+		mine := f.Open(1)[0]
+		b := newAgent(f, client).signIn("eve")
 		if got := b.questions(); len(got) != 0 {
 			t.Errorf("the second account sees %v of the first", got)
 		}
-		for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-			if r := b.result(b.calls(tool, map[string]any{"question_id": mine.ID})); !r.IsError {
-				t.Errorf("%s of another one's question: %s", tool, r.text())
+		for _, callTool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
+			if r := b.result(b.startCall(callTool, map[string]any{"question_id": mine.ID})); !r.IsError {
+				t.Errorf("%s of another one's question: %s", callTool, r.text())
 			}
 		}
-		other := b.asks("Which of us?") // the same words, and another agent
-		asks := h.Open(2)
-		i := slices.IndexFunc(asks, func(k askback.Ask) bool { return k.ID != mine.ID })
-		if asks[i].Agent == mine.Agent {
+		other := b.startAsk("Which of us?") // the same words, and another agent
+		startAsk := f.Open(2)
+		i := slices.IndexFunc(startAsk, func(k askback.Ask) bool { return k.ID != mine.ID })
+		if startAsk[i].Agent == mine.Agent {
 			t.Errorf("both are called %q", mine.Agent)
 		}
 		if diff := cmp.Diff([]string{mine.ID}, a.questions()); diff != "" {
 			t.Errorf("the first sees\n%s", diff)
 		}
-		h.Answer(mine.ID, askback.Choose("Yes"))
-		h.Answer(asks[i].ID, askback.Choose("No"))
-		a.said(a.result(done), "Which of us?", "Yes")
-		b.said(b.result(other), "Which of us?", "No")
+		f.Answer(mine.ID, askback.Choose("Yes"))
+		f.Answer(startAsk[i].ID, askback.Choose("No"))
+		a.wantAnswer(a.result(done), "Which of us?", "Yes")
+		b.wantAnswer(b.result(other), "Which of us?", "No")
 	})
 }
 
-// One account is one agent, from whichever client it comes.
+// One account is one agent, with any client.
 func TestOneAccountIsOneAgent(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	a, b := arrives(h, legacy).signsIn("ana"), arrives(h, modern).signsIn("ana")
+	f := newFixture(t, nil)
+	a, b := newAgent(f, legacy).signIn("ana"), newAgent(f, modern).signIn("ana")
 	if a.memory().Client.ID == b.memory().Client.ID {
 		t.Error("both clients have one id")
 	}
-	done := a.asks("Still there?")
-	id := h.Open(1)[0].ID
+	done := a.startAsk("Still there?")
+	id := f.Open(1)[0].ID
 	if diff := cmp.Diff([]string{id}, b.questions()); diff != "" {
 		t.Errorf("the other client of the account sees\n%s", diff)
 	}
-	h.Answer(id, askback.Choose("Yes"))
-	a.said(a.result(done), "Still there?", "Yes")
+	f.Answer(id, askback.Choose("Yes"))
+	a.wantAnswer(a.result(done), "Still there?", "Yes")
 }
 
-// The access token ends while a call waits and before another is made: the client
-// gets a new one by itself, and what it asked is still its own (B7, F4).
-func TestAnAccessTokenEnds(t *testing.T) {
-	each(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, h *house, client string) {
-		a := arrives(h, client).signsIn("ana")
-		waiting, late := a.asks("Answered while it waits?"), a.asks("Answered late?")
-		asks := map[string]askback.Ask{}
-		for _, k := range h.Open(2) {
-			asks[k.Questions[0].Text] = k
+// The access token expires during a call and before another one. The client
+// renews it, and its questions are still its own (B7, F4).
+func TestAccessTokenExpires(t *testing.T) {
+	forEachClient(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, f *fixture, client string) {
+		a := newAgent(f, client).signIn("ana")
+		waiting, late := a.startAsk("Answered while it waits?"), a.startAsk("Answered late?")
+		startAsk := map[string]askback.Ask{}
+		for _, k := range f.Open(2) {
+			startAsk[k.Questions[0].Text] = k
 		}
-		h.ended(a)
+		f.waitUntilExpired(a)
 		before := a.memory()
-		h.Answer(asks["Answered while it waits?"].ID, askback.Choose("Yes"))
-		a.said(a.result(waiting), "Answered while it waits?", "Yes")
+		f.Answer(startAsk["Answered while it waits?"].ID, askback.Choose("Yes"))
+		a.wantAnswer(a.result(waiting), "Answered while it waits?", "Yes")
 
-		want := []string{asks["Answered late?"].ID}
+		want := []string{startAsk["Answered late?"].ID}
 		if diff := cmp.Diff(want, a.questions()); diff != "" {
 			t.Errorf("with a new token it sees\n%s", diff)
 		}
@@ -112,57 +112,57 @@ func TestAnAccessTokenEnds(t *testing.T) {
 		if after.Tokens.Access == before.Tokens.Access || len(after.Redirects) != 1 || after.Registrations != 1 {
 			t.Errorf("a new token without a person: was %+v, is %+v", before, after)
 		}
-		again := a.calls("wait_for_answer", map[string]any{"question_id": want[0]})
-		h.ended(a)
-		h.Answer(want[0], askback.Choose("No"))
-		a.said(a.result(again), "Answered late?", "No")
-		a.said(a.result(late), "Answered late?", "No")
-		a.said(a.result(a.calls("get_answer", map[string]any{"question_id": want[0]})), "Answered late?", "No")
+		again := a.startCall("wait_for_answer", map[string]any{"question_id": want[0]})
+		f.waitUntilExpired(a)
+		f.Answer(want[0], askback.Choose("No"))
+		a.wantAnswer(a.result(again), "Answered late?", "No")
+		a.wantAnswer(a.result(late), "Answered late?", "No")
+		a.wantAnswer(a.result(a.startCall("get_answer", map[string]any{"question_id": want[0]})), "Answered late?", "No")
 	})
 }
 
-// ended waits until the access token of a client is good no more.
-func (h *house) ended(a *agent) {
-	h.t.Helper()
+// waitUntilExpired waits until the access token of a client has expired.
+func (f *fixture) waitUntilExpired(a *agent) {
+	f.t.Helper()
 	token := a.memory().Tokens.Access
-	until(h.t, "the access token has ended", func() error {
-		if got := h.bears(token); got.status != http.StatusUnauthorized {
+	until(f.t, "the access token has ended", func() error {
+		if got := f.initializeWithToken(token); got.status != http.StatusUnauthorized {
 			return statusError(got.status)
 		}
 		return nil
 	})
 }
 
-// The tokens of Askback go on beside it, and where both would have one name, an
-// account of the issuer is not the agent of a token (F9).
-func TestTokensOfAskbackBesideIt(t *testing.T) {
+// Tokens of Askback are still valid. An account with the name of an agent of
+// Askback is another agent (F9).
+func TestTokensOfAskbackRemainValid(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	wants(t, "a token of Askback", h.bears(h.AgentToken), http.StatusOK)
-	wants(t, "a person's token", h.bears(h.PersonToken), http.StatusForbidden)
-	k := h.asked("Only for robot?")
+	f := newFixture(t, nil)
+	wantStatus(t, "a token of Askback", f.initializeWithToken(f.AgentToken), http.StatusOK)
+	wantStatus(t, "a person's token", f.initializeWithToken(f.PersonToken), http.StatusForbidden)
+	k := f.ask("Only for robot?")
 	for _, sub := range []string{"robot", "Robot", " robot", "robot ", "robot\n", "robot\u200b", "\u202erobot", "oidc:robot", "mcp:robot"} {
-		token := h.signed(h.claims().but("sub", sub), nil, "")
-		got := h.tool(token, "get_answer", map[string]any{"question_id": k.ID})
+		token := f.sign(f.claims().withClaim("sub", sub), nil, "")
+		got := f.callTool(token, "get_answer", map[string]any{"question_id": k.ID})
 		if got.status != http.StatusUnauthorized && !strings.Contains(got.body, "you have no question called") {
 			t.Errorf("sub %q is the agent of a token: %+v", sub, got)
 		}
 	}
 }
 
-// Accounts that differ in anything are two agents, however alike they look, however
-// long their ids are, and whatever they say of an address that is not theirs (F9).
-func TestAccountsAreNeverMixed(t *testing.T) {
+// Accounts that differ in any claim are different agents, even with similar
+// names, long ids or the same unverified address (F9).
+func TestAccountsAreSeparateAgents(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	f := newFixture(t, nil)
 	long := strings.Repeat("x", 254)
 	seen := map[string]string{}
-	named := func(sub, email string, verified any) {
-		c := h.claims().but("sub", sub)
+	agentName := func(sub, email string, verified any) {
+		c := f.claims().withClaim("sub", sub)
 		if email != "" {
-			c = c.but("email", email).but("email_verified", verified)
+			c = c.withClaim("email", email).withClaim("email_verified", verified)
 		}
-		name, in := h.named(c)
+		name, in := f.agentName(c)
 		if !in {
 			return // refused, which mixes nothing
 		}
@@ -177,71 +177,71 @@ func TestAccountsAreNeverMixed(t *testing.T) {
 		long + "1", long + "2", strings.Repeat("é", 127) + "1", strings.Repeat("é", 127) + "2", "1", "01", "ana@example.com", "oauth:ana@example.com",
 	}
 	for _, sub := range subs {
-		named(sub, "", nil)
+		agentName(sub, "", nil)
 	}
-	named("8d7c-1", "ana@example.com", true)
-	named("8d7c-2", "ana@example.com", false)
-	named("8d7c-3", "ana@example.com", "false")
-	named("8d7c-4", "ana@example.com", nil)
-	named("8d7c-5", "ana@example.com", 1)
+	agentName("8d7c-1", "ana@example.com", true)
+	agentName("8d7c-2", "ana@example.com", false)
+	agentName("8d7c-3", "ana@example.com", "false")
+	agentName("8d7c-4", "ana@example.com", nil)
+	agentName("8d7c-5", "ana@example.com", 1)
 	if len(seen) < 20 {
 		t.Errorf("only these were let in: %v", seen)
 	}
 }
 
-// Who can choose a subject cannot choose what a name is made of when it is another
-// one's (F9).
-func TestNobodyChoosesTheNameOfAnother(t *testing.T) {
+// An account whose subject imitates an agent name does not become that agent
+// (F9).
+func TestSubjectCannotForgeAgentName(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
+	f := newFixture(t, nil)
 	for _, sub := range []string{"a b", "é", strings.Repeat("x", 250)} {
-		victim, in := h.named(h.claims().but("sub", sub))
+		victim, in := f.agentName(f.claims().withClaim("sub", sub))
 		if !in {
 			t.Fatalf("%q is not let in", sub)
 		}
-		for rest, found := victim, true; found; {
-			if _, rest, found = strings.Cut(rest, ":"); !found || rest == sub {
+		for rest, waitForIssuer := victim, true; waitForIssuer; {
+			if _, rest, waitForIssuer = strings.Cut(rest, ":"); !waitForIssuer || rest == sub {
 				continue
 			}
-			if thief, in := h.named(h.claims().but("sub", rest)); in && thief == victim {
+			if thief, in := f.agentName(f.claims().withClaim("sub", rest)); in && thief == victim {
 				t.Errorf("%q and %q are both %q", sub, rest, thief)
 			}
 		}
 	}
 }
 
-// named is what an agent is called that comes with some claims, if it comes in.
-func (h *house) named(c claims) (name string, in bool) {
-	h.t.Helper()
-	token := h.signed(c, nil, "")
-	if h.bears(token).status == http.StatusUnauthorized {
+// agentName returns the name of the agent with these claims, if it is accepted.
+func (f *fixture) agentName(c claims) (name string, in bool) {
+	f.t.Helper()
+	token := f.sign(c, nil, "")
+	if f.initializeWithToken(token).status == http.StatusUnauthorized {
 		return "", false
 	}
-	done := make(chan knock, 1)
-	go func() { done <- h.tool(token, "ask_user_question", map[string]any{"question": "Who?"}) }()
-	k := h.Open(1)[0]
-	h.Answer(k.ID, askback.Choose("I, "+k.Agent))
+	done := make(chan response, 1)
+	go func() { done <- f.callTool(token, "ask_user_question", map[string]any{"question": "Who?"}) }()
+	k := f.Open(1)[0]
+	f.Answer(k.ID, askback.Choose("I, "+k.Agent))
 	if got := <-done; got.status != http.StatusOK || !strings.Contains(got.body, "I, ") {
-		h.t.Errorf("%v: %+v", c, got)
+		f.t.Errorf("%v: %+v", c, got)
 	}
 	return k.Agent, true
 }
 
-// asked is an ask of the agent of Askback's own token.
-func (h *house) asked(question string) askback.Ask {
-	h.t.Helper()
-	k, err := h.Robot.Ask(h.t.Context(), askback.Request{Questions: []askback.Question{{
+// ask makes an ask with the agent token of Askback.
+func (f *fixture) ask(question string) askback.Ask {
+	f.t.Helper()
+	k, err := f.Robot.Ask(f.t.Context(), askback.Request{Questions: []askback.Question{{
 		Text: question, Options: []askback.Option{{Label: "Yes"}, {Label: "No"}},
 	}}})
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return k
 }
 
-// tool calls a tool with a token, as a client of 2026-07-28 does.
-func (h *house) tool(token, name string, input map[string]any) knock {
-	h.t.Helper()
+// callTool calls a tool like a client of revision 2026-07-28.
+func (f *fixture) callTool(token, name string, input map[string]any) response {
+	f.t.Helper()
 	call, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 			"name": name, "arguments": input, "_meta": map[string]any{
@@ -251,42 +251,42 @@ func (h *house) tool(token, name string, input map[string]any) knock {
 		},
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	return h.sends(http.MethodPost, "/mcp", string(call), http.Header{
+	return f.request(http.MethodPost, "/mcp", string(call), http.Header{
 		"Authorization": {"Bearer " + token}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {name},
 	})
 }
 
-// A client sees where it is to go, from the refusal and without it.
-func TestWhereToSignInIsSaid(t *testing.T) {
+// A client finds the issuer from a 401 response and without one.
+func TestResourceMetadataIsAnnounced(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	got := h.knocks()
-	wants(t, "nobody", got, http.StatusUnauthorized)
-	if want := `resource_metadata="` + h.URL + `/.well-known/oauth-protected-resource/mcp"`; !strings.HasPrefix(got.challenge, "Bearer ") || !strings.Contains(got.challenge, want) {
+	f := newFixture(t, nil)
+	got := f.initialize()
+	wantStatus(t, "without a token", got, http.StatusUnauthorized)
+	if want := `resource_metadata="` + f.URL + `/.well-known/oauth-protected-resource/mcp"`; !strings.HasPrefix(got.challenge, "Bearer ") || !strings.Contains(got.challenge, want) {
 		t.Errorf("got %q, want %s", got.challenge, want)
 	}
 	const path = "/.well-known/oauth-protected-resource/mcp"
-	found := h.sends(http.MethodGet, path, "", http.Header{"Origin": {"http://localhost:6274"}})
-	wants(t, path, found, http.StatusOK)
-	var said struct {
+	waitForIssuer := f.request(http.MethodGet, path, "", http.Header{"Origin": {"http://localhost:6274"}})
+	wantStatus(t, path, waitForIssuer, http.StatusOK)
+	var wantAnswer struct {
 		Resource string   `json:"resource"`
 		Servers  []string `json:"authorization_servers"`
 	}
-	if err := json.Unmarshal([]byte(found.body), &said); err != nil || said.Resource != h.resource() || !slices.Equal(said.Servers, []string{h.setup.Issuer}) {
-		t.Errorf("%s: %s, %v", path, found.body, err)
+	if err := json.Unmarshal([]byte(waitForIssuer.body), &wantAnswer); err != nil || wantAnswer.Resource != f.resource() || !slices.Equal(wantAnswer.Servers, []string{f.setup.Issuer}) {
+		t.Errorf("%s: %s, %v", path, waitForIssuer.body, err)
 	}
 }
 
-// Whoever has a token of the issuer is an agent at /mcp, and nobody anywhere else.
-func TestATokenOfTheIssuerIsForMCPAlone(t *testing.T) {
+// A token of the issuer is valid at /mcp only.
+func TestIssuerTokenIsForMCPOnly(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, nil)
-	token := h.signed(h.claims(), nil, "")
-	wants(t, "at /mcp", h.bears(token), http.StatusOK)
-	h.asked("Who reads it?")
-	stranger := httpapi.NewClient(h.URL, token, nil)
+	f := newFixture(t, nil)
+	token := f.sign(f.claims(), nil, "")
+	wantStatus(t, "at /mcp", f.initializeWithToken(token), http.StatusOK)
+	f.ask("Who reads it?")
+	stranger := httpapi.NewClient(f.URL, token, nil)
 	if _, err := stranger.List(t.Context(), askback.Query{}); err == nil {
 		t.Error("it lists asks over the API")
 	}
@@ -299,17 +299,17 @@ func TestATokenOfTheIssuerIsForMCPAlone(t *testing.T) {
 		{"GET", "/api/v1/tokens", ""},
 		{"POST", "/api/v1/logins", "{}"},
 	} {
-		if got := h.sends(r.method, r.path, r.body, bearer); got.status != http.StatusUnauthorized {
+		if got := f.request(r.method, r.path, r.body, bearer); got.status != http.StatusUnauthorized {
 			t.Errorf("%s %s: got %d, want 401: %s", r.method, r.path, got.status, got.body)
 		}
 	}
 	for _, name := range []string{"askback", "__Host-askback", "askback-oidc"} {
-		got := h.sends(http.MethodGet, "/", "", http.Header{"Cookie": {name + "=" + token}})
+		got := f.request(http.MethodGet, "/", "", http.Header{"Cookie": {name + "=" + token}})
 		if got.status == http.StatusOK || strings.Contains(got.body, "Log out") {
 			t.Errorf("the cookie %s: got %d: %s", name, got.status, got.body)
 		}
 	}
-	if got := h.sends(http.MethodGet, "/", "", bearer); got.status == http.StatusOK {
+	if got := f.request(http.MethodGet, "/", "", bearer); got.status == http.StatusOK {
 		t.Errorf("the pages: got %d: %s", got.status, got.body)
 	}
 }

@@ -1,4 +1,5 @@
-// A client of the TypeScript SDK 2.x with its own OAuth, held to protocol 2026-07-28.
+// A client of the TypeScript SDK 2.x with its OAuth, limited to protocol
+// 2026-07-28.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 import { drive, server } from "./drive.mjs";
 import { commands, Memory } from "./provider.mjs";

@@ -17,13 +17,14 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A script is a program of this folder that runs and takes commands, one a line.
-type script struct {
-	t     *testing.T
-	name  string
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	ended chan struct{}
+// A process runs a script of this folder that reads commands from stdin, one
+// per line.
+type process struct {
+	t                *testing.T
+	name             string
+	cmd              *exec.Cmd
+	stdin            io.WriteCloser
+	waitUntilExpired chan struct{}
 
 	mu      sync.Mutex
 	last    int
@@ -31,7 +32,7 @@ type script struct {
 	over    bool
 }
 
-// A reply is what a command came to.
+// A reply is the result of a command.
 type reply struct {
 	ID     int             `json:"id"`
 	Result json.RawMessage `json:"result"`
@@ -41,18 +42,18 @@ type reply struct {
 	} `json:"error"`
 }
 
-// run starts a script, which ends with the test.
-func run(t *testing.T, name string, setup any) *script {
+// run starts a script, which is stopped at the end of the test.
+func run(t *testing.T, name string, setup any) *process {
 	t.Helper()
 	config, err := json.Marshal(setup)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{t: t, name: name, waiting: map[int]chan reply{}, ended: make(chan struct{})}
-	s.cmd = exec.Command("node", filepath.Join(scripts(t), name), string(config))
+	s := &process{t: t, name: name, waiting: map[int]chan reply{}, waitUntilExpired: make(chan struct{})}
+	s.cmd = exec.Command("node", filepath.Join(scriptFolder(t), name), string(config))
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	var said bytes.Buffer
-	s.cmd.Stderr = &said
+	var wantAnswer bytes.Buffer
+	s.cmd.Stderr = &wantAnswer
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,27 +65,27 @@ func run(t *testing.T, name string, setup any) *script {
 		t.Fatal(err)
 	}
 	go func() {
-		defer close(s.ended)
+		defer close(s.waitUntilExpired)
 		s.read(stdout)
 		_ = s.cmd.Wait()
 	}()
 	t.Cleanup(func() {
 		s.end()
-		if t.Failed() && said.Len() > 0 {
-			t.Logf("%s said:\n%s", name, said.String())
+		if t.Failed() && wantAnswer.Len() > 0 {
+			t.Logf("%s said:\n%s", name, wantAnswer.String())
 		}
 	})
 	return s
 }
 
-// end ends the script, at once.
-func (s *script) end() {
+// end kills the script.
+func (s *process) end() {
 	_ = s.cmd.Process.Kill()
-	<-s.ended
+	<-s.waitUntilExpired
 }
 
-// scripts is a folder with the scripts of this one, where they find their packages.
-func scripts(t *testing.T) string {
+// scriptFolder returns a folder with the scripts and their packages.
+func scriptFolder(t *testing.T) string {
 	t.Helper()
 	packages, dir := clienttest.Packages(t), t.TempDir()
 	if err := os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
@@ -106,8 +107,8 @@ func scripts(t *testing.T) string {
 	return dir
 }
 
-// read hands each reply to whoever waits for it, until the script ends.
-func (s *script) read(from io.Reader) {
+// read sends each reply to the caller that waits for it, until the script ends.
+func (s *process) read(from io.Reader) {
 	for lines := bufio.NewReader(from); ; {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
@@ -115,7 +116,7 @@ func (s *script) read(from io.Reader) {
 		}
 		var r reply
 		if json.Unmarshal(line, &r) != nil {
-			continue // somebody else writes there too
+			continue // other output
 		}
 		s.mu.Lock()
 		if c := s.waiting[r.ID]; c != nil {
@@ -132,8 +133,8 @@ func (s *script) read(from io.Reader) {
 	}
 }
 
-// start gives a command and does not wait for what it comes to.
-func (s *script) start(command string, with any) <-chan reply {
+// start sends a command and returns a channel for its reply.
+func (s *process) start(command string, with any) <-chan reply {
 	s.t.Helper()
 	c := make(chan reply, 1)
 	s.mu.Lock()
@@ -153,8 +154,8 @@ func (s *script) start(command string, with any) <-chan reply {
 	return c
 }
 
-// soon is what comes of a command, in bounded time. An error is that of the script.
-func (s *script) soon(c <-chan reply, into any) error {
+// await waits for a reply and decodes it. The error is that of the script.
+func (s *process) await(c <-chan reply, into any) error {
 	s.t.Helper()
 	select {
 	case r, ok := <-c:
@@ -174,15 +175,15 @@ func (s *script) soon(c <-chan reply, into any) error {
 	return nil
 }
 
-// must does a command that succeeds, and reads what it came to.
-func (s *script) must(command string, with, into any) {
+// run runs a command, which must succeed, and decodes its reply.
+func (s *process) run(command string, with, into any) {
 	s.t.Helper()
-	if err := s.soon(s.start(command, with), into); err != nil {
+	if err := s.await(s.start(command, with), into); err != nil {
 		s.t.Fatalf("%s: %v", command, err)
 	}
 }
 
-// until tries something until it works.
+// until calls try until it succeeds.
 func until(t *testing.T, what string, try func() error) {
 	t.Helper()
 	over := time.After(patience)
@@ -199,7 +200,7 @@ func until(t *testing.T, what string, try func() error) {
 	}
 }
 
-// statusError is a status that was not hoped for.
+// statusError is an unexpected status.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("got %d", int(s)) }

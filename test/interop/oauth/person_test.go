@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// A person is a browser with cookies, and whoever sits before it.
+// A person is a browser with cookies.
 type person struct {
 	t    *testing.T
 	http *http.Client
 }
 
-// A visit is what came of going somewhere.
-type visit struct {
+// A page is the response to a request of a browser.
+type page struct {
 	at     *url.URL
 	status int
 	header http.Header
@@ -39,8 +39,9 @@ func newPerson(t *testing.T) *person {
 	}}
 }
 
-// step makes one request and follows nothing. A form makes it a POST.
-func (p *person) step(address string, form url.Values) visit {
+// step sends one request and follows no redirect. It is a POST if there is a
+// form.
+func (p *person) step(address string, form url.Values) page {
 	p.t.Helper()
 	method, body := http.MethodGet, ""
 	if form != nil {
@@ -63,11 +64,11 @@ func (p *person) step(address string, form url.Values) visit {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return visit{res.Request.URL, res.StatusCode, res.Header, string(raw)}
+	return page{res.Request.URL, res.StatusCode, res.Header, string(raw)}
 }
 
-// leads is where a visit leads on to; nil if it does not.
-func (v visit) leads() *url.URL {
+// redirect returns the address that a page leads to, or nil.
+func (v page) redirect() *url.URL {
 	to := v.header.Get("Location")
 	if v.status < 300 || v.status > 399 || to == "" {
 		return nil
@@ -84,13 +85,13 @@ var (
 	formSecret = regexp.MustCompile(`name="xsrf" value="([^"]+)"`)
 )
 
-// walk follows redirects, and signs in at the issuer by a name and agrees, until it
-// would come to an address that begins so, or to a page that asks for nothing.
-func (p *person) walk(address, name, stop string) (*url.URL, visit) {
+// follow follows redirects, and signs in at the issuer, until an address with
+// the prefix stop or a page without a form.
+func (p *person) follow(address, name, stop string) (*url.URL, page) {
 	p.t.Helper()
 	v := p.step(address, nil)
 	for range 20 {
-		to := v.leads()
+		to := v.redirect()
 		switch {
 		case to != nil && stop != "" && strings.HasPrefix(to.String(), stop):
 			return to, v
@@ -114,7 +115,7 @@ func (p *person) walk(address, name, stop string) (*url.URL, visit) {
 	return nil, v
 }
 
-// cookies are those for an address, by name.
+// cookies returns the cookies for an address by name.
 func (p *person) cookies(address string) map[string]string {
 	p.t.Helper()
 	u, err := url.Parse(address)
@@ -128,10 +129,10 @@ func (p *person) cookies(address string) map[string]string {
 	return all
 }
 
-// exchange gets tokens for a code, as the client askback.
-func (h *house) exchange(t *testing.T, form url.Values, into any) {
+// exchange exchanges a code for tokens, as the client askback.
+func (f *fixture) exchange(t *testing.T, form url.Values, into any) {
 	t.Helper()
-	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.setup.Issuer+"/token", strings.NewReader(form.Encode()))
+	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.setup.Issuer+"/token", strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func (h *house) exchange(t *testing.T, form url.Values, into any) {
 	}
 }
 
-// challenge is what a verifier of PKCE becomes.
+// challenge returns the PKCE challenge for a verifier.
 func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

@@ -1,5 +1,5 @@
-// What an MCP client keeps of OAuth, as both SDKs want it: in memory, and the
-// redirect goes to the test, which is the browser.
+// The OAuth state of an MCP client for both SDKs, in memory. Redirects go to
+// the test.
 export class Memory {
   constructor({ redirect, scope }) {
     this.redirectUrl = redirect;
@@ -67,10 +67,12 @@ export class Memory {
   }
 }
 
-// commands are what a test does with a client, whose SDK makes its two parts.
+// commands are the commands of a test. Each SDK creates the transport and the
+// client.
 export function commands({ memory, transportOf, clientOf, call, unauthorized }) {
   let client, transport;
-  // connect says whether it is in. If not, somebody has to go where it was sent to.
+  // connect reports whether the client is connected, or else the address
+  // where its user signs in.
   async function connect() {
     transport = transportOf();
     client = clientOf();
@@ -84,7 +86,8 @@ export function commands({ memory, transportOf, clientOf, call, unauthorized }) 
   }
   return {
     connect,
-    // finish is what a client does with the address that the browser came back to.
+    // finish handles the address to which the browser was
+    // redirected.
     finish: async ({ callback }) => {
       const back = new URL(callback).searchParams;
       if (back.get("state") !== memory.lastState) throw new Error("a foreign state");

@@ -21,10 +21,10 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// What models really send comes through the hook as the same questions as over
-// HTTP, and its answers go back; or there is no decision at all, so that Claude
-// Code asks by itself. What is read in part is never asked (F9, F15, W1–W15).
-func TestWildCallsThroughTheHook(t *testing.T) {
+// A recorded call of a model results in the same questions through the hook as
+// over HTTP, or in no decision, so that Claude Code asks. A call is never asked
+// in part (F9, F15, W1–W15).
+func TestMalformedCallsThroughTheHook(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
 	p := clienttest.New(t)
@@ -43,8 +43,8 @@ func TestWildCallsThroughTheHook(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		want, ok := posted(t, p, unknown.Replace(input))
 		h := hooked(t, p, name, input)
-		got, here := h.asks()
-		if !here {
+		got, local := h.asks()
+		if !local {
 			continue // no decision
 		}
 		asked[strings.TrimSpace(shape)]++
@@ -58,12 +58,13 @@ func TestWildCallsThroughTheHook(t *testing.T) {
 	}
 }
 
-// unknown are members that Claude Code itself would leave out, as its hook does;
-// POST /asks refuses them.
+// unknown are fields that Claude Code and its hook ignore, and POST /asks
+// rejects.
 var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
 
-// posted are the questions that POST /asks makes of an input, if it takes it.
-func posted(t *testing.T, p *clienttest.Place, input string) ([]askback.Question, bool) {
+// posted returns the questions that POST /asks makes of an input, if it accepts
+// it.
+func posted(t *testing.T, p *clienttest.Instance, input string) ([]askback.Question, bool) {
 	t.Helper()
 	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/api/v1/asks", strings.NewReader(input))
 	if err != nil {
@@ -92,16 +93,16 @@ func posted(t *testing.T, p *clienttest.Place, input string) ([]askback.Question
 	return ask.Questions, ask.ID != ""
 }
 
-// A hook is one process that Claude Code would start.
+// A hook is a process of the hook command.
 type hook struct {
 	t         *testing.T
-	p         *clienttest.Place
+	p         *clienttest.Instance
 	name      string
 	out, said bytes.Buffer
 	ended     chan error
 }
 
-func hooked(t *testing.T, p *clienttest.Place, name, input string) *hook {
+func hooked(t *testing.T, p *clienttest.Instance, name, input string) *hook {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
@@ -117,14 +118,14 @@ func hooked(t *testing.T, p *clienttest.Place, name, input string) *hook {
 	return h
 }
 
-// asks is what the hook asks, unless it ends without a word.
+// asks returns the ask of the hook, unless the hook ends without one.
 func (h *hook) asks() (askback.Ask, bool) {
 	h.t.Helper()
 	for {
 		select {
 		case err := <-h.ended:
 			if err != nil || h.out.Len() > 0 {
-				h.t.Errorf("%s: nobody answered, and it ends with %v and %q", h.name, err, h.out.String())
+				h.t.Errorf("%s: the hook ended without an answer, with %v and %q", h.name, err, h.out.String())
 			}
 			return askback.Ask{}, false
 		case <-time.After(10 * time.Millisecond):
@@ -139,7 +140,7 @@ func (h *hook) asks() (askback.Ask, bool) {
 	}
 }
 
-// answered answers each question, and finds each answer in the decision.
+// answered answers each question, and requires the answers in the decision.
 func (h *hook) answered(ask askback.Ask) {
 	h.t.Helper()
 	var a askback.Answer
@@ -174,6 +175,6 @@ func (h *hook) answered(ask askback.Ask) {
 		got = append(got, said.Output.Decision.Input.Answers[q.Text])
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		h.t.Errorf("%s: answers got lost (-given +told)\n%s\n%s", h.name, diff, h.out.String())
+		h.t.Errorf("%s: answers differ (-given +received)\n%s\n%s", h.name, diff, h.out.String())
 	}
 }

@@ -18,20 +18,21 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// patience bounds each wait for something that comes soon.
+// patience is the deadline of each wait.
 const patience = time.Minute
 
-// A Place is a machine of its own for Askback: a home folder, a database, and
-// the built program.
-type Place struct {
+// An Instance is an installation of Askback: a home folder, a database and the
+// built program.
+type Instance struct {
 	Home    string // HOME of everything that runs here
 	Program string // the path of askback
-	URL     string // of the server, also before it runs
-	// Settings is the settings file; "" is none.
+	URL     string // of the server
+	// Settings is the path of the settings file, or "".
 	Settings string
-	// AgentToken and PersonToken are of the agent "robot" and the responder "ana".
+	// AgentToken and PersonToken are the tokens of the agent "robot" and the
+	// responder "ana".
 	AgentToken, PersonToken string
-	// Person is who answers, Robot sees what the agent's token sees.
+	// Person is the client of the person, Robot that of the agent.
 	Person, Robot *httpapi.Client
 
 	t      testing.TB
@@ -40,16 +41,17 @@ type Place struct {
 	ended  chan struct{}
 }
 
-// New makes a place and starts a server there, which ends with the test.
-func New(t testing.TB) *Place {
+// New creates an instance and starts its server, which is stopped at the end of
+// the test.
+func New(t testing.TB) *Instance {
 	t.Helper()
 	return Configured(t, nil)
 }
 
-// Configured is the same with a settings file, made for the server at an address.
-func Configured(t testing.TB, settings func(url string) string) *Place {
+// Configured is like New, with a settings file for the address of the server.
+func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
-	p := &Place{Home: t.TempDir(), Program: program(t), t: t}
+	p := &Instance{Home: t.TempDir(), Program: program(t), t: t}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,7 @@ func Configured(t testing.TB, settings func(url string) string) *Place {
 	t.Cleanup(func() {
 		p.Kill()
 		if t.Failed() {
-			t.Logf("the server said:\n%s", p.log.String())
+			t.Logf("the log of the server:\n%s", p.log.String())
 		}
 	})
 	p.AgentToken = strings.TrimSpace(p.Run("token", "create", "--kind", "agent", "--name", "robot"))
@@ -76,9 +78,9 @@ func Configured(t testing.TB, settings func(url string) string) *Place {
 	return p
 }
 
-// Environ is the environment of programs here: nothing of whoever runs the test
-// but PATH, and what is given.
-func (p *Place) Environ(more ...string) []string {
+// Environ returns the environment of programs: PATH, the home folder and the
+// given variables.
+func (p *Instance) Environ(more ...string) []string {
 	environ := []string{
 		"HOME=" + p.Home, "XDG_STATE_HOME=" + filepath.Join(p.Home, "state"), "TMPDIR=" + os.TempDir(),
 		"PATH=" + filepath.Dir(p.Program) + string(os.PathListSeparator) + os.Getenv("PATH"), "LANG=C.UTF-8",
@@ -89,8 +91,8 @@ func (p *Place) Environ(more ...string) []string {
 	return append(environ, more...)
 }
 
-// Start starts the server, at the same address each time.
-func (p *Place) Start() {
+// Start starts the server. The address is always the same.
+func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))
 	p.server.Env, p.server.Stderr = p.Environ(), &p.log
@@ -109,14 +111,14 @@ func (p *Place) Start() {
 	})
 }
 
-// Kill ends the server with SIGKILL.
-func (p *Place) Kill() {
+// Kill kills the server with SIGKILL.
+func (p *Instance) Kill() {
 	_ = p.server.Process.Kill()
 	<-p.ended
 }
 
-// Run runs a command of askback here, which succeeds, and returns its output.
-func (p *Place) Run(args ...string) string {
+// Run runs a command of askback, which must succeed, and returns its output.
+func (p *Instance) Run(args ...string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
@@ -131,7 +133,7 @@ func (p *Place) Run(args ...string) string {
 }
 
 // Open waits until there are n open asks and returns them, oldest first.
-func (p *Place) Open(n int) []askback.Ask {
+func (p *Instance) Open(n int) []askback.Ask {
 	p.t.Helper()
 	var asks []askback.Ask
 	p.until(fmt.Sprintf("%d open asks", n), func() error {
@@ -146,15 +148,15 @@ func (p *Place) Open(n int) []askback.Ask {
 }
 
 // Answer answers an ask as the person.
-func (p *Place) Answer(id string, a askback.Answer) {
+func (p *Instance) Answer(id string, a askback.Answer) {
 	p.t.Helper()
 	if _, err := p.Person.Answer(p.t.Context(), id, a); err != nil {
 		p.t.Fatalf("answer %s: %v", id, err)
 	}
 }
 
-// until tries something until it works.
-func (p *Place) until(what string, try func() error) {
+// until calls try until it succeeds.
+func (p *Instance) until(what string, try func() error) {
 	p.t.Helper()
 	over := time.After(patience)
 	for {
@@ -180,7 +182,7 @@ var built string
 
 var build = sync.OnceValues(func() (string, error) {
 	if path := os.Getenv(programVariable); path != "" {
-		return path, nil // built by the process that started this one
+		return path, nil // set by the parent process
 	}
 	dir, err := os.MkdirTemp("", "askback-client-")
 	if err != nil {
@@ -214,7 +216,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// lockedBuffer is written by a program and read by a test.
+// lockedBuffer is a buffer that is safe for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Outside starts a proxy for programs that must not reach anything but this
-// machine, and returns its address. It refuses every request, and the test fails
-// if there was one, unless it was for a host that the program cannot be kept from.
-func Outside(t testing.TB, unless ...string) string {
+// BlockingProxy starts a proxy that rejects all requests, and returns its
+// address. The test fails if there were requests, except to the hosts in
+// unless.
+func BlockingProxy(t testing.TB, unless ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &outside{}
+	o := &blockingProxy{}
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -36,18 +36,18 @@ func Outside(t testing.TB, unless ...string) string {
 			if slices.ContainsFunc(unless, func(host string) bool { return strings.Contains(line, " "+host+":443 ") }) {
 				continue
 			}
-			t.Errorf("something went out: %s", line)
+			t.Errorf("request to another machine: %s", line)
 		}
 	})
 	return "http://" + l.Addr().String()
 }
 
-type outside struct {
+type blockingProxy struct {
 	mu       sync.Mutex
 	requests []string // their first lines
 }
 
-func (o *outside) refuse(conn net.Conn) {
+func (o *blockingProxy) refuse(conn net.Conn) {
 	defer conn.Close()
 	buf := make([]byte, 4096)
 	_ = conn.SetReadDeadline(time.Now().Add(patience))

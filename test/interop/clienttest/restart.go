@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Restart kills the server with SIGKILL and starts another. It returns when that
-// one holds the database: whoever was attached may have taken it meanwhile.
-func (p *Place) Restart() {
+// Restart kills the server with SIGKILL and starts another. It returns when the
+// new server owns the database, which another process may have taken over.
+func (p *Instance) Restart() {
 	p.t.Helper()
 	p.Kill()
 	p.Start()
-	p.until("the new server holds the database", func() error {
+	p.until("the new server owns the database", func() error {
 		raw, err := os.ReadFile(filepath.Join(p.Home, "state", "askback", "server.json"))
 		if err != nil {
 			return err
@@ -25,7 +25,7 @@ func (p *Place) Restart() {
 			return err
 		}
 		if holder.PID != p.server.Process.Pid {
-			return fmt.Errorf("process %d does", holder.PID)
+			return fmt.Errorf("process %d owns it", holder.PID)
 		}
 		return nil
 	})

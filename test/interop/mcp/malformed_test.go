@@ -20,20 +20,20 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// became is what came of one call: an ask, or a text that goes back.
-type became struct {
+// A callResult is the result of a call: an ask or an error text.
+type callResult struct {
 	Questions string
 	Repairs   string
 	Error     string
 }
 
-// rewritten are the shapes that no client written in JavaScript can pass on: it reads
-// what the model wrote, and what it then sends has no field twice.
+// rewritten are the shapes that a JavaScript client cannot send: it parses the
+// call, and duplicate fields are lost.
 var rewritten = []string{"w15_duplicate_field.txtar"}
 
-// narrower are the texts of the tool where it allows less than the body of POST
-// /api/v1/asks: fewer options, and nothing beside the questions. The text for
-// w08_five_options stands in its file.
+// narrower are the errors of the tool where it permits less than POST
+// /api/v1/asks: fewer options and no other fields. The error for
+// w08_five_options is in its file.
 var narrower = map[string]string{
 	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,
@@ -41,10 +41,9 @@ var narrower = map[string]string{
 		`Example: {"questions": [{"question": "Which team?", "options": [{"label": "Red"}, {"label": "Blue"}]}]}`,
 }
 
-// What models really send, through the SDK as the arguments of the tool, comes to the
-// same ask as the same bytes sent to POST /api/v1/asks, or to the same text that goes
-// back; the exceptions are listed, and are exceptions (F15, W1-W15).
-func TestWildCalls(t *testing.T) {
+// A recorded call of a model results in the same ask or error through the SDK
+// as over POST /api/v1/asks, with listed exceptions (F15, W1-W15).
+func TestMalformedCalls(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	paths, err := filepath.Glob("../../../internal/decode/testdata/malformed/*.txtar")
@@ -55,27 +54,27 @@ func TestWildCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := clienttest.New(t)
-			a := begin(t, script, overHTTP(p))
+			a := newAgent(t, script, overHTTP(p))
 			var changed []string
 			asked, refused := 0, 0
 			for _, path := range paths {
 				file := filepath.Base(path)
-				input, text := wild(t, path)
+				input, text := malformed(t, path)
 				if text == "" {
 					text = narrower[file]
 				}
 				var sent string
-				read(t, a.must("sent", call{Input: input}), &sent)
+				read(t, a.run("sent", call{Input: input}), &sent)
 				if sent != compact(t, input) {
 					changed = append(changed, file)
 				}
-				want, got := overAPI(t, p, sent), a.wild(p, input)
+				want, got := overAPI(t, p, sent), a.malformed(p, input)
 				switch {
 				case text != "":
 					if want.Error == text {
-						t.Errorf("%s is no exception: %s", file, text)
+						t.Errorf("%s is not an exception: %s", file, text)
 					}
-					want = became{Error: text}
+					want = callResult{Error: text}
 				case want.Error != "":
 					refused++
 				default:
@@ -96,8 +95,9 @@ func TestWildCalls(t *testing.T) {
 	}
 }
 
-// wild is what a model sent, and the tool's own text if there is one. What is no JSON comes in a string, as from clients that pass it on.
-func wild(t *testing.T, path string) (input, own string) {
+// malformed returns a recorded call, and the error of the tool if it differs.
+// Invalid JSON is returned as a JSON string, as some clients send it.
+func malformed(t *testing.T, path string) (input, own string) {
 	t.Helper()
 	file, err := txtar.ParseFile(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func wild(t *testing.T, path string) (input, own string) {
 		switch text := strings.TrimSuffix(string(f.Data), "\n"); f.Name {
 		case "input":
 			if input = text; !json.Valid([]byte(text)) {
-				input = written(text)
+				input = jsonText(text)
 			}
 		case "tool error":
 			own = text
@@ -116,7 +116,7 @@ func wild(t *testing.T, path string) (input, own string) {
 	return input, own
 }
 
-// compact is JSON without the blanks between its parts.
+// compact returns JSON without white space.
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -126,8 +126,8 @@ func compact(t *testing.T, text string) string {
 	return b.String()
 }
 
-// wild calls the tool and looks at what is asked then, which is withdrawn.
-func (a *agent) wild(p *clienttest.Place, input string) became {
+// malformed calls the tool and returns the resulting ask, which it cancels.
+func (a *agent) malformed(p *clienttest.Instance, input string) callResult {
 	a.t.Helper()
 	done := a.start("call", call{Tool: "ask_user_question", Input: input, Timeout: patience.Milliseconds()})
 	over := time.After(patience)
@@ -142,12 +142,12 @@ func (a *agent) wild(p *clienttest.Place, input string) became {
 			if !out.IsError {
 				a.t.Fatalf("%s: got %+v", input, out)
 			}
-			return became{Error: out.text()}
+			return callResult{Error: out.text()}
 		case <-over:
 			a.t.Fatalf("%s: neither asked nor refused", input)
 		case <-time.After(5 * time.Millisecond):
 		}
-		if got, ok := withdrawn(a.t, p); ok {
+		if got, ok := cancelOpenAsk(a.t, p); ok {
 			if r := a.result(done); !r.IsError {
 				a.t.Fatalf("%s was withdrawn: got %+v", input, r)
 			}
@@ -156,8 +156,8 @@ func (a *agent) wild(p *clienttest.Place, input string) became {
 	}
 }
 
-// overAPI sends the same as the body of a request.
-func overAPI(t *testing.T, p *clienttest.Place, body string) became {
+// overAPI sends the input as the body of a request.
+func overAPI(t *testing.T, p *clienttest.Instance, body string) callResult {
 	t.Helper()
 	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/api/v1/asks", strings.NewReader(body))
 	if err != nil {
@@ -181,24 +181,24 @@ func overAPI(t *testing.T, p *clienttest.Place, body string) became {
 		if read(t, raw, &problem); res.StatusCode != http.StatusUnprocessableEntity && res.StatusCode != http.StatusBadRequest {
 			t.Fatalf("%s: %s", res.Status, raw)
 		}
-		return became{Error: problem.Detail}
+		return callResult{Error: problem.Detail}
 	}
-	got, ok := withdrawn(t, p)
+	got, ok := cancelOpenAsk(t, p)
 	if !ok {
 		t.Fatalf("nothing is asked after %s", raw)
 	}
 	return got
 }
 
-// withdrawn is the only thing the agent asks, once it does, and takes it back.
-func withdrawn(t *testing.T, p *clienttest.Place) (became, bool) {
+// cancelOpenAsk waits for the only open ask of the agent and cancels it.
+func cancelOpenAsk(t *testing.T, p *clienttest.Instance) (callResult, bool) {
 	t.Helper()
 	page, err := p.Robot.List(t.Context(), askback.Query{})
 	if err != nil || len(page.Items) > 1 {
 		t.Fatalf("%d asks are open, %v", len(page.Items), err)
 	}
 	if len(page.Items) == 0 {
-		return became{}, false
+		return callResult{}, false
 	}
 	if _, err := p.Robot.Cancel(t.Context(), page.Items[0].ID, ""); err != nil && !errors.Is(err, askback.ErrSettled) {
 		t.Fatal(err)
@@ -207,5 +207,5 @@ func withdrawn(t *testing.T, p *clienttest.Place) (became, bool) {
 	for _, r := range page.Items[0].Warnings {
 		repairs = append(repairs, fmt.Sprintf("%s: %s", r.Pointer, r.Detail))
 	}
-	return became{Questions: written(page.Items[0].Questions), Repairs: strings.Join(repairs, "\n")}, true
+	return callResult{Questions: jsonText(page.Items[0].Questions), Repairs: strings.Join(repairs, "\n")}, true
 }

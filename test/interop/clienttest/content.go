@@ -1,0 +1,27 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// ContentText returns the text of the content of a message to a model: a JSON
+// string, or an array of blocks with a text each. Other JSON is returned
+// unchanged.
+func ContentText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var blocks []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(content, &blocks) != nil {
+		return string(content)
+	}
+	texts := make([]string, len(blocks))
+	for i, b := range blocks {
+		texts[i] = b.Text
+	}
+	return strings.Join(texts, "\n")
+}
