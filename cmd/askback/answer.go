@@ -20,16 +20,16 @@ import (
 
 type answerCommand struct {
 	ID      string   `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
-	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text where there are none; with several questions q1=…"`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text if there are no options; with several questions q1=…"`
 	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions q1=TEXT."`
 	Notes   string   `help:"Add notes to your answer."`
-	Comment string   `help:"Add a remark on the whole ask."`
+	Comment string   `help:"Add a comment on the whole ask."`
 	Approve bool     `xor:"decision" help:"Approve the call, this once."`
 	Deny    bool     `xor:"decision" help:"Deny the call."`
-	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call, and the same call later; askback grant list shows it."`
+	All     bool     `name:"approve-all" xor:"decision" help:"Approve the call and later ones like it; see askback grant list."`
 	Scope   string   `enum:",tool,tool_and_input,session" default:"" placeholder:"SCOPE" help:"Choose what is approved later: tool_and_input (these arguments, the default), session (any arguments, in its session) or tool (any arguments)."`
-	Expires string   `placeholder:"TIME" help:"Approve later calls for this long: 12h, 7d; a day if not given."`
-	Input   string   `placeholder:"FILE" help:"Approve these arguments instead: a file with JSON, or -."`
+	Expires string   `placeholder:"TIME" help:"Approve later calls for this long, such as 12h or 7d; a day by default."`
+	Input   string   `placeholder:"FILE" help:"Approve these arguments instead, from a JSON file or, with -, from standard input."`
 	Reason  string   `help:"Give the reason for your decision."`
 }
 
@@ -43,9 +43,9 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 		}
 		if isLatest(c.ID) {
 			if c.Approve || c.All {
-				return usage(fmt.Sprintf("latest can be answered and denied; to approve, name what you approve: %s", ask.ID))
+				return usage(fmt.Sprintf("latest cannot be approved; to approve, give the id: %s", ask.ID))
 			}
-			say(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
+			note(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
 		}
 		answer, err := c.answer(ask, io.in)
 		if err != nil {
@@ -53,14 +53,14 @@ func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) erro
 		}
 		ask, err = conn.User.Answer(ctx, ask.ID, answer)
 		if c.All && err == nil {
-			say(io.err, c.granted(ask))
+			note(io.err, c.granted(ask))
 		}
-		return told(io, ask, find.explain(err, c.ID))
+		return reportSettled(io, ask, find.explain(err, c.ID))
 	})
 }
 
-// granted is what --approve-all approved, in words: the person chose the scope by its
-// name, and reads here what it covers.
+// granted describes what --approve-all approved: the user gave the name of a scope and
+// reads here what it covers.
 func (c *answerCommand) granted(ask askback.Ask) string {
 	scope := cmp.Or(askback.Scope(c.Scope), askback.ScopeInput)
 	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.ScopeText(scope))
@@ -71,37 +71,37 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
 }
 
-// told says how an ask ended to somebody who wanted to end it.
-func told(io streams, ask askback.Ask, err error) error {
+// reportSettled reports how an ask was settled, by this command or before it.
+func reportSettled(io streams, ask askback.Ask, err error) error {
 	if errors.Is(err, askback.ErrSettled) {
 		return ended{exitRefused, "too late: " + ending(ask)}
 	}
 	if err == nil {
-		say(io.err, ending(ask))
+		note(io.err, ending(ask))
 	}
 	return err
 }
 
-// ending says how an ask ended, by whom and with what (E10).
+// ending describes how an ask ended, by whom and with which answer (E10).
 func ending(ask askback.Ask) string {
-	how := view.Of(ask).Status().String()
+	text := view.Of(ask).Status().String()
 	if ask.Outcome == nil {
-		return how
+		return text
 	}
-	var said []string
+	var answers []string
 	for _, a := range ask.Outcome.Answers {
 		if a.String() != "" {
-			said = append(said, a.String())
+			answers = append(answers, a.String())
 		}
 	}
-	return because(because(how, strings.Join(said, "; ")), ask.Outcome.Reason)
+	return withReason(withReason(text, strings.Join(answers, "; ")), ask.Outcome.Reason)
 }
 
-// decision is the answer to a confirmation.
+// decision returns the answer to a confirmation.
 func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if len(c.Answers)+len(c.Other) > 0 || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
-		return out, usage("this is a confirmation: use --approve, --deny or --approve-all")
+		return out, usage("this ask is a confirmation: use --approve, --deny or --approve-all")
 	}
 	switch {
 	case c.Approve:
@@ -119,18 +119,18 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 		out.Grant.ExpiresIn = d
 	}
 	if !c.All && (c.Scope != "" || c.Expires != "") {
-		return out, usage("--scope and --expires go with --approve-all")
+		return out, usage("--scope and --expires need --approve-all")
 	}
 	return out, c.edit(&out, in)
 }
 
-// edit reads the arguments that are approved instead.
+// edit reads the arguments to approve instead.
 func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	if c.Input == "" {
 		return nil
 	}
 	if !c.Approve {
-		return usage("--input goes with --approve")
+		return usage("--input needs --approve")
 	}
 	raw, err := readFile(c.Input, in)
 	if err != nil {
@@ -138,7 +138,7 @@ func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	}
 	a.Input = raw
 	if !json.Valid(raw) {
-		_, err = jcs.Parse(raw) // says where
+		_, err = jcs.Parse(raw) // the error has the position
 		return fmt.Errorf("%s: %w", c.Input, err)
 	}
 	return nil
@@ -150,7 +150,7 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 	}
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if c.Approve || c.Deny || c.All || c.Input != "" || c.Scope != "" || c.Expires != "" {
-		return out, usage("these are questions: give the answer itself")
+		return out, usage("this ask has questions, not a confirmation: give the answer itself")
 	}
 	given := make([]askback.QuestionAnswer, len(ask.Questions))
 	for i, q := range ask.Questions {
@@ -158,7 +158,7 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 	}
 	questions := view.Of(ask).Questions
 	for _, text := range c.Answers {
-		i, value, err := place(ask, text)
+		i, value, err := splitAnswer(ask, text)
 		if err != nil {
 			return out, err
 		}
@@ -169,17 +169,17 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 		given[i].Selected = append(given[i].Selected, picked...)
 	}
 	for _, text := range c.Other {
-		i, value, err := place(ask, text)
+		i, value, err := splitAnswer(ask, text)
 		switch {
 		case err != nil:
 			return out, err
 		case given[i].Other != "":
-			return out, usage("--other: give one text for each question")
+			return out, usage("--other can be given once for each question")
 		}
 		given[i].Other = value
 	}
 	if c.Notes != "" && len(given) > 1 {
-		return out, usage("several questions: put notes into --comment")
+		return out, usage("--notes is for one question; use --comment")
 	}
 	given[0].Notes = c.Notes
 	for _, g := range given {
@@ -192,54 +192,54 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 
 var numbered = regexp.MustCompile(`(?s)^q([1-4])=(.*)$`)
 
-// place finds the question that a word of the command line answers.
-func place(ask askback.Ask, text string) (int, string, error) {
+// splitAnswer returns the index of the question that an argument answers, and the answer.
+func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	if len(ask.Questions) == 1 {
 		return 0, text, nil
 	}
 	m := numbered.FindStringSubmatch(text)
 	if m == nil {
-		return 0, "", usage(fmt.Sprintf("this ask has %d questions: say which one, as in q1=%s", len(ask.Questions), text))
+		return 0, "", usage(fmt.Sprintf("this ask has %d questions: name the question, as in q1=%s", len(ask.Questions), text))
 	}
 	i, _ := strconv.Atoi(m[1])
 	if i > len(ask.Questions) {
-		return 0, "", usage(fmt.Sprintf("this ask has %d questions, no q%d", len(ask.Questions), i))
+		return 0, "", usage(fmt.Sprintf("this ask has %d questions: q%d does not exist", len(ask.Questions), i))
 	}
 	return i - 1, m[2], nil
 }
 
-// choices reads a label or the key of an option, or several where the question takes them,
-// as the prompt does. Text is taken only where there are no options.
+// choices returns the options for a label or key, or for several if the question allows
+// them, like the prompt. Other text is accepted only if there are no options.
 func choices(q view.Question, typed string) ([]string, error) {
 	if len(q.Choices) == 0 {
 		return []string{typed}, nil
 	}
 	switch found := q.Match(typed); {
 	case len(found) > 1:
-		return nil, usage(fmt.Sprintf("%q can mean several options: use a key, %s", typed, q.Keys()))
+		return nil, usage(fmt.Sprintf("%q matches several options: use a key, %s", typed, q.Keys()))
 	case len(found) == 1 && found[0] < len(q.Choices):
 		return q.Pick(found, "").Selected, nil
 	case len(found) == 1:
-		return nil, usage("say what else, with --other TEXT")
+		return nil, usage("give your own words with --other TEXT")
 	}
 	if found := q.MatchList(typed); found != nil {
 		return q.Pick(found, "").Selected, nil
 	}
-	return nil, usage(noOption(q, typed))
+	return nil, usage(notAnOption(q, typed))
 }
 
-// noOption tells what can be answered instead of text that is not an option.
-func noOption(q view.Question, typed string) string {
-	what := fmt.Sprintf("%q is not an option", typed)
+// notAnOption returns the message for text that is not an option.
+func notAnOption(q view.Question, typed string) string {
+	text := fmt.Sprintf("%q is not an option", typed)
 	if q.LooksLikeKey(typed) {
-		what = "there is not an option " + typed
+		text = "no option has the key " + typed
 	} else if key := q.Nearest(typed); key != "" {
-		what += fmt.Sprintf("; the nearest is %s, %q", key, label(q, key))
+		text += fmt.Sprintf("; the nearest is %s, %q", key, label(q, key))
 	}
 	if !q.AllowsOther() {
-		return what + ": use " + q.Keys() + ", or a label"
+		return text + ": use " + q.Keys() + ", or a label"
 	}
-	return what + ": use " + q.Keys() + ", a label, or --other TEXT for your own words"
+	return text + ": use " + q.Keys() + ", a label, or --other TEXT for your own words"
 }
 
 // label returns the label of the option with this key.
@@ -254,7 +254,7 @@ func label(q view.Question, key string) string {
 
 type declineCommand struct {
 	ID     string `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
-	Reason string `help:"Tell the agent why."`
+	Reason string `help:"Give the agent a reason."`
 }
 
 // Run declines an ask.
@@ -266,13 +266,13 @@ func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) err
 			return err
 		}
 		ask, err := conn.User.Decline(ctx, id, c.Reason)
-		return told(io, ask, find.explain(err, c.ID))
+		return reportSettled(io, ask, find.explain(err, c.ID))
 	})
 }
 
 type cancelCommand struct {
 	ID     string `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
-	Reason string `help:"Tell people why."`
+	Reason string `help:"Give people a reason."`
 }
 
 // Run withdraws an ask.
@@ -284,6 +284,6 @@ func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) erro
 			return err
 		}
 		ask, err := conn.Agent.Cancel(ctx, id, c.Reason)
-		return told(io, ask, find.explain(err, c.ID))
+		return reportSettled(io, ask, find.explain(err, c.ID))
 	})
 }

@@ -19,17 +19,17 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// placing are the flags of everything that asks.
-type placing struct {
-	To      []string `sep:"none" placeholder:"NAME" help:"Name a person who may answer; everybody if not given."`
-	Agent   string   `placeholder:"NAME" help:"Name the agent that asks, for people to read."`
-	Session string   `placeholder:"KEY" help:"Name the run that this belongs to, as you like."`
-	Key     string   `placeholder:"KEY" help:"Make it safe to run the command again: the same key is the same ask."`
-	Timeout string   `placeholder:"TIME" help:"Wait this long: 90s, 10m, 2h, 7d; for ever if not given."`
+// requestFlags are the flags of all commands that ask.
+type requestFlags struct {
+	To      []string `sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
+	Agent   string   `placeholder:"NAME" help:"Show this name of the agent to people."`
+	Session string   `placeholder:"KEY" help:"Group asks of one run under this key of your choice."`
+	Key     string   `placeholder:"KEY" help:"Make the command safe to repeat: the same key is the same ask."`
+	Timeout string   `placeholder:"TIME" help:"Wait at most this long, such as 90s, 10m, 2h or 7d. By default there is no limit."`
 	JSON    bool     `name:"json" help:"Print the whole outcome as JSON."`
 }
 
-func (p placing) on(r *askback.Request) error {
+func (p requestFlags) apply(r *askback.Request) error {
 	r.To, r.Agent, r.SessionKey, r.Key = p.To, p.Agent, p.Session, p.Key
 	if p.Timeout == "" {
 		return nil
@@ -44,16 +44,16 @@ func (p placing) on(r *askback.Request) error {
 
 type askCommand struct {
 	Question    string   `arg:"" optional:"" help:"Question to ask."`
-	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Options to choose from, at least two; none for a free text answer."`
+	Options     []string `arg:"" optional:"" sep:"none" name:"option" help:"Options to choose from, at least two. Without options the answer is free text."`
 	Header      string   `help:"Show this short label, of at most 12 characters."`
-	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; once for each, in order."`
-	Multi       bool     `help:"Let several options be chosen."`
-	NoOther     bool     `help:"Accept only the options, no other text."`
-	Default     []string `sep:"none" placeholder:"ANSWER" help:"Take this answer for Enter alone and, with --on-timeout default, for silence."`
+	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; repeat for each, in order."`
+	Multi       bool     `help:"Allow several options."`
+	NoOther     bool     `help:"Accept only the options, not other text."`
+	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer for Enter alone and, with --on-timeout default, after the timeout."`
 	OnTimeout   string   `placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
-	Context     string   `placeholder:"TEXT" help:"Show this beside the question."`
-	File        string   `placeholder:"FILE" help:"Read the ask as JSON from a file, as in POST /asks; - is standard input."`
-	placing
+	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
+	File        string   `placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`
+	requestFlags
 }
 
 // Run asks and waits.
@@ -64,24 +64,24 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	}
 	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
 		if c.File == "-" {
-			io.in = nil // it was read to its end
+			io.in = nil // the ask was read from it
 		}
-		return written(askAndWait(ctx, conn, io, r, c.JSON, false), c.File != "")
+		return inFile(askAndWait(ctx, conn, io, r, c.JSON, false), c.File != "")
 	})
 }
 
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	if c.File != "" {
-		if !c.alone() {
-			return askback.Request{}, usage(`--file holds the whole ask: write it there, as in {"key": "…", "timeout": "10m", "questions": […]}; beside it only --json means something`)
+		if !c.onlyFile() {
+			return askback.Request{}, usage(`--file has the whole ask: put other settings there, as in {"key": "…", "timeout": "10m", "questions": […]}; only --json can be combined with it`)
 		}
 		return readRequest(c.File, in)
 	}
 	switch n := len(c.Description); {
 	case c.Question == "":
-		return askback.Request{}, usage(`ask what? askback ask "Which database?" PostgreSQL SQLite`)
+		return askback.Request{}, usage(`missing question; for example: askback ask "Which database?" PostgreSQL SQLite`)
 	case n > 0 && n != len(c.Options):
-		return askback.Request{}, usage(fmt.Sprintf("%d descriptions for %d options: describe each, in order", n, len(c.Options)))
+		return askback.Request{}, usage(fmt.Sprintf("%d descriptions for %d options: give one --description for each option, in order", n, len(c.Options)))
 	}
 	if err := checkOptions(c.Options); err != nil {
 		return askback.Request{}, err
@@ -97,16 +97,16 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	if c.Context != "" {
 		r.Context, _ = json.Marshal(c.Context)
 	}
-	return r, c.on(&r)
+	return r, c.apply(&r)
 }
 
-// alone says whether nothing but --file, and how to print, was given.
-func (c *askCommand) alone() bool {
-	return reflect.DeepEqual(*c, askCommand{File: c.File, placing: placing{JSON: c.JSON}})
+// onlyFile reports whether no flags were given except --file and --json.
+func (c *askCommand) onlyFile() bool {
+	return reflect.DeepEqual(*c, askCommand{File: c.File, requestFlags: requestFlags{JSON: c.JSON}})
 }
 
-// readRequest reads an ask from a file. What is wrong with it is said as a model
-// reads it best: at most 400 characters, and an example at the end that is accepted.
+// readRequest reads an ask from a file. Its errors are for models: at most 400 characters,
+// with a valid example at the end.
 func readRequest(path string, in io.Reader) (askback.Request, error) {
 	raw, err := readFile(path, in)
 	if err != nil {
@@ -130,16 +130,16 @@ func readFile(path string, in io.Reader) ([]byte, error) {
 }
 
 type confirmCommand struct {
-	Action  string `arg:"" help:"Action that is about to be done."`
-	Details string `help:"Say more about the action."`
-	Default string `enum:"yes,no" default:"no" help:"Suggest an answer (${enum}); it is never given for the person."`
-	placing
+	Action  string `arg:"" help:"Action to approve."`
+	Details string `help:"Describe the action in more detail."`
+	Default string `enum:"yes,no" default:"no" help:"Suggest an answer (${enum}); it never decides for the person."`
+	requestFlags
 }
 
 // Run asks for approval and waits.
 func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) error {
 	r := asktool.Action(c.Action, c.Details)
-	if err := c.on(&r); err != nil {
+	if err := c.apply(&r); err != nil {
 		return err
 	}
 	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
@@ -147,15 +147,14 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	})
 }
 
-// askAndWait asks, lets whoever sits here answer, and waits for whoever is
-// first.
+// askAndWait asks, prompts the user, and waits for the first answer from anywhere.
 func askAndWait(ctx context.Context, conn *connection.Connector, io streams, r askback.Request, asJSON, suggestYes bool) error {
 	r, err := r.Normalize()
 	if err != nil {
 		return err
 	}
 	for _, n := range r.Warnings {
-		say(io.err, mistake(n))
+		note(io.err, problemLine(n))
 	}
 	ask, err := conn.Agent.Ask(ctx, r)
 	if err != nil {
@@ -170,62 +169,62 @@ func askAndWait(ctx context.Context, conn *connection.Connector, io streams, r a
 			return err
 		}
 	}
-	if err := changed(io, ask, asJSON); err != nil {
+	if err := checkInput(io, ask, asJSON); err != nil {
 		return err
 	}
-	if err := spend(ctx, conn, ask); err != nil {
+	if err := consume(ctx, conn, ask); err != nil {
 		return err
 	}
 	err = report(io, ask, asJSON)
-	received(ctx, conn, ask)
+	acknowledge(ctx, conn, ask)
 	return err
 }
 
-// received makes the receipt for what was printed. Without one the answer is
-// offered once more, so nothing depends on it.
-func received(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
+// acknowledge acknowledges a printed outcome. It ignores errors: an outcome without an ack
+// is only offered again.
+func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
-		return // whoever spends an approval has it
+		return // consuming an approval acknowledges it
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, _ = conn.Agent.Ack(ctx, ask.ID)
 }
 
-// changed says that a person approved other arguments than those that were asked
-// about. Whoever gets no JSON would not see them, and run what nobody approved.
-func changed(io streams, ask askback.Ask, asJSON bool) error {
+// checkInput returns an error if a person approved other arguments. Without JSON the caller
+// would not see them and would run arguments that were not approved.
+func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 	if !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
 		return nil
 	}
 	if asJSON {
 		if ask.Confirmation.ToolName != asktool.ConfirmAction {
-			return nil // whoever asked for a tool of its own reads what may run
+			return nil // the caller named a tool and reads its approved arguments
 		}
 		if err := printJSON(io.out, ask.Outcome); err != nil {
 			return err
 		}
 	}
-	return ended{exitNo, "approved only with other arguments, so not as it was asked: " + safetext.Line(string(ask.Outcome.Input)).String()}
+	return ended{exitNo, "approved with other arguments only: " + safetext.Line(string(ask.Outcome.Input)).String()}
 }
 
-// spend uses up an approval before anybody is told of it: a command that is run
-// again with its key must not be approved again (F7).
-func spend(ctx context.Context, conn *connection.Connector, ask askback.Ask) error {
+// consume uses up an approval before it is reported: the same command with the same key
+// must not be approved twice (F7).
+func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) error {
 	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
 		return nil
 	}
 	_, err := conn.Agent.Consume(ctx, ask.ID, ask.Outcome.Digest)
 	if errors.Is(err, askback.ErrConsumed) {
-		return ended{exitRefused, "this approval was used before; to ask again, use another --key"}
+		return ended{exitRefused, "this approval was already used; use another --key to ask again"}
 	}
 	return err
 }
 
-// wait returns the ask once it is settled, by the prompt or elsewhere.
+// wait returns the ask when it is settled, at the prompt or elsewhere.
 func wait(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
 	p := openPrompt(conn, io, ask)
-	say(io.err, p.invitation(conn.PageURL(ask)))
+	note(io.err, p.invitation(conn.PageURL(ask)))
 	prompting, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -242,16 +241,16 @@ func wait(ctx context.Context, conn *connection.Connector, io streams, ask askba
 	return settled, err
 }
 
-// interrupted says what can be done about an ask that this command waits for no longer.
+// interrupted returns the error of a command that stopped waiting for an ask.
 func interrupted(ask askback.Ask, keyed bool) error {
-	why := fmt.Sprintf("%s still waits. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answering(ask))
+	text := fmt.Sprintf("%s is still open. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answerCommandFor(ask))
 	if keyed {
-		why += "\nThe same command, with the same --key, goes on waiting."
+		text += "\nTo continue waiting, run the same command with the same --key."
 	}
-	return ended{exitInterrupted, why}
+	return ended{exitInterrupted, text}
 }
 
-// report prints the answer, or says why there is none.
+// report prints the answer, or returns why there is none.
 func report(io streams, ask askback.Ask, asJSON bool) error {
 	o := ask.Outcome
 	if asJSON {
@@ -262,15 +261,15 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	standing := view.Of(ask).Status().String()
 	switch {
 	case o.Status == askback.Declined:
-		return ended{exitNo, because(standing, o.Reason)}
+		return ended{exitNo, withReason(standing, o.Reason)}
 	case o.Status == askback.Cancelled:
-		return ended{exitCancelled, because(standing, o.Reason)}
+		return ended{exitCancelled, withReason(standing, o.Reason)}
 	case o.Status == askback.Expired && !o.Defaulted:
 		return ended{exitExpired, standing}
 	case ask.Kind == askback.Confirm && !o.Approved():
-		return ended{exitNo, because(standing, o.Reason)}
+		return ended{exitNo, withReason(standing, o.Reason)}
 	case o.Defaulted, o.Actor.Kind == askback.ActorPolicy:
-		say(io.err, standing)
+		note(io.err, standing)
 	}
 	if asJSON {
 		return nil
@@ -282,29 +281,30 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	return printAnswers(io.out, o.Answers, ask.Questions)
 }
 
-// remarks says what a person wrote beside the answer: standard output has no
-// place for it, and nothing is lost.
+// remarks writes notes, the comment and the reason of an answer to standard error.
+// Standard output has only the answer.
 func remarks(w io.Writer, o askback.Outcome) {
 	for _, a := range o.Answers {
 		if a.Notes != "" {
-			say(w, "note: "+a.Notes)
+			note(w, "note: "+a.Notes)
 		}
 	}
 	for _, text := range []string{o.Comment, o.Reason} {
 		if text != "" {
-			say(w, "remark: "+text)
+			note(w, "remark: "+text)
 		}
 	}
 }
 
-func because(what, why string) string {
-	if why == "" {
-		return what
+// withReason appends a reason, if there is one.
+func withReason(text, reason string) string {
+	if reason == "" {
+		return text
 	}
-	return what + ": " + why
+	return text + ": " + reason
 }
 
-// elapsed is how long ago something was, for lists.
+// elapsed formats the age of an ask for lists.
 func elapsed(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -85,7 +85,7 @@ func (all *commands) with(io streams, kind string, do func(*connection.Connector
 // thenClose closes a connector and returns err.
 func thenClose(io streams, conn *connection.Connector, err error) error {
 	if closed := conn.Close(); closed != nil {
-		say(io.err, closed.Error())
+		note(io.err, closed.Error())
 	}
 	return err
 }

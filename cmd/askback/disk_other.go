@@ -2,5 +2,5 @@
 
 package main
 
-// freeBytes knows nothing on other systems.
+// freeBytes returns false: free space cannot be measured on this system.
 func freeBytes(string) (free int64, known bool) { return 0, false }

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// freeBytes is how much this user can still write to a folder.
+// freeBytes returns how much this user can still write to a folder.
 func freeBytes(dir string) (free int64, known bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/config"
+	"github.com/askback/askback/internal/connection"
 	"github.com/askback/askback/internal/instance"
 	"github.com/askback/askback/internal/login"
 	"github.com/askback/askback/internal/safetext"
@@ -20,11 +21,11 @@ type doctorCommand struct {
 	JSON bool `name:"json" help:"Print the findings as JSON."`
 }
 
-// Run looks at everything, prints one line for each check, and fails if one failed. It
-// makes, changes and deletes nothing.
+// Run prints one line for each check, and fails if a check failed. It does not create,
+// change or delete anything.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	d := &doctor{all: all}
-	d.examine(ctx)
+	d.check(ctx)
 	if err := d.print(io.out, c.JSON); err != nil {
 		return err
 	}
@@ -36,31 +37,31 @@ func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) erro
 	return nil
 }
 
-// A finding is what came of one check.
+// A finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or FAIL
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do about it
+	Fix    string `json:"fix,omitempty"` // what to do
 }
 
-// How a check can end. Who only looks for what is broken finds one word.
+// The statuses of findings. Only a failure is in capitals, so that it is easy to find.
 const (
-	fine   = "ok"
+	passed = "ok"
 	warned = "warn"
 	failed = "FAIL"
 )
 
-// doctor collects findings. What one check learned, later ones use.
+// A doctor runs the checks in order. Later checks use the results of earlier ones.
 type doctor struct {
 	all      *commands
 	findings []finding
 
 	file     config.Config
-	database string // "" if it cannot be told where it is
+	database string // "" if its path is unknown
 	server   instance.Server
-	held     bool // by another process
-	answers  bool // whoever holds it proved itself
+	locked   bool // by another process
+	proved   bool // server proved its identity
 }
 
 func (d *doctor) found(check, status, detail, fix string) {
@@ -68,7 +69,7 @@ func (d *doctor) found(check, status, detail, fix string) {
 }
 
 func (d *doctor) ok(check, format string, args ...any) {
-	d.found(check, fine, fmt.Sprintf(format, args...), "")
+	d.found(check, passed, fmt.Sprintf(format, args...), "")
 }
 
 func (d *doctor) fail(check, fix, format string, args ...any) {
@@ -79,35 +80,35 @@ func (d *doctor) warn(check, fix, format string, args ...any) {
 	d.found(check, warned, fmt.Sprintf(format, args...), fix)
 }
 
-func (d *doctor) examine(ctx context.Context) {
-	d.configuration()
-	d.state()
-	d.tokens()
-	d.holder(ctx)
-	d.stored(ctx)
-	d.port()
-	d.issuer(ctx)
+func (d *doctor) check(ctx context.Context) {
+	d.checkConfiguration()
+	d.checkState()
+	d.checkTokens()
+	d.checkHolder(ctx)
+	d.checkDatabase(ctx)
+	d.checkPort()
+	d.checkIssuer(ctx)
 }
 
-// issuer looks whether whoever says who people are answers. Without them the server
-// works, and nobody can sign in.
-func (d *doctor) issuer(ctx context.Context) {
+// checkIssuer checks that people can log in with the issuer. Without it the server works,
+// so problems are only warnings.
+func (d *doctor) checkIssuer(ctx context.Context) {
 	const check = "log-in"
 	o := d.file.Login.OIDC
 	if o == (config.OIDC{}) {
 		return
 	}
 	if err := checkIssuer(o, d.file.PublicURL); err != nil {
-		d.warn(check, "askback serve says so too, unless --public-url is given", "%v", err)
+		d.warn(check, "correct the setting, or give askback serve --public-url", "%v", err)
 		return
 	}
 	i := login.NewIssuer(login.Settings{Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, PublicURL: d.file.PublicURL})
 	if err := i.Reach(ctx); err != nil {
-		d.warn(check, "look at login.oidc.issuer, and at what is between here and there", "%v", err)
+		d.warn(check, "check login.oidc.issuer and the network", "%v", err)
 		return
 	}
 	if d.file.NoPersonCanLogIn() {
-		d.warn(check, "give people their email", "%s answers, and no person has an address to log in with", o.Issuer)
+		d.warn(check, "give people an email in the settings", "%s answers, but no person has an email to log in with", o.Issuer)
 		return
 	}
 	d.ok(check, "%s answers; people come back to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
@@ -129,8 +130,8 @@ func (d *doctor) print(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-// configuration reads the settings file as a command would.
-func (d *doctor) configuration() {
+// checkConfiguration reads the settings file.
+func (d *doctor) checkConfiguration() {
 	const check = "configuration"
 	file, err := d.all.settings()
 	var bad config.Invalid
@@ -138,12 +139,12 @@ func (d *doctor) configuration() {
 	case errors.As(err, &bad):
 		more := ""
 		if n := len(bad.Problems); n > 1 {
-			more = fmt.Sprintf("; and %d more: askback serve --config %s names them all", n-1, d.all.Config)
+			more = fmt.Sprintf("; and %d more: askback serve --config %s prints all", n-1, d.all.Config)
 		}
 		first, _, _ := strings.Cut(bad.Error(), "\n")
 		d.fail(check, "", "%s%s", first, more)
 	case err != nil:
-		d.fail(check, "give a file that is there with --config, or none", "%v", err)
+		d.fail(check, "give an existing file with --config, or none", "%v", err)
 	case d.all.Config == "":
 		d.ok(check, "no settings file is given; the defaults apply")
 	default:
@@ -152,8 +153,9 @@ func (d *doctor) configuration() {
 	d.file = file
 }
 
-// state looks at the directory that holds the tokens: who can write there can be us.
-func (d *doctor) state() {
+// checkState checks the directory of the tokens. With write access to it, another user
+// could act as this one.
+func (d *doctor) checkState() {
 	const check = "state"
 	dir, err := stateDir()
 	if err != nil {
@@ -162,48 +164,48 @@ func (d *doctor) state() {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "%s is not there yet; the first command makes it", dir)
+		d.ok(check, "%s does not exist yet; the first command creates it", dir)
 	case err != nil:
-		d.fail(check, "let this user in", "%v", err)
+		d.fail(check, "give this user access", "%v", err)
 	case !info.IsDir():
 		d.fail(check, "move it away", "%s is not a directory", dir)
-	case !isOurs(info):
+	case !isOwn(info):
 		d.fail(check, "chown it to this user", "%s belongs to another user", dir)
 	case isShared(info):
-		d.fail(check, "chmod 700 "+dir, "%s is open to others (%#o)", dir, info.Mode().Perm())
+		d.fail(check, "chmod 700 "+dir, "other users have access to %s (%#o)", dir, info.Mode().Perm())
 	default:
 		d.ok(check, "only this user can read %s", dir)
 	}
 }
 
-// tokens looks at the two secrets of the local user.
-func (d *doctor) tokens() {
+// checkTokens checks the two tokens of the local user.
+func (d *doctor) checkTokens() {
 	const check = "tokens"
 	dir, err := stateDir()
 	if err != nil {
-		return // said before
+		return // another check has reported it
 	}
-	before, there := len(d.findings), 0
-	for _, name := range []string{"agent.token", "user.token"} {
+	before, existing := len(d.findings), 0
+	for _, name := range []string{connection.AgentTokenFile, connection.UserTokenFile} {
 		path := filepath.Join(dir, name)
 		info, err := os.Lstat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil:
-			d.fail(check, "let this user in", "%v", err)
+			d.fail(check, "give this user access", "%v", err)
 		case !info.Mode().IsRegular():
-			d.fail(check, "delete it, and a new one is made", "%s is not a plain file", path)
-		case !isOurs(info):
-			d.fail(check, "delete it, and a new one is made", "%s belongs to another user", path)
+			d.fail(check, "delete it; the next command creates a new one", "%s is not a regular file", path)
+		case !isOwn(info):
+			d.fail(check, "delete it; the next command creates a new one", "%s belongs to another user", path)
 		case isShared(info):
-			d.fail(check, "askback token revoke what it holds, then delete it: others could have read it", "%s is open to others (%#o)", path, info.Mode().Perm())
+			d.fail(check, "revoke this token with askback token revoke, then delete the file: others may have read it", "other users have access to %s (%#o)", path, info.Mode().Perm())
 		case info.Size() == 0:
-			d.fail(check, "delete it, and a new one is made", "%s is empty", path)
+			d.fail(check, "delete it; the next command creates a new one", "%s is empty", path)
 		}
-		there++
+		existing++
 	}
 	if len(d.findings) == before {
-		d.ok(check, "%d of 2 are there, and only this user can read them; a missing one is made when it is needed", there)
+		d.ok(check, "%d of 2 exist, and only this user can read them; a missing one is created when it is needed", existing)
 	}
 }

@@ -17,123 +17,124 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// stored looks into the database, without writing to it.
-func (d *doctor) stored(ctx context.Context) {
+// checkDatabase reads the database, without a write.
+func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {
-		return // said before
+		return // checkHolder has reported it
 	}
 	info, err := os.Stat(d.database)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.ok(check, "%s is not there yet; the first command makes it", d.database)
+		d.ok(check, "%s does not exist yet; the first command creates it", d.database)
 		return
 	case err != nil:
-		d.fail(check, "let this user read it", "%v", err)
+		d.fail(check, "give this user read access", "%v", err)
 		return
 	}
 	if info.Size() == 0 {
-		d.ok(check, "%s is empty; the next command fills it", d.database)
+		d.ok(check, "%s is empty; the next command sets it up", d.database)
 		return
 	}
-	if isShared(info) || !isOurs(info) {
+	if isShared(info) || !isOwn(info) {
 		d.fail(check, "chown it to this user, and chmod 600 "+d.database, "%s belongs to another user, or other users can read it", d.database)
 		return
 	}
-	about, err := inspect(ctx, d.database, d.held)
+	about, err := inspect(ctx, d.database, d.locked)
 	if err != nil {
-		d.fail(check, "stop what uses it, and put a backup in its place", "%s: %v", d.database, err)
+		d.fail(check, "stop all askback processes, and restore a backup", "%s: %v", d.database, err)
 		return
 	}
-	d.schema(about, info.Size())
-	d.disk(info.Size())
-	d.clock(about.newest, time.Now())
+	d.checkContent(about, info.Size())
+	d.checkDisk(info.Size())
+	d.checkClock(about.newest, time.Now())
 }
 
-// schema compares what the file has with what this program knows.
-func (d *doctor) schema(about inspection, size int64) {
+// checkContent checks the schema and the result of [inspect].
+func (d *doctor) checkContent(about inspection, size int64) {
 	const check = "database"
 	switch {
 	case about.broken != "":
-		d.fail(check, "stop what uses it, and put a backup in its place", "%s is damaged: %s", d.database, about.broken)
+		d.fail(check, "stop all askback processes, and restore a backup", "%s is damaged: %s", d.database, about.broken)
 	case about.version > sqlite.SchemaVersion:
-		d.fail(check, "install that version, or restore a backup made before it",
-			"%s was written by a newer askback: schema %d, and this one knows %d", d.database, about.version, sqlite.SchemaVersion)
+		d.fail(check, "install that version, or restore an older backup",
+			"%s was written by a newer askback: its schema is %d, and this version supports up to %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.version < sqlite.SchemaVersion:
-		d.warn(check, "make a backup: the next command brings it up to date", "%s has schema %d of %d", d.database, about.version, sqlite.SchemaVersion)
+		d.warn(check, "make a backup: the next command upgrades it", "%s has schema %d of %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.rows.Damaged > 0:
-		d.fail(check, "what is damaged is not used, and a backup has it whole", "%s is damaged: %d of %d records and lines of history read otherwise than they were written: %s",
-			d.database, about.rows.Damaged, about.rows.Rows, named(about.rows))
+		d.fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
+			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
 	default:
 		without := ""
 		if n := about.rows.Without; n > 0 {
-			without = fmt.Sprintf("; %d of %d records and lines of history are from before there were checksums", n, about.rows.Rows)
+			without = fmt.Sprintf("; %d of %d records and events have no checksum, since an older version wrote them", n, about.rows.Rows)
 		}
-		d.ok(check, "%s is whole: schema %d, %s%s", d.database, about.version, inBytes(size), without)
+		d.ok(check, "%s is intact: schema %d, %s%s", d.database, about.version, formatSize(size), without)
 	}
 }
 
-// named are the damaged rows that a line has room for.
-func named(v sqlite.Verification) string {
-	const room = 10
-	names := strings.Join(v.Names[:min(room, len(v.Names))], ", ")
-	if v.Damaged > room {
-		names += fmt.Sprintf(" and %d more", v.Damaged-room)
+// damagedNames lists the first damaged rows.
+func damagedNames(v sqlite.Verification) string {
+	const most = 10
+	names := strings.Join(v.Names[:min(most, len(v.Names))], ", ")
+	if v.Damaged > most {
+		names += fmt.Sprintf(" and %d more", v.Damaged-most)
 	}
 	return names
 }
 
-// tight is how much room a busy server may want before somebody looks again.
-const tight = 100 << 20
+// minFree is the free space in bytes below which doctor warns. A busy server can fill less
+// within days.
+const minFree = 100 << 20
 
-func (d *doctor) disk(size int64) {
+func (d *doctor) checkDisk(size int64) {
 	free, known := freeBytes(filepath.Dir(d.database))
 	switch {
 	case !known:
 		d.ok("disk", "free space cannot be measured on this system")
-	case free < max(tight, size/10):
-		d.warn("disk", "make room: with a full disk, nothing can be asked or answered", "%s free", inBytes(free))
+	case free < max(minFree, size/10):
+		d.warn("disk", "free some space: with a full disk, nothing can be asked or answered", "%s free", formatSize(free))
 	default:
-		d.ok("disk", "%s free", inBytes(free))
+		d.ok("disk", "%s free", formatSize(free))
 	}
 }
 
-// skew is how far clocks of one network may be apart.
-const skew = 5 * time.Second
+// maxSkew is the accepted difference between clocks.
+const maxSkew = 5 * time.Second
 
-// clock compares this machine with what it wrote: time never runs backwards in the
-// database, so a clock that was set back makes deadlines pass late.
-func (d *doctor) clock(newest, now time.Time) {
+// checkClock compares the clock with the newest time in the database. Times there never
+// decrease, so after a clock was set back, deadlines pass late.
+func (d *doctor) checkClock(newest, now time.Time) {
 	behind := newest.Sub(now)
-	if behind > skew {
+	if behind > maxSkew {
 		d.fail("clock", "set the clock: deadlines pass late until then",
-			"it is %s behind what was written last", behind.Round(time.Second))
+			"it is %s behind the last time in the database", behind.Round(time.Second))
 		return
 	}
 	d.ok("clock", "it is not behind the last time in the database")
 }
 
-// inspection is what a database says of itself.
+// An inspection is the result of [inspect].
 type inspection struct {
 	version int64
-	broken  string // the first thing that is wrong
+	broken  string // the first error of the integrity check
 	rows    sqlite.Verification
 	newest  time.Time
 }
 
-// applicationID marks our files: a database of another program is not looked into.
+// applicationID is the application id in the header of an Askback database.
 const applicationID = 0x41736b42
 
 var errOtherFile = errors.New("this file belongs to another program")
 
-// inspect reads a database. One that nobody has open, and that was closed well, is read
-// as a plain file: then SQLite makes no files beside it either.
-func inspect(ctx context.Context, path string, held bool) (out inspection, err error) {
+// inspect reads a database. A database that no process has open, and that was closed
+// properly, is opened as immutable, so that SQLite creates no other files.
+func inspect(ctx context.Context, path string, locked bool) (out inspection, err error) {
 	if err := isAskback(path); err != nil {
 		return out, err
 	}
 	query := url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)", "busy_timeout(5000)"}}
-	if info, err := os.Stat(path + "-wal"); !held && (err != nil || info.Size() == 0) {
+	if info, err := os.Stat(path + "-wal"); !locked && (err != nil || info.Size() == 0) {
 		query.Set("immutable", "1")
 	}
 	address := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
@@ -151,10 +152,10 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if i.version > sqlite.SchemaVersion {
-		return nil // its tables may be others
+		return nil // its tables may differ
 	}
 	var check string
-	// All of it, with the indexes: what an index lost would be looked for in vain.
+	// The full check includes the indexes: a row that an index lost cannot be found.
 	if err := db.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&check); err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	var at int64
-	// The last line of the history is as young as anything there is.
+	// The last event has the newest time.
 	err := db.QueryRowContext(ctx, "select at from history order by seq desc limit 1").Scan(&at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -178,7 +179,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// isAskback reads the header itself: opening a foreign file might change it.
+// isAskback reads the header itself, since SQLite could change the file of another program.
 func isAskback(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -196,8 +197,8 @@ func isAskback(path string) error {
 	return errOtherFile
 }
 
-// inBytes writes a size for people.
-func inBytes(n int64) string {
+// formatSize formats a size for people.
+func formatSize(n int64) string {
 	switch {
 	case n >= 10<<30:
 		return fmt.Sprintf("%d GB", n>>30)

@@ -13,12 +13,12 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// answerTime is how long whoever holds the database may take to prove itself.
-const answerTime = 3 * time.Second
+// proveTime limits the proof of a server.
+const proveTime = 3 * time.Second
 
-// holder looks who holds the database. It takes the lock for a moment, if it is there
-// and free: commands that want it just then try again.
-func (d *doctor) holder(ctx context.Context) {
+// checkHolder checks the process that holds the lock of the database. It takes a free lock
+// for a moment; other commands try again.
+func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
 	path, err := d.all.database(d.file)
 	if err != nil {
@@ -32,46 +32,45 @@ func (d *doctor) holder(ctx context.Context) {
 	}
 	place, err := instance.At(path)
 	if err != nil {
-		d.fail("database", "mend the link", "%v", err)
+		d.fail("database", "correct the link", "%v", err)
 		return
 	}
 	d.database = place.Database
-	d.held, err = isHeld(place.Database)
+	d.locked, err = isLocked(place.Database)
 	announced := false
 	d.server, announced = place.Last()
 	switch {
 	case err != nil:
-		d.fail(check, "let this user write there", "%v", err)
-	case d.held && !announced:
-		d.fail(check, "look again in a moment; if it stays so, end the process that has the lock file open",
-			"a process holds the database and says nowhere who it is")
-	case d.held:
-		d.holds(ctx)
+		d.fail(check, "give this user write access", "%v", err)
+	case d.locked && !announced:
+		d.fail(check, "check again in a moment; if this remains, end the process that has the lock file open",
+			"an unknown process holds the database: there is no server.json")
+	case d.locked:
+		d.checkProof(ctx)
 	case announced:
-		d.warn(check, "nothing needs to be done: the next command replaces what it left",
+		d.warn(check, "no action is needed: the next command replaces its server.json",
 			"no process holds the database; process %d served it last, and was killed", d.server.PID)
 	default:
 		d.ok(check, "no process holds the database")
 	}
 }
 
-// holds asks the server of server.json to prove that it is the one.
-func (d *doctor) holds(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+// checkProof checks the proof of the server in server.json.
+func (d *doctor) checkProof(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, proveTime)
 	defer cancel()
 	s := d.server
 	if err := s.Proves(ctx); err != nil {
-		d.fail("holder", "look again in a moment; if it stays so, end that process: it is safe to kill",
+		d.fail("holder", "check again in a moment; if this remains, kill that process; this is safe",
 			"process %d (%s) holds the database and does not answer at %s: %v", s.PID, s.Kind, s.URL, err)
 		return
 	}
-	d.answers = true
+	d.proved = true
 	d.ok("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
 }
 
-// isHeld says whether another process has the lock. A lock file that is not there is
-// not made.
-func isHeld(database string) (bool, error) {
+// isLocked reports whether another process holds the lock. It does not create a lock file.
+func isLocked(database string) (bool, error) {
 	if _, err := os.Stat(database + ".lock"); err != nil {
 		return false, nil
 	}
@@ -85,11 +84,11 @@ func isHeld(database string) (bool, error) {
 	return false, lock.Release()
 }
 
-// port looks whether askback serve could listen.
-func (d *doctor) port() {
+// checkPort checks that askback serve can listen.
+func (d *doctor) checkPort() {
 	const check = "port"
 	listen := cmp.Or(d.file.Listen, defaultListen)
-	if d.answers && strings.TrimPrefix(d.server.URL, "http://") == listen {
+	if d.proved && strings.TrimPrefix(d.server.URL, "http://") == listen {
 		d.ok(check, "the server of this database listens on %s", listen)
 		return
 	}
@@ -97,9 +96,9 @@ func (d *doctor) port() {
 	switch {
 	case err == nil && ln.Close() == nil:
 		d.ok(check, "%s is free", listen)
-	case d.answers:
-		d.warn(check, "see what it is before askback serve is started there", "another program listens on %s: %v", listen, err)
+	case d.proved:
+		d.warn(check, "find out what it is before you start askback serve there", "another program listens on %s: %v", listen, err)
 	default:
-		d.fail(check, "end what listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
+		d.fail(check, "end the program that listens there, or give askback serve another --listen", "%s cannot be used: %v", listen, err)
 	}
 }

@@ -30,11 +30,11 @@ func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	for ago, want := range map[time.Duration]string{
 		time.Hour:         "ok|clock|it is not behind the last time in the database|",
 		-4 * time.Second:  "ok|clock|it is not behind the last time in the database|",
-		-2 * time.Minute:  "FAIL|clock|it is 2m0s behind what was written last|set the clock: deadlines pass late until then",
+		-2 * time.Minute:  "FAIL|clock|it is 2m0s behind the last time in the database|set the clock: deadlines pass late until then",
 		-time.Millisecond: "ok|clock|it is not behind the last time in the database|",
 	} {
 		d := &doctor{}
-		d.clock(now.Add(-ago), now)
+		d.checkClock(now.Add(-ago), now)
 		if got := d.lastFinding(); got != want {
 			t.Errorf("written %v ago: got %s, want %s", ago, got, want)
 		}
@@ -51,18 +51,18 @@ func TestDoctorChecksThePort(t *testing.T) {
 	defer ln.Close()
 	taken := ln.Addr().String()
 	for _, c := range []struct {
-		answers bool
-		url     string
-		want    string
+		proved bool
+		url    string
+		want   string
 	}{
 		{false, "", "FAIL|port|"},
 		{true, "http://127.0.0.1:1", "warn|port|"},
 		{true, "http://" + taken, "ok|port|"},
 		{false, "http://" + taken, "FAIL|port|"}, // the server at the port did not prove its identity
 	} {
-		d := &doctor{answers: c.answers}
+		d := &doctor{proved: c.proved}
 		d.file.Listen, d.server.URL = taken, c.url
-		d.port()
+		d.checkPort()
 		if got := d.lastFinding(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: got %s", c, got)
 		}
@@ -75,7 +75,7 @@ func TestDoctorFindsADamagedPage(t *testing.T) {
 	for i := range 20 {
 		addAnsweredAsk(t, env, fmt.Sprintf("Question %d?", i))
 	}
-	if got := runDoctor(t, env, 0); !strings.Contains(got, "is whole") {
+	if got := runDoctor(t, env, 0); !strings.Contains(got, "is intact") {
 		t.Fatalf("before: %s", got)
 	}
 	whole, err := os.ReadFile(database)
@@ -89,7 +89,7 @@ func TestDoctorFindsADamagedPage(t *testing.T) {
 		if err := os.WriteFile(database, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !strings.Contains(got, "put a backup in its place") {
+		if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !strings.Contains(got, "restore a backup") {
 			t.Errorf("page %d: got\n%s", at/page+1, got)
 		}
 	}
@@ -186,12 +186,12 @@ func TestDoctorNamesDamagedRecord(t *testing.T) {
 	if err := os.WriteFile(database, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`written: ask ask_[0-9a-z]{26};`).MatchString(got) {
+	if got := runDoctor(t, env, 1); !strings.Contains(got, "FAIL  database") || !regexp.MustCompile(`match: ask ask_[0-9a-z]{26};`).MatchString(got) {
 		t.Errorf("got\n%s, want the id of the damaged ask", got)
 	}
 	d := &doctor{database: "askback.db"}
-	d.schema(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
-	if want := "ok|database|askback.db is whole: schema 6, 1024 kB; 5 of 9 records and lines of history are from before there were checksums|"; d.lastFinding() != want {
+	d.checkContent(inspection{version: sqlite.SchemaVersion, rows: sqlite.Verification{Rows: 9, Without: 5}}, 1<<20)
+	if want := "ok|database|askback.db is intact: schema 6, 1024 kB; 5 of 9 records and events have no checksum, since an older version wrote them|"; d.lastFinding() != want {
 		t.Errorf("got %s, want %s", d.lastFinding(), want)
 	}
 }

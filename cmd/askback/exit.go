@@ -20,27 +20,27 @@ const (
 	exitUsage       = 2 // bad usage or input
 	exitExpired     = 3
 	exitCancelled   = 4
-	exitRefused     = 5 // out of reach, or refused
+	exitRefused     = 5 // unreachable, or rejected
 	exitInterrupted = 130
 )
 
-// ended says how an ask ended, where that is no answer.
+// ended is an error with an exit code, such as for an ask that ended without an answer.
 type ended struct {
 	code int
-	why  string
+	text string
 }
 
-func (e ended) Error() string { return e.why }
+func (e ended) Error() string { return e.text }
 
-// usage is a mistake in what was typed.
+// usage is an error in the command line.
 type usage string
 
 func (u usage) Error() string { return string(u) }
 
-// code says on w what went wrong, and returns the exit code.
+// code writes an error to w and returns the exit code.
 func code(w io.Writer, err error) int {
 	var (
-		end     ended
+		coded   ended
 		typed   usage
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
@@ -49,37 +49,37 @@ func code(w io.Writer, err error) int {
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &end):
-		say(w, end.why)
-		return end.code
+	case errors.As(err, &coded):
+		note(w, coded.text)
+		return coded.code
 	case errors.As(err, &invalid):
-		for _, line := range mistakes(err, invalid) {
-			say(w, line)
+		for _, line := range problemLines(err, invalid) {
+			note(w, line)
 		}
 		return exitUsage
 	case errors.As(err, &file):
 		for line := range strings.Lines(file.Error()) {
-			say(w, strings.TrimSuffix(line, "\n"))
+			note(w, strings.TrimSuffix(line, "\n"))
 		}
 		return exitUsage
 	case errors.As(err, &typed):
-		say(w, err.Error())
+		note(w, err.Error())
 		return exitUsage
 	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
-		say(w, safetext.Line(withoutRoute(err)).String())
+		note(w, safetext.Line(withoutRoute(err)).String())
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
-	say(w, safetext.Line(withoutRoute(err)).String())
+	note(w, safetext.Line(withoutRoute(err)).String())
 	return exitRefused
 }
 
-// say writes a note for a person. What it quotes may come from an agent: no line of it looks
-// like the beginning of another note.
-func say(w io.Writer, note string) {
-	if note != "" {
-		safe := safetext.Block(note).String()
+// note writes a note for the user. It may quote an agent, so only its first line begins like
+// a note.
+func note(w io.Writer, text string) {
+	if text != "" {
+		safe := safetext.Block(text).String()
 		fmt.Fprintf(w, "askback: %s\n", strings.ReplaceAll(safe, "\naskback:", "\n  askback:"))
 	}
 }

@@ -4,8 +4,8 @@ package main
 
 import "io/fs"
 
-// isOurs knows nothing where files have no number of an owner.
-func isOurs(fs.FileInfo) bool { return true }
+// isOwn returns true: this system has no user ids.
+func isOwn(fs.FileInfo) bool { return true }
 
-// isShared knows nothing where the mode does not tell.
+// isShared returns false: this system has no permission bits.
 func isShared(fs.FileInfo) bool { return false }

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// isOurs says whether a file belongs to this user.
-func isOurs(info fs.FileInfo) bool {
+// isOwn reports whether a file belongs to this user.
+func isOwn(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// isShared says whether others can do anything with a file.
+// isShared reports whether other users have any access to a file.
 func isShared(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

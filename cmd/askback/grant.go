@@ -14,12 +14,12 @@ import (
 )
 
 type grantCommand struct {
-	List   grantList   `cmd:"" help:"List the standing approvals that are in force."`
-	Revoke grantRevoke `cmd:"" help:"End a standing approval at once."`
+	List   grantList   `cmd:"" help:"List the active standing approvals."`
+	Revoke grantRevoke `cmd:"" help:"Revoke a standing approval at once."`
 }
 
 type grantList struct {
-	Ended bool `help:"List those that have ended or were revoked instead."`
+	Ended bool `help:"List those that have expired or were revoked instead."`
 	JSON  bool `name:"json" help:"Print the reply of the API."`
 }
 
@@ -34,13 +34,13 @@ func (c *grantList) Run(ctx context.Context, io streams, all *commands) error {
 			return printJSON(io.out, askback.GrantPage{Items: grants})
 		}
 		for _, g := range grants {
-			printLine(io.out, standingApproval(g))
+			printLine(io.out, grantLine(g))
 		}
 		return nil
 	})
 }
 
-// allGrants returns all standing approvals, those in force or those that ended.
+// allGrants returns all grants that are active, or those that have ended.
 func allGrants(ctx context.Context, client askback.Grants, ended bool) (all []askback.Grant, err error) {
 	q := askback.GrantQuery{Ended: ended, Limit: askback.MaxLimit}
 	for more := true; more; more = q.Cursor != "" {
@@ -53,8 +53,8 @@ func allGrants(ctx context.Context, client askback.Grants, ended bool) (all []as
 	return all, nil
 }
 
-// standingApproval is a grant in one line.
-func standingApproval(g askback.Grant) string {
+// grantLine describes a grant in one line.
+func grantLine(g askback.Grant) string {
 	agent, tool := fmt.Sprintf("%q", g.Agent), fmt.Sprintf("%q", g.ToolName)
 	if g.Owner != g.Agent {
 		agent += fmt.Sprintf(" (token %q)", g.Owner)
@@ -66,7 +66,7 @@ func standingApproval(g askback.Grant) string {
 		tool += ", dangerous calls too"
 	}
 	what := map[askback.Scope]string{
-		askback.ScopeTool: "whatever its arguments", askback.ScopeSession: "in session " + g.SessionID,
+		askback.ScopeTool: "with any arguments", askback.ScopeSession: "in session " + g.SessionID,
 		askback.ScopeInput: "with arguments " + cmp.Or(abridged(string(g.Input)), g.Digest),
 	}[g.Scope]
 	if view.FreeText(g.ToolName) && g.Scope != askback.ScopeInput {
@@ -80,18 +80,18 @@ func standingApproval(g askback.Grant) string {
 	return safetext.Line(line).String()
 }
 
-// maxArguments is how many characters of the arguments a line shows; --json has them all.
+// maxArguments is how many characters of the arguments a line shows. --json shows all.
 const maxArguments = 200
 
 func abridged(s string) string {
 	if r := []rune(s); len(r) > maxArguments {
-		return string(r[:maxArguments]) + "… (the rest: askback grant list --json)"
+		return string(r[:maxArguments]) + "… (see all: askback grant list --json)"
 	}
 	return s
 }
 
 type grantRevoke struct {
-	ID string `arg:"" help:"Id of the standing approval, as grant list shows it."`
+	ID string `arg:"" help:"Id of the standing approval, from grant list."`
 }
 
 // Run revokes a grant.
@@ -104,15 +104,15 @@ func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error 
 		g, err := conn.User.Revoke(ctx, id)
 		switch {
 		case errors.Is(err, askback.ErrNotFound):
-			return ended{exitRefused, "there is no standing approval " + id + " that is yours to end"}
+			return ended{exitRefused, "there is no standing approval " + id + " that you may revoke"}
 		case err == nil:
-			say(io.err, "ended: "+standingApproval(g))
+			note(io.err, "revoked: "+grantLine(g))
 		}
 		return err
 	})
 }
 
-// find returns the whole id of what is to be revoked.
+// find returns the complete id.
 func (c *grantRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
 	if wholeID.MatchString(c.ID) {
 		return c.ID, nil
@@ -125,5 +125,5 @@ func (c *grantRevoke) find(ctx context.Context, conn *connection.Connector) (str
 	for _, g := range grants {
 		ids = append(ids, g.ID)
 	}
-	return only(c.ID, "grt_", "standing approval", ids)
+	return findID(c.ID, "grt_", "standing approval", ids)
 }

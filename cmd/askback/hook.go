@@ -15,12 +15,12 @@ import (
 )
 
 type hookCommand struct {
-	Claude hookClaude `cmd:"" name:"claude-code" help:"Answer a hook of Claude Code: its event on standard input, the decision on standard output."`
+	Claude hookClaude `cmd:"" name:"claude-code" help:"Read the event of a hook from standard input and print the decision."`
 }
 
 type hookClaude struct {
-	Defer  time.Duration `default:"${patience}" help:"Wait this long in claude -p before the run ends, to be resumed when there is an answer."`
-	Strict bool          `help:"Exit with 2, which blocks the call, when something goes wrong; do not leave it to Claude Code."`
+	Defer  time.Duration `default:"${patience}" help:"Wait this long in claude -p; then the run ends, and can be resumed when there is an answer."`
+	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
 }
 
 // exitBlock makes Claude Code block the tool call.
@@ -36,7 +36,7 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	case unwritten != nil && c.Strict:
 		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
-		say(in.err, withoutRoute(err))
+		note(in.err, withoutRoute(err))
 	}
 	return unwritten
 }

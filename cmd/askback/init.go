@@ -16,15 +16,15 @@ import (
 
 type initCommand struct {
 	Client  string `arg:"" help:"Program to set up: ${clients}."`
-	Project bool   `xor:"scope" help:"Write the project's own files, which is the default."`
-	User    bool   `xor:"scope" help:"Write the files of your home folder, for all projects."`
-	DryRun  bool   `name:"dry-run" help:"Show what would change, and change nothing."`
-	Remove  bool   `help:"Take Askback out again."`
-	HTTP    *bool  `name:"http" negatable:"" help:"Send Claude Code's hooks to the server's address instead of running this program; the default where ASKBACK_URL names one."`
+	Project bool   `xor:"scope" help:"Change the files of the project. This is the default."`
+	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
+	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
+	Remove  bool   `help:"Remove Askback again."`
+	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
-// Run writes Askback into the configuration of another program. What is there
-// stays; a second run changes nothing.
+// Run adds Askback to the configuration of another program. It keeps other settings, and a
+// second run changes nothing.
 func (c *initCommand) Run(io streams) error {
 	scope, folder := agentconfig.Project, "."
 	if c.User {
@@ -45,8 +45,7 @@ func (c *initCommand) Run(io streams) error {
 	if err != nil {
 		return err
 	}
-	// All is computed before anything is written: a file that cannot be changed
-	// leaves the others as they are.
+	// All changes are computed before the first write, so that one error changes no file.
 	var changes []change
 	for _, f := range files {
 		one, err := changeOf(folder, scope, f)
@@ -64,24 +63,24 @@ func (c *initCommand) Run(io streams) error {
 	return nil
 }
 
-// conclude says what is to be done now.
+// conclude writes the next steps.
 func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agentconfig.Options) {
 	switch {
 	case c.DryRun:
-		say(io.err, "nothing was changed (--dry-run)")
+		note(io.err, "nothing was changed (--dry-run)")
 		return
 	case c.Remove:
 		return
 	case options.URL != "" && c.Client != "vscode" && os.Getenv(agentconfig.TokenVariable) == "":
-		say(io.err, agentconfig.TokenVariable+" must have an agent's token where the client starts: askback token create --kind agent --name NAME")
+		note(io.err, agentconfig.TokenVariable+" must be set to an agent's token when the client starts: askback token create --kind agent --name NAME")
 	}
 	for _, todo := range agentconfig.NextSteps(c.Client, scope, options) {
-		say(io.err, todo)
+		note(io.err, todo)
 	}
 }
 
-// hookedClient is the one that has hooks.
-const hookedClient = "claude-code"
+// hooksClient is the client with hooks.
+const hooksClient = "claude-code"
 
 // options returns how the client reaches Askback: a server elsewhere, if one is named.
 func (c *initCommand) options() (agentconfig.Options, error) {
@@ -90,29 +89,29 @@ func (c *initCommand) options() (agentconfig.Options, error) {
 		o.Command = exe
 	}
 	switch {
-	case c.Client != hookedClient && c.HTTP != nil:
-		return o, usage("--http is about the hooks of " + hookedClient + "; " + c.Client + " has none here")
-	case c.Client == hookedClient && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
+	case c.Client != hooksClient && c.HTTP != nil:
+		return o, usage("--http is for the hooks of " + hooksClient + " only, not for " + c.Client)
+	case c.Client == hooksClient && (c.HTTP == nil && o.URL != "" || c.HTTP != nil && *c.HTTP):
 		o.HookURL = cmp.Or(o.URL, "http://"+defaultListen) + claudehook.Path
 	}
 	return o, nil
 }
 
-// inPath says whether "askback" is this program wherever it is called.
+// inPath reports whether the command "askback" runs this program.
 func inPath(exe string) bool {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	return filepath.Base(exe) == "askback" && slices.Contains(dirs, filepath.Dir(exe))
 }
 
-// A change is one file as it is and as it shall be; nil is no file.
+// A change is the content of a file before and after; nil means that there is no file.
 type change struct {
 	path          string
 	before, after []byte
 }
 
-// changeOf reads a file and computes what it shall be.
+// changeOf reads a file and computes its new content.
 func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (change, error) {
-	path, err := real(folder, scope, filepath.FromSlash(f.Path))
+	path, err := resolve(folder, scope, filepath.FromSlash(f.Path))
 	if err != nil {
 		return change{}, err
 	}
@@ -125,15 +124,14 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 	}
 	after, err := f.Edit(before)
 	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
-		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nput this there yourself:\n" + refused.Paste}
+		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nadd this yourself:\n" + refused.Paste}
 	}
 	return change{path, before, after}, err
 }
 
-// real follows links, so that a link stays one and what it leads to is changed. A
-// project is not always one's own: nothing outside of its folder is read or
-// written for it, wherever its links lead.
-func real(folder string, scope agentconfig.Scope, path string) (string, error) {
+// resolve follows symbolic links, so that the target of a link is changed and the link is
+// kept. A project may come from a stranger: its links must not lead out of its folder.
+func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
 		root, err = filepath.EvalSymlinks(root)
@@ -141,11 +139,11 @@ func real(folder string, scope agentconfig.Scope, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there, rest := filepath.Join(root, path), "" // what exists of it, and what does not
+	there, rest := filepath.Join(root, path), "" // the existing part of the path, and the missing part
 	found, err := filepath.EvalSymlinks(there)
 	for errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(there); err == nil {
-			return "", ended{exitRefused, path + " is a link that leads nowhere; nothing was changed"}
+			return "", ended{exitRefused, path + " is a broken link; nothing was changed"}
 		}
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
@@ -155,30 +153,30 @@ func real(folder string, scope agentconfig.Scope, path string) (string, error) {
 	}
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", ended{exitRefused, path + " is a link that leaves this folder, to " + found + "; nothing was changed"}
+		return "", ended{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
 	}
 	return filepath.Join(folder, within, rest), nil
 }
 
-// do shows a change, and makes it.
+// do shows a change and makes it.
 func (c *initCommand) do(io streams, one change) error {
 	diff := agentconfig.Diff(one.path, one.before, one.after)
 	if diff == "" {
 		if c.Remove {
-			say(io.err, one.path+" does not mention Askback")
+			note(io.err, one.path+" does not contain Askback")
 		} else {
-			say(io.err, one.path+" is up to date")
+			note(io.err, one.path+" is up to date")
 		}
 		return nil
 	}
 	if _, err := fmt.Fprint(io.out, plain(io.out, diff)); err != nil || c.DryRun {
 		return err
 	}
-	return put(one.path, one.before, one.after)
+	return replace(one.path, one.before, one.after)
 }
 
-// put replaces a file whole, with the rights it had.
-func put(path string, before, after []byte) error {
+// replace atomically replaces a file and keeps its permissions.
+func replace(path string, before, after []byte) error {
 	if after == nil {
 		return os.Remove(path)
 	}

@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreJobControl does nothing where there is no job control.
+// ignoreJobControl does nothing: this system has no job control.
 func ignoreJobControl() {}

@@ -7,7 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreJobControl lets a command in the background go on when it wants to use
-// the terminal: it gets an error instead of being stopped, which would stop
-// everybody who waits for the database it holds.
+// ignoreJobControl makes the use of the terminal from the background an error. By default
+// it would stop the process, and with it the database that other commands wait for.
 func ignoreJobControl() { signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU) }

@@ -16,9 +16,9 @@ import (
 
 type listCommand struct {
 	Status string `default:"pending" enum:"pending,answered,declined,cancelled,expired,all" help:"List asks with this status: ${enum}."`
-	Agent  string `placeholder:"NAME" help:"List only what this agent asks."`
-	Limit  int    `default:"50" help:"List at most so many."`
-	Cursor string `help:"Continue after a list that was cut."`
+	Agent  string `placeholder:"NAME" help:"List only asks of this agent."`
+	Limit  int    `default:"50" help:"List at most this many."`
+	Cursor string `help:"Continue a list after this cursor."`
 	JSON   bool   `name:"json" help:"Print the reply of the API."`
 }
 
@@ -35,24 +35,24 @@ func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error 
 			return printJSON(io.out, page)
 		}
 		if len(page.Items) == 0 {
-			say(io.err, c.empty())
+			note(io.err, c.empty())
 			return nil
 		}
 		if screen := terminal.StreamOptions(io.out); screen != nil {
 			c.draw(io.out, page, screen.Width(), time.Now())
 		} else {
 			for _, ask := range page.Items {
-				printLine(io.out, listed(ask, time.Now()))
+				printLine(io.out, listLine(ask, time.Now()))
 			}
 		}
 		if page.NextCursor != "" {
-			say(io.err, "there are more: --cursor "+page.NextCursor)
+			note(io.err, "there are more; continue with --cursor "+page.NextCursor)
 		}
 		return nil
 	})
 }
 
-// empty says that the list is, and how to ask.
+// empty returns the note for an empty list.
 func (c *listCommand) empty() string {
 	if c.Cursor != "" {
 		return "No more asks."
@@ -70,26 +70,26 @@ func (c *listCommand) empty() string {
 	return strings.TrimSpace("No "+kind) + " asks."
 }
 
-// listed is an ask as one line for a program. The first four columns have spaces between
-// them, and how it ended stands at the end.
-func listed(ask askback.Ask, now time.Time) string {
+// listLine formats an ask as one line for programs: id, status, age, agent and question,
+// and the outcome at the end.
+func listLine(ask askback.Ask, now time.Time) string {
 	v := view.Of(ask)
 	line := fmt.Sprintf("%s  %-9s  %4s  %s: %s", v.ID, ask.Status, elapsed(now.Sub(ask.CreatedAt)), v.From(), v.Headline())
 	if isDangerous(v) {
 		line += " (dangerous)"
 	}
 	if v.Outcome != nil {
-		line += "  → " + verdict(ask)
+		line += "  → " + briefOutcome(ask)
 	}
 	return line
 }
 
 func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmation.Dangerous }
 
-// maxVerdict is how many columns of a screen an answer takes in a list.
-const maxVerdict = 24
+// maxOutcome is the width of the outcome in a list, in columns.
+const maxOutcome = 24
 
-// draw writes the list for a person: one row for each ask, no wider than the screen.
+// draw writes the list for people: one row for each ask, not wider than the screen.
 func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.Time) {
 	asks := page.Items
 	printLine(w, c.title(page))
@@ -97,7 +97,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 	if c.Status != string(askback.Pending) {
 		outcome = len("OUTCOME")
 		for i, ask := range asks {
-			ends[i] = fit(safetext.Line(verdict(ask)), maxVerdict)
+			ends[i] = fit(safetext.Line(briefOutcome(ask)), maxOutcome)
 			outcome = max(outcome, safetext.Width(safetext.Line(ends[i])))
 		}
 	}
@@ -122,7 +122,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 	}
 }
 
-// title counts what is listed. Part of a list is not called the whole.
+// title returns the number of asks, and whether the list is longer.
 func (c *listCommand) title(page askback.Page) string {
 	what := c.Status + " ask"
 	switch c.Status {
@@ -138,12 +138,12 @@ func (c *listCommand) title(page askback.Page) string {
 	return title
 }
 
-// padded fills text with spaces up to a width.
+// padded appends spaces up to a width.
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(safetext.Line(text))))
 }
 
-// fit returns a line of text in at most so many columns. What is left out is marked.
+// fit shortens text to one line of at most width columns, with an ellipsis at the end.
 func fit(text safetext.Text, width int) string {
 	text = safetext.Line(text.String())
 	if safetext.Width(text) <= width {
@@ -159,8 +159,8 @@ func fit(text safetext.Text, width int) string {
 	return text.String()[:end] + "…"
 }
 
-// verdict is how an ask ended in a few words: the answer, or what took its place.
-func verdict(ask askback.Ask) string {
+// briefOutcome returns the answer, or how else an ask ended, in a few words.
+func briefOutcome(ask askback.Ask) string {
 	o := ask.Outcome
 	if o == nil {
 		return "open"
@@ -169,12 +169,12 @@ func verdict(ask askback.Ask) string {
 	for _, a := range o.Answers {
 		values = append(values, a.Values()...)
 	}
-	said := strings.Join(values, ", ")
+	answer := strings.Join(values, ", ")
 	switch {
 	case o.Status == askback.Cancelled:
 		return "withdrawn"
 	case o.Defaulted:
-		return "default: " + said
+		return "default: " + answer
 	case o.Status != askback.Answered:
 		return string(o.Status)
 	case len(o.Input) > 0:
@@ -184,7 +184,7 @@ func verdict(ask askback.Ask) string {
 	case o.Decision != "":
 		return string(o.Decision)
 	}
-	return said
+	return answer
 }
 
 type showCommand struct {

@@ -25,7 +25,7 @@ func (loginCommand) Run(ctx context.Context, io streams, all *commands) error {
 		if err != nil {
 			return err
 		}
-		say(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", int(askback.LoginTime.Minutes())))
+		note(io.err, fmt.Sprintf("open this link within %d minutes; it works once:", int(askback.LoginTime.Minutes())))
 		printLine(io.out, pages+web.LoginPath(secret))
 		return nil
 	})

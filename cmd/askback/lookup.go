@@ -12,35 +12,33 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// latest stands for the newest ask that is open.
+// latest is an id for the newest open ask.
 const latest = "latest"
 
-// minShort is how many characters a shortened id has at least: an answer that was typed in
-// the place of the id must not find one.
+// minShort is the minimal length of a shortened id. An answer that was typed in place of
+// the id must not match an ask.
 const minShort = 4
 
-// maxPages is how many pages of asks are searched for a shortened id.
+// maxPages is how many pages of asks are searched for an id.
 const maxPages = 50
 
 var wholeID = regexp.MustCompile(`^[a-z]{3}_[0-9a-z]{26}$`)
 
-// A lookup finds the ask that was meant by its id, by the beginning or the end of its id,
-// or by "latest".
+// A lookup finds an ask by its id, by the beginning or end of its id, or by "latest".
 type lookup struct {
 	client  askback.Client
-	verb    string // what the caller wants to do with it
-	decides bool   // what it wants is a decision: see [lookup.find]
+	verb    string // what the command does with the ask, for errors
+	decides bool   // the command settles the ask; see [lookup.find]
 }
 
-// isLatest reports whether typed stands for the newest ask.
+// isLatest reports whether typed is "latest".
 func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), latest) }
 
-// find returns the whole id. An id that is whole is returned as it is.
+// find returns the complete id.
 //
-// Where more than one ask can be meant, an open one is preferred, but not for a decision:
-// ids begin with the time, so an agent that withdraws what a person has seen and at once
-// asks something else would have the same beginning decide about that. The end of an id is
-// left to chance.
+// If several asks match, find prefers the open one. For decisions it does so only with a
+// match at the random end of the id: ids begin with the time. An agent could withdraw an
+// ask that a person has seen and at once make another one with the same beginning.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -63,7 +61,7 @@ func (l lookup) find(ctx context.Context, typed string) (string, error) {
 		case err != nil:
 			return "", err
 		case len(found) == 1 && l.decides && status == askback.Pending && !endsWith(found[0].ID, typed):
-			// It counts if it is the only one of all asks.
+			// It is accepted below if no other ask matches.
 		case len(found) == 1:
 			return found[0].ID, nil
 		case len(found) > 1:
@@ -83,16 +81,16 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 	return ask, l.explain(err, typed)
 }
 
-// newest returns the ask that was opened last and is still open.
+// newest returns the id of the newest open ask.
 func (l lookup) newest(ctx context.Context) (id string, err error) {
 	err = l.each(ctx, askback.Pending, func(a askback.Ask) { id = a.ID })
 	if err == nil && id == "" {
-		err = ended{exitRefused, "no question is open that you may " + l.verb}
+		err = ended{exitRefused, "there is no open question that you may " + l.verb}
 	}
 	return id, err
 }
 
-// each calls do with the asks of a status.
+// each calls do for every ask with a status.
 func (l lookup) each(ctx context.Context, status askback.Status, do func(askback.Ask)) error {
 	q := askback.Query{Status: status, Limit: askback.MaxLimit}
 	for range maxPages {
@@ -107,15 +105,15 @@ func (l lookup) each(ctx context.Context, status askback.Status, do func(askback
 			return nil
 		}
 	}
-	return ended{exitRefused, "there are too many asks to search them all: give the whole id"}
+	return ended{exitRefused, "there are too many asks to search: give the complete id"}
 }
 
-// missing is the error for an id that names no ask.
+// missing returns the error for an id that matches no ask.
 func (l lookup) missing(typed string) error {
-	return ended{exitRefused, fmt.Sprintf("no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
+	return ended{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
 }
 
-// explain turns the error of a call with an id into one that names what is missing.
+// explain replaces a not-found error by one that names the ask.
 func (l lookup) explain(err error, typed string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return l.missing(typed)
@@ -125,23 +123,23 @@ func (l lookup) explain(err error, typed string) error {
 
 func longEnough(typed, prefix string) error {
 	if len(strings.TrimPrefix(typed, prefix)) < minShort {
-		return usage(fmt.Sprintf("%q is too short for an id: write at least %d characters of it", typed, minShort))
+		return usage(fmt.Sprintf("%q is too short for an id: give at least %d characters", typed, minShort))
 	}
 	return nil
 }
 
-// shortens reports whether typed is the beginning or the end of an id, with its prefix or
-// without.
+// shortens reports whether typed is the beginning or end of an id. The prefix can be left
+// out.
 func shortens(typed, id string) bool {
 	_, number, _ := strings.Cut(id, "_")
 	return strings.HasPrefix(id, typed) || strings.HasPrefix(number, typed) || strings.HasSuffix(number, typed)
 }
 
-// minEnd is how many characters of the end of an id tell it from all that an agent can make
-// in a lifetime of trying: as many as a list shows.
+// minEnd is the minimal length of the end of an id for a decision, and the length in lists:
+// an agent cannot make another id with the same six random characters in practice.
 const minEnd = 6
 
-// endsWith reports whether typed is an end of an id that is long enough for a decision.
+// endsWith reports whether typed is the random end of an id, and long enough for a decision.
 func endsWith(id, typed string) bool {
 	_, number, _ := strings.Cut(id, "_")
 	return len(typed) >= minEnd && len(typed) <= randomPart && strings.HasSuffix(number, typed)
@@ -150,8 +148,8 @@ func endsWith(id, typed string) bool {
 // randomPart is how many characters at the end of an id are random.
 const randomPart = 16
 
-// only returns the one id that was shortened to typed. What the ids are of is for the error.
-func only(typed, prefix, noun string, ids []string) (string, error) {
+// findID returns the only id that typed shortens. The noun is for errors.
+func findID(typed, prefix, noun string, ids []string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
 		return typed, nil
@@ -167,11 +165,11 @@ func only(typed, prefix, noun string, ids []string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", ended{exitRefused, fmt.Sprintf("there is no %s %s that is yours to end", noun, typed)}
+		return "", ended{exitRefused, fmt.Sprintf("there is no %s %s that you may revoke", noun, typed)}
 	case 1:
 		return found[0], nil
 	}
-	return "", usage(fmt.Sprintf("%s can mean %d %ss; write more of the id", typed, len(found), noun))
+	return "", usage(fmt.Sprintf("%s matches %d %ss; give more of the id", typed, len(found), noun))
 }
 
 // maxCandidates is how many asks an error lists.
@@ -179,7 +177,7 @@ const maxCandidates = 5
 
 func ambiguous(typed string, found []askback.Ask) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can mean %d asks; write more of the id:", typed, len(found))
+	fmt.Fprintf(&b, "%s matches %d asks; give more of the id:", typed, len(found))
 	for i, a := range found {
 		if i == maxCandidates {
 			b.WriteString("\n  …")
@@ -190,7 +188,7 @@ func ambiguous(typed string, found []askback.Ask) error {
 	return usage(b.String())
 }
 
-// shortIDs returns the ends of the ids, as long as it takes to tell them apart.
+// shortIDs returns the ends of the ids, long enough to be different.
 func shortIDs(asks []askback.Ask) []string {
 	for n := minEnd; ; n++ {
 		seen := map[string]bool{}

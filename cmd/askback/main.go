@@ -1,6 +1,5 @@
-// Command askback asks people for agents, and answers them: one binary for
-// both, and for the server in between. Its manual are the scripts in
-// testdata/script.
+// Command askback asks people on behalf of agents, answers asks, and is the server. The
+// scripts in testdata/script are its manual.
 package main
 
 import (
@@ -21,15 +20,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second one ends it at once
+	context.AfterFunc(ctx, stop) // a second signal kills the process
 	ignoreJobControl()
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
 	os.Exit(code)
 }
 
-// streams are what a command reads and writes. Answers go to out and nothing
-// else does; prompts, links and notes go to the terminal or to err.
+// streams are the standard streams of a command. Only results go to out; prompts, links
+// and notes go to the terminal or to err.
 type streams struct {
 	in  *os.File
 	out io.Writer
@@ -39,57 +38,56 @@ type streams struct {
 // commands is the command line (wire.md §9).
 type commands struct {
 	DB      string           `help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
-	Config  string           `help:"Read this settings file; none if not given." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	Config  string           `help:"Read this settings file. By default there is none." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
-	Confirm confirmCommand `cmd:"" help:"Ask whether something may be done; exit 0 is yes, 1 is no."`
+	Confirm confirmCommand `cmd:"" help:"Ask for approval; the exit code is 0 for yes and 1 for no."`
 	Answer  answerCommand  `cmd:"" help:"Answer an ask."`
-	Decline declineCommand `cmd:"" help:"Refuse to answer an ask."`
+	Decline declineCommand `cmd:"" help:"Decline to answer an ask."`
 	Cancel  cancelCommand  `cmd:"" help:"Withdraw an ask."`
-	List    listCommand    `cmd:"" help:"List asks, the open ones if not told otherwise."`
+	List    listCommand    `cmd:"" help:"List asks, by default the open ones."`
 	Show    showCommand    `cmd:"" help:"Show an ask and how it ended."`
-	Serve   serveCommand   `cmd:"" help:"Serve asks over HTTP and on pages, until it is stopped."`
+	Serve   serveCommand   `cmd:"" help:"Run the server: the HTTP API, MCP and the web pages."`
 	MCP     mcpCommand     `cmd:"" name:"mcp" help:"Serve the ask tools to an agent, over MCP on standard input and output."`
-	Hook    hookCommand    `cmd:"" help:"Answer the hooks of Claude Code."`
-	Init    initCommand    `cmd:"" help:"Write Askback into the configuration of another program."`
+	Hook    hookCommand    `cmd:"" help:"Handle the hooks of Claude Code."`
+	Init    initCommand    `cmd:"" help:"Add Askback to the configuration of another program."`
 	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
-	Token   tokenCommand   `cmd:"" help:"Make, list and revoke tokens."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong; change nothing."`
+	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, without changes."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// run is the whole program but for its process. Asking for help ends it.
+// run runs a command and returns its exit code. Help ends the process.
 func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)))
-	parsed, err := parser.Parse(asFlags(args))
+	parsed, err := parser.Parse(withHelpFlag(args))
 	if err != nil {
-		return code(io.err, misuse(err))
+		return code(io.err, parseError(err))
 	}
 	return code(io.err, parsed.Run(io, &all))
 }
 
-// misuse returns the error for a command line that cannot be read. It names the command
-// whose help describes what is missing or unknown.
-func misuse(err error) error {
+// parseError returns the error for an invalid command line. It names the command whose
+// help describes the missing or unknown part.
+func parseError(err error) error {
 	command, what := "askback", err.Error()
 	var at *kong.ParseError
 	if errors.As(err, &at) && at.Context != nil && at.Context.Selected() != nil {
 		command = at.Context.Selected().FullPath()
 	} else if word, ok := strings.CutPrefix(what, "unexpected argument "); ok {
-		what = "there is no command " + word
+		what = "unknown command " + word
 	}
 	if missing, ok := strings.CutPrefix(what, `expected "`); ok {
 		what = "missing " + strings.TrimSuffix(missing, `"`)
 	}
-	return usage(what + "; " + command + " --help shows how")
+	return usage(what + "; see " + command + " --help")
 }
 
-// asFlags turns what people type to get help into the flag for it: no words at all, and
-// "help" before a command.
-func asFlags(args []string) []string {
+// withHelpFlag adds the help flag if there are no arguments, or in place of a first "help".
+func withHelpFlag(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
@@ -99,12 +97,12 @@ func asFlags(args []string) []string {
 	return args
 }
 
-// parser reads the command line. docs/cli.md is held to its model.
+// parser returns the parser of the command line. A test compares docs/cli.md with it.
 func (all *commands) parser(more ...kong.Option) *kong.Kong {
 	return kong.Must(all, append(more,
 		kong.Name("askback"),
 		kong.Vars{"clients": strings.Join(agentconfig.Clients(), ", "), "patience": claudehook.DefaultWait.String(), "version": versionLine()},
-		kong.Description("The place where agents ask people, and get an answer, however long it takes."),
+		kong.Description("Askback lets AI agents ask people and get an answer, however long it takes."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)...)
 }

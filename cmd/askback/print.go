@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// printJSON writes what the API gives, indented.
+// printJSON writes v as indented JSON.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -26,8 +26,8 @@ func printJSON(w io.Writer, v any) error {
 	return writeJSON(w, b.Bytes(), terminal.IsTerminal(w))
 }
 
-// writeJSON writes JSON as it is for a program. For a terminal, what encoding/json lets
-// through and a terminal obeys or does not show is escaped; the value is the same.
+// writeJSON writes JSON. For a terminal it escapes control and invisible characters that
+// encoding/json leaves as they are. The value is the same.
 func writeJSON(w io.Writer, raw []byte, escape bool) error {
 	if escape {
 		raw = escaped(raw)
@@ -52,13 +52,13 @@ func escaped(raw []byte) []byte {
 	return out
 }
 
-// printLine writes one line for a person. Whatever it quotes is made safe for a terminal.
+// printLine writes one line for people, safe for a terminal.
 func printLine(w io.Writer, text string) {
 	_, _ = fmt.Fprintln(w, safetext.Line(text))
 }
 
-// printAnswers writes what a script takes: the answer to one question, one
-// value a line, or an object by question for several.
+// printAnswers writes answers for scripts: one value a line for one question, or a JSON
+// object for several.
 func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []askback.Question) error {
 	if len(answers) > 1 {
 		return printObject(w, answers, questions)
@@ -73,7 +73,7 @@ func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []ask
 	return nil
 }
 
-// plain is a value as it is for a program, and made safe for a terminal.
+// plain returns a value unchanged for a program, and safe for a terminal.
 func plain(w io.Writer, value string) string {
 	if terminal.IsTerminal(w) {
 		return safetext.Block(value).String()

@@ -10,24 +10,24 @@ import (
 	"github.com/askback/askback"
 )
 
-// asWritten marks the problems of an ask that a person wrote as JSON: their pointers lead
-// into that file. All others came from flags.
-type asWritten struct{ error }
+// A fileError is an error of an ask from a JSON file. Its pointers lead into that file;
+// those of other errors are translated to flags.
+type fileError struct{ error }
 
-func (w asWritten) Unwrap() error { return w.error }
+func (e fileError) Unwrap() error { return e.error }
 
-// written marks an error if the ask came from a file.
-func written(err error, file bool) error {
+// inFile marks an error if the ask came from a file.
+func inFile(err error, file bool) error {
 	if err == nil || !file {
 		return err
 	}
-	return asWritten{err}
+	return fileError{err}
 }
 
-// places are what was typed for a pointer: a flag, or words. $1 stands for its number.
-var places = []struct {
-	pointer *regexp.Regexp
-	typed   string
+// arguments translates pointers to flags and arguments. $1 is the match in the pointer.
+var arguments = []struct {
+	pointer  *regexp.Regexp
+	argument string
 }{
 	{regexp.MustCompile(`^/questions/0/options/(\d+)/description$`), "--description $1"},
 	{regexp.MustCompile(`^/questions/0/options/(\d+)(/label)?$`), "option $1"},
@@ -52,10 +52,10 @@ var places = []struct {
 	{regexp.MustCompile(`^/input(/.*)$`), "--input, at $1"},
 }
 
-// typedFor returns what was typed for a pointer; the pointer itself if that is not known.
-func typedFor(pointer string) string {
-	for _, p := range places {
-		m := p.pointer.FindStringSubmatch(pointer)
+// argumentOf returns the flag or argument for a pointer, or the pointer itself.
+func argumentOf(pointer string) string {
+	for _, a := range arguments {
+		m := a.pointer.FindStringSubmatch(pointer)
 		if m == nil {
 			continue
 		}
@@ -66,49 +66,49 @@ func typedFor(pointer string) string {
 				number = strconv.Itoa(n + 1) // people count from 1
 			}
 		}
-		return strings.ReplaceAll(p.typed, "$1", number)
+		return strings.ReplaceAll(a.argument, "$1", number)
 	}
 	return strings.TrimPrefix(pointer, "/")
 }
 
-// mistake is one problem in the words of the command line. What JSON would be right is left
-// out.
-func mistake(p askback.Problem) string {
-	words := p.Detail
+// problemLine describes a problem in terms of the command line. It leaves out a fix that
+// is JSON.
+func problemLine(p askback.Problem) string {
+	text := p.Detail
 	if p.Fix != "" && !strings.ContainsAny(p.Fix, `"{=_`) {
-		words += "; " + p.Fix
+		text += "; " + p.Fix
 	}
 	switch {
 	case p.Pointer == "":
-		return words
-	case strings.HasPrefix(words, "is "):
-		return typedFor(p.Pointer) + " " + words
+		return text
+	case strings.HasPrefix(text, "is "):
+		return argumentOf(p.Pointer) + " " + text
 	}
-	return typedFor(p.Pointer) + ": " + words
+	return argumentOf(p.Pointer) + ": " + text
 }
 
-// mistakes are the lines for input that breaks the rules.
-func mistakes(err error, invalid askback.Invalid) (lines []string) {
-	var file asWritten
-	inFile := errors.As(err, &file)
+// problemLines describes each problem of an invalid request.
+func problemLines(err error, invalid askback.Invalid) (lines []string) {
+	var file fileError
+	fromFile := errors.As(err, &file)
 	for _, p := range invalid {
-		if inFile {
+		if fromFile {
 			lines = append(lines, askback.Invalid{p}.Error())
 		} else {
-			lines = append(lines, mistake(p))
+			lines = append(lines, problemLine(p))
 		}
 	}
 	return lines
 }
 
-// route is how an error of the HTTP client begins.
+// route matches the prefix of errors of the HTTP client.
 var route = regexp.MustCompile(`(GET|POST|PUT|DELETE) /[^\s:]*: `)
 
-// withoutRoute returns the message of an error without the route that was called: the user
-// typed a command.
+// withoutRoute returns the message of an error without the HTTP route, which a user of
+// commands does not know.
 func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(), "") }
 
-// checkOptions finds what is wrong with options before they are part of a question.
+// checkOptions checks the options of a question.
 func checkOptions(options []string) error {
 	if len(options) == 1 {
 		return usage(fmt.Sprintf("there is one option, %q: give at least two options, or none for a free text answer", options[0]))
@@ -116,7 +116,7 @@ func checkOptions(options []string) error {
 	seen := map[string]bool{}
 	for _, o := range options {
 		if o = strings.TrimSpace(o); seen[o] {
-			return usage(fmt.Sprintf("the option %q is given twice: give each option its own label", o))
+			return usage(fmt.Sprintf("the option %q is given twice: give each option a different label", o))
 		}
 		seen[o] = true
 	}

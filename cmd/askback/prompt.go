@@ -14,31 +14,31 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// A prompt lets whoever sits here, or feeds the pipe, answer one ask. That it
-// ends is no answer: the ask waits for the other doors.
+// A prompt lets the user, or a program through a pipe, answer one ask. Without an answer
+// here, the ask stays open for the other frontends.
 type prompt struct {
-	conn   *connection.Connector
-	io     streams
-	id     string
-	how    string           // the command that answers
-	words  *terminal.Prompt // nil: nobody can answer here
-	tty    *terminal.TTY    // nil: a pipe
-	lock   *instance.Lock   // of the terminal, while it is our turn
-	reason string           // why nobody can
-	left   bool             // it stood open when the ask ended
+	conn    *connection.Connector
+	io      streams
+	id      string
+	command string           // the command that answers
+	ui      *terminal.Prompt // nil if the ask cannot be answered here
+	tty     *terminal.TTY    // nil for a pipe
+	lock    *instance.Lock   // of the terminal, while this prompt uses it
+	reason  string           // why the ask cannot be answered here
+	open    bool             // the prompt was still shown when ctx ended
 }
 
-// openPrompt opens the prompt: on the terminal when standard input is one, so
-// that standard output stays free for the answer; otherwise on standard input.
-// A server elsewhere takes no answers from here.
+// openPrompt opens a prompt on the terminal if standard input is one, so that standard
+// output has only the answer. Otherwise it reads standard input. Asks of a remote server
+// cannot be answered here.
 func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt {
-	p := &prompt{conn: conn, io: io, id: ask.ID, how: answering(ask)}
+	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask)}
 	switch {
 	case !conn.CanPrompt():
 	case io.in == nil:
-		p.reason = "standard input held the ask"
+		p.reason = "standard input contained the ask"
 	case !terminal.IsTerminal(io.in):
-		p.words = terminal.New(io.in, io.err, nil)
+		p.ui = terminal.New(io.in, io.err, nil)
 	default:
 		tty, err := terminal.Open()
 		if err != nil {
@@ -46,25 +46,25 @@ func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt
 			break
 		}
 		if !tty.Foreground() {
-			p.reason = "this command runs in the background and does not ask here"
+			p.reason = "this command runs in the background and cannot prompt"
 			_ = tty.Close()
 			break
 		}
 		p.tty = tty
 		options := tty.Options()
 		options.Claim = p.claim
-		p.words = terminal.New(tty, tty, options)
+		p.ui = terminal.New(tty, tty, options)
 	}
 	return p
 }
 
-// invitation says where the ask can be answered. The address has a line of its own: it is
-// too long to share one, and a broken address cannot be clicked.
+// invitation returns where the ask can be answered. The URL has its own line: a URL that
+// wraps cannot be clicked.
 func (p *prompt) invitation(page string) string {
 	switch {
-	case p.words != nil && page != "":
+	case p.ui != nil && page != "":
 		return "answer here, or at\n" + page
-	case p.words != nil:
+	case p.ui != nil:
 		return ""
 	case page == "":
 		return sentence(p.reason, p.elsewhere())
@@ -72,19 +72,19 @@ func (p *prompt) invitation(page string) string {
 	return sentence(p.reason, "answer at\n"+page)
 }
 
-func sentence(why, what string) string {
-	if why == "" {
-		return what
+func sentence(reason, text string) string {
+	if reason == "" {
+		return text
 	}
-	return why + "; " + what
+	return reason + "; " + text
 }
 
 func (p *prompt) elsewhere() string {
-	return fmt.Sprintf("%s still waits. To answer it:\n  %s", p.id, p.how)
+	return fmt.Sprintf("%s is still open. To answer it:\n  %s", p.id, p.command)
 }
 
-// answering is the command that answers an ask.
-func answering(ask askback.Ask) string {
+// answerCommandFor returns the command that answers an ask.
+func answerCommandFor(ask askback.Ask) string {
 	command := "askback answer " + ask.ID
 	switch n := len(ask.Questions); {
 	case ask.Kind == askback.Confirm:
@@ -99,56 +99,56 @@ func answering(ask askback.Ask) string {
 	return command + " ANSWER"
 }
 
-// maxInvalid is how many answers from a pipe may be refused before no more are read.
+// maxInvalid is how many invalid answers are read from a pipe.
 const maxInvalid = 3
 
-// serve asks until the ask is settled here, the input ends or ctx does.
+// serve prompts until the ask is settled here, the input ends or ctx ends.
 func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
-	if p.words == nil {
+	if p.ui == nil {
 		return
 	}
 	shown := view.Of(ask)
 	if shown.Confirmation != nil {
 		shown.Confirmation.SuggestYes = suggestYes
 	}
-	if err := p.turn(ctx); err != nil {
+	if err := p.lockTerminal(ctx); err != nil {
 		if ctx.Err() == nil {
-			say(p.io.err, err.Error()+"; "+p.elsewhere())
+			note(p.io.err, err.Error()+"; "+p.elsewhere())
 		}
 		return
 	}
 	p.ask(ctx, shown)
-	if !p.left {
-		p.leave()
+	if !p.open {
+		p.release()
 	}
 }
 
-// ask asks until there is an answer, or none to be had here.
+// ask repeats the prompt until there is a valid answer, or none can come from here.
 func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
-		result, err := p.words.Ask(ctx, shown)
+		result, err := p.ui.Ask(ctx, shown)
 		switch {
 		case errors.Is(err, terminal.ErrNoInput):
-			say(p.io.err, "the input ended, and that is no answer; "+p.elsewhere())
+			note(p.io.err, "the input ended without an answer; "+p.elsewhere())
 			return
 		case ctx.Err() != nil:
-			p.left = true
+			p.open = true
 			return
 		case err != nil:
-			say(p.io.err, err.Error()+"; "+p.elsewhere())
+			note(p.io.err, err.Error()+"; "+p.elsewhere())
 			return
 		}
-		again = p.give(ctx, result)
+		again = p.submit(ctx, result)
 		if again && p.tty == nil && n == maxInvalid {
-			say(p.io.err, "the input gave no answer that can be taken, so no more of it is read; "+p.elsewhere())
+			note(p.io.err, "the input has no valid answer, so no more of it is read; "+p.elsewhere())
 			return
 		}
 	}
 }
 
-// give hands in what a person did, and says whether to ask again. It does so
-// even if the ask was settled at the same moment: then the history keeps it.
-func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) {
+// submit submits an answer or a decline, and reports whether to prompt again. It does so
+// even if the ask was settled meanwhile: the history keeps late answers.
+func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool) {
 	ctx, cancel := linger(ctx)
 	defer cancel()
 	var ask askback.Ask
@@ -163,27 +163,27 @@ func (p *prompt) give(ctx context.Context, result terminal.Result) (again bool) 
 	switch {
 	case err == nil:
 	case errors.Is(err, askback.ErrSettled):
-		_ = p.words.Settled(view.Of(ask)) // somebody was quicker: this is who, and with what
+		_ = p.ui.Settled(view.Of(ask)) // shows the answer that was first
 	case errors.As(err, &invalid):
-		say(p.io.err, invalid.Error())
+		note(p.io.err, invalid.Error())
 		return true
 	default:
-		say(p.io.err, err.Error()+"; "+p.elsewhere())
+		note(p.io.err, err.Error()+"; "+p.elsewhere())
 	}
 	return false
 }
 
-// claim tells the others that somebody types an answer here (F8). The prompt says so
-// again while it goes on; that it got lost once changes nothing else.
+// claim shows other people that the user is typing an answer (F8). The prompt repeats it,
+// so an error is ignored.
 func (p *prompt) claim(ctx context.Context) {
 	_, _ = p.conn.Person.Claim(ctx, p.id)
 }
 
-// lingerTime is how long what a person typed is tried to be handed in after the
-// command was told to stop, or the ask was settled.
+// lingerTime limits the submit of an answer after the command was interrupted or the ask
+// was settled.
 const lingerTime = 3 * time.Second
 
-// linger returns a context that ends a little after ctx.
+// linger returns a context that ends lingerTime after ctx.
 func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -193,18 +193,16 @@ func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	return out, func() { stop(); cancel() }
 }
 
-// close takes an open prompt away, and tells whoever sits there how the ask
-// ended, if it did.
+// close removes a prompt that is still shown. If the ask has ended, it shows how.
 func (p *prompt) close(ask askback.Ask) {
-	if p.left {
-		_ = p.words.Settled(view.Of(ask))
+	if p.open {
+		_ = p.ui.Settled(view.Of(ask))
 	}
-	p.leave()
+	p.release()
 }
 
-// leave gives the terminal back, and the turn to ask in it. The ask may still wait for an
-// answer from elsewhere.
-func (p *prompt) leave() {
+// release restores the terminal and unlocks it. The ask may still be open.
+func (p *prompt) release() {
 	if p.tty != nil {
 		_ = p.tty.Close()
 	}

@@ -42,7 +42,7 @@ func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 	if err := shell.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	shell.waitForStderr(t, "the input ended, and that is no answer")
+	shell.waitForStderr(t, "the input ended without an answer")
 	ids["ended input"] = askID.FindString(shell.err.String())
 	s.kill()
 	s.start()

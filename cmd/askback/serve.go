@@ -20,10 +20,10 @@ import (
 )
 
 type serveCommand struct {
-	Listen    string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 if not given."`
-	PublicURL string `name:"public-url" placeholder:"URL" help:"Tell where people reach this server, if not there."`
-	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text if not given."`
-	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Write log lines from this level on: debug, info, warn or error; info if not given."`
+	Listen    string `placeholder:"ADDRESS" help:"Listen on this address and port; 127.0.0.1:7575 by default."`
+	PublicURL string `name:"public-url" placeholder:"URL" help:"Use this address of the server in links, if people reach it elsewhere."`
+	LogFormat string `name:"log-format" placeholder:"FORMAT" help:"Write log lines as text or json; text by default."`
+	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
 }
 
 // Run serves until ctx ends.

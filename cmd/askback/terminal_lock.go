@@ -11,13 +11,13 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// turnPause is the time between two looks at whether a terminal is free.
-const turnPause = 100 * time.Millisecond
+// lockPause is the time between two attempts to lock a terminal.
+const lockPause = 100 * time.Millisecond
 
-// terminalPlace is the file whose lock is held by whoever asks in a terminal, or "" where
-// terminals cannot be told apart.
-func terminalPlace(in *os.File) (string, error) {
-	number, ok := device(in)
+// terminalLockFile returns the file to lock while a prompt uses a terminal. It returns ""
+// if terminals cannot be distinguished.
+func terminalLockFile(in *os.File) (string, error) {
+	number, ok := deviceNumber(in)
 	if !ok {
 		return "", nil
 	}
@@ -28,14 +28,14 @@ func terminalPlace(in *os.File) (string, error) {
 	return filepath.Join(dir, "terminal-"+number), os.MkdirAll(dir, 0o700)
 }
 
-// turn waits until no other askback asks in this terminal: two that read the same
-// keyboard would share out what is typed, and a y meant for one could approve the other.
-// It says once that it waits.
-func (p *prompt) turn(ctx context.Context) error {
+// lockTerminal waits until no other askback prompts in this terminal, and writes a note if it
+// has to wait. Two prompts would both read the keyboard, and a y for one could approve the
+// other.
+func (p *prompt) lockTerminal(ctx context.Context) error {
 	if p.tty == nil {
 		return nil
 	}
-	path, err := terminalPlace(p.io.in)
+	path, err := terminalLockFile(p.io.in)
 	if err != nil || path == "" {
 		return err
 	}
@@ -43,13 +43,13 @@ func (p *prompt) turn(ctx context.Context) error {
 		p.lock, err = instance.Hold(path)
 		switch {
 		case err == nil && waited:
-			return p.tty.Discard() // what was typed meanwhile was for the other one
+			return p.tty.Discard() // earlier input was for the other prompt
 		case !errors.Is(err, instance.ErrHeld):
 			return err
 		case !waited:
-			say(p.io.err, "another question is open in this terminal; "+p.id+" waits for its turn")
+			note(p.io.err, "another question is open in this terminal; "+p.id+" waits for its turn")
 		}
-		if err := pause.For(ctx, turnPause); err != nil {
+		if err := pause.For(ctx, lockPause); err != nil {
 			return err
 		}
 	}

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// device knows no terminal where they have no numbers: there nobody waits for a turn.
-func device(*os.File) (string, bool) { return "", false }
+// deviceNumber returns false: terminals have no number on this system.
+func deviceNumber(*os.File) (string, bool) { return "", false }

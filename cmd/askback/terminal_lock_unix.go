@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// device tells one terminal from another, by whatever name it was opened.
-func device(f *os.File) (string, bool) {
+// deviceNumber returns the number of a terminal, which is the same for all of its names.
+func deviceNumber(f *os.File) (string, bool) {
 	info, err := f.Stat()
 	if err != nil {
 		return "", false

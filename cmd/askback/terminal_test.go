@@ -206,7 +206,7 @@ func TestInterruptLeavesTheAskPending(t *testing.T) {
 	s.typeKeys("\x03")
 	s.waitExit(exitInterrupted)
 	id := askID.FindString(s.screen.String())
-	s.waitForScreen(`(?m)^askback: ` + id + ` still waits. To withdraw it:\r\n  askback cancel ` + id)
+	s.waitForScreen(`(?m)^askback: ` + id + ` is still open. To withdraw it:\r\n  askback cancel ` + id)
 	if list := mustRun(t, env, "list"); !strings.HasPrefix(list, id) {
 		t.Errorf("list has %q, want %s in it", list, id)
 	}
@@ -267,7 +267,7 @@ func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	s := startTerminal(t, env, 80, "sh", "-c", `set -m; askback ask 'Which database?' PostgreSQL SQLite & wait $!; echo "it ended with $?"`)
-	s.waitForScreen(`this command runs in the background and does not ask here; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`)
+	s.waitForScreen(`this command runs in the background and cannot prompt; answer at\r\nhttp://\S+/asks/ask_\w{26}\r\n`)
 	mustRun(t, env, "answer", askID.FindString(s.screen.String()), "1")
 	s.waitForScreen(`it ended with 0`)
 }
@@ -299,9 +299,9 @@ wait $first $second; echo "both ended"`)
 	s.waitForScreen(`(?m)^> `)
 	waiting := regexp.MustCompile(`(ask_\w{26}) waits for its turn`).FindStringSubmatch(s.screen.String())[1]
 	s.typeKeys("\x04")
-	s.waitForScreen(`the input ended, and that is no answer; ask_\w{26} still waits`)
-	open := regexp.MustCompile(`no answer; (ask_\w{26}) still waits`).FindStringSubmatch(s.screen.String())[1]
-	s.waitForScreen(`(?s)no answer;.*Type one of 1-3.*> $`)
+	s.waitForScreen(`the input ended without an answer; ask_\w{26} is still open`)
+	open := regexp.MustCompile(`without an answer; (ask_\w{26}) is still open`).FindStringSubmatch(s.screen.String())[1]
+	s.waitForScreen(`(?s)without an answer;.*Type one of 1-3.*> $`)
 	if open == waiting {
 		t.Fatalf("%s was asked and waits for its turn", open)
 	}

@@ -12,18 +12,18 @@ import (
 )
 
 type tokenCommand struct {
-	Create tokenCreate `cmd:"" help:"Make a token and print it, once."`
+	Create tokenCreate `cmd:"" help:"Create a token and print it, once."`
 	List   tokenList   `cmd:"" help:"List tokens."`
-	Revoke tokenRevoke `cmd:"" help:"End a token at once."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a token at once."`
 }
 
 type tokenCreate struct {
-	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what its holder may do: ${enum}."`
-	Name    string `required:"" help:"Name its holder."`
-	Expires string `placeholder:"TIME" help:"End it after this time, such as 30d; never if not given."`
+	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: ${enum}."`
+	Name    string `required:"" help:"Name the agent or person that uses it."`
+	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d; never by default."`
 }
 
-// Run makes a token.
+// Run creates a token.
 func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error {
 	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name}
 	if c.Expires != "" {
@@ -38,7 +38,7 @@ func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error 
 		if err != nil {
 			return err
 		}
-		say(io.err, fmt.Sprintf("%s for %s %s; it is shown this once:", t.ID, t.Kind, t.Name))
+		note(io.err, fmt.Sprintf("%s for %s %s; this is the only time it is shown:", t.ID, t.Kind, t.Name))
 		if terminal.IsTerminal(io.out) {
 			printLine(io.out, secret)
 			return nil
@@ -65,13 +65,13 @@ func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
 			}{append([]askback.Token{}, tokens...)})
 		}
 		for _, t := range tokens {
-			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", t.ID, t.Kind, t.Name, lasting(t, time.Now()), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04")))
+			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", t.ID, t.Kind, t.Name, validity(t, time.Now()), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04")))
 		}
 		return nil
 	})
 }
 
-// usedBy names what a token is for, which tells the browsers of a person from their
+// usedBy returns what uses a token, to distinguish the browsers of a person from their
 // terminal.
 func usedBy(t askback.Token) string {
 	switch t.Channel {
@@ -83,8 +83,8 @@ func usedBy(t askback.Token) string {
 	return "program"
 }
 
-// lasting says how long a token is good.
-func lasting(t askback.Token, now time.Time) string {
+// validity returns how long a token is valid.
+func validity(t askback.Token, now time.Time) string {
 	switch {
 	case !t.RevokedAt.IsZero():
 		return "revoked"
@@ -97,7 +97,7 @@ func lasting(t askback.Token, now time.Time) string {
 }
 
 type tokenRevoke struct {
-	ID string `arg:"" help:"Id of the token, as token list shows it."`
+	ID string `arg:"" help:"Id of the token, from token list."`
 }
 
 // Run revokes a token.
@@ -108,13 +108,13 @@ func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error 
 			return err
 		}
 		if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
-			return ended{exitRefused, "there is no token " + id + " that is yours to end"}
+			return ended{exitRefused, "there is no token " + id + " that you may revoke"}
 		}
 		return err
 	})
 }
 
-// find returns the whole id of what is to be revoked.
+// find returns the complete id.
 func (c *tokenRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
 	if wholeID.MatchString(c.ID) {
 		return c.ID, nil
@@ -127,5 +127,5 @@ func (c *tokenRevoke) find(ctx context.Context, conn *connection.Connector) (str
 	for _, t := range tokens {
 		ids = append(ids, t.ID)
 	}
-	return only(c.ID, "tok_", "token", ids)
+	return findID(c.ID, "tok_", "token", ids)
 }

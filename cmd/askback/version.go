@@ -9,13 +9,13 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the version the binary was built from.
+// Run prints the version.
 func (versionCommand) Run(_ context.Context, io streams) error {
 	printLine(io.out, versionLine())
 	return nil
 }
 
-// versionLine names the version, and what it was built with and for.
+// versionLine returns the version of the program, of Go and the platform.
 func versionLine() string {
 	return fmt.Sprintf("askback %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
