@@ -100,7 +100,7 @@ func sentence(q askback.Question, a askback.QuestionAnswer) string {
 	return text + "."
 }
 
-// freeTextMark returns the mark of an answer that is none of the options. If the
+// freeTextMark returns the mark of an answer that is not an option. If the
 // question has no options, it is "".
 func freeTextMark(q askback.Question) string {
 	if len(q.Options) == 0 {

@@ -72,7 +72,7 @@ func TestResultText(t *testing.T) {
 			`User has answered your questions: "Which sizes?" = "S", "L", "XXL, and S" [in their own words].`, false,
 		},
 		{"defaults", newAsk(&askback.Outcome{
-			Status: askback.Expired, Defaulted: true, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "nobody answered in time",
+			Status: askback.Expired, Defaulted: true, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "no one answered in time",
 			Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}},
 		}, database), `There was no answer in time, so a timer applied the defaults you gave; no person chose them: "Which database?" = "SQLite".`, false},
 		{
@@ -80,7 +80,7 @@ func TestResultText(t *testing.T) {
 			`The person declined to answer. Reason: "not mine".` + noConsent, true,
 		},
 		{
-			"expired", newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "nobody answered in time"}, database),
+			"expired", newAsk(&askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}, Reason: "no one answered in time"}, database),
 			"There was no answer in time." + noConsent, true,
 		},
 		{

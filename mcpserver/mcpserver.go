@@ -80,7 +80,7 @@ type Options struct {
 	// the client. "" shows none.
 	Folder string
 	// ClaudeSession is the session id of the Claude Code that started this server on stdio,
-	// so that its hooks find what permission_prompt asked. "" is none.
+	// so that its hooks find what permission_prompt asked. "" means none.
 	ClaudeSession string
 	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL.
 	// Nil accepts no such tokens.

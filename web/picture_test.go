@@ -36,7 +36,7 @@ func TestTakePictures(t *testing.T) {
 			Text:   "Which **strategy** should I use for \u0060orders\u0060?\n\n| | time | locks |\n|---|---|---|\n| online | 40 min | none |\n| offline | 3 min | all |\n\n> Ana: *not on a Friday*",
 			Header: "Strategy",
 			Options: []askback.Option{
-				{Label: "Online", Description: "Slow, but **nobody notices**.\n\n- copies in batches\n- checks each one", Preview: "pg_repack --table orders"},
+				{Label: "Online", Description: "Slow, but **without an outage**.\n\n- copies in batches\n- checks each one", Preview: "pg_repack --table orders"},
 				{Label: "Offline", Description: "Fast, in a window."},
 			},
 		}},

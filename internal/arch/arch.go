@@ -1,14 +1,13 @@
-// Package arch holds the shape of the repository as a test.
+// Package arch tests the structure of the repository.
 //
-// The tables are in table_test.go: who may import whom, which packages are
-// pure, which package owns which library. A new package gets its row there, or
-// the test fails.
+// The tables are in table_test.go: which package may import which, which
+// packages are pure, and which package owns which library. A new package needs
+// a row there.
 //
-// The test parses the sources itself and never asks the go command. The test
-// cache knows the files that a test opens, but not the files that a child
-// process opens: with go list, a broken rule could still print "(cached) ok".
+// The test parses the sources itself. It does not call the go command, because
+// the test cache knows only the files that the test itself opens: a violation
+// could be reported as "(cached) ok".
 //
-// Every rule is a function over a tree of parsed files. The same function runs
-// over this repository and over small trees in memory that break the rule, so
-// each rule is seen to fail.
+// Every rule is a function of a tree of parsed files. Each rule is also tested
+// with a small tree in memory that violates it.
 package arch

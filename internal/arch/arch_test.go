@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// rules are what the repository is held to.
+// rules are the rules for the repository.
 var rules = map[string]rule{
 	"every package has a row":      everyPackageHasARow,
-	"layers hold":                  layersHold,
-	"doors stay apart":             doorsStayApart,
+	"layers are kept":              layersAreKept,
+	"frontends are independent":    frontendsAreIndependent,
 	"libraries have owners":        librariesHaveOwners,
 	"no dot imports":               noDotImports,
 	"pure imports only":            pureImportsOnly,
@@ -21,25 +21,25 @@ var rules = map[string]rule{
 	"no concurrency in pure code":  noConcurrency,
 	"no changed package variables": noChangedVariables,
 	"no maps in the machines":      noMaps,
-	"packages say what they are":   packagesSayWhatTheyAre,
+	"packages have comments":       packagesHaveComments,
 	"exported names have comments": exportedNamesHaveComments,
 	"no init functions":            noInit,
-	"packages have good names":     packagesHaveGoodNames,
-	"files have good names":        filesHaveGoodNames,
+	"package names are clear":      packageNamesAreClear,
+	"file names are nouns":         fileNamesAreNouns,
 	"files are short":              filesAreShort,
 	"tests do not sleep":           testsDoNotSleep,
 	"cited rows exist":             rowsExist,
-	"rows are whole":               rowsAreWhole,
+	"rows are complete":            rowsAreComplete,
 	"cited tests exist":            testsExist,
 	"cited sections exist":         sectionsExist,
 	"cited files exist":            filesExist,
 	"nothing outside is cited":     nothingOutsideIsCited,
-	"links lead somewhere":         linksLead,
+	"links resolve":                linksResolve,
 	"doc links resolve":            docLinksResolve,
 	"wording is plain":             wordingIsPlain,
 }
 
-func TestTheRepositoryKeepsItsShape(t *testing.T) {
+func TestRepository(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +53,7 @@ func TestTheRepositoryKeepsItsShape(t *testing.T) {
 	}
 }
 
-// A walk that finds nothing would keep every rule.
-func TestTheRepositoryIsRead(t *testing.T) {
+func TestRepositoryIsRead(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +71,8 @@ func TestTheRepositoryIsRead(t *testing.T) {
 	}
 }
 
-// A row for a package that does not exist, or for a library that go.mod does
-// not require, tells readers of a design that is not there.
-func TestTablesNameWhatExists(t *testing.T) {
+// Every row names an existing package or a library of go.mod.
+func TestTablesNameExistingPackages(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +100,7 @@ func TestTablesNameWhatExists(t *testing.T) {
 	}
 }
 
-func TestTheTablesAgree(t *testing.T) {
+func TestTablesAreConsistent(t *testing.T) {
 	for pkg := range pure {
 		may, ok := layers[pkg]
 		if !ok {
@@ -114,7 +112,7 @@ func TestTheTablesAgree(t *testing.T) {
 			}
 		}
 	}
-	for _, pkg := range slices.Concat(doors, suites, mapless) {
+	for _, pkg := range slices.Concat(frontends, suites, withoutMaps) {
 		if _, ok := layers[pkg]; !ok {
 			t.Errorf("package %s has no row in layers", pkg)
 		}

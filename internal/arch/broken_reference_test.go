@@ -1,7 +1,7 @@
 package arch_test
 
-// references are violations of the rules about what comments and documents
-// refer to.
+// references are violations of the rules for references in comments and
+// documents.
 var references = []violation{
 	{
 		rule: "cited rows exist",
@@ -39,7 +39,7 @@ const first = "F9" // G13; U+E000, 0xF5 and C0 are no rows
 		},
 	},
 	{
-		rule: "rows are whole",
+		rule: "rows are complete",
 		files: map[string]string{
 			"docs/features.md": "| A1 | asks | works | `engine.TestAsk` |\n" +
 				"| A3 | waits | partly: no end | `engine.ExampleWait` |\n" +
@@ -139,7 +139,7 @@ const b = 1`,
 		},
 	},
 	{
-		rule: "links lead somewhere",
+		rule: "links resolve",
 		files: map[string]string{
 			"README.md": "[a](docs/cli.md), [b](docs/cli.md#askback-ask), [c](docs/gone.md), [d](docs/cli.md#askback-run),\n" +
 				"[e](https://example.com/x.md), [f](#words), [g](#none), `[h](none.md)`\n\n## Words\n\n```\n# none\n[i](none.md)\n```\n",

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A violation is a small tree that breaks one rule. The lines of want are all
-// that the rule says; the rest of the tree shows what it lets pass.
+// A violation is a small tree that violates one rule. The lines of want are all
+// reported faults; the rest of the tree is permitted.
 type violation struct {
 	rule  string
 	files map[string]string
@@ -33,7 +33,7 @@ var violations = []violation{
 		},
 	},
 	{
-		rule: "layers hold",
+		rule: "layers are kept",
 		files: map[string]string{
 			"engine/a.go":      `package engine; import _ "` + module + `/store"`,
 			"engine/b.go":      `package engine; import _ "` + module + `/store/sqlite"`,
@@ -51,7 +51,7 @@ var violations = []violation{
 		},
 	},
 	{
-		rule: "doors stay apart",
+		rule: "frontends are independent",
 		files: map[string]string{
 			"web/a_test.go":       `package web_test; import _ "` + module + `/httpapi"`,
 			"web/a.go":            `package web; import _ "` + module + `/web/pages"`,
@@ -60,8 +60,8 @@ var violations = []violation{
 			"httpapi/a_test.go":   `package httpapi_test; import _ "` + module + `/askbacktest"`,
 		},
 		want: []string{
-			"mcpserver/a.go:1: mcpserver must not import terminal: doors do not know each other",
-			"web/a_test.go:1: web must not import httpapi: doors do not know each other",
+			"mcpserver/a.go:1: mcpserver must not import terminal: frontends are independent",
+			"web/a_test.go:1: web must not import httpapi: frontends are independent",
 		},
 	},
 	{
@@ -183,13 +183,13 @@ func g(ask askback.Ask) { for range ask.Votes { } }`,
 			"access/a.go": `package access; var table = map[string]bool{}`,
 		},
 		want: []string{
-			"lifecycle/a.go:2: lifecycle must not import maps: their order is chance",
-			"lifecycle/a.go:3: lifecycle must not have a map: its order is chance",
-			"lifecycle/a.go:5: lifecycle must not have a map: its order is chance",
+			"lifecycle/a.go:2: lifecycle must not import maps: their order is random",
+			"lifecycle/a.go:3: lifecycle must not have a map: its order is random",
+			"lifecycle/a.go:5: lifecycle must not have a map: its order is random",
 		},
 	},
 	{
-		rule: "packages say what they are",
+		rule: "packages have comments",
 		files: map[string]string{
 			"engine/a.go":      "// Package engine runs.\npackage engine",
 			"engine/b.go":      "package engine",
@@ -248,7 +248,7 @@ func (b Box[T]) Open() {}`,
 		want: []string{"engine/a.go:2: init function in engine"},
 	},
 	{
-		rule: "packages have good names",
+		rule: "package names are clear",
 		files: map[string]string{
 			"a.go":               "package askback",
 			"a_test.go":          "package askback_test",
@@ -261,12 +261,12 @@ func (b Box[T]) Open() {}`,
 		want: []string{
 			"httpapi/a.go:1: package api is in the folder httpapi",
 			"internal/rand/a.go:1: package rand takes the name of math/rand/v2",
-			"internal/util/a.go:1: the name util says nothing",
-			"models/x/a.go:1: the name models says nothing",
+			"internal/util/a.go:1: the name util is vague",
+			"models/x/a.go:1: the name models is vague",
 		},
 	},
 	{
-		rule: "files have good names",
+		rule: "file names are nouns",
 		files: map[string]string{
 			"engine/types.go":      "package engine",
 			"engine/utils_test.go": "package engine",
@@ -300,7 +300,7 @@ func (b Box[T]) Open() {}`,
 	},
 }
 
-func TestEachRuleSeesWhatBreaksIt(t *testing.T) {
+func TestRulesReportViolations(t *testing.T) {
 	for _, tt := range slices.Concat(violations, references) {
 		t.Run(tt.rule, func(t *testing.T) {
 			root := fstest.MapFS{}
@@ -319,7 +319,7 @@ func TestEachRuleSeesWhatBreaksIt(t *testing.T) {
 	}
 }
 
-func TestNoRuleGoesUntested(t *testing.T) {
+func TestEveryRuleHasAViolation(t *testing.T) {
 	for name := range rules {
 		if !slices.ContainsFunc(slices.Concat(violations, references), func(v violation) bool { return v.rule == name && len(v.want) > 0 }) {
 			t.Errorf("no tree breaks the rule %q", name)
@@ -327,7 +327,7 @@ func TestNoRuleGoesUntested(t *testing.T) {
 	}
 }
 
-func TestAFileThatDoesNotParseIsAnError(t *testing.T) {
+func TestFileThatDoesNotParseIsAnError(t *testing.T) {
 	if _, err := read(fstest.MapFS{"a.go": {Data: []byte("package")}}); err == nil {
 		t.Error("got no error, want one")
 	}

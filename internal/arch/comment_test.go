@@ -5,8 +5,8 @@ import (
 	"go/token"
 )
 
-// packagesSayWhatTheyAre: each package has a sentence for its door.
-func packagesSayWhatTheyAre(t *tree, report report) {
+// packagesHaveComments requires a package comment.
+func packagesHaveComments(t *tree, report report) {
 	for pkg, files := range t.packages() {
 		said := false
 		for _, f := range files {
@@ -18,8 +18,8 @@ func packagesSayWhatTheyAre(t *tree, report report) {
 	}
 }
 
-// exportedNamesHaveComments: what others may use has a sentence. One comment
-// is enough for a group of constants or variables.
+// exportedNamesHaveComments requires comments on exported names. One comment is
+// enough for a group of constants or variables.
 func exportedNamesHaveComments(t *tree, report report) {
 	for _, f := range t.files {
 		if f.test || f.generated() || f.ast.Name.Name == "main" {
@@ -58,8 +58,8 @@ func exportedNamesHaveComments(t *tree, report report) {
 	}
 }
 
-// onlyOf gives the comment above a declaration of a single type. In a group,
-// each type speaks for itself.
+// onlyOf returns the comment of a declaration with a single type. In a group,
+// each type needs its own.
 func onlyOf(d *ast.GenDecl) *ast.CommentGroup {
 	if d.Lparen.IsValid() {
 		return nil
@@ -69,7 +69,7 @@ func onlyOf(d *ast.GenDecl) *ast.CommentGroup {
 
 func hasText(c *ast.CommentGroup) bool { return c != nil && c.Text() != "" }
 
-// receiver names the type a method belongs to, or nothing.
+// receiver returns the name of the receiver type, or "".
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -91,7 +91,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// noInit: nothing happens because a package was imported.
+// noInit forbids init functions.
 func noInit(t *tree, report report) {
 	for _, f := range t.files {
 		for _, decl := range f.ast.Decls {

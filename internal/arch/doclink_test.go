@@ -8,12 +8,12 @@ import (
 	"unicode"
 )
 
-// docLink is a link of a doc comment, as go doc reads it: an exported name in
-// brackets, with its type or its package before it.
+// docLink matches a link of a doc comment, as go doc reads it: an exported name
+// in brackets, with its type or package before it.
 var docLink = regexp.MustCompile(`(?:^|[\s(])\[\*?((?:[a-z][a-z0-9]*\.)?[A-Z][A-Za-z0-9]*(?:\.[A-Z][A-Za-z0-9]*)?)\](?:$|[\s).,:;])`)
 
-// docLinksResolve: a doc link names something that its package declares, or a
-// package that it imports. What packages of others declare is not known here.
+// docLinksResolve requires that doc links name a declaration of the package or
+// of an imported package. Declarations of other modules are not checked.
 func docLinksResolve(t *tree, report report) {
 	declared, packages := map[string]bool{}, map[string]string{}
 	for _, f := range t.files {
@@ -47,8 +47,8 @@ func docLinksResolve(t *tree, report report) {
 	}
 }
 
-// declarations returns what a file declares: names, and Type.Name of methods and
-// fields.
+// declarations returns the names that a file declares, and Type.Name for
+// methods and fields.
 func declarations(f *ast.File) []string {
 	var all []string
 	for _, decl := range f.Decls {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// row finds the line of the layer table for a package.
+// row returns the row of a package in layers.
 func row(pkg string) ([]string, bool) {
 	if may, ok := layers[pkg]; ok {
 		return may, true
@@ -25,7 +25,7 @@ func allows(may []string, target string) bool {
 	})
 }
 
-// everyPackageHasARow: a new package is placed on purpose.
+// everyPackageHasARow requires a row in layers for each package.
 func everyPackageHasARow(t *tree, report report) {
 	for _, f := range t.files {
 		if _, ok := row(f.pkg); !ok {
@@ -34,8 +34,9 @@ func everyPackageHasARow(t *tree, report report) {
 	}
 }
 
-// layersHold: imports within the module follow the table. Test files are free.
-func layersHold(t *tree, report report) {
+// layersAreKept requires that imports within the module follow layers. Test
+// files are exempt.
+func layersAreKept(t *tree, report report) {
 	for _, f := range t.files {
 		may, _ := row(f.pkg)
 		for _, i := range f.imports {
@@ -47,10 +48,11 @@ func layersHold(t *tree, report report) {
 	}
 }
 
-// doorsStayApart: doors do not import each other, in tests neither.
-func doorsStayApart(t *tree, report report) {
+// frontendsAreIndependent requires that frontends do not import each other,
+// even in tests.
+func frontendsAreIndependent(t *tree, report report) {
 	door := func(pkg string) string {
-		for _, d := range doors {
+		for _, d := range frontends {
 			if under(pkg, d) {
 				return d
 			}
@@ -62,13 +64,13 @@ func doorsStayApart(t *tree, report report) {
 		for _, i := range f.imports {
 			target, ours := inside(i.path)
 			if to := door(target); from != "" && ours && to != "" && to != from {
-				report(i.pos, "%s must not import %s: doors do not know each other", f.pkg, target)
+				report(i.pos, "%s must not import %s: frontends are independent", f.pkg, target)
 			}
 		}
 	}
 }
 
-// librariesHaveOwners: a library is imported by its owners only.
+// librariesHaveOwners requires that a library is imported by its owners only.
 func librariesHaveOwners(t *tree, report report) {
 	for _, f := range t.files {
 		for _, i := range f.imports {
@@ -95,7 +97,7 @@ func owns(pkg, library string) bool {
 	return false
 }
 
-// noDotImports: a name says where it comes from, for readers and for these rules.
+// noDotImports forbids dot imports.
 func noDotImports(t *tree, report report) {
 	for _, f := range t.files {
 		for _, i := range f.imports {

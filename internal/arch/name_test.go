@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// packagesHaveGoodNames: a package is called like its folder, says something,
-// and does not take a name of the standard library.
-func packagesHaveGoodNames(t *tree, report report) {
+// packageNamesAreClear requires that a package has the name of its folder,
+// which is neither vague nor that of a standard package.
+func packageNamesAreClear(t *tree, report report) {
 	taken := map[string]string{}
 	for _, std := range strings.Fields(standard) {
 		taken[lastWord(std)] = std
@@ -30,19 +30,19 @@ func packagesHaveGoodNames(t *tree, report report) {
 			report(at, "package %s takes the name of %s", name, std)
 		}
 		for _, word := range append(strings.Split(f.pkg, "/"), name) {
-			if slices.Contains(emptyNames, word) {
-				report(at, "the name %s says nothing", word)
+			if slices.Contains(vagueNames, word) {
+				report(at, "the name %s is vague", word)
 			}
 		}
 	}
 }
 
-// filesHaveGoodNames: a file is named after the noun inside.
-func filesHaveGoodNames(t *tree, report report) {
+// fileNamesAreNouns forbids vague file names.
+func fileNamesAreNouns(t *tree, report report) {
 	for _, f := range t.files {
 		base := strings.TrimSuffix(path.Base(f.name), "_test.go")
 		base = strings.TrimSuffix(base, ".go") + ".go"
-		if slices.Contains(emptyFiles, base) {
+		if slices.Contains(vagueFileNames, base) {
 			report(token.NoPos, "%s: name the file after the noun inside", f.name)
 		}
 	}
@@ -57,7 +57,7 @@ func filesAreShort(t *tree, report report) {
 	}
 }
 
-// testsDoNotSleep: a bounded wait has a condition and a deadline.
+// testsDoNotSleep forbids time.Sleep in tests.
 func testsDoNotSleep(t *tree, report report) {
 	for _, f := range t.files {
 		if !f.test && !slices.Contains(suites, f.pkg) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pureFiles calls visit for each file of a pure package. Tests are free.
+// pureFiles calls visit for each file of a pure package, except tests.
 func pureFiles(t *tree, visit func(f *file, helper string)) {
 	for _, f := range t.files {
 		if helper, ok := pure[f.pkg]; ok && !f.test {
@@ -18,8 +18,8 @@ func pureFiles(t *tree, visit func(f *file, helper string)) {
 	}
 }
 
-// pureImportsOnly: pure packages use a short list of the standard library and
-// at most one helper library.
+// pureImportsOnly limits the imports of pure packages to pureImports and one
+// helper library.
 func pureImportsOnly(t *tree, report report) {
 	pureFiles(t, func(f *file, helper string) {
 		for _, i := range f.imports {
@@ -31,7 +31,7 @@ func pureImportsOnly(t *tree, report report) {
 	})
 }
 
-// noClock: time comes in as a value, and nothing is printed.
+// noClock forbids clocks and output in pure packages.
 func noClock(t *tree, report report) {
 	pureFiles(t, func(f *file, _ string) {
 		f.uses(func(importPath, name string, at token.Pos) {
@@ -47,7 +47,7 @@ func matches(pattern, name string) bool {
 	return name == pattern || open && strings.HasPrefix(name, prefix)
 }
 
-// noConcurrency: pure packages start nothing and wait for nothing.
+// noConcurrency forbids goroutines and channels in pure packages.
 func noConcurrency(t *tree, report report) {
 	pureFiles(t, func(f *file, _ string) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -74,8 +74,7 @@ func noConcurrency(t *tree, report report) {
 	})
 }
 
-// noChangedVariables: a package variable of a pure package keeps the value of
-// its declaration, and that of another package is left alone.
+// noChangedVariables forbids assignments to package variables in pure packages.
 func noChangedVariables(t *tree, report report) {
 	pureFiles(t, func(f *file, _ string) {
 		info := t.types.info(f.pkg)
@@ -109,8 +108,8 @@ func noChangedVariables(t *tree, report report) {
 	})
 }
 
-// packageVariable gives the variable that an assignment to e would change, if
-// it belongs to a package: x in x.f[1] = 2.
+// packageVariable returns the package variable that an assignment to e changes,
+// or "". For x.f[1] = 2, it is x.
 func packageVariable(info *types.Info, e ast.Expr) string {
 	for {
 		switch x := e.(type) {
@@ -141,9 +140,10 @@ func packageVariable(info *types.Info, e ast.Expr) string {
 	}
 }
 
-// noMaps: the machines have no map, neither of their own nor borrowed.
+// noMaps forbids maps in the packages of withoutMaps, also of types of other
+// packages.
 func noMaps(t *tree, report report) {
-	for _, pkg := range mapless {
+	for _, pkg := range withoutMaps {
 		for _, f := range t.packages()[pkg] {
 			info := t.types.info(pkg)
 			ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -153,13 +153,13 @@ func noMaps(t *tree, report report) {
 				}
 				typ := info.TypeOf(e)
 				if _, written := e.(*ast.MapType); written || typ != nil && isMap(typ) {
-					report(e.Pos(), "%s must not have a map: its order is chance", pkg)
+					report(e.Pos(), "%s must not have a map: its order is random", pkg)
 				}
 				return true
 			})
 			for _, i := range f.imports {
 				if i.path == "maps" {
-					report(i.pos, "%s must not import maps: their order is chance", pkg)
+					report(i.pos, "%s must not import maps: their order is random", pkg)
 				}
 			}
 		}
@@ -171,9 +171,8 @@ func isMap(t types.Type) bool {
 	return ok
 }
 
-// A checker finds out what names stand for. It knows the packages of the tree
-// and nothing of the standard library, so its errors are expected and dropped;
-// names and types of the tree are right all the same.
+// A checker resolves names. It knows the packages of the tree and not the
+// standard library, so type errors are expected and ignored.
 type checker struct {
 	tree  *tree
 	done  map[string]*types.Package
@@ -184,7 +183,7 @@ func newChecker(t *tree) *checker {
 	return &checker{tree: t, done: map[string]*types.Package{}, infos: map[string]*types.Info{}}
 }
 
-// info gives what is known about the files of a package that are no tests.
+// info returns the types of the files of a package, without tests.
 func (c *checker) info(pkg string) *types.Info {
 	if _, ok := c.infos[pkg]; !ok {
 		c.check(pkg)
@@ -192,7 +191,7 @@ func (c *checker) info(pkg string) *types.Info {
 	return c.infos[pkg]
 }
 
-// Import lets a package of the tree see another one.
+// Import implements types.Importer for the packages of the tree.
 func (c *checker) Import(importPath string) (*types.Package, error) {
 	pkg, ours := inside(importPath)
 	if !ours {

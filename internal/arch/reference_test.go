@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// tables are the documents whose rows have a number, by its letter. Comments
-// cite them: (F7), (T28), (W10).
+// tables are the documents with numbered rows, by their letter. Comments cite
+// them: (F7), (T28), (W10).
 var tables = map[byte]string{
 	'A': "docs/features.md", 'B': "docs/features.md", 'C': "docs/features.md",
 	'D': "docs/features.md", 'E': "docs/features.md", 'F': "docs/features.md",
@@ -32,10 +32,10 @@ var (
 	link         = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// controlSets are names of ISO 6429 and no rows.
+// controlSets are names of ISO 6429, which are not rows.
 var controlSets = map[string]bool{"C0": true, "C1": true}
 
-// rowsExist: a number that a comment or a document cites is a row of its table.
+// rowsExist requires that cited rows exist.
 func rowsExist(t *tree, report report) {
 	rows := map[string]bool{}
 	for _, x := range t.texts {
@@ -60,9 +60,9 @@ func rowsExist(t *tree, report report) {
 	}
 }
 
-// rowsAreWhole: the rows of each table are numbered without a gap, and each row
-// that is held or works, if only partly, names a test that shows it.
-func rowsAreWhole(t *tree, report report) {
+// rowsAreComplete requires that the rows of a table are numbered without gaps,
+// and that each row that is not "not built yet" names a test.
+func rowsAreComplete(t *tree, report report) {
 	for _, x := range t.texts {
 		last, n := map[string]int{}, 0
 		for line := range strings.Lines(x.raw) {
@@ -88,7 +88,8 @@ func rowsAreWhole(t *tree, report report) {
 	}
 }
 
-// testsExist: a test, example or fuzz test that a document names exists.
+// testsExist requires that tests, examples and fuzz tests that are named in
+// documents exist.
 func testsExist(t *tree, report report) {
 	have := map[string]bool{}
 	for _, f := range t.files {
@@ -115,7 +116,8 @@ func testsExist(t *tree, report report) {
 	}
 }
 
-// sectionsExist: a page, a numbered section or a heading that is cited exists.
+// sectionsExist requires that cited pages, numbered sections and headings
+// exist.
 func sectionsExist(t *tree, report report) {
 	sections, headings := map[string]bool{}, map[string]bool{}
 	for _, x := range t.texts {
@@ -152,8 +154,9 @@ func sectionsExist(t *tree, report report) {
 	}
 }
 
-// filesExist: a path from the root, which may be a pattern, names a file or a
-// folder. What begins with no folder of the root is no path of this repository.
+// filesExist requires that paths from the root, which may be patterns, match a
+// file or folder. Paths that do not begin with a folder of the root are
+// ignored.
 func filesExist(t *tree, report report) {
 	for _, p := range t.passagesWithCode() {
 		p.find(citedFile, func(line int, groups []string) {
@@ -174,8 +177,8 @@ func filesExist(t *tree, report report) {
 	}
 }
 
-// nothingOutsideIsCited: what a comment or a document refers to is in the
-// repository, or has an address.
+// nothingOutsideIsCited forbids references to documents that are not in the
+// repository and have no address.
 func nothingOutsideIsCited(t *tree, report report) {
 	for _, p := range t.passages() {
 		p.find(citedOutside, func(line int, groups []string) {
@@ -184,9 +187,9 @@ func nothingOutsideIsCited(t *tree, report report) {
 	}
 }
 
-// linksLead: a relative link of a document leads to a file, and to a heading of
-// it if it has an anchor.
-func linksLead(t *tree, report report) {
+// linksResolve requires that relative links of documents lead to a file, and to
+// a heading if they have an anchor.
+func linksResolve(t *tree, report report) {
 	anchors := map[string]bool{}
 	for _, x := range t.texts {
 		for line := range strings.Lines(blankLines(x.raw, fences())) {
@@ -219,7 +222,7 @@ func linksLead(t *tree, report report) {
 	}
 }
 
-// anchor returns the name that a heading has in a link, as GitHub makes it.
+// anchor returns the anchor of a heading, as GitHub generates it.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -2,39 +2,40 @@ package arch_test
 
 const module = "github.com/askback/askback"
 
-// layers says what each package may import from this module.
+// layers lists the packages of this module that each package may import.
 //
-// "." is the root package. "internal/*" stands for every internal package and
-// "*" for all. A row that ends in "/..." covers the folder and what is below
-// it; it is meant for whole programs, not for packages that others import.
+// "." is the root package, "internal/*" means every internal package and "*"
+// all packages. A row that ends in "/..." applies to the folder and everything
+// below it, for programs that are not imported.
 var layers = map[string][]string{
-	// The words and the pure machines.
+	// The domain types and the pure state machines.
 	".":         {},
 	"lifecycle": {"."},
 	"access":    {"."},
 
-	// What is kept, and where.
+	// Storage.
 	"store":           {},
 	"store/memstore":  {"store"},
 	"store/sqlite":    {"store"},
 	"store/storetest": {"store"},
 
-	// The one place where time, storage and effects meet. It makes digests and
-	// ids, so it may also see jcs and ids; docs/design.md says why.
+	// The only package that combines time, storage and effects. It computes
+	// digests and ids; see docs/design.md.
 	"engine":      {".", "lifecycle", "access", "store", "engine/auth", "internal/jcs", "internal/ids"},
 	"engine/auth": {".", "store", "internal/ids"},
 
-	// Doors let people and agents in.
+	// Frontends for people and agents.
 	"httpapi":   {".", "internal/*"},
 	"mcpserver": {".", "asktool", "internal/*"},
 	"terminal":  {".", "internal/*"},
 	"web":       {".", "internal/*", "web/pages"},
-	// Templates never see a root type: that keeps plain agent text off the page.
+	// Templates use no root types, which keeps unsanitized agent text off the
+	// pages.
 	"web/pages": {"internal/view"},
 
 	"askbacktest":      {".", "engine", "store/memstore"},
 	"test/conformance": {"."},
-	// The ask tools as a model meets them, for every program that hosts one.
+	// The ask tools for models, used by every program that serves them.
 	"asktool": {".", "internal/jcs", "internal/decode"},
 
 	"internal/arch":            {},
@@ -61,7 +62,7 @@ var layers = map[string][]string{
 	"internal/agentconfig":     {},
 	"internal/view":            {".", "internal/safetext", "internal/markdown"},
 
-	// Whole programs wire everything together.
+	// Programs.
 	"cmd/askback":      {"*"},
 	"test/interop/...": {"*"},
 	"test/bench/...":   {"*"},
@@ -69,11 +70,11 @@ var layers = map[string][]string{
 	"scripts/...":      {},
 }
 
-// doors never import each other, in tests neither. A suite that a door is held
-// to (askbacktest, storetest) is no door.
-var doors = []string{"httpapi", "mcpserver", "terminal", "web"}
+// frontends do not import each other, even in tests. A suite that tests a
+// frontend (test/conformance, storetest) is not a frontend.
+var frontends = []string{"httpapi", "mcpserver", "terminal", "web"}
 
-// pure packages compute and nothing else. Each may name one helper library.
+// pure packages only compute. Each may import one helper library.
 var pure = map[string]string{
 	".":                 "github.com/rivo/uniseg",
 	"lifecycle":         "",
@@ -86,48 +87,49 @@ var pure = map[string]string{
 	"internal/view":     "",
 }
 
-// pureImports is the standard library of pure packages.
+// pureImports are the standard packages that pure packages may import.
 var pureImports = []string{
 	"bytes", "cmp", "context", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt",
 	"io", "iter", "maps", "math", "net/url", "path", "slices", "strconv", "strings", "time",
 	"unicode", "unicode/utf16", "unicode/utf8",
 }
 
-// impure names what pure packages must not use of those imports: the clock and
-// the terminal. A name that ends in "*" stands for all that begin so.
+// impure are the names of these packages that pure packages must not use. A
+// trailing "*" matches any suffix.
 var impure = map[string][]string{
 	"time":    {"Now", "Since", "Until", "After", "AfterFunc", "Tick", "New*", "Sleep", "LoadLocation"},
 	"context": {"WithTimeout*", "WithDeadline*", "AfterFunc"},
 	"fmt":     {"Print*", "Scan*"},
 }
 
-// mapless packages have no map of any type: the order of a map is chance, and
-// the same events must always give the same end.
-var mapless = []string{"lifecycle"}
+// withoutMaps are packages without maps, whose iteration order is random: the
+// same inputs must give the same result.
+var withoutMaps = []string{"lifecycle"}
 
-// owner says which packages may import a library, and why when it is not one.
+// An owner lists the packages that may import a library, and the reason if
+// there are two.
 type owner struct {
 	packages []string
 	why      string
 }
 
-// owners has one row for each library, by import path or a prefix of it.
+// owners has a row for each library, by import path or its prefix.
 var owners = map[string]owner{
 	"github.com/rivo/uniseg": {
 		[]string{".", "internal/safetext"},
-		"limits and columns are both counted in grapheme clusters, and safetext sees no root type",
+		"both count grapheme clusters, and safetext does not import the root",
 	},
 
 	"modernc.org/sqlite": {
 		[]string{"store/sqlite", "test/bench"},
-		"the bench measures the bare driver beside us",
+		"the benchmarks compare the plain driver",
 	},
 	"github.com/pressly/goose/v3": {packages: []string{"store/sqlite"}},
 
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
 	"golang.org/x/term":               {packages: []string{"terminal"}},
-	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "pages are made in one and written in the other"},
+	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "one defines the pages, the other renders them"},
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
@@ -136,14 +138,14 @@ var owners = map[string]owner{
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},
 
-	// As another reader to compare with: jcs itself is pure.
+	// For comparison in tests: jcs itself is pure.
 	"github.com/go-json-experiment/json": {
 		[]string{"internal/jcs", "test/faults"},
-		"proofs compare meanings with a reader that is not ours",
+		"the fault tests compare values with another parser",
 	},
 }
 
-// testLibraries are free in test files and in the suites.
+// testLibraries may be imported by test files and suites.
 var testLibraries = []string{
 	"pgregory.net/rapid",
 	"github.com/google/go-cmp",
@@ -156,25 +158,21 @@ var testLibraries = []string{
 	"github.com/getkin/kin-openapi",
 }
 
-// suites are packages of tests that other packages run.
+// suites are packages with code for tests.
 var suites = []string{"store/storetest", "askbacktest", "test/conformance", "internal/golden", "internal/browsertest"}
 
-// emptyNames say nothing about what a package is for.
-var emptyNames = []string{
+// vagueNames are package names without a meaning.
+var vagueNames = []string{
 	"base", "common", "core", "helper", "helpers", "impl", "manager", "managers", "misc", "model",
 	"models", "shared", "type", "types", "util", "utils",
 }
 
-// emptyFiles are the same for files, which carry the name of the noun inside.
-var emptyFiles = []string{"common.go", "helpers.go", "interfaces.go", "misc.go", "types.go", "util.go", "utils.go"}
+// vagueFileNames are file names without a meaning.
+var vagueFileNames = []string{"common.go", "helpers.go", "interfaces.go", "misc.go", "types.go", "util.go", "utils.go"}
 
-// maxLines keeps a file readable in one sitting. Tests count too.
+// maxLines is the maximum length of a file, including tests.
 const maxLines = 600
 
 // wordingPending are folders whose wording is not plain yet, with what is below
 // them.
-var wordingPending = []string{
-	"asktool", "cmd/askback", "docs", "httpapi", "internal/claudehook",
-	"internal/compat", "internal/decode", "internal/login", "internal/markdown", "internal/openapi",
-	"internal/view", "mcpserver", "web",
-}
+var wordingPending = []string{"cmd/askback"}

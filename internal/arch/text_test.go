@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// A text is a file that is not Go, with the part of it that people wrote for
-// people: the whole of a document, and the comments of any other file.
+// A text is a file that is not Go, with its prose: the whole of a document, or
+// the comments of another file.
 type text struct {
 	name  string
 	raw   string
-	prose string // as long as raw, with spaces and line feeds for what was left out
+	prose string // as long as raw, with spaces for what was left out
 }
 
 // document reports whether the text is Markdown.
 func (x *text) document() bool { return path.Ext(x.name) == ".md" }
 
-// commentMarks are the beginnings of comment lines, by file extension.
+// commentMarks are the prefixes of comment lines, by file extension.
 var commentMarks = map[string][]string{
 	".templ": {"//"},
 	".js":    {"//", "/*", "*"},
@@ -36,7 +36,7 @@ var commentMarks = map[string][]string{
 }
 
 // readTexts adds the texts and the names of all files to the tree. Unlike Go
-// files, texts of testdata are read too: stories and dialogues have comments.
+// files, texts in testdata are included.
 func (t *tree) readTexts(root fs.FS) error {
 	t.names = map[string]bool{}
 	return fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -64,7 +64,7 @@ func hasProse(name string) bool {
 	return ext == ".md" || ext == ".txtar" || commentMarks[ext] != nil
 }
 
-// proseOf returns src with everything blanked that is not written for people.
+// proseOf returns src with spaces instead of everything that is not prose.
 func proseOf(name, src string) string {
 	switch path.Ext(name) {
 	case ".md":
@@ -127,7 +127,7 @@ func blank(s string) string {
 	}, []byte(s)))
 }
 
-// A passage is prose of one file: a group of comments, or the prose of a text.
+// A passage is the prose of a comment group or of a text.
 type passage struct {
 	file string
 	line int    // of its first character
@@ -151,8 +151,8 @@ func (t *tree) passages() []passage {
 	return all
 }
 
-// passagesWithCode returns all prose, with the inline code of documents: names of
-// pages are written that way.
+// passagesWithCode is like passages, with the inline code of documents, which
+// contains names of pages.
 func (t *tree) passagesWithCode() []passage {
 	all := t.passages()
 	for i, x := range t.texts {
@@ -163,7 +163,7 @@ func (t *tree) passagesWithCode() []passage {
 	return all
 }
 
-// commentText returns the lines of a group, each on its own line.
+// commentText returns the text of a comment group without the comment marks.
 func commentText(group *ast.CommentGroup) string {
 	var lines []string
 	for _, c := range group.List {
@@ -172,7 +172,7 @@ func commentText(group *ast.CommentGroup) string {
 	return strings.Join(lines, "\n")
 }
 
-// uncommented returns the prose without the marks at the beginning of lines.
+// uncommented returns the prose of a text without the comment marks.
 func uncommented(x *text) string {
 	if x.document() {
 		return x.prose
@@ -184,8 +184,8 @@ func uncommented(x *text) string {
 	return strings.Join(lines, "\n")
 }
 
-// find calls visit for each match, which may go over the end of a line, with
-// its groups and the line on which the first of them begins.
+// find calls visit for each match, which may span lines, with its groups and
+// the line of the first group.
 func (p passage) find(re *regexp.Regexp, visit func(line int, groups []string)) {
 	flat := strings.ReplaceAll(p.text, "\n", " ")
 	for _, m := range re.FindAllStringSubmatchIndex(flat, -1) {

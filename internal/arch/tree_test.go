@@ -24,30 +24,30 @@ type file struct {
 	imports []imported
 }
 
-// An imported package, with the name that the file knows it by.
+// An imported is an imported package with its name in the file.
 type imported struct {
 	path string
 	name string
 	pos  token.Pos
 }
 
-// A tree is what the rules see of a repository.
+// A tree is the parsed content of a repository.
 type tree struct {
 	fset  *token.FileSet
 	files []*file
 	texts []*text
-	names map[string]bool // of all files and folders, from the root
+	names map[string]bool // files and folders, from the root
 	types *checker
 }
 
-// A report notes a broken rule. The position may be missing.
+// A report reports a violation. The position may be token.NoPos.
 type report func(at token.Pos, format string, args ...any)
 
-// A rule looks at a tree and reports what breaks it.
+// A rule reports the violations of a tree.
 type rule func(*tree, report)
 
-// read parses all Go files, and reads the texts beside them. A file that does
-// not parse is an error: nothing could be said about it.
+// read parses all Go files and reads the texts. A file that does not parse is
+// an error.
 func read(root fs.FS) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	t.types = newChecker(t)
@@ -102,7 +102,7 @@ func importsOf(f *ast.File) []imported {
 	return all
 }
 
-// lastWord is the name a package most likely has: math/rand/v2 is rand.
+// lastWord returns the probable name of a package: rand for math/rand/v2.
 func lastWord(importPath string) string {
 	words := strings.Split(importPath, "/")
 	last := words[len(words)-1]
@@ -112,7 +112,7 @@ func lastWord(importPath string) string {
 	return last
 }
 
-// broken runs a rule and gives what it reports, sorted, each fault once.
+// broken runs a rule and returns its reports, sorted and without duplicates.
 func (t *tree) broken(r rule) []string {
 	var all []string
 	r(t, func(at token.Pos, format string, args ...any) {
@@ -127,7 +127,7 @@ func (t *tree) broken(r rule) []string {
 	return slices.Compact(all)
 }
 
-// packages gives the files of each package that is no test, by folder.
+// packages returns the files of each package except tests, by folder.
 func (t *tree) packages() map[string][]*file {
 	all := map[string][]*file{}
 	for _, f := range t.files {
@@ -138,10 +138,10 @@ func (t *tree) packages() map[string][]*file {
 	return all
 }
 
-// generated files are written by a tool, which is tested elsewhere.
+// generated reports whether a file is generated.
 func (f *file) generated() bool { return strings.HasSuffix(f.name, "_templ.go") }
 
-// uses calls visit for each name that the file takes from a package it imports.
+// uses calls visit for each name of an imported package that the file uses.
 func (f *file) uses(visit func(importPath, name string, at token.Pos)) {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
@@ -161,7 +161,7 @@ func (f *file) uses(visit func(importPath, name string, at token.Pos)) {
 	})
 }
 
-// inside gives the folder of a package of this module.
+// inside returns the folder of a package of this module.
 func inside(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
@@ -169,7 +169,8 @@ func inside(importPath string) (string, bool) {
 	return strings.CutPrefix(importPath, module+"/")
 }
 
-// thirdParty reports whether a path is neither ours nor the standard library's.
+// thirdParty reports whether a path is neither of this module nor of the
+// standard library.
 func thirdParty(importPath string) bool {
 	_, ours := inside(importPath)
 	first, _, _ := strings.Cut(importPath, "/")
