@@ -137,10 +137,10 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 		"yes":                         {typed: "yes\n"},
 		"n":                           {typed: "n\n", exit: exitNo},
 		"Enter":                       {typed: "\n", exit: exitNo},
-		"Enter under a suggested yes": {args: []string{"--default", "yes"}, typed: "\n", more: "n\n", exit: exitNo},
+		"Enter with --default yes":    {args: []string{"--default", "yes"}, typed: "\n", more: "n\n", exit: exitNo},
 		"another word":                {typed: "sure\ny\n", more: "n\n", exit: exitNo},
-		"y before it was shown":       {ahead: "y\n", typed: "n\n", exit: exitNo},
-		"to decline":                  {typed: ":decline\n", exit: exitNo},
+		"y before the call was shown": {ahead: "y\n", typed: "n\n", exit: exitNo},
+		":decline":                    {typed: ":decline\n", exit: exitNo},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
