@@ -45,7 +45,7 @@ type Options struct {
 	PublicURL string
 	Version   string // the version in the OpenAPI document
 	// Proof answers a nonce, so that a client knows this server before it
-	// shows a token (design: the local server). Nil: it proves nothing.
+	// shows a token (docs/wire.md §11). Nil: there is no proof.
 	Proof func(nonce string) string
 	// Yield makes this process release the local database to another. Nil: this server
 	// does not.

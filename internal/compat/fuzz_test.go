@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// asks are what the fuzzers answer: each kind of question there is.
+// asks returns asks with every kind of question.
 func asks() []askback.Ask {
 	labels := askback.Options("Go", "Go, with cgo", " C ", ", ", "Yes, proceed")
 	one := askback.Question{ID: "q1", Text: "Which?", Options: labels}
