@@ -143,7 +143,9 @@ func find[S machine[S]](t *tx, id string) *record[S] {
 
 // add adds a record to the tx, as it was read or as a new one.
 func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
-	t.now = later(t.now, row.Updated)
+	if row.Updated.After(t.now) {
+		t.now = row.Updated
+	}
 	row.Fixed, row.State = nil, nil
 	r := &record[S]{row: row, state: state}
 	t.records = append(t.records, r)
@@ -201,7 +203,7 @@ func (r *record[S]) encode(t *tx) (err error) {
 	if row.State, err = r.state.Encode(); err != nil {
 		return err
 	}
-	t.Put(row)
+	t.change.Put = append(t.change.Put, row)
 	return nil
 }
 
@@ -309,12 +311,4 @@ func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
 		}
 	}
 	return nil
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -88,7 +88,10 @@ func (t *tx) publish() {
 		e.due.set(r.Due)
 	}
 	for _, f := range t.change.Effects {
-		e.effects.set(later(f.Due, t.now))
+		if f.Due.IsZero() {
+			f.Due = t.now
+		}
+		e.effects.set(f.Due)
 	}
 	for _, d := range t.change.Done {
 		e.effects.set(d.Retry)
