@@ -78,7 +78,7 @@ func (c *Connector) retries(err error, start time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case errors.Is(err, instance.ErrNobody):
+	case errors.Is(err, instance.ErrNoReply):
 		return c.reached && c.options.Kind != ""
 	case !isLost(err):
 		return false

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// maxOwn is how many bytes are read of a file; those that this package writes are smaller.
-const maxOwn = 1 << 16
+// maxFile is how many bytes are read of a file; those that this package writes are smaller.
+const maxFile = 1 << 16
 
-func readAll(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxOwn)) }
+func readAll(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxFile)) }
 
 // WriteFile atomically writes a file that only its owner can read, and replaces an
 // existing one.

@@ -9,7 +9,7 @@ import (
 
 // flock returns an error: on this system Askback is only a client of other servers.
 func flock(*os.File) error {
-	return errors.New("this system cannot hold a database; use a server elsewhere")
+	return errors.New("this system cannot open a database; use a remote server")
 }
 
 // share returns the same error as flock.

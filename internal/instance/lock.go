@@ -9,7 +9,7 @@ import (
 )
 
 // ErrHeld is returned if another process holds the lock of a database.
-var ErrHeld = errors.New("another askback holds the database")
+var ErrHeld = errors.New("another askback process holds the database")
 
 // A Lock is the exclusive lock that a process holds while it has a database open.
 type Lock struct{ file *os.File }

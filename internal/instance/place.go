@@ -56,8 +56,8 @@ const (
 	KindAsk   = "ask"
 )
 
-// ErrNobody is returned if the database is locked and no server for it replies.
-var ErrNobody = errors.New("another askback holds the database and does not answer")
+// ErrNoReply is returned if the database is locked and no server for it replies.
+var ErrNoReply = errors.New("another askback process holds the database and does not reply")
 
 // joinTime is how long a command searches for the server of a locked database.
 const joinTime = 5 * time.Second
@@ -95,7 +95,7 @@ func (p Place) Retract() error {
 
 // Last returns the server that server.json names. It may have ended.
 func (p Place) Last() (Server, bool) {
-	raw, err := readOwn(p.server())
+	raw, err := readPrivate(p.server())
 	if err != nil {
 		return Server{}, false
 	}
@@ -105,7 +105,7 @@ func (p Place) Last() (Server, bool) {
 
 // Join returns the lock, or the server whose process holds it, after that proved its
 // identity. The process may be starting or ending, so Join retries for 5 seconds before
-// it returns [ErrNobody].
+// it returns [ErrNoReply].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 	var lock *Lock
 	s, err := p.search(ctx, joinTime, func() (done bool, err error) {
@@ -119,7 +119,7 @@ func (p Place) Join(ctx context.Context) (*Lock, Server, error) {
 }
 
 // Find returns the server of the place, after it proved its identity. It does not try to
-// take the lock. After the given time it returns [ErrNobody].
+// take the lock. After the given time it returns [ErrNoReply].
 func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 	return p.search(ctx, within, func() (bool, error) { return false, nil })
 }
@@ -127,7 +127,7 @@ func (p Place) Find(ctx context.Context, within time.Duration) (Server, error) {
 // search waits until a server proves its identity, or until done returns true or an
 // error. It calls done and reads server.json again even while a server does not reply.
 func (p Place) search(ctx context.Context, within time.Duration, done func() (bool, error)) (Server, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNobody, p.Database))
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%w: %s", ErrNoReply, p.Database))
 	defer cancel()
 	var current check
 	defer func() { current.stop() }()

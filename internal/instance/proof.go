@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// ErrStranger is returned if the program at the address of a server cannot prove that it
+// ErrNotProved is returned if the program at the address of a server cannot prove that it
 // is that server.
-var ErrStranger = errors.New("what listens there is not the server of this database")
+var ErrNotProved = errors.New("the program at this address is not the server of this database")
 
 // Proof returns the proof of a server with this secret for a nonce.
 func Proof(secret, nonce string) string {
@@ -90,7 +90,7 @@ func (s Server) challenge(conn net.Conn, host string) error {
 	}
 	_ = json.Unmarshal(raw, &reply)
 	if res.StatusCode != http.StatusOK || !hmac.Equal([]byte(reply.Proof), []byte(Proof(s.Secret, nonce))) || in.Buffered() > 0 || res.Close {
-		return ErrStranger
+		return ErrNotProved
 	}
 	return nil
 }

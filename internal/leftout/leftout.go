@@ -1,4 +1,4 @@
-// Package leftout skips tests for want of a program, and lets no person miss it.
+// Package leftout skips tests that need a missing program, and reports them to people.
 package leftout
 
 import (
@@ -8,18 +8,18 @@ import (
 	"testing"
 )
 
-// Reported is the environment variable of a program that runs go test and prints
-// what was left out itself.
+// Reported is the environment variable of a program that runs go test and itself prints
+// the skipped tests.
 const Reported = "ASKBACK_LEFT_OUT"
 
-var told sync.Map // what was printed at the terminal
+var printed sync.Map // lines on the terminal
 
-// Skip skips a test. What is left out, and why, is printed at the terminal too,
-// once for each package: go test shows nothing of a test that is skipped.
+// Skip skips a test. It also prints a line on the terminal, once for each package, since
+// go test does not show skipped tests.
 func Skip(t testing.TB, format string, args ...any) {
 	t.Helper()
 	line := "LEFT OUT: " + fmt.Sprintf(format, args...)
-	if _, before := told.LoadOrStore(line, true); !before && os.Getenv(Reported) == "" {
+	if _, before := printed.LoadOrStore(line, true); !before && os.Getenv(Reported) == "" {
 		if tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0); err == nil {
 			_, _ = fmt.Fprintln(tty, line)
 			_ = tty.Close()

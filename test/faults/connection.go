@@ -71,7 +71,7 @@ func call[T any](ctx context.Context, l *connection, token string, what func(con
 		case errors.Is(err, askback.ErrUnreachable):
 			l.reset(s)
 			retried = true
-		case errors.Is(err, instance.ErrNobody), errors.Is(err, askback.ErrFull), errors.Is(err, askback.ErrBusy):
+		case errors.Is(err, instance.ErrNoReply), errors.Is(err, askback.ErrFull), errors.Is(err, askback.ErrBusy):
 		default:
 			return out, retried, err
 		}

@@ -36,7 +36,7 @@ func TestWritableServerFileIsNotTrusted(t *testing.T) {
 				}
 			}
 			if _, ok := p.Last(); ok != (name == "as it should be") {
-				t.Errorf("it is trusted: %v", ok)
+				t.Errorf("the file is trusted: %v", ok)
 			}
 		})
 	}

@@ -155,8 +155,8 @@ func TestJoinEndsWithContext(t *testing.T) {
 	if _, _, err := p.Join(ctx); !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
-	if _, err := p.Find(t.Context(), 50*time.Millisecond); !errors.Is(err, instance.ErrNobody) {
-		t.Errorf("got %v, want %v", err, instance.ErrNobody)
+	if _, err := p.Find(t.Context(), 50*time.Millisecond); !errors.Is(err, instance.ErrNoReply) {
+		t.Errorf("got %v, want %v", err, instance.ErrNoReply)
 	}
 }
 
@@ -229,11 +229,11 @@ func TestProofIsBoundToConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
-	var heard bytes.Buffer
+	var received bytes.Buffer
 	thief := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = r.Write(&heard)
+		_ = r.Write(&received)
 		fmt.Fprint(w, `{"status":"ok","proof":"00"}`)
 	})}
 	served := make(chan error)
@@ -245,8 +245,8 @@ func TestProofIsBoundToConnection(t *testing.T) {
 	}
 	thief.Close()
 	<-served
-	if !strings.Contains(heard.String(), "/healthz?nonce=") || strings.Contains(heard.String(), "askback_secret") {
-		t.Errorf("the thief heard %s, want the challenge and nothing else", heard.String())
+	if !strings.Contains(received.String(), "/healthz?nonce=") || strings.Contains(received.String(), "askback_secret") {
+		t.Errorf("the other program read %s, want only the challenge", received.String())
 	}
 }
 
@@ -328,10 +328,10 @@ func TestCreateFileSucceedsOnce(t *testing.T) {
 		t.Errorf("the file has %q, %v, want %q, as the first process wrote it", raw, err, want)
 	}
 	if second, ok := <-made; ok {
-		t.Errorf("%q was made as well", second)
+		t.Errorf("a second file %q was created", second)
 	}
 	all, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(all) != 1 {
-		t.Errorf("there is %v, %v, want the one file", all, err)
+		t.Errorf("got the files %v, %v; want one", all, err)
 	}
 }

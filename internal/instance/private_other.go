@@ -4,8 +4,8 @@ package instance
 
 import "os"
 
-// readOwn reads a file. It checks no owner: on this system no process can hold a database.
-func readOwn(path string) ([]byte, error) {
+// readPrivate reads a file. It checks no owner: on this system no process can hold a database.
+func readPrivate(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

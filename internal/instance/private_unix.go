@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// readOwn reads a file, or returns an error unless it belongs to this user and no other
+// readPrivate reads a file, or returns an error unless it belongs to this user and no other
 // user can read or write it. With the server.json of another user, the token would be
 // sent to that user's server.
-func readOwn(path string) ([]byte, error) {
+func readPrivate(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
