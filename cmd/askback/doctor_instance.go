@@ -62,7 +62,7 @@ func (d *doctor) checkProof(ctx context.Context) {
 	s := d.server
 	if err := s.Proves(ctx); err != nil {
 		d.fail("holder", "check again in a moment; if this remains, kill that process; this is safe",
-			"process %d (%s) holds the database and does not answer at %s: %v", s.PID, s.Kind, s.URL, err)
+			"process %d (%s) holds the database and does not reply at %s: %v", s.PID, s.Kind, s.URL, err)
 		return
 	}
 	d.proved = true

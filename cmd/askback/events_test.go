@@ -10,9 +10,9 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// A stream outlives the process that holds the database: it goes on behind the last
-// event at the next holder, and each event comes once (E2).
-func TestEventsOutliveAHolder(t *testing.T) {
+// If the process that serves an event stream is killed, the stream continues with the next
+// one, and each event comes once (E2).
+func TestEventsContinueAfterTheServerIsKilled(t *testing.T) {
 	env, database := sandbox(t)
 	first := launch(t, env, "ask", "First?", "yes", "no")
 	first.waitForStderr(t, "Type one of")
@@ -32,8 +32,8 @@ func TestEventsOutliveAHolder(t *testing.T) {
 	defer cancel()
 	next, stop := iter.Pull2(conn.User.Events(ctx, "", ""))
 	defer stop()
-	if ev := pulled(t, next); ev.Type != "snapshot" {
-		t.Fatalf("it begins with %s", ev.Type)
+	if ev := mustNext(t, next); ev.Type != "snapshot" {
+		t.Fatalf("the first event is %s, want snapshot", ev.Type)
 	}
 	seen := map[askback.Cursor]bool{}
 	for i := range 3 {
@@ -42,7 +42,7 @@ func TestEventsOutliveAHolder(t *testing.T) {
 		other.waitForStderr(t, "Type one of")
 		id := askID.FindString(other.err.String())
 		follow(t, next, seen, "question_pending", id)
-		if i == 0 { // whoever attached takes over
+		if i == 0 { // the next process takes over
 			_ = first.cmd.Process.Kill()
 			<-first.ended
 		}
@@ -51,13 +51,13 @@ func TestEventsOutliveAHolder(t *testing.T) {
 	}
 }
 
-// follow pulls events until one of this type is about an ask.
+// follow reads events until one of this type for an ask. Each event must be new.
 func follow(t *testing.T, next func() (askback.Event, error, bool), seen map[askback.Cursor]bool, kind, id string) {
 	t.Helper()
 	for {
-		ev := pulled(t, next)
+		ev := mustNext(t, next)
 		if ev.Type == "snapshot" || seen[ev.Cursor] {
-			t.Fatalf("%s came, again", ev.Type)
+			t.Fatalf("got %s %s, want each event once and no second snapshot", ev.Type, ev.Cursor)
 		}
 		seen[ev.Cursor] = true
 		if string(ev.Type) == kind && askID.FindString(string(ev.Data)) == id {
@@ -66,7 +66,7 @@ func follow(t *testing.T, next func() (askback.Event, error, bool), seen map[ask
 	}
 }
 
-func pulled(t *testing.T, next func() (askback.Event, error, bool)) askback.Event {
+func mustNext(t *testing.T, next func() (askback.Event, error, bool)) askback.Event {
 	t.Helper()
 	ev, err, ok := next()
 	if err != nil || !ok {

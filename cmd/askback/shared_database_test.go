@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// showsLocks says whether /proc tells who holds a lock, by looking at one of ours.
+// showsLocks reports whether /proc shows the locks of a process.
 func showsLocks(t *testing.T) bool {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(t.TempDir())
@@ -32,19 +32,19 @@ func showsLocks(t *testing.T) bool {
 	return (&lockMonitor{database: path}).holdsLock(fmt.Sprintf("/proc/%d", os.Getpid()))
 }
 
-// crowd is some askback ask at once in one state directory.
-type crowd struct {
+// An askGroup is several askback ask processes with one state directory.
+type askGroup struct {
 	t     *testing.T
 	env   []string
 	place instance.Place
 	mu    sync.Mutex
-	asks  map[int]*process // those that nobody killed or answered
+	asks  map[int]*process // neither killed nor answered
 	rand  *rand.Rand
 }
 
-// Twenty commands ask at once, holders are killed at random among them, and
-// others answer meanwhile: everyone still alive gets its own answer, and the
-// database never has two openers (F2, wire.md §11).
+// Twenty processes ask at once. Other commands answer while the processes that hold the
+// database are killed. Each remaining process gets its own answer, and never do two
+// processes have the database open (F2, wire.md §11).
 func TestCommandsShareOneDatabase(t *testing.T) {
 	t.Parallel()
 	const asks, kills = 20, 6
@@ -53,23 +53,23 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 	env, database := sandbox(t)
 	stop := make(chan struct{})
 	seen := monitorLock(t, database, stop)
-	c := &crowd{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*process{}, rand: rand.New(rand.NewPCG(seed, 0))}
+	g := &askGroup{t: t, env: env, place: instance.Place{Database: database}, asks: map[int]*process{}, rand: rand.New(rand.NewPCG(seed, 0))}
 	all := make([]*process, asks)
 	for i := range all {
 		all[i] = launch(t, env, "ask", fmt.Sprintf("Question %d?", i), fmt.Sprintf("yes %d", i), fmt.Sprintf("no %d", i))
-		c.asks[i] = all[i]
+		g.asks[i] = all[i]
 	}
 	killed := map[int]bool{}
 	for range kills {
-		killed[c.killHolder()] = true
+		killed[g.killHolder()] = true
 		var group sync.WaitGroup
-		for _, i := range c.some(2) {
-			group.Go(func() { c.answer(i) })
+		for _, i := range g.some(2) {
+			group.Go(func() { g.answer(i) })
 		}
 		group.Wait()
 	}
-	for _, i := range c.some(asks) {
-		c.answer(i)
+	for _, i := range g.some(asks) {
+		g.answer(i)
 	}
 	close(stop)
 	for i, p := range all {
@@ -86,62 +86,62 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 		t.Error(fault)
 	}
 	if o.sightings == 0 {
-		t.Error("nobody was ever seen to have the database open, so nothing was looked at")
+		t.Error("no process was seen with the database open, so the test checked nothing")
 	}
 	t.Logf("%d sightings of an opener", o.sightings)
 }
 
-// killHolder kills whoever serves, once it does, and says who it was.
-func (c *crowd) killHolder() int {
-	c.t.Helper()
+// killHolder waits for the process that serves the database, kills it and returns its
+// index.
+func (g *askGroup) killHolder() int {
+	g.t.Helper()
 	who := -1
 	ok := eventually(func() bool {
-		s, ok := c.place.Last()
-		for i, p := range c.asks {
+		s, ok := g.place.Last()
+		for i, p := range g.asks {
 			if ok && p.cmd.Process.Pid == s.PID {
 				who = i
 			}
 		}
-		return who >= 0 && s.Proves(c.t.Context()) == nil
+		return who >= 0 && s.Proves(g.t.Context()) == nil
 	})
 	if !ok {
-		c.t.Fatal("nobody takes over")
+		g.t.Fatal("no process took over")
 	}
-	_ = c.asks[who].cmd.Process.Kill()
-	<-c.asks[who].ended
-	delete(c.asks, who)
+	_ = g.asks[who].cmd.Process.Kill()
+	<-g.asks[who].ended
+	delete(g.asks, who)
 	return who
 }
 
-// some takes up to n of those who wait, at random.
-func (c *crowd) some(n int) []int {
+// some returns the indexes of up to n open asks at random.
+func (g *askGroup) some(n int) []int {
 	var all []int
-	for i := range c.asks {
+	for i := range g.asks {
 		all = append(all, i)
 	}
-	c.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	g.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:min(n, len(all))]
 }
 
-// answer answers an ask as soon as it is known.
-func (c *crowd) answer(i int) {
-	c.mu.Lock()
-	p := c.asks[i]
-	delete(c.asks, i)
-	c.mu.Unlock()
+// answer answers an ask as soon as its id is printed.
+func (g *askGroup) answer(i int) {
+	g.mu.Lock()
+	p := g.asks[i]
+	delete(g.asks, i)
+	g.mu.Unlock()
 	var id string
 	if !eventually(func() bool { id = askID.FindString(p.err.String()); return id != "" }) {
-		c.t.Errorf("ask %d was never put: exit code %d\n%s", i, exitCode(p.result), p.err.String())
+		g.t.Errorf("ask %d printed no id: exit code %d\n%s", i, exitCode(p.result), p.err.String())
 		return
 	}
-	by := launch(c.t, c.env, "answer", id, fmt.Sprintf("no %d", i))
+	by := launch(g.t, g.env, "answer", id, fmt.Sprintf("no %d", i))
 	if !by.wait() || exitCode(by.result) != 0 {
-		c.t.Errorf("answer ask %d: exit code %d\n%s", i, exitCode(by.result), by.err.String())
+		g.t.Errorf("answer ask %d: exit code %d\n%s", i, exitCode(by.result), by.err.String())
 	}
 }
 
-// What is kept is for its owner alone, and a database elsewhere has no tokens
-// beside it.
+// Only the owner has access to files of the state directory.
 func TestFilesAreForTheirOwner(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
@@ -162,16 +162,17 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 	}
 }
 
-// A server stops within its time, whoever is connected: exit 0, server.json gone,
-// the lock free, everything in the one file. Who waits gets the ask as it is.
+// A server stops in time although clients are connected. It exits with 0, removes
+// server.json, releases the lock and leaves all data in one file. A waiting call gets the
+// pending ask.
 func TestServeStopsClean(t *testing.T) {
 	t.Parallel()
-	// A connection that asked nothing would hold it up for five seconds each
-	// time; a machine that is busy does so now and then.
+	// A connection without a request would delay each attempt by five seconds. A busy
+	// machine delays only some of them.
 	took := stopsClean(t)
 	for tries := 1; took > 4*time.Second; tries++ {
 		if tries == 5 {
-			t.Fatalf("it took %v to stop: a connection that asked nothing held it up", took)
+			t.Fatalf("the server took %v to stop: it waited for a connection without a request", took)
 		}
 		took = stopsClean(t)
 	}
@@ -206,7 +207,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 		polled <- res.Status + string(raw)
 	}()
 	if !eventually(func() bool { return strings.Contains(mustRun(t, env, "list"), "robot: Which?") }) {
-		t.Fatal("the ask was never put")
+		t.Fatal("the ask is not listed")
 	}
 	begun := time.Now()
 	_ = p.cmd.Process.Signal(os.Interrupt)
@@ -215,7 +216,7 @@ func stopsClean(t *testing.T) (took time.Duration) {
 	}
 	took = time.Since(begun)
 	if got := <-polled; !strings.HasPrefix(got, "201") || !strings.Contains(got, `"status":"pending"`) {
-		t.Errorf("who waited got %s, want the ask as it is", got)
+		t.Errorf("the waiting call got %s, want the pending ask", got)
 	}
 	if _, ok := place.Last(); ok {
 		t.Error("server.json is still there")
@@ -226,10 +227,10 @@ func stopsClean(t *testing.T) (took time.Duration) {
 	}
 	defer lock.Release()
 	if wal, err := os.Stat(database + "-wal"); err == nil && wal.Size() > 0 {
-		t.Errorf("%d bytes were left in the log", wal.Size())
+		t.Errorf("%d bytes are left in the write-ahead log", wal.Size())
 	}
 	if log := p.err.String(); !strings.Contains(log, "msg=stopping") || strings.Contains(log, "level=ERROR") {
-		t.Errorf("it logged\n%s", log)
+		t.Errorf("got the log\n%s", log)
 	}
 	return took
 }
