@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An event is a line of go test -json: see go doc test2json.
+// An event is a line of go test -json, see go doc test2json.
 type event struct {
 	Time    time.Time
 	Action  string
@@ -20,7 +20,7 @@ type event struct {
 	Elapsed float64
 }
 
-// A report follows a run of go test.
+// A report prints the progress and the results of go test.
 type report struct {
 	out      io.Writer
 	packages map[string]*packageRun
@@ -28,12 +28,12 @@ type report struct {
 	leftOut  map[string]bool
 }
 
-// A packageRun is what is known of a package whose tests run.
+// A packageRun is the state of a package whose tests are running.
 type packageRun struct {
 	cached  bool
-	output  []string            // of no test
+	output  []string            // outside of tests
 	tests   map[string][]string // output of tests that have not passed
-	running []string            // tests, the newest last
+	running []string            // running tests, the latest last
 	failed  []string
 }
 
@@ -50,10 +50,11 @@ func (r *report) run(name string) *packageRun {
 	return p
 }
 
-// leftOut is what a test says when it skips for want of a program.
+// leftOut matches the message of a test that is skipped because a program is
+// missing.
 var leftOut = regexp.MustCompile(`LEFT OUT: [^\n]*`)
 
-// take reports an event, and reports whether it printed anything.
+// take handles an event, and reports whether it printed anything.
 func (r *report) take(e event) (printed bool) {
 	if e.Package == "" { // build-output and build-fail
 		fmt.Fprint(r.out, e.Output)
@@ -79,7 +80,7 @@ func (r *report) take(e event) (printed bool) {
 	return false
 }
 
-// take notes an event of a test.
+// take handles an event of a test.
 func (p *packageRun) take(e event) {
 	switch e.Action {
 	case "run":
@@ -99,7 +100,7 @@ func (p *packageRun) take(e event) {
 	}
 }
 
-// end prints how the tests of a package ended.
+// end prints the result of a package.
 func (r *report) end(e event, p *packageRun) {
 	took := fmt.Sprintf("%6.1fs", e.Elapsed)
 	if p.cached {
@@ -118,8 +119,9 @@ func (r *report) end(e event, p *packageRun) {
 	}
 }
 
-// failures names the tests that failed, of nested ones the innermost. A package
-// can fail without one: it does not build, or it panicked or ran too long.
+// failures returns the names of the failed tests, and of subtests only the
+// innermost. A package can fail without a failed test: if it does not build,
+// panics or times out.
 func failures(name string, p *packageRun) (all []string) {
 	for _, test := range p.failed {
 		if !slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, test+"/") }) {
@@ -135,7 +137,7 @@ func failures(name string, p *packageRun) (all []string) {
 	return all
 }
 
-// stillRunning prints the packages that run, each with its newest test.
+// stillRunning prints the running packages with their latest test.
 func (r *report) stillRunning() {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
@@ -150,7 +152,7 @@ func (r *report) stillRunning() {
 	}
 }
 
-// notes are the lines for the summary.
+// notes returns the lines for the summary.
 func (r *report) notes() (lines []string) {
 	for _, f := range r.failed {
 		lines = append(lines, "FAILED: "+f)
@@ -158,7 +160,7 @@ func (r *report) notes() (lines []string) {
 	return append(lines, slices.Sorted(maps.Keys(r.leftOut))...)
 }
 
-// short is the name of a package as it is given to go test here.
+// short returns the path of a package relative to the module.
 func short(name string) string {
 	if rest, ok := strings.CutPrefix(name, "github.com/askback/askback"); ok {
 		return "." + rest

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// follows reports events, of which each line is "package test action output".
+// follows handles events, given as lines of "package test action output".
 func follows(t *testing.T, text string) (printed string, notes []string) {
 	t.Helper()
 	var out strings.Builder
@@ -33,7 +33,7 @@ func follows(t *testing.T, text string) (printed string, notes []string) {
 	return out.String(), r.notes()
 }
 
-func TestFailedTestsAreNamedAndPrinted(t *testing.T) {
+func TestFailedTestsArePrinted(t *testing.T) {
 	printed, notes := follows(t, `
 		web - start
 		web TestQuick run
@@ -58,8 +58,8 @@ func TestFailedTestsAreNamedAndPrinted(t *testing.T) {
 	}
 }
 
-// A test that panics, or runs when its time is over, has no ending of its own.
-func TestUnfinishedTestIsNamedAndPrinted(t *testing.T) {
+// A test that panics or times out has no final event.
+func TestUnfinishedTestIsPrinted(t *testing.T) {
 	printed, notes := follows(t, `
 		web TestLong run
 		web TestLong output panic: test timed out
@@ -74,7 +74,7 @@ func TestUnfinishedTestIsNamedAndPrinted(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutIsNotedOnce(t *testing.T) {
+func TestSkippedTestIsNotedOnce(t *testing.T) {
 	_, notes := follows(t, `
 		web TestA run
 		web TestA output page_test.go:3: LEFT OUT: the pages in a real browser
@@ -88,7 +88,7 @@ func TestWhatIsLeftOutIsNotedOnce(t *testing.T) {
 	}
 }
 
-func TestRunningTestsAreNamed(t *testing.T) {
+func TestRunningTestsArePrinted(t *testing.T) {
 	var out strings.Builder
 	r := newReport(&out)
 	for _, e := range []event{
@@ -105,8 +105,7 @@ func TestRunningTestsAreNamed(t *testing.T) {
 	}
 }
 
-// What go test itself does is taken from a real run.
-func TestARealRunIsReported(t *testing.T) {
+func TestRealRunIsReported(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":            "module example.com/tried\n",

@@ -188,9 +188,9 @@ func (p *product) prepare(ctx context.Context, address string, n int) (pollTarge
 			return at, err
 		}
 		at.Tokens = append(at.Tokens, secret)
-		seat := p.engine.As(who)
+		client := p.engine.As(who)
 		for range min(waitersPerAgent, n-len(at.Asks)) {
-			a, err := seat.Ask(ctx, request())
+			a, err := client.Ask(ctx, request())
 			if err != nil {
 				return at, err
 			}

@@ -19,7 +19,7 @@ import (
 )
 
 // loadAsker is the name of the agent.
-const loadAsker = "prover"
+const loadAsker = "faults"
 
 // maxRecent is how many asks the workers choose from.
 const maxRecent = 256
@@ -33,7 +33,7 @@ type loadPlan struct {
 	Seed    uint64 `json:"seed"`
 	Round   int    `json:"round"` // number of earlier children
 	Workers int    `json:"workers"`
-	Mutant  string `json:"plant"`
+	Mutant  string `json:"mutant"`
 }
 
 // loadChild is the main function of a child. It asks, answers, declines,
