@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// The title says "of a longer list" if the page does not hold all asks.
+// The title ends with "of a longer list" if the page does not hold all asks.
 func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i := range asks {
