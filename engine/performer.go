@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -139,42 +140,56 @@ func performBackOff(attempt int) time.Duration {
 }
 
 // complete commits the result of an attempt with the step of the record that the effect
-// belongs to. If its machine refuses the input, the effect is a dead letter.
+// belongs to. If its machine refuses the input, or if the record cannot be read, the
+// effect is a dead letter.
 func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
-	err := e.update(ctx, func(t *tx) error {
-		refused := t.stepSubject(f, in)
-		switch {
-		case errors.Is(refused, askback.ErrNotFound), errors.Is(refused, errUnreadable):
-			return refused
-		case refused != nil && !errors.Is(refused, askback.ErrSettled):
-			done.Dead, done.Error = true, refused.Error()
+	return e.update(ctx, func(t *tx) error {
+		done := done
+		if in != nil {
+			refused := t.stepSubject(f, in)
+			var damaged askback.DamagedError
+			switch {
+			case refused == nil || errors.Is(refused, askback.ErrSettled):
+			case errors.As(refused, &refusedError{}), errors.Is(refused, errUnreadable), errors.As(refused, &damaged):
+				done.Dead, done.Error = true, refused.Error()
+			default:
+				return refused
+			}
 		}
 		t.change.Done = append(t.change.Done, done)
 		return nil
 	})
-	return err
 }
 
-// stepSubject steps the record that an effect belongs to.
+// A refusedError is the error of a machine.
+type refusedError struct{ error }
+
+func (e refusedError) Unwrap() error { return e.error }
+
+// stepSubject steps the record that an effect belongs to. If its machine refuses the
+// input, the error is a refusedError.
 func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
-	if in == nil {
-		return nil
-	}
+	var refused error
 	switch f.SubjectKind {
 	case kindAsk:
 		a, err := t.ask(f.Subject)
 		if err != nil {
 			return err
 		}
-		return a.step(t, in)
+		refused = a.step(t, in)
 	case kindSession:
 		s, err := t.session(f.Subject)
 		if err != nil {
 			return err
 		}
-		return s.step(t, in)
+		refused = s.step(t, in)
+	default:
+		return fmt.Errorf("%w: %s %s has no machine", errUnreadable, f.SubjectKind, f.Subject)
 	}
-	return errUnreadable
+	if refused != nil {
+		return refusedError{refused}
+	}
+	return nil
 }
 
 // DeadLetters returns the effects that failed too often to be tried again, in order of

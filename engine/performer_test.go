@@ -255,6 +255,34 @@ func TestRefusedResultIsDeadLetter(t *testing.T) {
 	}
 }
 
+// An effect whose record cannot be read is not performed again and again.
+func TestEffectOfUnreadableRecordIsDeadLetter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		into := &attempts{start: time.Now()}
+		kept := memstore.New()
+		first := newFixture(t, kept, nil)
+		a := first.ask(question())
+		first.commitEffect(a, "fx_1", time.Time{})
+		row, err := kept.Read(t.Context(), "ask", a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.Fixed, row.State = nil, []byte(`{"v":99}`)
+		if _, err := kept.Commit(t.Context(), store.Change{Put: []store.Record{row}}); err != nil {
+			t.Fatal(err)
+		}
+		p := newNode(t, kept, into, "a", nil)
+		stop := p.run()
+		<-time.After(time.Hour)
+		synctest.Wait()
+		stop()
+		wantAttempts(t, into.list(), attempt{"a", "fx_1", 1, 0})
+		if dead, err := p.engine.DeadLetters(t.Context(), store.Query{}); err != nil || len(dead) != 1 {
+			t.Errorf("got dead letters %+v, %v, want one", dead, err)
+		}
+	})
+}
+
 type performerOf func(ctx context.Context) (lifecycle.Input, error)
 
 func (f performerOf) Perform(ctx context.Context, _ engine.Effect) (lifecycle.Input, error) {
