@@ -52,12 +52,7 @@ func New(t testing.TB) *Instance {
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
 	p := &Instance{Home: t.TempDir(), Program: program(t), t: t}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.URL = "http://" + listener.Addr().String()
-	_ = listener.Close()
+	p.URL = fmt.Sprintf("http://127.0.0.1:%d", FreePort(t))
 	if settings != nil {
 		p.Settings = filepath.Join(p.Home, "askback.yaml")
 		if err := os.WriteFile(p.Settings, []byte(settings(p.URL)), 0o600); err != nil {

@@ -6,9 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -106,7 +106,7 @@ func (f *fixture) waitForIssuer() {
 func newFixtureWithoutIssuer(t *testing.T, change func(*issuerSetup)) *fixture {
 	t.Helper()
 	clienttest.Packages(t)
-	port := freePort(t)
+	port := strconv.Itoa(clienttest.FreePort(t))
 	f := &fixture{t: t, setup: issuerSetup{
 		Issuer: "http://localhost:" + port, Port: port, Accounts: accounts, AccessTokenTTL: 3600, Alg: "RS256",
 	}}
@@ -154,21 +154,6 @@ func (f *fixture) open() {
 
 // close stops the issuer.
 func (f *fixture) close() { f.issuer.end() }
-
-// freePort returns a free port.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
 
 // resource returns the audience of tokens for Askback.
 func (f *fixture) resource() string { return f.URL + "/mcp" }
