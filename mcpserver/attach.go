@@ -124,27 +124,19 @@ func (c *call) skip(ctx context.Context, k key, ask askback.Ask) error {
 // twice the logarithm of their number: with one read for each, a call would become
 // slower each time it is repeated.
 func (c *call) last(ctx context.Context, k key, n int) (int, error) {
-	step := 1
-	for {
+	grow := true
+	for step := 1; step > 0; {
 		exists, err := c.exists(ctx, k, n+step)
 		if err != nil {
 			return 0, err
 		}
-		if !exists {
-			break
+		if exists {
+			n += step
 		}
-		n, step = n+step, 2*step
-	}
-	for absent := n + step; absent-n > 1; {
-		middle := n + (absent-n)/2
-		exists, err := c.exists(ctx, k, middle)
-		switch {
-		case err != nil:
-			return 0, err
-		case exists:
-			n = middle
-		default:
-			absent = middle
+		if grow = grow && exists; grow {
+			step *= 2
+		} else {
+			step /= 2 // the ask with the number n+step does not exist
 		}
 	}
 	return n, nil
