@@ -51,6 +51,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -96,8 +97,10 @@ type Server struct {
 	log      *slog.Logger
 	signer   signer
 	recent   recentSet
-	inFlight inFlight
 	protocol *mcp.Server
+	// inFlight has the HTTP requests that a client can cancel, each a *caller by a digest
+	// of its id. A cancellation is a request of its own and must find the one it names.
+	inFlight sync.Map
 	// Finish waits for requests: those over HTTP and connections on stdio. Then it waits
 	// for acks: the calls of Ack for requests over HTTP.
 	requests  group
