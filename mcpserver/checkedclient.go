@@ -48,23 +48,20 @@ func (c checkedClient) List(ctx context.Context, q askback.Query) (askback.Page,
 // Wait implements [askback.Asker].
 func (c checkedClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := c.Client.Wait(ctx, id)
-	if err != nil {
-		return a, err
-	}
-	return c.ifValid(ctx, a)
+	return c.ifValid(ctx, a, err)
 }
 
 // Get implements [Agent].
 func (c checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) {
 	a, err := c.Client.Get(ctx, id)
+	return c.ifValid(ctx, a, err)
+}
+
+// ifValid returns its arguments if there is an error or the token is still valid.
+func (c checkedClient) ifValid(ctx context.Context, a askback.Ask, err error) (askback.Ask, error) {
 	if err != nil {
 		return a, err
 	}
-	return c.ifValid(ctx, a)
-}
-
-// ifValid returns an ask if the token is still valid.
-func (c checkedClient) ifValid(ctx context.Context, a askback.Ask) (askback.Ask, error) {
 	if err := c.check(ctx); err != nil {
 		return askback.Ask{}, err
 	}
