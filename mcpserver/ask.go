@@ -77,17 +77,12 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 	case c.canShowPage() && ask.PageURL != "" && !resumed:
 		return c.showPage(ask, k), nil
 	}
-	return c.waitReplySince(ctx, ask, k, started, c.maxWait())
+	return c.waitReply(ctx, ask, k, started, c.maxWait())
 }
 
 // waitReply waits for an outcome, and returns it or a pending result. Every client supports
-// that.
-func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, most time.Duration) (*mcp.CallToolResult, error) {
-	return c.waitReplySince(ctx, ask, k, time.Now(), most)
-}
-
-// waitReplySince is [call.waitReply] for a call that started earlier.
-func (c *call) waitReplySince(ctx context.Context, ask askback.Ask, k key, started time.Time, most time.Duration) (*mcp.CallToolResult, error) {
+// that. The call started at the given time.
+func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, most time.Duration) (*mcp.CallToolResult, error) {
 	now, err := c.wait(ctx, ask, started, most)
 	if err != nil {
 		return nil, err

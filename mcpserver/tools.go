@@ -29,7 +29,7 @@ func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	if in.seconds >= 0 {
 		most = min(most, time.Duration(in.seconds)*time.Second)
 	}
-	return c.waitReply(ctx, c.withPageURL(ask), key{}, most)
+	return c.waitReply(ctx, c.withPageURL(ask), key{}, time.Now(), most)
 }
 
 // getAnswer implements get_answer.

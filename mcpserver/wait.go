@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -45,24 +46,19 @@ func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, mos
 	defer context.AfterFunc(c.caller.connected, cancel)()
 	defer context.AfterFunc(c.stopping, cancel)()
 	defer c.progress(ctx, cancel, ask, started)()
-	for {
+	for ctx.Err() == nil {
 		now, err := c.caller.client.Wait(ctx, ask.ID)
 		switch {
 		case err == nil, now.Settled():
 			return c.withPageURL(now), nil
-		case ctx.Err() != nil:
-			return ask, nil // as far as is known it is pending
-		case !isTransient(err):
+		case ctx.Err() == nil && !isTransient(err):
 			return askback.Ask{}, err
 		}
-		now, ok := c.poll(ctx, ask.ID)
-		switch {
-		case ok:
+		if now, ok := c.poll(ctx, ask.ID); ok {
 			return c.withPageURL(now), nil
-		case ctx.Err() != nil:
-			return ask, nil
 		}
 	}
+	return ask, nil // as far as is known it is pending
 }
 
 // poll reads an ask after pollInterval, for a principal with too many waits. An immediate
@@ -77,16 +73,11 @@ func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 	return ask, err == nil && ask.Settled()
 }
 
-// isTransient reports whether an ask can still be waited for after this error.
+// transient are the errors after which an ask can still be waited for.
+var transient = []error{askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany}
+
 func isTransient(err error) bool {
-	for _, passing := range []error{
-		askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany,
-	} {
-		if errors.Is(err, passing) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(transient, func(t error) bool { return errors.Is(err, t) })
 }
 
 // progress sends progress notifications, if the client wants them, until the returned
