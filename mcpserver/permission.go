@@ -149,10 +149,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 
 // allow returns the reply that lets a tool run with these arguments.
 func allow(input json.RawMessage) *mcp.CallToolResult {
-	return decision(struct {
-		Behavior string          `json:"behavior"`
-		Input    json.RawMessage `json:"updatedInput"`
-	}{"allow", input})
+	return decision(map[string]any{"behavior": "allow", "updatedInput": input})
 }
 
 // deny returns the reply for an ask that is not approved, or not yet.
@@ -167,23 +164,16 @@ func (c *call) deny(ask askback.Ask, k key) *mcp.CallToolResult {
 }
 
 func denied(message string) *mcp.CallToolResult {
-	return decision(struct {
-		Behavior string `json:"behavior"`
-		Message  string `json:"message"`
-	}{"deny", message})
+	return decision(map[string]any{"behavior": "deny", "message": message})
 }
 
 // decision returns a reply in the form that Claude Code reads: a text that is JSON.
-func decision(v any) *mcp.CallToolResult {
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(mustMarshal(v))}}}
-}
-
-// mustMarshal returns a value as JSON. Marshalling cannot fail, because the values are
-// strings or JSON. If it did, the result denies.
-func mustMarshal(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
+// Marshalling cannot fail, because the values are strings or JSON. If it did, the reply
+// denies.
+func decision(fields map[string]any) *mcp.CallToolResult {
+	raw, err := json.Marshal(fields)
 	if err != nil {
-		return json.RawMessage(`{"behavior":"deny","message":"the decision could not be written"}`)
+		raw = []byte(`{"behavior":"deny","message":"the decision could not be written"}`)
 	}
-	return raw
+	return textResult(string(raw), nil)
 }
