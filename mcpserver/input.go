@@ -39,7 +39,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
-			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name), fieldList(fields), example(fields)))
+			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name), strings.Join(fields, " and "), example(fields)))
 		}
 		if err := in.set(m); err != nil {
 			return in, err
@@ -58,15 +58,14 @@ func (in *input) set(m jcs.Member) error {
 	if m.Value.Kind != jcs.String {
 		return inputError(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
 	}
-	switch m.Name {
+	switch text := m.Value.Text(); m.Name {
 	case "reason":
-		in.reason = m.Value.Text()
-		return nil
+		in.reason = text
 	case "cursor":
-		in.cursor = m.Value.Text()
-		return nil
+		in.cursor = text
+	default:
+		in.id = strings.TrimSpace(text)
 	}
-	in.id = strings.TrimSpace(m.Value.Text())
 	return nil
 }
 
@@ -79,21 +78,14 @@ func (in *input) setSeconds(v jcs.Value) error {
 		n, err = strconv.ParseInt(strings.TrimSpace(v.Text()), 10, 64)
 		ok = err == nil
 	}
-	if v.Kind == jcs.Null {
+	switch {
+	case v.Kind == jcs.Null:
 		return nil
-	}
-	if !ok || n < 0 {
+	case !ok || n < 0:
 		return inputError(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
 	}
 	in.seconds = min(n, maxWaitSeconds)
 	return nil
-}
-
-func fieldList(fields []string) string {
-	if len(fields) == 0 {
-		return "none"
-	}
-	return strings.Join(fields, " and ")
 }
 
 func example(fields []string) string {

@@ -64,9 +64,9 @@ func resultOf(ask askback.Ask) *mcp.CallToolResult {
 	if !ask.Settled() {
 		return pending(ask, text)
 	}
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: json.RawMessage(structured), IsError: isError,
-	}
+	result := textResult(text, json.RawMessage(structured))
+	result.IsError = isError
+	return result
 }
 
 // usedAdvice tells the model that an approval was consumed before, by this or another call.
@@ -86,18 +86,15 @@ func usedResult(ask askback.Ask) *mcp.CallToolResult {
 
 // pending returns the result for a pending ask. It is not an error.
 func pending(ask askback.Ask, text string) *mcp.CallToolResult {
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{&mcp.TextContent{Text: text + " " + pendingAdvice}},
-		StructuredContent: struct {
-			Status  askback.Status `json:"status"`
-			ID      string         `json:"question_id"`
-			PageURL string         `json:"page_url,omitempty"`
-			Next    string         `json:"next"`
-		}{ask.Status, ask.ID, ask.PageURL, pendingAdvice},
-	}
+	return textResult(text+" "+pendingAdvice, struct {
+		Status  askback.Status `json:"status"`
+		ID      string         `json:"question_id"`
+		PageURL string         `json:"page_url,omitempty"`
+		Next    string         `json:"next"`
+	}{ask.Status, ask.ID, ask.PageURL, pendingAdvice})
 }
 
-// textResult returns a result with a text and the same as JSON.
+// textResult returns a result with a text and the same as JSON, if that is not nil.
 func textResult(text string, structured any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: structured}
 }
@@ -111,7 +108,9 @@ func (c *call) errorResult(err error) (*mcp.CallToolResult, error) {
 	if errors.Is(err, context.Canceled) {
 		return nil, err // the client does not read it
 	}
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: truncate(c.explain(err))}}}, nil
+	result := textResult(truncate(c.explain(err)), nil)
+	result.IsError = true
+	return result, nil
 }
 
 func (c *call) explain(err error) string {
