@@ -54,11 +54,10 @@ type ackResult struct {
 }
 
 // taskParams are the parameters of the tasks extension. Askback sends no input requests, so
-// responses are ignored.
+// inputResponses are ignored.
 type taskParams struct {
 	mcp.ParamsBase
-	ID        string          `json:"taskId"`
-	Responses json.RawMessage `json:"inputResponses,omitempty"`
+	ID string `json:"taskId"`
 }
 
 // acceptsTask reports whether this request supports a task as its result. Claude Code is
@@ -148,18 +147,15 @@ func (s *Server) getTask(ctx context.Context, caller *caller, id string) (mcp.Re
 	if err != nil {
 		return nil, err
 	}
-	task := taskOf(s.withPageURL(ask), time.Now())
-	if isConsumable(ask) {
-		err := s.consume(ctx, caller, ask)
-		switch {
-		case errors.Is(err, askback.ErrConsumed):
-			task.complete(usedResult(ask))
-		case err != nil:
-			return nil, err
-		}
+	ask = s.withPageURL(ask)
+	c := &call{Server: s, caller: caller}
+	result, err := c.result(ctx, ask, key{})
+	if err != nil {
+		return nil, err
 	}
-	if ask.Settled() {
-		s.deliver(caller, ask, ask.ID)
+	task := taskOf(ask, time.Now())
+	if task.Status == "completed" {
+		task.complete(result)
 	}
 	return task, nil
 }
