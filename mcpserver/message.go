@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // A message is what this package reads of a request before the protocol does. Like the
@@ -16,9 +19,9 @@ type message struct {
 	cancelled, task, clientInfo json.RawMessage // requestId, taskId and clientInfo of params
 }
 
-func readMessage(body []byte) *message {
+func readMessage(raw []byte) *message {
 	var all, params map[string]json.RawMessage
-	if json.Unmarshal(body, &all) != nil {
+	if json.Unmarshal(raw, &all) != nil {
 		return nil
 	}
 	m := &message{id: all["id"]}
@@ -28,18 +31,21 @@ func readMessage(body []byte) *message {
 	return m
 }
 
+// A body is the body of a request of which a part was read.
+type body struct {
+	io.Reader
+	io.Closer
+}
+
 // peek reads the message of a request and restores the body. It returns nil if this package
 // needs nothing of it, or if it is not valid, which the protocol then reports.
 func peek(r *http.Request) *message {
 	if r.Method != http.MethodPost || !beforeStateless(r) && !aboutTask(r) {
 		return nil
 	}
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	return readMessage(body)
+	raw, _ := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	r.Body = body{io.MultiReader(bytes.NewReader(raw), r.Body), r.Body}
+	return readMessage(raw)
 }
 
 // maxBlank bounds the white space in front of a message, in bytes.
@@ -53,10 +59,7 @@ func isBatch(r *http.Request) bool {
 		return false
 	}
 	in := bufio.NewReaderSize(r.Body, maxBlank)
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{in, r.Body}
+	r.Body = body{in, r.Body}
 	begin, _ := in.Peek(maxBlank) // the next reader reports a body that is too short or breaks off
 	message := bytes.TrimLeft(begin, " \t\r\n")
 	return len(message) > 0 && message[0] == '[' || len(message) == 0 && len(begin) == maxBlank
@@ -69,9 +72,29 @@ func beforeStateless(r *http.Request) bool {
 
 // aboutTask reports whether the header names a method of the tasks extension.
 func aboutTask(r *http.Request) bool {
-	switch r.Header.Get("Mcp-Method") {
-	case "tasks/get", "tasks/update", "tasks/cancel":
-		return true
+	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get("Mcp-Method"))
+}
+
+// checkTaskHeader rejects a request whose header and body name different tasks, and reports
+// whether it did. A proxy may route by the header. The SDK checks it only for methods that
+// it knows.
+func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (refused bool) {
+	if m == nil || beforeStateless(r) || !aboutTask(r) {
+		return false
 	}
-	return false
+	var task string
+	if len(m.task) > 0 && json.Unmarshal(m.task, &task) != nil || task == r.Header.Get("Mcp-Name") {
+		return false // the protocol reports what else is wrong
+	}
+	rejectMessage(w, m.id, mcp.CodeHeaderMismatch, "header mismatch: Mcp-Name is not the taskId of the body")
+	return true
+}
+
+// rejectMessage rejects a message in the form of the protocol.
+func rejectMessage(w http.ResponseWriter, id json.RawMessage, code int, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(map[string]any{ // the client may be gone
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": text},
+	})
 }
