@@ -111,7 +111,7 @@ func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter,
 		Name string `json:"name"`
 	}
 	_ = json.Unmarshal(m.clientInfo, &info) // the protocol reports what is wrong with it
-	id := session{Random: rand.Text(), Client: clip(info.Name)}
+	id := session{Random: rand.Text(), Client: clip(info.Name, maxName)}
 	w.Header().Set(sessionHeader, s.signer.sign(id, "session", caller.name))
 }
 

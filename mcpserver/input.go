@@ -27,6 +27,9 @@ type input struct {
 // overflow.
 const maxWaitSeconds = 24 * 60 * 60
 
+// maxName bounds a name or an id of a client in a text, in characters.
+const maxName = 60
+
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
 // readInput reads the fields of a tool. The first is required. Unknown fields are rejected,
@@ -39,7 +42,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
-			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name), strings.Join(fields, " and "), example(fields)))
+			return in, inputError(fmt.Sprintf("/%s: unknown field; known fields: %s. %s", clip(m.Name, maxName), strings.Join(fields, " and "), example(fields)))
 		}
 		if err := in.set(m); err != nil {
 			return in, err
@@ -95,10 +98,10 @@ func example(fields []string) string {
 	return exampleID
 }
 
-// clip shortens the name of a field.
-func clip(name string) string {
-	if r := []rune(name); len(r) > 60 {
-		return string(r[:60]) + "…"
+// clip returns the first characters of a text, with a mark if there are more.
+func clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
 	}
-	return name
+	return text
 }

@@ -79,7 +79,7 @@ func tools() []tool {
 		{&mcp.Tool{
 			Name: getAnswer, Title: "Look for an answer", Annotations: readHints,
 			Description: `Return the answer to a question if it is there, without waiting. To wait, use wait_for_answer; never call this in a loop.`,
-			InputSchema: json.RawMessage(idSchema),
+			InputSchema: json.RawMessage(`{"type": "object", "properties": {"question_id": {"type": "string", "description": "From the pending result, such as ask_01k8…"}}, "required": ["question_id"]}`),
 		}, (*call).getAnswer},
 		{&mcp.Tool{
 			Name: listOpenQuestions, Title: "List open questions", Annotations: readHints,
@@ -98,8 +98,6 @@ func tools() []tool {
 		}, (*call).permission},
 	}
 }
-
-const idSchema = `{"type": "object", "properties": {"question_id": {"type": "string", "description": "From the pending result, such as ask_01k8…"}}, "required": ["question_id"]}`
 
 // tool returns the handler of a tool. Errors become results that a model can read, unless
 // the request itself is invalid.

@@ -146,9 +146,7 @@ func newListRow(ask askback.Ask) listRow {
 		}
 	}
 	for i, text := range l.Asks {
-		if r := []rune(text); len(r) > listText {
-			l.Asks[i] = string(r[:listText]) + "…"
-		}
+		l.Asks[i] = clip(text, listText)
 	}
 	return l
 }
@@ -190,7 +188,7 @@ func (l listRow) quoted() []byte {
 func notFound(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return inputError(fmt.Sprintf("/question_id: you have no question called %q. "+
-			"Call list_open_questions for the ids of open questions.", clip(id)))
+			"Call list_open_questions for the ids of open questions.", clip(id, maxName)))
 	}
 	return err
 }
