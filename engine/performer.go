@@ -85,6 +85,7 @@ func (w *worker) claim(ctx, work context.Context) error {
 		// The claims of the old name are free when it has had no heartbeat for a while.
 		var err error
 		if w.node, err = ids.New("node_", now, e.rand); err != nil {
+			w.renew.Store(true)
 			return err
 		}
 	}
