@@ -172,7 +172,3 @@ var vagueFileNames = []string{"common.go", "helpers.go", "interfaces.go", "misc.
 
 // maxLines is the maximum length of a file, including tests.
 const maxLines = 600
-
-// wordingPending are folders whose wording is not plain yet, with what is below
-// them.
-var wordingPending = []string{"cmd/askback"}
