@@ -93,7 +93,11 @@ const maxOutcome = 24
 func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.Time) {
 	asks := page.Items
 	printLine(w, c.title(page))
-	ids, ends, outcome := shortIDs(asks), make([]string, len(asks)), 0
+	whole := make([]string, len(asks))
+	for i, ask := range asks {
+		whole[i] = ask.ID
+	}
+	ids, ends, outcome := shortIDs(whole), make([]string, len(asks)), 0
 	if c.Status != string(askback.Pending) {
 		outcome = len("OUTCOME")
 		for i, ask := range asks {

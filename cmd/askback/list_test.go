@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/askback/askback"
+	"github.com/askback/askback/internal/safetext"
 )
 
 // The title ends with "of a longer list" if the page does not hold all asks.
@@ -49,5 +50,24 @@ func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the list lacks %q:\n%s", want, out.String())
 		}
+	}
+}
+
+// At a terminal, a token is one row with a short id.
+func TestTokenListFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	env, _ := sandbox(t)
+	mustRun(t, env, "token", "create", "--kind", "responder", "--name", strings.Repeat("ana", 20), "--expires", "30d")
+	id := strings.Fields(mustRun(t, env, "token", "list"))[0]
+	s := startTerminal(t, env, 60, "askback", "token", "list")
+	s.waitExit(0)
+	s.waitForScreen(`anaana`)
+	for row := range strings.SplitSeq(strings.TrimSpace(s.screen.String()), "\n") {
+		if got := safetext.Width(safetext.Line(strings.TrimRight(row, "\r"))); got > 60 {
+			t.Errorf("a row has %d columns, want at most 60: %s", got, row)
+		}
+	}
+	if screen := s.screen.String(); strings.Contains(screen, id) || !strings.Contains(screen, id[len(id)-minEnd:]) {
+		t.Errorf("want the end of %s only:\n%s", id, screen)
 	}
 }

@@ -189,17 +189,17 @@ func ambiguous(typed string, found []askback.Ask) error {
 }
 
 // shortIDs returns the ends of the ids, long enough to be different.
-func shortIDs(asks []askback.Ask) []string {
+func shortIDs(whole []string) []string {
 	for n := minEnd; ; n++ {
 		seen := map[string]bool{}
 		var all []string
-		for _, a := range asks {
-			id := safetext.Line(a.ID).String()
+		for _, id := range whole {
+			id = safetext.Line(id).String()
 			end := id[max(0, len(id)-n):]
 			seen[end] = true
 			all = append(all, end)
 		}
-		if len(seen) == len(asks) || n >= len("ask_")+26 {
+		if len(seen) == len(whole) || n >= len("ask_")+26 {
 			return all
 		}
 	}

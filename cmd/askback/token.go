@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/connection"
+	"github.com/askback/askback/internal/safetext"
 	"github.com/askback/askback/terminal"
 )
 
@@ -64,11 +66,24 @@ func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
 				Items []askback.Token `json:"items"`
 			}{append([]askback.Token{}, tokens...)})
 		}
-		for _, t := range tokens {
-			printLine(io.out, fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", t.ID, t.Kind, t.Name, validity(t, time.Now()), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04")))
+		ids := make([]string, len(tokens))
+		for i, t := range tokens {
+			ids[i] = t.ID
+		}
+		width := math.MaxInt
+		if screen := terminal.StreamOptions(io.out); screen != nil {
+			ids, width = shortIDs(ids), screen.Width()-1
+		}
+		for i, t := range tokens {
+			printLine(io.out, fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
 		}
 		return nil
 	})
+}
+
+// tokenLine describes a token in one line.
+func tokenLine(id string, t askback.Token, now time.Time) string {
+	return fmt.Sprintf("%s  %-9s  %s  %s  %s, %s", id, t.Kind, t.Name, validity(t, now), usedBy(t), t.CreatedAt.Local().Format("2 Jan 15:04"))
 }
 
 // usedBy returns what uses a token, to distinguish the browsers of a person from their
