@@ -30,7 +30,7 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 			retry = dueRetry
 		} else if ctx.Err() == nil {
 			wait, retry = retry, min(2*retry, cleanInterval)
-			e.log.Error("what is kept no longer could not be deleted", "error", err, "again", wait)
+			e.log.Error("old records could not be deleted", "error", err, "again", wait)
 		}
 		_ = sleep(ctx, wait) // the loop ends with ctx
 	}

@@ -99,7 +99,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if err == nil {
 			pause = dueRetry
 		} else if ctx.Err() == nil {
-			e.log.Error("some deadlines were not looked after", "error", err, "again", pause)
+			e.log.Error("some deadlines could not be processed", "error", err, "again", pause)
 			wait, pause = min(wait, pause), min(2*pause, dueMaxRetry)
 		}
 		t := time.NewTimer(wait)

@@ -219,7 +219,7 @@ func unreadable(err error) error {
 
 // logUnreadable logs that a list omits a record because it cannot be decoded.
 func (e *Engine) logUnreadable(r store.Record, err error) {
-	e.log.Error("a record cannot be read, and is left out", "kind", r.Kind, "id", r.ID, "error", err)
+	e.log.Error("a record cannot be read and is omitted", "kind", r.Kind, "id", r.ID, "error", err)
 }
 
 // A reader reads from a store and returns the errors of package askback.

@@ -227,7 +227,7 @@ var errMissing = errors.New("events of the history are missing")
 func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
 	if err != nil {
-		e.log.Error("an event cannot be read, and is left out", "seq", l.Seq, "error", err)
+		e.log.Error("an event cannot be read and is omitted", "seq", l.Seq, "error", err)
 		return h, false
 	}
 	return h, true
@@ -288,7 +288,7 @@ func (f *eventStream) event(ctx context.Context, l store.Event) (ev askback.Even
 			return ev, false, errMissing
 		}
 		if errors.Is(err, askback.ErrDamaged) || errors.Is(err, errUnreadable) {
-			f.client.engine.log.Error("an ask cannot be read, and its events are left out", "ask", about, "error", err)
+			f.client.engine.log.Error("an ask cannot be read, and its events are omitted", "ask", about, "error", err)
 			return ev, false, nil
 		}
 		if err != nil {

@@ -30,7 +30,7 @@ type usage struct {
 	open, reserved atomic.Int64
 	askTimes       []time.Time // within the last minute; guarded by quota.mu
 
-	mu        sync.Mutex // credential while the store is asked: only this owner waits
+	mu        sync.Mutex // held while the store counts: only this owner waits
 	countedAt time.Time  // zero: never
 }
 
