@@ -26,7 +26,7 @@ bench: ## run the benchmarks and print the results
 	@test -d test/bench || { echo "make bench: there is no folder test/bench" >&2; exit 1; }
 	@go run ./test/bench
 
-prove: ## run N fault tests (N=1000: kills, races, process pairs, streams), or the short set
+prove: ## run N fault tests (kills, races, pairs of calls, event streams), or the short set
 	@test -d test/faults || { echo "make prove: there is no folder test/faults" >&2; exit 1; }
 	@go run ./test/faults $(if $(N),-n $(N),-short)
 

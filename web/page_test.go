@@ -69,7 +69,7 @@ func TestAnswerForm(t *testing.T) {
 		want []askback.QuestionAnswer
 	}{
 		"single":           {single, "q1=1", []askback.QuestionAnswer{{Selected: []string{"SQLite"}}}},
-		"label None":  {single, "q1=2", []askback.QuestionAnswer{{Selected: []string{"None"}}}},
+		"label None":       {single, "q1=2", []askback.QuestionAnswer{{Selected: []string{"None"}}}},
 		"Other":            {single, "q1=own&q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
 		"Other, by typing": {single, "q1-other=MariaDB", []askback.QuestionAnswer{{Other: "MariaDB"}}},
 		"notes":            {single, "q1=0&q1-notes=two%0D%0Alines", []askback.QuestionAnswer{{Selected: []string{"PostgreSQL"}, Notes: "two\nlines"}}},

@@ -27,7 +27,7 @@ func TestLinks(t *testing.T) {
 		"[x](https:evil.test) [y](https:///evil.test)":     "([x](https:evil.test) [y](https:///evil.test))",
 		"[x](//evil.test) [y](ftp://e.test) [z](#a)":       "([x](//evil.test) [y](ftp://e.test) [z](#a))",
 		`[x](https://e.test\@evil.test)`:                   `([x]()(<https://e.test|https://e.test>)(\@evil.test))`,
-		"[x](mailto:) [y](mailto:someone)":                  "([x](mailto:) [y](mailto:someone))",
+		"[x](mailto:) [y](mailto:someone)":                 "([x](mailto:) [y](mailto:someone))",
 		`[x](http://e.test "a title")`:                     `([x]()(<http://e.test|http://e.test>)( "a title"))`,
 		"[x](http://e.test/\u202egnp.exe)":                 "([x]()(<http://e.test/|http://e.test/>)(⟨U+202E⟩gnp.exe))",
 		"[x] (http://e.test)":                              "([x] ()(<http://e.test|http://e.test>)())",

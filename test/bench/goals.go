@@ -66,8 +66,8 @@ func (v verdict) held(bound float64) bool {
 	return v.got.Median >= bound
 }
 
-// word returns the verdict as text. A disturbed measurement has none.
-func (v verdict) word() string {
+// text returns the verdict as text. A disturbed measurement has none.
+func (v verdict) text() string {
 	switch {
 	case v.others > maxOthers:
 		return "disturbed"

@@ -85,11 +85,11 @@ func TestVerdicts(t *testing.T) {
 		{atMost, 2, "held"},
 		{atMost, 1, "stretch held"},
 	} {
-		if got := (verdict{c.goal, 1, spread{Median: c.got}, 0}).word(); got != c.want {
+		if got := (verdict{c.goal, 1, spread{Median: c.got}, 0}).text(); got != c.want {
 			t.Errorf("%g: got %s, want %s", c.got, got, c.want)
 		}
 	}
-	if got, want := (verdict{atLeast, 1, spread{Median: 1}, 0.5}).word(), "disturbed"; got != want {
+	if got, want := (verdict{atLeast, 1, spread{Median: 1}, 0.5}).text(), "disturbed"; got != want {
 		t.Errorf("disturbed: got %s, want %s", got, want)
 	}
 }

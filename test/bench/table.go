@@ -36,7 +36,7 @@ func printGoals(w io.Writer, r report) error {
 	verdicts := r.verdicts()
 	for _, v := range verdicts {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s %g\t%s %g\t%s\n",
-			v.runs, v.place, v.what, v.by, v.got, v.sign(), v.gate, v.sign(), v.stretch, v.word())
+			v.runs, v.place, v.what, v.by, v.got, v.sign(), v.gate, v.sign(), v.stretch, v.text())
 	}
 	if err := t.Flush(); err != nil {
 		return err
