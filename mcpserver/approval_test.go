@@ -20,7 +20,7 @@ import (
 const pay = `{"action": "Pay 100"}`
 
 // checkUsed checks the result for an approval that was consumed before: it has the
-// decision, but nothing that a program would act on.
+// decision, but nothing that a program would act on (F7).
 func checkUsed(t *testing.T, r reply) {
 	t.Helper()
 	text, s := r.text(t), r.structured(t)
@@ -42,7 +42,7 @@ func isApproved(t *testing.T, r reply) bool {
 }
 
 // Two concurrent calls for the same approval get one each: the second asks again after the
-// first has consumed it.
+// first has consumed it (F7).
 func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -108,7 +108,7 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 }
 
 // If two calls read the same approval, one gets it. The other gets the decision, as often
-// as it reads.
+// as it reads (F7).
 func TestReadingAConsumedApproval(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -215,7 +215,7 @@ func (u noConsume) Consume(context.Context, string, string) (askback.Ask, error)
 }
 
 // An approval that cannot be consumed is not returned, because another call could get it as
-// well.
+// well (F7).
 func TestApprovalThatCannotBeConsumedIsNotReturned(t *testing.T) {
 	for _, err := range []error{askback.ErrUnreachable, askback.ErrBusy, errors.New("disk")} {
 		synctest.Test(t, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 	})
 }
 
-// An approval by a grant that has ended meanwhile is not used: a person is asked.
+// An approval by a grant that has ended meanwhile is not used: a person is asked (F8).
 func TestEndedGrantAsksAPerson(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,12 +12,12 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// askQuestions implements ask_user_question.
+// askQuestions implements ask_user_question (A1, C1).
 func (c *call) askQuestions(ctx context.Context) (*mcp.CallToolResult, error) {
 	return c.ask(ctx, asktool.AskUserQuestion, asktool.Questions)
 }
 
-// askConfirmation implements confirm_action.
+// askConfirmation implements confirm_action (C3).
 func (c *call) askConfirmation(ctx context.Context) (*mcp.CallToolResult, error) {
 	return c.ask(ctx, asktool.ConfirmAction, asktool.Confirmation)
 }
@@ -47,7 +47,7 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 		if !approvalGone(err) {
 			return result, err
 		}
-		// Another call consumed this approval, or its grant has ended: ask again.
+		// Another call consumed this approval, or its grant has ended: ask again (F7).
 		if err := c.skip(ctx, k, ask); err != nil {
 			return nil, err
 		}

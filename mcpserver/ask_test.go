@@ -33,7 +33,7 @@ func eachTransport(t *testing.T, run func(t *testing.T, f *fixture, connect func
 	}
 }
 
-// A model calls the tool, a person answers, and the model gets the answer.
+// A model calls the tool, a person answers, and the model gets the answer (A1, B7, C1, F9).
 func TestPersonAnswersModel(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		done := startCall(t.Context(), connect(), "ask_user_question", database)
@@ -52,6 +52,7 @@ func TestPersonAnswersModel(t *testing.T) {
 	})
 }
 
+// Only a person approves, and a denial is not an error (C3, F4).
 func TestApprovalAndDenial(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -67,7 +68,7 @@ func TestApprovalAndDenial(t *testing.T) {
 }
 
 // A wait that ends without an answer returns a normal result that says what to do. The ask
-// stays pending, also after a restart.
+// stays pending, also after a restart (B3, F9).
 func TestWaitEndsWithAPendingResult(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		started := time.Now()
@@ -176,6 +177,7 @@ func TestProgressIsSentWhileWaiting(t *testing.T) {
 	})
 }
 
+// The error says that a declined ask is not consent (F4).
 func TestDeclinedAskIsAnErrorResult(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		done := startCall(t.Context(), connect(), "ask_user_question", database)
@@ -218,7 +220,7 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 	})
 }
 
-// Clients that show a model only tools that it searches for show the ask tools always.
+// Clients that show a model only tools that it searches for show the ask tools always (C4).
 func TestAskToolsAreAlwaysLoaded(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		list, err := connect().ListTools(t.Context(), nil)

@@ -106,7 +106,7 @@ func TestMetadataNameTheIssuer(t *testing.T) {
 	}
 }
 
-// An agent of the issuer asks and gets its answer. Other agents do not see the ask.
+// An agent of the issuer asks and gets its answer. Other agents do not see the ask (D4).
 func TestAgentOfTheIssuerAsks(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A token that is revoked while its call waits gets no outcome and consumes no approval.
+// A token that is revoked while its call waits gets no outcome and consumes no approval
+// (F7).
 func TestTokenRevokedDuringWaitGetsNoOutcome(t *testing.T) {
 	for tool, c := range map[string]struct {
 		args   string

@@ -64,7 +64,7 @@ func after(wait time.Duration) <-chan struct{} {
 }
 
 // After Finish, every outcome is acknowledged: those of replies that were sent, and those
-// of requests that were still served.
+// of requests that were still served (B7).
 func TestFinishWaitsForRequestsAndAcks(t *testing.T) {
 	for name, newClient := range map[string]func() slowClient{
 		"an ack":    func() slowClient { return slowClient{ack: after(4 * time.Second)} },

@@ -53,7 +53,7 @@ func TestOnlyAgentsAreAuthenticated(t *testing.T) {
 	}
 }
 
-// Agents of one server never see asks and answers of each other.
+// Agents of one server never see asks and answers of each other (D4).
 func TestAgentsAreIsolated(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
@@ -160,7 +160,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Every tool is listed in both revisions. The ask tools are marked as read-only, so clients
-// need no permission to ask. permission_prompt is listed for Claude Code alone.
+// need no permission to ask (B7, C4). permission_prompt is listed for Claude Code alone.
 func TestToolsAreListed(t *testing.T) {
 	everyone := map[string]bool{
 		"ask_user_question": true, "confirm_action": true, "wait_for_answer": true, "get_answer": true,

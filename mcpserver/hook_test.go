@@ -39,7 +39,7 @@ var promptCases = []struct{ name, tool, input string }{
 }
 
 // A prompt and a hook for the same call make the same ask: the same questions, or the same
-// confirmation with the same digest.
+// confirmation with the same digest (C2, F7, F15).
 func TestPromptAsksTheSameAsTheHook(t *testing.T) {
 	for _, test := range promptCases {
 		t.Run(test.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func checkDecision(t *testing.T, ev claudehook.Event, ask askback.Ask, got map[s
 }
 
 // A standing approval that was made by a prompt covers calls through a hook, and the other
-// way round.
+// way round (F8).
 func TestGrantCoversPromptsAndHooks(t *testing.T) {
 	const tool, input = "mcp__github__create_issue", `{"title": "x"}`
 	anyInput := askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
@@ -132,7 +132,7 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 }
 
 // Questions without their options would be other questions. They are not asked, and the
-// model gets the reason.
+// model gets the reason (F3).
 func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -169,7 +169,7 @@ func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 }
 
 // The hooks of a session withdraw what its prompts asked once the tool has run or the turn
-// is over. Those of other sessions do not.
+// is over. Those of other sessions do not (F9).
 func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -56,7 +56,7 @@ func (f *fixture) cancelInSession(agent, session string, id int) {
 
 // The TypeScript SDK 1.x keeps the connection of a call that it gave up, and sends a
 // notification. The call then delivers nothing, and the same call gets the answer. A
-// cancellation of another session or agent has no effect.
+// cancellation of another session or agent has no effect (B7, F9).
 func TestCancelledCallDeliversNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -170,7 +170,7 @@ func callMessage(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, id, tool, args)
 }
 
-// A cancellation during or after the writing of the reply changes nothing.
+// A cancellation during or after the writing of the reply changes nothing (B7).
 func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 	for name, after := range map[string]time.Duration{
 		"while it is written": -1, "at once": 0, "before the ack": mcpserver.AckTick - time.Millisecond, "after the ack": 500 * time.Millisecond,
@@ -206,7 +206,7 @@ func TestCancellationAfterTheReplyChangesNothing(t *testing.T) {
 }
 
 // If a client cancels each call after its reply, as OpenCode does, and asks the same again,
-// a person is asked each time. Each outcome is delivered once.
+// a person is asked each time. Each outcome is delivered once (B7, F7).
 func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
 	for _, test := range []struct {
 		tool, args string

@@ -37,7 +37,7 @@ func TestRecentSetIsBounded(t *testing.T) {
 	}
 }
 
-// Accepted input is JSON, and the error for other input is short.
+// Accepted input is JSON, and the error for other input is short (F15).
 func FuzzInputs(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, bash, claude, `{"question_id": "ask_1", "max_wait_s": "7"}`, `{"question_id": "ask_1", "max_wait_s": 1e9}`,

@@ -21,7 +21,7 @@ import (
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
 // What models really send is repaired to the same ask, or rejected with the same text, as
-// by every other frontend.
+// by every other frontend (F15, W1–W15).
 func TestMalformedCalls(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
@@ -105,7 +105,7 @@ func TestToolNamesOfOtherPrograms(t *testing.T) {
 }
 
 // An error for the input of a small tool says where the mistake is, what is expected, and
-// gives an example.
+// gives an example (F15).
 func TestInvalidInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -25,7 +25,7 @@ func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 }
 
 // A client that can show a page is asked to, once. What it reports about the page is not an
-// answer.
+// answer (F9).
 func TestClientShowsThePageOnce(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
 		version := withSessions
@@ -126,7 +126,8 @@ func withState(tool, args, state string) string {
 	return strings.Replace(pageCall(tool, args), `"_meta"`, fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
 }
 
-// A requestState is signed for one agent and one call, and expires. Any other is rejected.
+// A requestState is signed for one agent and one call, and expires. Any other is rejected
+// (T21).
 func TestForgedStatesAreRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -36,9 +36,9 @@ func readPrompt(raw []byte) (prompt, error) {
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
 
-// permission implements permission_prompt. It allows exactly what a person approved, with
-// these arguments or those the person changed them to, once. The approval is consumed
-// before the reply.
+// permission implements permission_prompt (D1, F7). It allows exactly what a person
+// approved, with these arguments or those the person changed them to, once. The approval is
+// consumed before the reply.
 func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	p, err := readPrompt(c.input())
 	if err != nil {

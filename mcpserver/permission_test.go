@@ -25,7 +25,8 @@ func permissionReply(t *testing.T, r reply) map[string]any {
 	return m
 }
 
-// A tool may run once, with the arguments that a person approved or changed them to.
+// A tool may run once, with the arguments that a person approved or changed them to
+// (D1, F7).
 func TestToolRunsWithApprovedArguments(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -155,6 +156,7 @@ func TestUndeliveredDecisionIsUsedByTheNextPrompt(t *testing.T) {
 	}
 }
 
+// A standing approval answers at once, for its tool (F8).
 func TestGrantAnswersAPrompt(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// People see the client and the project's folder. Over HTTP the folder is not known.
+// People see the client and the project's folder (B7). Over HTTP the folder is not known.
 func TestLabelIsClientAndFolder(t *testing.T) {
 	for _, test := range []struct{ client, folder, want string }{
 		{"codex-mcp-client", "shop", "codex · shop"},
@@ -66,7 +66,7 @@ func TestClientKeyIsTheSameInEveryFolder(t *testing.T) {
 	})
 }
 
-// A standing approval covers one client in one project.
+// A standing approval covers one client in one project (F8).
 func TestGrantCoversOneClientAndFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

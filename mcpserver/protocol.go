@@ -24,7 +24,7 @@ const (
 // statelessVersion is the first revision of the protocol without sessions.
 const statelessVersion = "2026-07-28"
 
-// instructions are sent to the model together with the tools.
+// instructions are sent to the model together with the tools (C4).
 const instructions = `Askback asks the people you work for. Its answers come from a person, minutes, hours or days later.
 Ask when the decision is theirs: architecture, unclear requirements, real trade-offs, preferences, names and values you cannot know, and before steps that are hard to undo. Do not ask what you can infer or look up, what is trivial, or what was asked or said before.
 Ask related questions in one call. A result with "status": "pending" is not an answer: the question is kept, so do not ask it again. Call wait_for_answer with its question_id, now or after work that does not depend on it. After a restart, list_open_questions shows what is still open, and what was answered meanwhile.
@@ -47,7 +47,8 @@ func (s *Server) newProtocol() *mcp.Server {
 }
 
 // A tool is a tool with its implementation. The implementation reads the input itself,
-// without a schema validator, so that what models really send is repaired or explained.
+// without a schema validator, so that what models really send is repaired or explained
+// (F15).
 type tool struct {
 	*mcp.Tool
 	run func(*call, context.Context) (*mcp.CallToolResult, error)

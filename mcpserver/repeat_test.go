@@ -295,7 +295,7 @@ func TestEndOfInputEndsStdio(t *testing.T) {
 }
 
 // A consumed approval is not used again, also after a restart. The decision can still be
-// read.
+// read (F7).
 func TestApprovalIsReturnedOnce(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
@@ -380,7 +380,7 @@ func TestUndeliveredAnswerIsKept(t *testing.T) {
 }
 
 // A delivered outcome is acknowledged. After a restart, the same call asks again, and the
-// list of open questions has no outcome.
+// list of open questions has no outcome (F6).
 func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -73,7 +73,7 @@ func resultOf(ask askback.Ask) *mcp.CallToolResult {
 const usedAdvice = "This approval was used already: do not act on it again. To do the same once more, call confirm_action again."
 
 // usedResult returns the result for an approval that was consumed before: the decision, but
-// not "confirmed", on which a program may act.
+// not "confirmed", on which a program may act (F7).
 func usedResult(ask askback.Ask) *mcp.CallToolResult {
 	text, _, _ := asktool.Result(ask)
 	return textResult(usedAdvice+" The decision was: "+text, struct {

@@ -51,7 +51,7 @@ func (f *fixture) askRepeatedly(cs *mcp.ClientSession, n int, tool, args string,
 }
 
 // The same question can always be asked again, however often it was asked before. After a
-// restart its ask is found with few reads.
+// restart its ask is found with few reads (B7).
 func TestSameQuestionCanAlwaysBeAskedAgain(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 
 // If a process does not know whether a decision was delivered, it is used for a prompt for
 // an hour: Claude Code tries again within minutes. If the process knows that it was not,
-// the decision is used without a limit.
+// the decision is used without a limit (D1).
 func TestAgeOfADecisionForAPrompt(t *testing.T) {
 	for _, test := range []struct {
 		restart bool

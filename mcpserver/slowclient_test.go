@@ -196,7 +196,7 @@ func (f *fixture) serveOutcome(t *testing.T, ask askback.Ask, size int) *pipeLis
 	})})
 }
 
-// A call may wait longer than the write timeout of the HTTP server.
+// A call may wait longer than the write timeout of the HTTP server (B7).
 func TestCallWaitsLongerThanTheWriteTimeout(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprintf("HTTP %d", version), func(t *testing.T) {

@@ -60,7 +60,7 @@ func (s *breakableOutput) Write(p []byte) (int, error) {
 }
 
 // An outcome whose reply was not written is delivered to the next call, also of another
-// process.
+// process (B7).
 func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

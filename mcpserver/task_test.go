@@ -38,7 +38,7 @@ func (f *fixture) newTask(httpClient *http.Client, tool, args string) map[string
 }
 
 // A request that declares the tasks extension gets a task at once. Its id is that of the
-// ask, it survives a restart, and its result is that of the call.
+// ask, it survives a restart, and its result is that of the call (F9).
 func TestTaskIsItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -123,7 +123,8 @@ func TestTaskEnds(t *testing.T) {
 	})
 }
 
-// A task is visible to its agent alone, and only in requests that declare the extension.
+// A task is visible to its agent alone, and only in requests that declare the extension
+// (T21).
 func TestTaskIsPrivateToItsAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

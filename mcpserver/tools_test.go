@@ -10,6 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
+// An answer that was not delivered is listed, however many came after it (F6).
 func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -36,7 +36,7 @@ func (c failingWait) Wait(ctx context.Context, id string) (askback.Ask, error) {
 var transientErrors = []error{askback.ErrTooMany, askback.ErrBusy, askback.ErrFull, askback.ErrUnreachable, askback.ErrStopping}
 
 // If Wait fails, the call takes its time nevertheless: after an immediate "pending" a model
-// would call again at once.
+// would call again at once (B7).
 func TestFailedWaitTakesItsTime(t *testing.T) {
 	for _, err := range transientErrors {
 		synctest.Test(t, func(t *testing.T) {
