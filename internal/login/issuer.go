@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -216,18 +217,8 @@ const probe = "eyJhbGciOiJSUzI1NiJ9.e30.AA"
 // authStyle returns how a client sends its secret: by HTTP Basic if the issuer names no
 // method (OpenID Connect Discovery 1.0, section 3).
 func authStyle(methods []string, secret string) oauth2.AuthStyle {
-	post := secret == ""
-	for _, m := range methods {
-		switch m {
-		case "client_secret_basic":
-			if secret != "" {
-				return oauth2.AuthStyleInHeader
-			}
-		case "client_secret_post":
-			post = true
-		}
-	}
-	if post {
+	post := slices.Contains(methods, "client_secret_post") && !slices.Contains(methods, "client_secret_basic")
+	if post || secret == "" {
 		return oauth2.AuthStyleInParams
 	}
 	return oauth2.AuthStyleInHeader
