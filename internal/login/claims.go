@@ -1,6 +1,7 @@
 package login
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/mail"
 	"slices"
@@ -30,6 +31,19 @@ func readClaims(b []byte) (claims, error) {
 		}
 	}
 	return claims{v}, nil
+}
+
+// claimsOf returns the claims of an ID token or of a reply of the UserInfo endpoint. The
+// error is [ErrInvalid].
+func claimsOf(source interface{ Claims(any) error }) (c claims, err error) {
+	var payload json.RawMessage
+	if err = source.Claims(&payload); err == nil {
+		c, err = readClaims(payload)
+	}
+	if err != nil {
+		return claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return c, nil
 }
 
 func (c claims) has(name string) bool { _, ok := c.Get(name); return ok }

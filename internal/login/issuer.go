@@ -3,7 +3,6 @@ package login
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -244,15 +243,8 @@ func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToke
 	case token.Subject == "":
 		return nil, claims{}, fmt.Errorf("%w: it has no subject", ErrInvalid)
 	}
-	var payload json.RawMessage
-	if err := token.Claims(&payload); err != nil {
-		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	c, err := readClaims(payload)
-	if err != nil {
-		return nil, claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	return token, c, nil
+	c, err := claimsOf(token)
+	return token, c, err
 }
 
 // algorithms are the accepted signatures: only those by a private key. Signatures by a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -113,18 +112,11 @@ func (i *Issuer) userInfo(ctx context.Context, p *provider, token *oauth2.Token,
 	if err != nil {
 		return claims{}, fmt.Errorf("%w: %.300s", ErrUnreachable, err)
 	}
-	var payload json.RawMessage
-	if err := info.Claims(&payload); err != nil {
-		return claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	c, err := readClaims(payload)
-	if err != nil {
-		return claims{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-	}
-	if c.text("sub") != subject {
+	c, err := claimsOf(info)
+	if err == nil && c.text("sub") != subject {
 		return claims{}, fmt.Errorf("%w: the UserInfo endpoint replied with another subject", ErrInvalid)
 	}
-	return c, nil
+	return c, err
 }
 
 // client returns the configuration of this server as a client of the issuer.
