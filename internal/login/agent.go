@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,17 +43,12 @@ func rejectAccess(typ string, c claims) (why string) {
 		return ""
 	case typ != "" && typ != "jwt":
 		return "it is a token of another type"
+	case slices.ContainsFunc([]string{"nonce", "events", "at_hash", "c_hash"}, c.has):
+		return "it is an ID token or a logout token, not an access token"
+	case c.text("typ") != "" && c.text("typ") != "Bearer":
+		return "it is a token of another type"
 	}
-	for _, key := range []string{"nonce", "events", "at_hash", "c_hash"} {
-		if c.has(key) {
-			return "it is an ID token or a logout token, not an access token"
-		}
-	}
-	switch c.text("typ") {
-	case "", "Bearer":
-		return ""
-	}
-	return "it is a token of another type"
+	return ""
 }
 
 // isJWT reports whether a secret has the form of a signed token in compact form.
@@ -66,11 +62,8 @@ func isJWT(secret string) bool {
 func tokenType(token string) string {
 	header, _, _ := strings.Cut(token, ".")
 	b, err := base64.RawURLEncoding.DecodeString(header)
-	if err != nil {
-		return "?"
-	}
-	c, err := readClaims(b)
-	if err != nil {
+	c, invalid := readClaims(b)
+	if err != nil || invalid != nil {
 		return "?"
 	}
 	return strings.TrimPrefix(strings.ToLower(c.text("typ")), "application/")
