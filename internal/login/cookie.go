@@ -36,36 +36,61 @@ func Secure(r *http.Request) bool { return cookieName(r) == secureCookie }
 func Possible(r *http.Request) bool { return cookieName(r) != "" }
 
 // Secret returns the secret in the session cookie of a request, or "".
-func Secret(r *http.Request) string {
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return ""
-	}
-	return cookie.Value
-}
+func Secret(r *http.Request) string { return cookieValue(r, "") }
 
 // SetCookie sets the session cookie for a time. It reports whether that is [Possible].
 func SetCookie(w http.ResponseWriter, r *http.Request, secret string, lifetime time.Duration) bool {
-	if !Possible(r) {
-		return false
-	}
-	cookie := newCookie(r)
-	cookie.Value, cookie.MaxAge = secret, int(lifetime.Seconds())
-	http.SetCookie(w, cookie)
-	return true
+	return setCookie(w, r, "", secret, lifetime)
 }
 
 // ClearCookie deletes the session cookie.
-func ClearCookie(w http.ResponseWriter, r *http.Request) {
-	if !Possible(r) {
-		return
-	}
-	cookie := newCookie(r)
-	cookie.MaxAge = -1
-	http.SetCookie(w, cookie)
+func ClearCookie(w http.ResponseWriter, r *http.Request) { deleteCookie(w, r, "") }
+
+// returnPathSuffix is the suffix of the cookie for the page that a person opened before
+// the log-in.
+const returnPathSuffix = "-to"
+
+// SetReturnPath stores the path of a page in a cookie, to return to it after the log-in.
+// The cookie expires after lifetime.
+func SetReturnPath(w http.ResponseWriter, r *http.Request, path string, lifetime time.Duration) {
+	setCookie(w, r, returnPathSuffix, localPath(path), lifetime)
 }
 
-func newCookie(r *http.Request) *http.Cookie {
+// TakeReturnPath returns the path that [SetReturnPath] stored and deletes the cookie.
+// The path is always one of this server, and "/" if there is none.
+func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
+	path := cookieValue(r, returnPathSuffix)
+	if path != "" {
+		deleteCookie(w, r, returnPathSuffix)
+	}
+	return localPath(path)
+}
+
+// setCookie sets a cookie whose name is that of the session cookie with a suffix. It
+// reports whether that is [Possible]. The issuer redirects back from another site, so
+// cookies are Lax.
+func setCookie(w http.ResponseWriter, r *http.Request, suffix, value string, lifetime time.Duration) bool {
 	name := cookieName(r)
-	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: name == secureCookie, SameSite: http.SameSiteLaxMode}
+	if name == "" {
+		return false
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: name + suffix, Value: value, MaxAge: int(lifetime.Seconds()),
+		Path: "/", HttpOnly: true, Secure: name == secureCookie, SameSite: http.SameSiteLaxMode,
+	})
+	return true
+}
+
+// deleteCookie deletes the cookie with a suffix.
+func deleteCookie(w http.ResponseWriter, r *http.Request, suffix string) {
+	setCookie(w, r, suffix, "", -time.Second)
+}
+
+// cookieValue returns the value of the cookie with a suffix, or "".
+func cookieValue(r *http.Request, suffix string) string {
+	cookie, err := r.Cookie(cookieName(r) + suffix)
+	if err != nil || !Possible(r) {
+		return ""
+	}
+	return cookie.Value
 }

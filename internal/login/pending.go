@@ -29,37 +29,26 @@ const maxPending = 5
 
 // setPending stores a pending login in a cookie. A browser with [maxPending] of them
 // loses all older ones.
-func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) error {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	var old []*http.Cookie
+func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) {
+	b, _ := json.Marshal(p) // texts and a number can be marshalled
+	var old []string
 	for _, c := range r.Cookies() {
-		if strings.HasPrefix(c.Name, pendingCookie(r, "").Name) {
-			old = append(old, c)
+		if suffix, ok := strings.CutPrefix(c.Name, cookieName(r)); ok && strings.HasPrefix(suffix, pendingPrefix) {
+			old = append(old, suffix)
 		}
 	}
 	if len(old) >= maxPending {
-		for _, c := range old {
-			deleteCookie(w, r, c.Name)
+		for _, suffix := range old {
+			deleteCookie(w, r, suffix)
 		}
 	}
-	cookie := pendingCookie(r, p.State)
-	cookie.Value = base64.RawURLEncoding.EncodeToString(append(i.mac(b), b...))
-	cookie.MaxAge = int(pendingTime.Seconds())
-	http.SetCookie(w, cookie)
-	return nil
+	setCookie(w, r, pendingSuffix(p.State), base64.RawURLEncoding.EncodeToString(append(i.mac(b), b...)), pendingTime)
 }
 
 // takePending returns the pending login with a state and deletes its cookie. It reports
 // false if the browser has none, or it has expired.
 func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state string) (p pendingLogin, ok bool) {
-	cookie, err := r.Cookie(pendingCookie(r, state).Name)
-	if err != nil {
-		return p, false
-	}
-	b, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	b, err := base64.RawURLEncoding.DecodeString(cookieValue(r, pendingSuffix(state)))
 	if err != nil || len(b) < sha256.Size || !hmac.Equal(b[:sha256.Size], i.mac(b[sha256.Size:])) {
 		return p, false
 	}
@@ -67,7 +56,7 @@ func (i *Issuer) takePending(w http.ResponseWriter, r *http.Request, state strin
 	if err != nil || p.State != state || i.settings.Now().Unix() >= p.Until {
 		return p, false
 	}
-	deleteCookie(w, r, cookie.Name)
+	deleteCookie(w, r, pendingSuffix(state))
 	return p, true
 }
 
@@ -78,22 +67,13 @@ func (i *Issuer) mac(b []byte) []byte {
 	return h.Sum(nil)
 }
 
-// pendingCookie returns the cookie for the pending login with a state. The issuer
-// redirects back from another site, so the cookie is Lax, as the session cookie is.
-func pendingCookie(r *http.Request, state string) *http.Cookie {
-	cookie := newCookie(r)
-	cookie.Name += "-attempt-"
-	if state != "" {
-		sum := sha256.Sum256([]byte(state))
-		cookie.Name += base64.RawURLEncoding.EncodeToString(sum[:9])
-	}
-	return cookie
-}
+// pendingPrefix begins the suffix of the cookie of each pending login.
+const pendingPrefix = "-attempt-"
 
-func deleteCookie(w http.ResponseWriter, r *http.Request, name string) {
-	cookie := newCookie(r)
-	cookie.Name, cookie.MaxAge = name, -1
-	http.SetCookie(w, cookie)
+// pendingSuffix returns the suffix of the cookie for the pending login with a state.
+func pendingSuffix(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return pendingPrefix + base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
 // localPath returns to if it is a path of this server, and "/" if it leads elsewhere.

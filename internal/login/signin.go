@@ -28,9 +28,7 @@ func (i *Issuer) Begin(w http.ResponseWriter, r *http.Request, to string, choose
 		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(to),
 		Until: i.settings.Now().Add(pendingTime).Unix(),
 	}
-	if err := i.setPending(w, r, pending); err != nil {
-		return "", err
-	}
+	i.setPending(w, r, pending)
 	options := []oauth2.AuthCodeOption{oidc.Nonce(pending.Nonce), oauth2.S256ChallengeOption(pending.Verifier)}
 	if choose {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
