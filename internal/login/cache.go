@@ -18,17 +18,17 @@ type cachingTransport struct {
 	next http.RoundTripper
 	now  func() time.Time
 
-	mu       sync.Mutex
-	entries  map[string]cacheEntry
-	fetching map[string]chan struct{} // closed when the fetch has ended
+	mu      sync.Mutex
+	entries map[string]*cacheEntry // by URL
 }
 
-// cacheEntry is the result of a fetch.
+// cacheEntry is a fetch. Its result is set before fetched is closed.
 type cacheEntry struct {
+	fetched     chan struct{}
 	body        []byte
 	contentType string
 	err         error
-	until       time.Time
+	until       time.Time // zero until it is fetched
 }
 
 // The times for which a result is cached. New keys of an issuer are seen after the first;
@@ -59,38 +59,27 @@ func (t *cachingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // get returns the document of a URL. Concurrent calls share one fetch, which continues
 // when the first caller gives up.
-func (t *cachingTransport) get(r *http.Request) (cacheEntry, error) {
-	url := r.URL.String()
-	for {
-		t.mu.Lock()
-		e, ok := t.entries[url]
-		if ok && t.now().Before(e.until) {
-			t.mu.Unlock()
-			return e, e.err
-		}
-		done, ok := t.fetching[url]
-		if !ok {
-			done = make(chan struct{})
-			if t.fetching == nil {
-				t.fetching, t.entries = map[string]chan struct{}{}, map[string]cacheEntry{}
-			}
-			t.fetching[url] = done
-			go t.fill(r.Clone(context.WithoutCancel(r.Context())), url, done)
-		}
-		t.mu.Unlock()
-		select {
-		case <-done:
-		case <-r.Context().Done():
-			return cacheEntry{}, r.Context().Err()
-		}
+func (t *cachingTransport) get(r *http.Request) (*cacheEntry, error) {
+	t.mu.Lock()
+	e := t.entries[r.URL.String()]
+	if e == nil || !e.until.IsZero() && !t.now().Before(e.until) {
+		e = &cacheEntry{fetched: make(chan struct{})}
+		t.entries[r.URL.String()] = e
+		go t.fill(e, r.Clone(context.WithoutCancel(r.Context())))
+	}
+	t.mu.Unlock()
+	select {
+	case <-e.fetched:
+		return e, e.err
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
 }
 
 // fill fetches a URL and stores the result. It ends within [issuerTimeout].
-func (t *cachingTransport) fill(r *http.Request, url string, done chan struct{}) {
+func (t *cachingTransport) fill(e *cacheEntry, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), issuerTimeout)
 	defer cancel()
-	var e cacheEntry
 	ttl := successTTL
 	if e.body, e.contentType, e.err = t.fetch(r.WithContext(ctx)); e.err != nil {
 		e.err, ttl = fmt.Errorf("%w: %w", errFetch, e.err), failureTTL
@@ -98,9 +87,7 @@ func (t *cachingTransport) fill(r *http.Request, url string, done chan struct{})
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e.until = t.now().Add(ttl)
-	t.entries[url] = e
-	delete(t.fetching, url)
-	close(done)
+	close(e.fetched)
 }
 
 func (t *cachingTransport) fetch(r *http.Request) (body []byte, contentType string, err error) {

@@ -107,7 +107,7 @@ func NewIssuer(s Settings) *Issuer {
 	return &Issuer{
 		settings:  s,
 		exchanges: rate.NewLimiter(exchangeRate, exchangeBurst),
-		cached:    &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now}}, // which has its own timeout
+		cached:    &http.Client{Transport: &cachingTransport{next: s.Transport, now: s.Now, entries: map[string]*cacheEntry{}}}, // which has its own timeout
 		// Requests carry secrets, which a redirect must not send elsewhere.
 		direct: &http.Client{Timeout: issuerTimeout, Transport: s.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
