@@ -13,7 +13,7 @@ import (
 )
 
 // askback confirm asks for the same digest as the tool confirm_action, so that an
-// approval of one holds for the other.
+// approval of one holds for the other (C1).
 func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
 	t.Parallel()
 	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."

@@ -24,7 +24,8 @@ func (d *doctor) lastFinding() string {
 	return strings.Join([]string{f.Status, f.Check, f.Detail, f.Fix}, "|")
 }
 
-// A clock that is behind the newest record in the database makes deadlines pass late.
+// A clock that is behind the newest record in the database makes deadlines pass late
+// (T27).
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{

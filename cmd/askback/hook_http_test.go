@@ -47,7 +47,7 @@ func (s *testServer) sendHook(query, event, entrypoint string) <-chan string {
 
 // If the server ends while a hook waits, the hook gets no decision. A server that
 // stops cancels the ask, because no client would get the answer. After a kill the
-// ask stays until it times out or an event shows that the session went on.
+// ask stays until it times out or an event shows that the session went on (F2, F9).
 func TestHookGetsNoDecisionWhenTheServerEnds(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -86,7 +86,7 @@ func TestHookGetsNoDecisionWhenTheServerEnds(t *testing.T) {
 }
 
 // A deferred tool call gets its answer when the run resumes and repeats the call,
-// also after the server was killed.
+// also after the server was killed (B7, F2, F9).
 func TestDeferredHookSurvivesServerRestart(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

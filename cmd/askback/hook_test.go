@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// A hook acknowledges an answer only if it could print it.
+// A hook acknowledges an answer only if it could print it (B7, F9).
 func TestHookAcksOnlyWhatItPrinted(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

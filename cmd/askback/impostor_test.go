@@ -46,7 +46,7 @@ func startImpostor(t *testing.T) (url string, received *syncBuffer) {
 var challenge = regexp.MustCompile(`^GET /healthz\?nonce=[A-Z2-7]{26} HTTP/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n\r\n`)
 
 // A command sends no token to a server that has not proved its identity. Until then
-// it sends only the challenge.
+// it sends only the challenge (T28).
 func TestImpostorReceivesOnlyTheChallenge(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

@@ -20,7 +20,8 @@ var otherPaths = []string{
 	"/assets/{id}", "/nowhere/{id}", "/api/openapi.json", "/api/docs", "/metrics", "/.well-known/oauth-protected-resource/mcp",
 }
 
-// The log never contains a secret, whichever route and part of a request it came in.
+// The log never contains a secret, whichever route and part of a request it came in
+// (T22).
 func TestLogHasNoSecret(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

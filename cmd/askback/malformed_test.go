@@ -35,7 +35,8 @@ type callResult struct {
 type askFunc func(t *testing.T, input string) callResult
 
 // Malformed calls of models give the same questions with the same repairs, or the same
-// error, through every frontend. The tests of package decode use the same files.
+// error, through every frontend (F15, W1–W15). The tests of package decode use the same
+// files.
 func TestMalformedCalls(t *testing.T) {
 	frontends := newAskFuncs(t)
 	rejected := 0
@@ -55,7 +56,7 @@ func TestMalformedCalls(t *testing.T) {
 	}
 }
 
-// The example in an error text is a valid call.
+// The example in an error text is a valid call (F15).
 func TestExampleInErrorIsValid(t *testing.T) {
 	frontends := newAskFuncs(t)
 	for name, sections := range malformedCalls(t) {

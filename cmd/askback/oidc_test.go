@@ -117,7 +117,7 @@ func (s *oidcServer) listTools(token string) (status int, challenge string) {
 }
 
 // A person logs in at the issuer, returns to the page of the ask and answers it. When
-// the address is no longer in the settings, the person is logged out.
+// the address is no longer in the settings, the person is logged out (F4, F12).
 func TestPersonLogsInWithOIDC(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
@@ -195,7 +195,7 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 }
 
 // A token of the issuer makes its bearer an agent, only at /mcp. A 401 there names the
-// metadata that lead to the issuer.
+// metadata that lead to the issuer (F9).
 func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An ask and the draft of its answer are still there after the server was killed.
+// An ask and the draft of its answer are still there after the server was killed (W17).
 func TestAskAndDraftSurviveACrash(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -23,7 +23,7 @@ func TestAskAndDraftSurviveACrash(t *testing.T) {
 }
 
 // After a kill or the end of input an ask is still pending. After its deadline the
-// outcome is by the timer. Neither is an answer of a person.
+// outcome is by the timer. Neither is an answer of a person (W18, C3).
 func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -77,7 +77,7 @@ func TestKillTimeoutAndEndOfInputAreNotAnswers(t *testing.T) {
 }
 
 // An ask that was created while no person was connected can be listed and answered
-// later, also after restarts. The agent gets the answer when it asks again.
+// later, also after restarts. The agent gets the answer when it asks again (W19, F2).
 func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -102,7 +102,7 @@ func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 	}
 }
 
-// The server has the paths of other programs, too.
+// The server has the paths of other programs, too (A4, E2).
 func TestCompatPathsAreServed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

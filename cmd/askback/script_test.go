@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts in testdata/script. They check the commands, flags,
-// output and exit codes of docs/cli.md.
+// output and exit codes of docs/cli.md (E8).
 //
 // Besides the commands of testscript they may use these. Each wait ends with a
 // failure after testTimeout.

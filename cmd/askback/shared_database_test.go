@@ -141,7 +141,7 @@ func (g *askGroup) answer(i int) {
 	}
 }
 
-// Only the owner has access to files of the state directory.
+// Only the owner has access to files of the state directory (T28).
 func TestFilesAreForTheirOwner(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)

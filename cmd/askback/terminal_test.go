@@ -112,7 +112,7 @@ func (s *terminalSession) waitExit(want int) {
 }
 
 // The prompt is on the terminal, so that a script can capture the answer from standard
-// output.
+// output (C5).
 func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
@@ -123,7 +123,7 @@ func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
 	s.waitForScreen(`it is <SQLite>`)
 }
 
-// Only y or yes approves, typed at a terminal after the call was shown.
+// Only y or yes approves, typed at a terminal after the call was shown (C3).
 func TestOnlyATypedYesApproves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -197,7 +197,7 @@ func TestFurtherPastedLinesAreDiscarded(t *testing.T) {
 	s.waitForScreen(`"Place\?": "north"`)
 }
 
-// Ctrl+C leaves the ask pending and prints the command that withdraws it.
+// Ctrl+C leaves the ask pending and prints the command that withdraws it (C5).
 func TestInterruptLeavesTheAskPending(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -213,7 +213,8 @@ func TestInterruptLeavesTheAskPending(t *testing.T) {
 	mustRun(t, env, "cancel", id)
 }
 
-// An answer from elsewhere replaces the open prompt with the outcome and its author.
+// An answer from elsewhere replaces the open prompt with the outcome and its author
+// (E10).
 func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -227,7 +228,7 @@ func TestAnswerElsewhereReplacesThePrompt(t *testing.T) {
 	s.waitForScreen(`(?m)^SQLite\r$`)
 }
 
-// Control characters in the text of an agent do not reach the terminal.
+// Control characters in the text of an agent do not reach the terminal (F3).
 func TestControlCharactersOfAgentAreRemoved(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")
@@ -244,7 +245,7 @@ func TestControlCharactersOfAgentAreRemoved(t *testing.T) {
 	}
 }
 
-// No row is longer than the terminal is wide.
+// No row is longer than the terminal is wide (C5).
 func TestRowsFitANarrowTerminal(t *testing.T) {
 	t.Parallel()
 	const columns = 34
@@ -356,7 +357,7 @@ func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 }
 
 // The first line that a person types claims the ask, so that others see who is
-// answering it. A line that is not an answer is enough.
+// answering it (F8). A line that is not an answer is enough.
 func TestTypingClaimsTheAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
