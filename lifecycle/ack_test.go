@@ -11,7 +11,7 @@ import (
 )
 
 // Only the first acknowledgement counts, and none is accepted before the outcome.
-// Consuming an approval acknowledges it too.
+// Consuming an approval acknowledges it too (F6).
 func TestOutcomeIsAcknowledgedOnce(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		_, receipt := m.event.(lifecycle.Acked)

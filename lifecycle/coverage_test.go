@@ -12,7 +12,7 @@ import (
 )
 
 // The invariants are tested only if random runs reach each case. Among 2000 runs, each
-// of these occurs.
+// of these occurs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
 		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults", "expired, a look held it",

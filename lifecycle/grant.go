@@ -28,7 +28,7 @@ type GrantUsed struct {
 
 // GrantRequired returns [askback.ErrNotApproved] if the grant is no longer in force. It
 // changes nothing, but has the grant committed: a revocation at the same time is then a
-// conflict.
+// conflict (F8).
 type GrantRequired struct {
 	MakerValid bool // the token or the sign-in of the person who made it is still valid
 	At         time.Time

@@ -18,7 +18,7 @@ import (
 
 var nine = morning.Add(9 * time.Hour)
 
-// No event changes a settled ask; only the acknowledgement is added.
+// No event changes a settled ask; only the acknowledgement is added (E10, F4).
 func TestSettledIsFinal(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if !m.before.Ask.Settled() {
@@ -57,7 +57,7 @@ func TestExactlyChangesHaveHistory(t *testing.T) {
 }
 
 // The store, the JSON and the waiters rely on this: exactly the settled asks have an
-// outcome, with the same status.
+// outcome, with the same status (F4).
 func TestStatusAndOutcomeAgree(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a := m.after.Ask
@@ -93,7 +93,7 @@ func TestHistoryHasOneEndOfAnAsk(t *testing.T) {
 }
 
 // Only the answer of a person approves, or a valid grant that covers the ask. The
-// outcome names that person.
+// outcome names that person (C3, F4, F7, F8).
 func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
@@ -120,7 +120,7 @@ func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 	})
 }
 
-// The digest of an approval is that of the original or the edited arguments.
+// The digest of an approval is that of the original or the edited arguments (F7).
 func TestApprovalHasDigestOfItsArguments(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		o := m.after.Ask.Outcome
@@ -140,8 +140,8 @@ func TestApprovalHasDigestOfItsArguments(t *testing.T) {
 	})
 }
 
-// Approve_all makes one grant, by the person who answered, for the owner of the ask. The
-// effect makes the grant that the history names.
+// Approve_all makes one grant, by the person who answered, for the owner of the ask
+// (D1, F8). The effect makes the grant that the history names.
 func TestOnlyApproveAllMakesGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, _ := m.event.(lifecycle.Answered)
@@ -167,6 +167,7 @@ func TestOnlyApproveAllMakesGrant(t *testing.T) {
 	})
 }
 
+// When a deadline passes, the ask expires by the timer, without a decision (E7, T19).
 func TestTimerNeverApproves(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, ok := m.event.(lifecycle.Due)
@@ -185,7 +186,7 @@ func TestTimerNeverApproves(t *testing.T) {
 	})
 }
 
-// The event Due ends an ask from the time that State.Due returns, and not earlier.
+// The event Due ends an ask from the time that State.Due returns, and not earlier (F5).
 func TestDueEndsAskFromItsDueTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, ok := m.event.(lifecycle.Due)
@@ -201,7 +202,7 @@ func TestDueEndsAskFromItsDueTime(t *testing.T) {
 }
 
 // Claims hold the deadline for five minutes after the last one, and for at most half
-// an hour.
+// an hour (F5).
 func TestClaimsHoldDeadlineForLimitedTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		a, due := m.after.Ask, m.after.Due()
@@ -226,7 +227,7 @@ func TestClaimsHoldDeadlineForLimitedTime(t *testing.T) {
 	})
 }
 
-// An approval can be consumed once, with its own digest.
+// An approval can be consumed once, with its own digest (F7, T4).
 func TestApprovalIsConsumedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spent := 0
@@ -361,7 +362,7 @@ func settled(in lifecycle.Asked) lifecycle.AskState {
 	return s
 }
 
-// The history has the whole text of a late answer.
+// The history has the whole text of a late answer (F6).
 func TestLateAnswerIsRecordedWhole(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if !errors.Is(m.err, askback.ErrSettled) || m.before.Refused >= lifecycle.MaxRefused {
@@ -445,7 +446,7 @@ func TestClaimsAreLimitedAndDistinct(t *testing.T) {
 	}
 }
 
-// Replaying the same events gives the same states.
+// Replaying the same events gives the same states (F2).
 func TestReplayGivesTheSameStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s lifecycle.AskState

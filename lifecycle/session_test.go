@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// The transcripts of sessions (docs/wire.md §1) have this syntax:
+// The transcripts of sessions (A2, B2, docs/wire.md §1) have this syntax:
 //
 //	09:00 deploy-bot starts
 //	09:00 deploy-bot asks ask_1                   or: …, then fail
@@ -176,7 +176,7 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 
 // Until a session ends, its status depends on its open asks. A final session does not
 // change. Each change has a record in the history, and the stored form has the whole
-// state (docs/wire.md §1).
+// state (A7, docs/wire.md §1).
 func TestSessionInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, m := range anySessionRun(t) {

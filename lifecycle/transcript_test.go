@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// A transcript has events, then ----, then the results of the machine. Transcripts
+// A transcript has events, then ----, then the results of the machine (A2). Transcripts
 // are the specification: keep them short and readable. Their syntax:
 //
 //	09:00 deploy-bot asks                          no deadline
