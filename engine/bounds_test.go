@@ -36,7 +36,7 @@ func (c *countingStore) Recent(ctx context.Context, stream string, before int64,
 	return lines, err
 }
 
-// Stats read a bounded number of asks. Partial is set if there are more.
+// Stats read a bounded number of asks. Partial is set if there are more (F16).
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)

@@ -129,7 +129,7 @@ func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 }
 
 // An ask that changes after it was selected for deletion is kept; the others of the
-// same commit are deleted.
+// same commit are deleted (E9).
 func TestAskThatChangesIsNotDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), &engine.Options{Settings: engine.Settings{Retention: time.Hour}})

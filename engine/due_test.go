@@ -116,7 +116,7 @@ func TestDeadlineBetweenMillisecondsPasses(t *testing.T) {
 	})
 }
 
-// No ask expires while no process runs; all that are overdue expire after a restart.
+// No ask expires while no process runs; all that are overdue expire after a restart (T27).
 func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 	const asks = 3000
 	synctest.Test(t, func(t *testing.T) {

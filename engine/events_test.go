@@ -152,7 +152,7 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 const firstCursor = "MC4w" // 0.0
 
 // A clean-up may delete any lines of a stream. A reader with a cursor before missing
-// lines gets a snapshot, and never a stream with a gap.
+// lines gets a snapshot, and never a stream with a gap (F11).
 func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {

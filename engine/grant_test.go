@@ -114,7 +114,7 @@ func TestFailingDeadlinesDelayNoOther(t *testing.T) {
 }
 
 // All open asks of a session can be cancelled in one commit, so their number is
-// limited.
+// limited (C6, T18).
 func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)

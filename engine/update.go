@@ -20,7 +20,7 @@ const updateTime = 5 * time.Second
 // After a conflict it runs fn again, until ctx ends or updateTime is over. So fn must
 // change nothing but its tx. If fn returns an error, nothing is committed. The one
 // exception is [askback.ErrSettled]: the deadline that has passed and the record of a
-// late answer are committed, and the error is returned.
+// late answer (F6) are committed, and the error is returned.
 func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, updateTime, askback.ErrBusy)
 	defer cancel()

@@ -218,6 +218,7 @@ func TestSlowAskCachesNothingOld(t *testing.T) {
 	})
 }
 
+// Wait returns at once, with the ask and the error of the context (D3).
 func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
 	a := newFixture(t, kept, nil).ask(question())
