@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -29,15 +28,6 @@ func (v Value) Canonical() ([]byte, error) {
 		return nil, err
 	}
 	return w.out, nil
-}
-
-// Digest returns "sha256:" and the hexadecimal SHA-256 of the canonical form.
-func Digest(raw []byte) (string, error) {
-	c, err := Canonical(raw)
-	if err != nil {
-		return "", err
-	}
-	return digest(c), nil
 }
 
 // ConfirmationDigest returns the digest to which an approval is bound. It is the digest
@@ -148,20 +138,16 @@ func (w *writer) child(s step, v Value) error {
 // compareUTF16 compares names in the order of RFC 8785 section 3.2.3. It differs from the
 // order of code points only in that surrogate pairs (D800 to DFFF) sort before U+E000.
 func compareUTF16(a, b string) int {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
+	for a != "" && b != "" {
+		x, n := utf8.DecodeRuneInString(a)
+		y, m := utf8.DecodeRuneInString(b)
+		if x != y {
+			if (x > 0xFFFF) != (y > 0xFFFF) && min(x, y) >= 0xE000 {
+				return cmp.Compare(y, x)
+			}
+			return cmp.Compare(x, y)
+		}
+		a, b = a[n:], b[m:]
 	}
-	if i == len(a) || i == len(b) {
-		return cmp.Compare(len(a), len(b))
-	}
-	for i > 0 && !utf8.RuneStart(a[i]) {
-		i-- // to the first byte of the code point that differs
-	}
-	x, _ := utf8.DecodeRuneInString(a[i:])
-	y, _ := utf8.DecodeRuneInString(b[i:])
-	if (x > 0xFFFF) != (y > 0xFFFF) && min(x, y) >= 0xE000 {
-		return cmp.Compare(y, x)
-	}
-	return strings.Compare(a[i:], b[i:])
+	return cmp.Compare(len(a), len(b))
 }

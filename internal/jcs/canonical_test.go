@@ -137,9 +137,9 @@ func TestConfirmationDigestBindsEverything(t *testing.T) {
 	if got := sum(base()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	whole, err := jcs.Digest([]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`))
-	if err != nil || whole != want {
-		t.Errorf("got %s %v, want %s", whole, err, want)
+	whole, err := jcs.Canonical([]byte(`{"tool_name":"rm","server":"infra","agent":"deploy-bot","input":` + base()[3] + `}`))
+	if err != nil || sha256.Sum256(whole) != exact {
+		t.Errorf("got %s %v, want the digest %s", whole, err, want)
 	}
 	for _, same := range []string{`{"n":1.0,"path":"\/tmp\/x"}`, "\n{ \"path\" : \"/tmp/\\u0078\", \"n\":10e-1 }"} {
 		a := base()

@@ -37,19 +37,10 @@ func parseDecimal(text string) decimal {
 	return d
 }
 
-// clampedInt parses [+-]?[0-9]+ and returns at most farAway.
+// clampedInt parses [+-]?[0-9]+ and returns a number between -farAway and farAway.
 func clampedInt(s string) int {
-	s, negative := strings.CutPrefix(s, "-")
-	n := 0
-	for _, c := range strings.TrimPrefix(s, "+") {
-		if n = n*10 + int(c-'0'); n > farAway {
-			n = farAway
-		}
-	}
-	if negative {
-		return -n
-	}
-	return n
+	n, _ := strconv.Atoi(s) // a number that does not fit is the largest or smallest int
+	return max(-farAway, min(n, farAway))
 }
 
 // double returns the shortest decimal form of the nearest double. It reports whether that

@@ -1,6 +1,7 @@
 package jcs
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -190,10 +191,8 @@ type names struct {
 func (n *names) add(name string) bool {
 	const few = 8 // up to this number, comparing is faster than a map
 	if n.many == nil {
-		for _, f := range n.few {
-			if f == name {
-				return false
-			}
+		if slices.Contains(n.few, name) {
+			return false
 		}
 		if n.few = append(n.few, name); len(n.few) > few {
 			n.many = make(map[string]struct{}, 4*few)

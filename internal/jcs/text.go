@@ -1,7 +1,7 @@
 package jcs
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -129,11 +129,7 @@ func appendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', `"\bfnrt`[j])
 			continue
 		}
-		dst = append(dst, `\u00`...)
-		if c < 16 {
-			dst = append(dst, '0')
-		}
-		dst = strconv.AppendUint(dst, uint64(c), 16)
+		dst = fmt.Appendf(dst, `\u%04x`, c)
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')

@@ -26,24 +26,12 @@ const (
 	Object
 )
 
-// String returns the name of the kind with its article, such as "an array".
-func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case Bool:
-		return "true or false"
-	case Number:
-		return "a number"
-	case String:
-		return "a string"
-	case Array:
-		return "an array"
-	case Object:
-		return "an object"
-	}
-	return "nothing"
+var kindNames = [...]string{
+	Missing: "nothing", Null: "null", Bool: "true or false", Number: "a number", String: "a string", Array: "an array", Object: "an object",
 }
+
+// String returns the name of the kind with its article, such as "an array".
+func (k Kind) String() string { return kindNames[k] }
 
 // A Value is one parsed JSON value. It is read-only: callers must not change the slices
 // that its methods return. Its strings share memory with one copy of the source.
@@ -120,20 +108,10 @@ func (v Value) Raw(src []byte) []byte { return src[v.Offset:v.End:v.End] }
 // Pointer returns an RFC 6901 pointer extended by unescaped tokens. For example,
 // Pointer("/questions", "0", "a/b") returns "/questions/0/a~1b".
 func Pointer(base string, tokens ...string) string {
-	var b strings.Builder
-	b.WriteString(base)
 	for _, t := range tokens {
-		b.WriteByte('/')
-		for i := range len(t) {
-			switch t[i] {
-			case '~':
-				b.WriteString("~0")
-			case '/':
-				b.WriteString("~1")
-			default:
-				b.WriteByte(t[i])
-			}
-		}
+		base += "/" + escapeToken.Replace(t)
 	}
-	return b.String()
+	return base
 }
+
+var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")
