@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/askback/askback/store"
@@ -145,8 +144,8 @@ func changeOne(s *sql.Stmt, args ...any) error {
 // isTaken reports whether an id or a key belongs to another record. SQLite checks every
 // index before it writes a row, so nothing was written.
 func isTaken(err error) bool {
-	e := (*driver.Error)(nil)
-	return errors.As(err, &e) && (e.Code() == codes.SQLITE_CONSTRAINT_UNIQUE || e.Code() == codes.SQLITE_CONSTRAINT_PRIMARYKEY)
+	code := codeOf(err)
+	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
 // apply writes a request into the open transaction. It reports whether a part of it was

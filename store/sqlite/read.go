@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/askback/askback/store"
@@ -78,7 +77,7 @@ func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if isCorrupt(err) {
+	if primaryCode(err) == codes.SQLITE_CORRUPT {
 		return errPage
 	}
 	if err != nil {
@@ -90,11 +89,6 @@ func readError(ctx context.Context, err error) error {
 // errPage is the error for a page of the file that SQLite cannot read. It cannot name the
 // records on that page.
 var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
-
-func isCorrupt(err error) bool {
-	e := (*driver.Error)(nil)
-	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_CORRUPT
-}
 
 // List returns the records that q selects. It omits damaged records.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {

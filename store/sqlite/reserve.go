@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 )
 
@@ -72,9 +71,5 @@ func (s *Store) FreeReserve() bool { return useReserve(s.writer.path) }
 
 // isNoRoom reports whether a database could not be opened because the disk is full.
 func isNoRoom(err error) bool {
-	e := (*driver.Error)(nil)
-	if errors.As(err, &e) {
-		return e.Code()&0xff == codes.SQLITE_FULL || e.Code() == codes.SQLITE_IOERR_SHMSIZE
-	}
-	return errors.Is(err, syscall.ENOSPC)
+	return primaryCode(err) == codes.SQLITE_FULL || codeOf(err) == codes.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
 }

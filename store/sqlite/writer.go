@@ -255,22 +255,28 @@ func (w *writer) fail(doing string, err error) error {
 	return err
 }
 
+// codeOf returns the result code of SQLite in err, or SQLITE_OK if err has none.
+func codeOf(err error) int {
+	if e := (*driver.Error)(nil); errors.As(err, &e) {
+		return e.Code()
+	}
+	return codes.SQLITE_OK
+}
+
+// primaryCode returns the low byte of codeOf, which names the kind of error.
+func primaryCode(err error) int { return codeOf(err) & 0xff }
+
 // errNoRoom is passed to fail if the database was opened on a full disk.
 var errNoRoom = errors.New("there was too little room when the database was opened")
 
 // isFull reports whether the disk had no room for a change.
 func isFull(err error) bool {
-	e := (*driver.Error)(nil)
-	return errors.As(err, &e) && e.Code()&0xff == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
+	return primaryCode(err) == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
 }
 
 // isDisk reports whether err means that the file cannot be read or written correctly.
 func isDisk(err error) bool {
-	e := (*driver.Error)(nil)
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Code() & 0xff { // the low byte is the primary code
+	switch primaryCode(err) {
 	case codes.SQLITE_IOERR, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
 		return true
 	}
