@@ -124,9 +124,16 @@ func run(s *sql.Stmt, args ...any) error {
 	return err
 }
 
+// change runs a statement that may change any number of rows.
+func (w *writer) change(s *sql.Stmt, args ...any) error {
+	err := run(s, args...)
+	w.written = w.written || err == nil
+	return err
+}
+
 // changeOne runs a statement that must change one row. If it changes none, or a key is
 // taken, the error is store.ErrConflict.
-func changeOne(s *sql.Stmt, args ...any) error {
+func (w *writer) changeOne(s *sql.Stmt, args ...any) error {
 	done, err := s.ExecContext(context.Background(), args...)
 	if isTaken(err) {
 		return store.ErrConflict
@@ -138,6 +145,7 @@ func changeOne(s *sql.Stmt, args ...any) error {
 	if err == nil && n == 0 {
 		return store.ErrConflict
 	}
+	w.written = true
 	return err
 }
 
@@ -148,67 +156,62 @@ func isTaken(err error) bool {
 	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
-// apply writes a request into the open transaction. It reports whether a part of it was
+// apply writes a request into the open transaction. It sets w.written if a part of it was
 // written, also if it returns an error.
-func (w *writer) apply(r *request) (written bool, err error) {
+func (w *writer) apply(r *request) error {
+	w.written = false
 	if r.claim != nil {
 		return w.claim(r.claim)
 	}
 	for i := range r.complete {
 		if err := w.complete(&r.complete[i]); err != nil {
-			return written, err
+			return err
 		}
-		written = true
 	}
 	for _, d := range r.drop {
-		if err := changeOne(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
-			return written, err
+		if err := w.changeOne(w.stmt.drop, d.Kind, d.ID, d.Version); err != nil {
+			return err
 		}
-		written = true
-		if err := run(w.stmt.deleteEffects, d.Kind, d.ID); err != nil {
-			return written, err
+		if err := w.change(w.stmt.deleteEffects, d.Kind, d.ID); err != nil {
+			return err
 		}
 	}
 	for i := range r.put {
 		if err := w.put(&r.put[i]); err != nil {
-			return written, err
+			return err
 		}
-		written = true
 	}
 	for i := range r.effects {
-		if err := changeOne(w.stmt.insertEffect, r.effects[i][:]...); err != nil {
-			return written, err
+		if err := w.changeOne(w.stmt.insertEffect, r.effects[i][:]...); err != nil {
+			return err
 		}
-		written = true
 	}
 	for _, p := range r.prune {
 		if err := w.prune(p); err != nil {
-			return written, err
+			return err
 		}
-		written = true
 	}
 	for i := range r.events {
 		if err := w.append(&r.events[i]); err != nil {
-			return written, err
+			return err
 		}
 		if i == 0 {
 			r.first = w.seq
 		}
-		written = true
 	}
-	return written, nil
+	return nil
 }
 
 func (w *writer) put(r *row) error {
 	if r.isNew {
-		return changeOne(w.stmt.insert, r.args[:]...)
+		return w.changeOne(w.stmt.insert, r.args[:]...)
 	}
 	updates := w.stmt.update[:]
 	if !r.open {
 		updates = updates[1:] // the change probably closes the record, so updateSame would not match
 	}
 	for _, update := range updates {
-		if err := changeOne(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
+		if err := w.changeOne(update, r.args[:]...); !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}
@@ -227,7 +230,7 @@ func (w *writer) append(e *store.Event) error {
 	}
 	at := e.At.UnixMilli()
 	sum := sumEvent(e, w.seq+1, n+1, at)
-	if err := run(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, at, e.Data, sum); err != nil {
+	if err := w.change(w.stmt.event, w.seq+1, e.Stream, n+1, e.Subject, e.Type, at, e.Data, sum); err != nil {
 		return err
 	}
 	w.seq++
@@ -237,10 +240,10 @@ func (w *writer) append(e *store.Event) error {
 
 func (w *writer) prune(p pruning) error {
 	if p.subjects != nil {
-		return run(w.stmt.pruneSubjects, p.stream, string(p.subjects))
+		return w.change(w.stmt.pruneSubjects, p.stream, string(p.subjects))
 	}
 	delete(w.heads, p.stream)
-	return run(w.stmt.pruneStream, p.stream)
+	return w.change(w.stmt.pruneStream, p.stream)
 }
 
 // headOf returns the StreamSeq of the newest event of a stream.

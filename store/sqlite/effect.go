@@ -48,9 +48,9 @@ func encodeEffect(v *store.Effect) effectRow {
 	}
 }
 
-// updateArgs returns the parameters of updateEffect.
-func (e *effect) updateArgs() []any {
-	return []any{e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.sum()}
+// update writes the columns of an effect that can change.
+func (w *writer) update(e *effect) error {
+	return w.changeOne(w.stmt.updateEffect, e.ID, e.Due.UnixMilli(), e.Attempts, textOrNull(e.Node), e.dead, e.Error, e.sum())
 }
 
 func textOrNull(s string) any {
@@ -189,7 +189,7 @@ func deadSQL(q store.Query) (text string, args []any) {
 // the error is store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() {
-		return changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
+		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
 	}
 	found, err := w.effects(1, w.stmt.effect, c.ID)
 	if err != nil {
@@ -203,33 +203,30 @@ func (w *writer) complete(c *store.Completion) error {
 	if !c.Retry.IsZero() {
 		e.Due = c.Retry
 	}
-	return changeOne(w.stmt.updateEffect, e.updateArgs()...)
+	return w.update(&e)
 }
 
-// claim applies a claim. It reports whether a part of it was written, also if it returns an
-// error.
-func (w *writer) claim(c *claim) (written bool, err error) {
+// claim applies a claim.
+func (w *writer) claim(c *claim) error {
 	c.effects = nil
 	for _, node := range c.silent {
-		freed, err := w.free(w.stmt.claimedBy, node)
-		if written = written || freed; err != nil {
-			return written, err
+		if err := w.free(w.stmt.claimedBy, node); err != nil {
+			return err
 		}
 	}
 	ready, err := w.effects(c.n, w.stmt.ready, c.now.UnixMilli())
 	if err != nil {
-		return written, err
+		return err
 	}
 	for _, e := range ready {
 		e.Node = c.node
 		e.Attempts++
-		if err := changeOne(w.stmt.updateEffect, e.updateArgs()...); err != nil {
-			return written, err
+		if err := w.update(&e); err != nil {
+			return err
 		}
-		written = true
 		c.effects = append(c.effects, e.Effect)
 	}
-	return written, nil
+	return nil
 }
 
 // freeOldClaims frees the claims of the processes that had the file open before. It is
@@ -238,24 +235,22 @@ func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil
 	}
-	_, err := w.free(w.stmt.claimed)
-	return err
+	return w.free(w.stmt.claimed)
 }
 
 // free frees the claims that a statement selects.
-func (w *writer) free(stmt *sql.Stmt, args ...any) (written bool, err error) {
+func (w *writer) free(stmt *sql.Stmt, args ...any) error {
 	claimed, err := w.effects(noLimit, stmt, args...)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, e := range claimed {
 		e.Node = ""
-		if err := changeOne(w.stmt.updateEffect, e.updateArgs()...); err != nil {
-			return written, err
+		if err := w.update(&e); err != nil {
+			return err
 		}
-		written = true
 	}
-	return written, nil
+	return nil
 }
 
 // effects returns up to n rows of a statement, or all if n is noLimit. It omits damaged

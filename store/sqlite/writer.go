@@ -43,7 +43,8 @@ type writer struct {
 	seq   int64            // Seq of the newest event, or unknownSeq
 	heads map[string]int64 // StreamSeq of the newest event of some streams
 
-	freed bool // the claims of earlier processes are free
+	freed   bool // the claims of earlier processes are free
+	written bool // a part of the current request was written
 }
 
 // unknownSeq means that the Seq must be read from the database.
@@ -185,11 +186,11 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 
 // applyPlain writes a request without a savepoint.
 func (w *writer) applyPlain(r *request) error {
-	written, err := w.apply(r)
+	err := w.apply(r)
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, store.ErrConflict) && !written:
+	case errors.Is(err, store.ErrConflict) && !w.written:
 		r.err = err
 		return nil
 	case isDisk(err), isFull(err):
@@ -203,7 +204,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 	if err := run(w.stmt.savepoint); err != nil {
 		return w.fail("write", err)
 	}
-	_, err := w.apply(r)
+	err := w.apply(r)
 	if err == nil {
 		return w.failOn(run(w.stmt.release))
 	}
