@@ -84,10 +84,10 @@ func claimFile(path string) error {
 	if err != nil {
 		return err
 	}
-	// A process that was killed during writeApplicationID left a journal. SQLite
-	// rolls that write back when the file is opened, so open it and check again.
+	// A process that was killed while it wrote the id left a journal. SQLite rolls
+	// that write back when the file is opened, so open it and check again.
 	if _, err := os.Stat(path + "-journal"); err == nil {
-		if err := recoverFile(path); err != nil {
+		if err := execute(path, "select count(*) from sqlite_schema"); err != nil {
 			return err
 		}
 		if isNew, err = checkHeader(path); err != nil {
@@ -95,7 +95,9 @@ func claimFile(path string) error {
 		}
 	}
 	if isNew {
-		return writeApplicationID(path)
+		// This uses the rollback journal mode. In WAL mode, after a kill, the id might
+		// be only in the write-ahead log.
+		return execute(path, fmt.Sprintf("pragma application_id = %d", applicationID))
 	}
 	return nil
 }
@@ -121,14 +123,13 @@ func checkHeader(path string) (isNew bool, err error) {
 	return false, nil
 }
 
-// recoverFile opens the file with SQLite, which completes or rolls back the transaction
-// of a killed process.
-func recoverFile(path string) error {
+// execute opens the file without the settings and runs one statement.
+func execute(path, statement string) error {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec("select count(*) from sqlite_schema")
+	_, err = db.Exec(statement)
 	return errors.Join(err, db.Close())
 }
 
@@ -138,17 +139,6 @@ func withoutPath(err error) error {
 		return e.Err
 	}
 	return err
-}
-
-// writeApplicationID writes the application id in the rollback journal mode. In WAL
-// mode, after a kill, it might be only in the write-ahead log.
-func writeApplicationID(path string) error {
-	db, err := sql.Open("sqlite", dsn(path))
-	if err != nil {
-		return err
-	}
-	_, err = db.Exec(fmt.Sprintf("pragma application_id = %d", applicationID))
-	return errors.Join(err, db.Close())
 }
 
 //go:embed migrations/*.sql

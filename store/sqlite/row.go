@@ -22,12 +22,13 @@ func encode(r *store.Record) row {
 	if r.Fixed != nil {
 		fixedSum = c.fixedSumOf()
 	}
+	due, _ := c.due.Value() // has no error
 	return row{
 		isNew: r.Version == 0,
 		open:  r.Open,
 		args: [...]any{
-			r.Kind, r.ID, r.Version, r.Stream, orNull(c.key), r.Open, r.Owner, r.Agent, r.Status, orNull(c.names),
-			c.created, c.updated, dueOrNull(c.due), r.State, r.Fixed, r.Unacked, c.sumOf(), fixedSum,
+			r.Kind, r.ID, r.Version, r.Stream, textOrNull(r.Key), r.Open, r.Owner, r.Agent, r.Status, textOrNull(c.names.String),
+			c.created, c.updated, due, r.State, r.Fixed, r.Unacked, c.sumOf(), fixedSum,
 		},
 	}
 }
@@ -41,25 +42,11 @@ func cellsOf(r *store.Record) cells {
 	}
 }
 
-func orNull(s sql.NullString) any {
-	if !s.Valid {
-		return nil
-	}
-	return s.String
-}
-
 func dueOf(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}
 	}
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
-}
-
-func dueOrNull(due sql.NullInt64) any {
-	if !due.Valid {
-		return nil
-	}
-	return due.Int64
 }
 
 // scanCells reads the columns of the current row. If they do not have their types or do

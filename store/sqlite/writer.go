@@ -129,21 +129,15 @@ func (w *writer) write(batch []*request) {
 		err = w.transaction(batch, w.applyInSavepoint)
 	}
 	if errors.Is(err, store.ErrDiskFull) && len(batch) > 1 {
-		w.writeEach(batch)
+		for i := range batch { // a small change may fit although the batch did not
+			w.write(batch[i : i+1])
+		}
 		return
 	}
 	if err != nil {
 		for _, r := range batch {
 			r.first, r.err = 0, err
 		}
-	}
-}
-
-// writeEach writes each change of a batch in its own transaction. It is for a batch that
-// did not fit on a full disk: a small change may still fit.
-func (w *writer) writeEach(batch []*request) {
-	for _, r := range batch {
-		w.write([]*request{r})
 	}
 }
 
@@ -206,7 +200,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 	}
 	err := w.apply(r)
 	if err == nil {
-		return w.failOn(run(w.stmt.release))
+		return w.fail("savepoint", run(w.stmt.release))
 	}
 	if isDisk(err) || isFull(err) {
 		return w.fail("write", err)
@@ -217,15 +211,7 @@ func (w *writer) applyInSavepoint(r *request) error {
 	}
 	r.first, r.err = 0, err
 	w.resetNumbers()
-	return w.failOn(errors.Join(run(w.stmt.undo), run(w.stmt.release)))
-}
-
-// failOn returns nil if err is nil, and otherwise the error for all callers of a batch.
-func (w *writer) failOn(err error) error {
-	if err != nil {
-		return w.fail("savepoint", err)
-	}
-	return nil
+	return w.fail("savepoint", errors.Join(run(w.stmt.undo), run(w.stmt.release)))
 }
 
 func (w *writer) rollback() {
@@ -233,12 +219,14 @@ func (w *writer) rollback() {
 	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
-// fail returns the error for all callers of a batch. After a disk error the store fails
+// fail returns the error for all callers of a batch, or nil if err is nil. After a disk error the store fails
 // for good, also for reads: the kernel may discard a page whose fsync failed, and then
 // reads and a restart return different data. A full disk and a lock of another process do
 // not make the store fail, because the whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case isFull(err):
 		err = fmt.Errorf("%w: %s: %v", store.ErrDiskFull, doing, err)
 		if w.full.Swap(&err) == nil {
