@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strings"
 	"time"
@@ -62,19 +61,13 @@ func textOrNull(s string) any {
 
 // sum returns the checksum of all other columns.
 func (e *effect) sum() int64 {
-	held := buffers.Get().(*[]byte)
-	b := (*held)[:0]
-	for _, s := range [...]string{e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error} {
-		b = appendText(b, s)
-	}
-	for _, n := range [...]int64{e.Due.UnixMilli(), e.Created.UnixMilli(), int64(e.Attempts)} {
-		b = binary.AppendVarint(b, n)
-	}
-	b = append(b, bit(e.dead))
-	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, e.Data)
-	*held = b
-	buffers.Put(held)
-	return int64(sum)
+	return checksum(e.Data, func(b []byte) []byte {
+		b = appendTexts(b, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error)
+		for _, n := range [...]int64{e.Due.UnixMilli(), e.Created.UnixMilli(), int64(e.Attempts)} {
+			b = binary.AppendVarint(b, n)
+		}
+		return append(b, bit(e.dead))
+	})
 }
 
 // scanEffect reads an effect from the current row. If it does not match its checksum,

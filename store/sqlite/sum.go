@@ -29,35 +29,32 @@ type cells struct {
 // buffers has the buffers for checksums, since every read computes one.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
+// checksum returns the checksum of the bytes that fill appends, followed by last.
+func checksum(last []byte, fill func([]byte) []byte) int64 {
+	b := buffers.Get().(*[]byte)
+	defer buffers.Put(b)
+	*b = fill((*b)[:0])
+	return int64(crc32.Update(crc32.Checksum(*b, castagnoli), castagnoli, last))
+}
+
 // sumOf returns the checksum of all columns except fixed.
 func (c *cells) sumOf() int64 {
-	held := buffers.Get().(*[]byte)
-	b := (*held)[:0]
-	for _, s := range [...]string{c.kind, c.id, c.stream, c.owner, c.agent, c.status} {
-		b = appendText(b, s)
-	}
-	for _, s := range [...]sql.NullString{c.key, c.names} {
-		b = append(b, bit(s.Valid))
-		b = appendText(b, s.String)
-	}
-	for _, n := range [...]int64{c.version, c.created, c.updated, c.due.Int64} {
-		b = binary.AppendVarint(b, n)
-	}
-	b = append(b, bit(c.due.Valid), bit(c.open), bit(c.unacked))
-	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, c.state)
-	*held = b
-	buffers.Put(held)
-	return int64(sum)
+	return checksum(c.state, func(b []byte) []byte {
+		b = appendTexts(b, c.kind, c.id, c.stream, c.owner, c.agent, c.status)
+		for _, s := range [...]sql.NullString{c.key, c.names} {
+			b = append(b, bit(s.Valid))
+			b = appendTexts(b, s.String)
+		}
+		for _, n := range [...]int64{c.version, c.created, c.updated, c.due.Int64} {
+			b = binary.AppendVarint(b, n)
+		}
+		return append(b, bit(c.due.Valid), bit(c.open), bit(c.unacked))
+	})
 }
 
 // fixedSumOf returns the checksum of the columns fixed, kind and id.
 func (c *cells) fixedSumOf() int64 {
-	held := buffers.Get().(*[]byte)
-	b := appendText(appendText((*held)[:0], c.kind), c.id)
-	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, c.fixed)
-	*held = b
-	buffers.Put(held)
-	return int64(sum)
+	return checksum(c.fixed, func(b []byte) []byte { return appendTexts(b, c.kind, c.id) })
 }
 
 // matches reports whether a row matches the checksums that it has.
@@ -70,22 +67,20 @@ func (c *cells) summed() bool { return c.sum.Valid && c.fixedSum.Valid }
 
 // sumEvent returns the checksum of an event. The time at is in milliseconds since 1970.
 func sumEvent(e *store.Event, seq, n, at int64) int64 {
-	held := buffers.Get().(*[]byte)
-	b := (*held)[:0]
-	for _, s := range [...]string{e.Stream, e.Subject, e.Type} {
-		b = appendText(b, s)
-	}
-	for _, n := range [...]int64{seq, n, at} {
-		b = binary.AppendVarint(b, n)
-	}
-	sum := crc32.Update(crc32.Checksum(b, castagnoli), castagnoli, e.Data)
-	*held = b
-	buffers.Put(held)
-	return int64(sum)
+	return checksum(e.Data, func(b []byte) []byte {
+		b = appendTexts(b, e.Stream, e.Subject, e.Type)
+		for _, n := range [...]int64{seq, n, at} {
+			b = binary.AppendVarint(b, n)
+		}
+		return b
+	})
 }
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+func appendTexts(b []byte, texts ...string) []byte {
+	for _, s := range texts {
+		b = append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	}
+	return b
 }
 
 func bit(v bool) byte {
