@@ -68,44 +68,45 @@ type writes struct {
 	all []*sql.Stmt
 }
 
-func (s *writes) prepare(conn *sql.Conn) error {
-	texts := []struct {
-		stmt **sql.Stmt
-		text string
-	}{
-		{&s.begin, "begin immediate"},
-		{&s.commit, "commit"},
-		{&s.rollback, "rollback"},
-		{&s.savepoint, "savepoint one"},
-		{&s.undo, "rollback to one"},
-		{&s.release, "release one"},
-		{&s.insert, insertRecord},
-		{&s.update[0], updateSame},
-		{&s.update[1], updateState},
-		{&s.update[2], updateAll},
-		{&s.drop, deleteRecord},
-		{&s.event, insertEvent},
-		{&s.head, selectHead},
-		{&s.seq, selectSeq},
-		{&s.pruneStream, deleteStream},
-		{&s.pruneSubjects, deleteEvents},
-		{&s.insertEffect, insertEffect},
-		{&s.updateEffect, updateEffect},
-		{&s.deleteEffect, deleteEffect},
-		{&s.deleteEffects, deleteEffects},
-		{&s.effect, selectEffect},
-		{&s.ready, selectReady},
-		{&s.claimed, selectClaimed},
-		{&s.claimedBy, selectClaimedBy},
-	}
-	for _, p := range texts {
-		var err error
-		if *p.stmt, err = conn.PrepareContext(context.Background(), p.text); err != nil {
-			return fmt.Errorf("prepare %q: %w", p.text, err)
+func (s *writes) prepare(conn *sql.Conn) (err error) {
+	s.all, err = prepare(conn.PrepareContext, map[**sql.Stmt]string{
+		&s.begin:         "begin immediate",
+		&s.commit:        "commit",
+		&s.rollback:      "rollback",
+		&s.savepoint:     "savepoint one",
+		&s.undo:          "rollback to one",
+		&s.release:       "release one",
+		&s.insert:        insertRecord,
+		&s.update[0]:     updateSame,
+		&s.update[1]:     updateState,
+		&s.update[2]:     updateAll,
+		&s.drop:          deleteRecord,
+		&s.event:         insertEvent,
+		&s.head:          selectHead,
+		&s.seq:           selectSeq,
+		&s.pruneStream:   deleteStream,
+		&s.pruneSubjects: deleteEvents,
+		&s.insertEffect:  insertEffect,
+		&s.updateEffect:  updateEffect,
+		&s.deleteEffect:  deleteEffect,
+		&s.deleteEffects: deleteEffects,
+		&s.effect:        selectEffect,
+		&s.ready:         selectReady,
+		&s.claimed:       selectClaimed,
+		&s.claimedBy:     selectClaimedBy,
+	})
+	return err
+}
+
+// prepare prepares statements with the given function and returns them.
+func prepare(one func(context.Context, string) (*sql.Stmt, error), texts map[**sql.Stmt]string) (all []*sql.Stmt, err error) {
+	for stmt, text := range texts {
+		if *stmt, err = one(context.Background(), text); err != nil {
+			return all, fmt.Errorf("prepare %q: %w", text, err)
 		}
-		s.all = append(s.all, *p.stmt)
+		all = append(all, *stmt)
 	}
-	return nil
+	return all, nil
 }
 
 // close closes the statements. It must be called before the connection is closed:

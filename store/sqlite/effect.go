@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/askback/askback/store"
@@ -160,22 +158,10 @@ func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, e
 
 // deadSQL returns the statement of Dead.
 func deadSQL(q store.Query) (text string, args []any) {
-	after, order := "id > ?1", "id" // every id is after ""
-	if q.Newest {
-		order = "id desc"
-		if q.After != "" {
-			after = "id < ?1"
-		}
-	}
-	args = []any{q.After}
-	var where strings.Builder
-	for _, f := range []struct{ column, want string }{{"kind", q.Kind}, {"stream", q.Stream}} {
-		if f.want != "" {
-			args = append(args, f.want)
-			fmt.Fprintf(&where, " and %s = ?%d", f.column, len(args))
-		}
-	}
-	return "select " + effectColumns + " from effects indexed by effects_dead where dead = 1 and " + after + where.String() + " order by " + order, args
+	c := conditions{terms: []string{"dead = 1"}}
+	c.match("kind", q.Kind)
+	c.match("stream", q.Stream)
+	return "select " + effectColumns + " from effects indexed by effects_dead" + c.page(q), c.args
 }
 
 // complete applies a completion. If the effect is not claimed as the completion requires,

@@ -31,16 +31,11 @@ const (
 type statements struct{ id, key, due, history, stream, recent, headAll, head *sql.Stmt }
 
 func (s *statements) prepare(db *sql.DB) (err error) {
-	for stmt, text := range map[**sql.Stmt]string{
+	_, err = prepare(db.PrepareContext, map[**sql.Stmt]string{
 		&s.id: selectID, &s.key: selectKey, &s.due: selectDue, &s.history: selectHistory, &s.stream: selectStream,
-		&s.recent:  selectRecent,
-		&s.headAll: selectHeadAll, &s.head: selectHead,
-	} {
-		if *stmt, err = db.Prepare(text); err != nil {
-			return fmt.Errorf("prepare %q: %w", text, err)
-		}
-	}
-	return nil
+		&s.recent: selectRecent, &s.headAll: selectHeadAll, &s.head: selectHead,
+	})
+	return err
 }
 
 // Read returns a record, or store.ErrNotFound. If its row does not match its checksum, the
@@ -220,17 +215,13 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 // listSQL returns the statement for the filters of a query. It names the index with the
 // fewest rows, because SQLite has no statistics to choose one.
 func listSQL(q store.Query) (text string, args []any) {
-	var where []string
-	is := func(term string, arg any) {
-		args = append(args, arg)
-		where = append(where, fmt.Sprintf(term, len(args)))
-	}
+	var c conditions
 	index := "records_id"
 	open := q.Open != nil && *q.Open
 	switch {
 	case q.Stream != "":
 		index = "records_stream"
-		where = append(where, "stream <> ''")
+		c.terms = append(c.terms, "stream <> ''")
 	case open && q.Owner != "":
 		index = "records_owner"
 	case open:
@@ -238,34 +229,54 @@ func listSQL(q store.Query) (text string, args []any) {
 	case q.Unacked && q.Owner != "":
 		index = "records_unacked"
 	}
-	is("kind = ?%d", q.Kind)
+	c.add("kind = ?%d", q.Kind)
 	if open {
-		where = append(where, "open = 1")
+		c.terms = append(c.terms, "open = 1")
 	} else if q.Open != nil {
-		where = append(where, "open = 0")
+		c.terms = append(c.terms, "open = 0")
 	}
 	if q.Unacked {
-		where = append(where, "unacked = 1")
+		c.terms = append(c.terms, "unacked = 1")
 	}
-	for _, f := range []struct{ column, want string }{
-		{"status", q.Status}, {"stream", q.Stream}, {"owner", q.Owner}, {"agent", q.Agent},
-	} {
-		if f.want != "" {
-			is(f.column+" = ?%d", f.want)
-		}
-	}
+	c.match("status", q.Status)
+	c.match("stream", q.Stream)
+	c.match("owner", q.Owner)
+	c.match("agent", q.Agent)
 	if q.For != "" {
-		is("(names is null or instr(names, ?%d) > 0)", nameLine(q.For))
+		c.add("(names is null or instr(names, ?%d) > 0)", nameLine(q.For))
 	}
+	return "select " + columns + " from records indexed by " + index + c.page(q), c.args
+}
+
+// conditions are the conditions of a statement, with their parameters.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// add adds a condition with one parameter.
+func (c *conditions) add(term string, arg any) {
+	c.args = append(c.args, arg)
+	c.terms = append(c.terms, fmt.Sprintf(term, len(c.args)))
+}
+
+// match adds the condition that a column has a value, unless the value is "".
+func (c *conditions) match(column, value string) {
+	if value != "" {
+		c.add(column+" = ?%d", value)
+	}
+}
+
+// page returns the end of the statement, with the conditions and the order of q.
+func (c *conditions) page(q store.Query) string {
 	after, order := "id > ?%d", "asc"
 	if q.Newest {
 		after, order = "id < ?%d", "desc"
 	}
 	if q.After != "" {
-		is(after, q.After)
+		c.add(after, q.After)
 	}
-	return fmt.Sprintf("select %s from records indexed by %s where %s order by id %s",
-		columns, index, strings.Join(where, " and "), order), args
+	return " where " + strings.Join(c.terms, " and ") + " order by id " + order
 }
 
 func atMost(n int) int {
