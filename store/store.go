@@ -136,6 +136,15 @@ type Query struct {
 // MaxList is the most records, events or effects that one call returns.
 const MaxList = 1000
 
+// AtMost returns the most records that a call with the limit n returns: n, or MaxList if n
+// is 0, negative or more than MaxList.
+func AtMost(n int) int {
+	if n <= 0 || n > MaxList {
+		return MaxList
+	}
+	return n
+}
+
 // A Store keeps records, events and effects. Its methods may be called by several goroutines
 // at once. The caller owns the slices that it passes and receives.
 type Store interface {

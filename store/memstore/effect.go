@@ -130,7 +130,7 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	s.freeClaims(now)
 	var due []*effect
 	for e := range s.claimable.ascend() {
-		if e.Due.After(now) || len(due) == atMost(n) {
+		if e.Due.After(now) || len(due) == store.AtMost(n) {
 			break
 		}
 		due = append(due, e)
@@ -184,7 +184,7 @@ func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error)
 	}
 	var list []store.Effect
 	for e := range effects {
-		if len(list) == atMost(q.Limit) {
+		if len(list) == store.AtMost(q.Limit) {
 			break
 		}
 		if (q.Kind == "" || q.Kind == e.Kind) && (q.Stream == "" || q.Stream == e.Stream) {

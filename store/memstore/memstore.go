@@ -110,7 +110,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	}
 	var list []store.Record
 	for r := range records {
-		if !inSection(r) || len(list) == atMost(q.Limit) {
+		if !inSection(r) || len(list) == store.AtMost(q.Limit) {
 			break
 		}
 		if selects(q, r) {
@@ -153,7 +153,7 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	}
 	var list []store.Record
 	for r := range s.due.ascend() {
-		if r.Due.After(before) || len(list) == atMost(n) {
+		if r.Due.After(before) || len(list) == store.AtMost(n) {
 			break
 		}
 		list = append(list, clone(*r))
@@ -187,7 +187,7 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 		return nil, err
 	}
 	after = max(after, 0)
-	limit = atMost(limit)
+	limit = store.AtMost(limit)
 	var list []store.Event
 	if stream == "" {
 		for seq := after + 1; seq <= int64(len(s.events)) && len(list) < limit; seq++ {
@@ -218,7 +218,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	}
 	var list []store.Event
 	for _, seq := range slices.Backward(s.streams[stream]) {
-		if len(list) == atMost(limit) {
+		if len(list) == store.AtMost(limit) {
 			break
 		}
 		if before == 0 || seq < before {
@@ -234,11 +234,4 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	s.closed = true
 	return nil
-}
-
-func atMost(n int) int {
-	if n <= 0 || n > store.MaxList {
-		return store.MaxList
-	}
-	return n
 }
