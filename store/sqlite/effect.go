@@ -132,7 +132,7 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	s.nodes.Lock()
 	silent := s.heartbeats.silent(now)
 	s.nodes.Unlock()
-	r := &request{claim: &claim{node: node, now: now, n: atMost(n), silent: silent}, done: make(chan struct{})}
+	r := &request{claim: &claim{node: node, now: now, n: store.AtMost(n), silent: silent}, done: make(chan struct{})}
 	if _, err := s.do(ctx, r); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 // Dead returns the dead letters that q selects, in order of ID. It omits damaged ones.
 func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, err error) {
 	text, args := deadSQL(q)
-	found, err := collect(ctx, s, atMost(q.Limit), scanEffect, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	found, err := collect(ctx, s, store.AtMost(q.Limit), scanEffect, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
 	for _, e := range found.list {
 		list = append(list, e.Effect)
 	}
@@ -161,6 +161,9 @@ func deadSQL(q store.Query) (text string, args []any) {
 	c := conditions{terms: []string{"dead = 1"}}
 	c.match("kind", q.Kind)
 	c.match("stream", q.Stream)
+	if q.After == "" {
+		c.terms = append(c.terms, "id > ''") // every id is; without it SQLite would scan the index
+	}
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.page(q), c.args
 }
 

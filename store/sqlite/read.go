@@ -88,14 +88,14 @@ var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
 // List returns the records that q selects. It omits damaged records.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
-	found, err := collect(ctx, s, atMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
+	found, err := collect(ctx, s, store.AtMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
 	return found.list, err
 }
 
 // Due returns at most n records whose Due is set and not after before, in order of Due,
 // then ID, then Kind. It omits damaged records.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
-	n = atMost(n)
+	n = store.AtMost(n)
 	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
 		found, err := collect(ctx, s, n, scanRecord, func() (*sql.Rows, error) {
 			return s.stmt.due.QueryContext(ctx, before.UnixMilli(), limit)
@@ -112,7 +112,7 @@ const noLimit = -1
 // History returns events of one stream or, if stream is "", of all, beginning with the
 // first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
-	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
+	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
 			return s.stmt.history.QueryContext(ctx, after, noLimit)
 		}
@@ -127,7 +127,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	if before == 0 {
 		before = math.MaxInt64
 	}
-	found, err := collect(ctx, s, atMost(limit), scanEvent, func() (*sql.Rows, error) {
+	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
 		return s.stmt.recent.QueryContext(ctx, before, noLimit, stream)
 	})
 	return found.list, err
@@ -277,11 +277,4 @@ func (c *conditions) page(q store.Query) string {
 		c.add(after, q.After)
 	}
 	return " where " + strings.Join(c.terms, " and ") + " order by id " + order
-}
-
-func atMost(n int) int {
-	if n <= 0 || n > store.MaxList {
-		return store.MaxList
-	}
-	return n
 }
