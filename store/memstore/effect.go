@@ -1,6 +1,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -89,14 +90,8 @@ func (s *Store) orderOf(e *effect) *sorted[effect] {
 // deleteEffects deletes the effects of a record.
 func (s *Store) deleteEffects(kind, id string) {
 	from := &effect{Effect: store.Effect{SubjectKind: kind, Subject: id}}
-	var old []*effect
-	for e := range s.subjects.after(from) {
-		if e.SubjectKind != kind || e.Subject != id {
-			break
-		}
-		old = append(old, e)
-	}
-	for _, e := range old {
+	of := func(e *effect) bool { return e.SubjectKind == kind && e.Subject == id }
+	for _, e := range while(s.subjects.after(from), of) {
 		s.replaceEffect(e, nil)
 	}
 }
@@ -128,13 +123,11 @@ func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([
 	}
 	s.heartbeats[node] = now
 	s.freeClaims(now)
-	var due []*effect
-	for e := range s.claimable.ascend() {
-		if e.Due.After(now) || len(due) == store.AtMost(n) {
-			break
-		}
-		due = append(due, e)
-	}
+	left := store.AtMost(n)
+	due := while(s.claimable.ascend(), func(e *effect) bool {
+		left--
+		return left >= 0 && !e.Due.After(now)
+	})
 	var list []store.Effect
 	for _, old := range due {
 		e := *old
@@ -154,14 +147,8 @@ func (s *Store) freeClaims(now time.Time) {
 			continue
 		}
 		delete(s.heartbeats, node)
-		var lost []*effect
-		for e := range s.claimed.after(&effect{Effect: store.Effect{Node: node}}) {
-			if e.Node != node {
-				break
-			}
-			lost = append(lost, e)
-		}
-		for _, old := range lost {
+		from := &effect{Effect: store.Effect{Node: node}}
+		for _, old := range while(s.claimed.after(from), func(e *effect) bool { return e.Node == node }) {
 			e := *old
 			e.Node = ""
 			s.replaceEffect(old, &e)
@@ -176,11 +163,9 @@ func (s *Store) Dead(ctx context.Context, q store.Query) ([]store.Effect, error)
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
-	from := &effect{Effect: store.Effect{ID: q.After}}
-	effects := s.dead.after(from)
+	effects := s.dead.after(&effect{Effect: store.Effect{ID: q.After}})
 	if q.Newest {
-		all := func(*effect) bool { return true }
-		effects = s.dead.before(from, q.After == "", all)
+		effects = s.dead.before(&effect{Effect: store.Effect{ID: cmp.Or(q.After, afterEveryID)}})
 	}
 	var list []store.Effect
 	for e := range effects {

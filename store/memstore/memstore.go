@@ -3,6 +3,7 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -104,9 +105,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	from := &store.Record{Kind: q.Kind, ID: q.After, Stream: q.Stream, Owner: q.Owner}
 	records := order.after(from)
 	if q.Newest {
-		// No id sorts after every other one. So the newest record of a kind is
-		// the one before the first record of the next kind.
-		records = order.before(from, q.After == "", inSection)
+		from.ID = cmp.Or(q.After, afterEveryID)
+		records = order.before(from)
 	}
 	var list []store.Record
 	for r := range records {
@@ -119,6 +119,9 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	}
 	return list, nil
 }
+
+// afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.
+const afterEveryID = "\xff"
 
 // narrowest returns the shortest list with all records that q selects. The records form a
 // section of the list; the function reports whether a record belongs to it.

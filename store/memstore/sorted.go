@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"sort"
 
 	"github.com/askback/askback/store"
 )
@@ -89,13 +88,9 @@ func (s *sorted[T]) walk(c, i int) iter.Seq[*T] {
 	}
 }
 
-// before yields the elements before r in reverse order. If last is set, it begins with
-// the last element of the section that starts at r and for which same reports true.
-func (s *sorted[T]) before(r *T, last bool, same func(*T) bool) iter.Seq[*T] {
+// before yields the elements before r in reverse order.
+func (s *sorted[T]) before(r *T) iter.Seq[*T] {
 	c, i := s.search(r)
-	if last {
-		c, i = s.end(c, i, same)
-	}
 	return func(yield func(*T) bool) {
 		for {
 			for ; i > 0; i-- {
@@ -111,20 +106,15 @@ func (s *sorted[T]) before(r *T, last bool, same func(*T) bool) iter.Seq[*T] {
 	}
 }
 
-// end returns the position after the section that begins at c, i.
-func (s *sorted[T]) end(c, i int, same func(*T) bool) (int, int) {
-	if c == len(s.chunks) {
-		return c, i
+// while returns the first elements for which ok reports true.
+func while[T any](elements iter.Seq[*T], ok func(*T) bool) (list []*T) {
+	for e := range elements {
+		if !ok(e) {
+			break
+		}
+		list = append(list, e)
 	}
-	last := func(c []*T) *T { return c[len(c)-1] }
-	if same(last(s.chunks[c])) {
-		i = 0
-		c += sort.Search(len(s.chunks)-c, func(n int) bool { return !same(last(s.chunks[c+n])) })
-	}
-	if c < len(s.chunks) {
-		i += sort.Search(len(s.chunks[c])-i, func(n int) bool { return !same(s.chunks[c][i+n]) })
-	}
-	return c, i
+	return list
 }
 
 func byID(a, b *store.Record) int {
