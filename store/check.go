@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,75 +20,62 @@ type name struct{ kind, id string }
 // the same record or effect twice, an event without a type, an effect without its record
 // in Put, text that is not UTF-8 or contains NUL, and more than 16 MB.
 func (c Change) Check() (size int, err error) {
-	seen := make(map[name]bool, len(c.Put)+len(c.Delete))
-	for i, r := range c.Put {
-		if err := checkRecord(r, seen); err != nil {
-			return 0, fmt.Errorf("invalid change: Put[%d]: %v", i, err)
-		}
-		size += len(r.Fixed) + len(r.State) + len(r.Key)
+	records := make(map[name]bool, len(c.Put)+len(c.Delete))
+	effects := map[string]bool{}
+	err = cmp.Or( // in this order: an effect needs its record in Put
+		each("Put", c.Put, func(r *Record) error {
+			size += len(r.Fixed) + len(r.State) + len(r.Key)
+			return checkRecord(r, records)
+		}),
+		each("Effects", c.Effects, func(e *Effect) error {
+			size += len(e.Data)
+			return checkEffect(e, records, effects)
+		}),
+		each("Done", c.Done, func(d *Completion) error {
+			size += len(d.Error)
+			return checkCompletion(d, effects)
+		}),
+		each("Delete", c.Delete, func(d *Ref) error { return checkRef(d.Kind, d.ID, d.Version, records) }),
+		each("Prune", c.Prune, checkFilter),
+		each("Events", c.Events, func(e *Event) error {
+			size += len(e.Data)
+			return checkEvent(e)
+		}),
+	)
+	if err == nil && size > maxChange {
+		err = fmt.Errorf("invalid change: %d bytes; the limit is %d", size, maxChange)
 	}
-	n, err := c.checkEffects(seen) // while seen has only the records of Put
 	if err != nil {
 		return 0, err
 	}
-	for i, d := range c.Delete {
-		if err := checkRef(d.Kind, d.ID, d.Version, seen); err != nil {
-			return 0, fmt.Errorf("invalid change: Delete[%d]: %v", i, err)
-		}
-	}
-	for i, f := range c.Prune {
-		if f.Stream == "" {
-			return 0, fmt.Errorf("invalid change: Prune[%d]: no stream", i)
-		}
-		if !isText(f.Stream, f.Subject) {
-			return 0, fmt.Errorf("invalid change: Prune[%d]: %v", i, errText)
-		}
-	}
-	m, err := c.checkEvents()
-	if err != nil {
-		return 0, err
-	}
-	if size += n + m; size > maxChange {
-		return 0, fmt.Errorf("invalid change: %d bytes; the limit is %d", size, maxChange)
-	}
 	return size, nil
 }
 
-func (c Change) checkEvents() (size int, err error) {
-	for i, e := range c.Events {
-		if e.Type == "" {
-			return 0, fmt.Errorf("invalid change: Events[%d]: no type", i)
+// each checks the elements of one field of a change.
+func each[T any](field string, list []T, check func(*T) error) error {
+	for i := range list {
+		if err := check(&list[i]); err != nil {
+			return fmt.Errorf("invalid change: %s[%d]: %v", field, i, err)
 		}
-		if !isText(e.Stream, e.Subject, e.Type) {
-			return 0, fmt.Errorf("invalid change: Events[%d]: %v", i, errText)
-		}
-		size += len(e.Data)
 	}
-	return size, nil
+	return nil
 }
 
-// checkEffects checks Effects and Done. The map has the records of Put.
-func (c Change) checkEffects(put map[name]bool) (size int, err error) {
-	var seen map[string]bool
-	if n := len(c.Effects) + len(c.Done); n > 0 {
-		seen = make(map[string]bool, n)
+func checkFilter(f *EventFilter) error {
+	if f.Stream == "" {
+		return errors.New("no stream")
 	}
-	for i, e := range c.Effects {
-		if err := checkEffect(e, put, seen); err != nil {
-			return 0, fmt.Errorf("invalid change: Effects[%d]: %v", i, err)
-		}
-		size += len(e.Data)
-	}
-	for i, d := range c.Done {
-		if err := checkCompletion(d, seen); err != nil {
-			return 0, fmt.Errorf("invalid change: Done[%d]: %v", i, err)
-		}
-		size += len(d.Error)
-	}
-	return size, nil
+	return checkText(f.Stream, f.Subject)
 }
 
-func checkEffect(e Effect, put map[name]bool, seen map[string]bool) error {
+func checkEvent(e *Event) error {
+	if e.Type == "" {
+		return errors.New("no type")
+	}
+	return checkText(e.Stream, e.Subject, e.Type)
+}
+
+func checkEffect(e *Effect, put map[name]bool, seen map[string]bool) error {
 	switch {
 	case e.ID == "" || e.Kind == "":
 		return errors.New("an effect needs an id and a kind")
@@ -97,14 +85,12 @@ func checkEffect(e Effect, put map[name]bool, seen map[string]bool) error {
 		return errors.New("a new effect must have no Attempts, Node or Error")
 	case seen[e.ID]:
 		return errEffectTwice
-	case !isText(e.ID, e.Kind, e.Stream):
-		return errText
 	}
 	seen[e.ID] = true
-	return nil
+	return checkText(e.ID, e.Kind, e.Stream)
 }
 
-func checkCompletion(d Completion, seen map[string]bool) error {
+func checkCompletion(d *Completion, seen map[string]bool) error {
 	switch {
 	case d.ID == "":
 		return errors.New("a completion needs the id of its effect")
@@ -112,11 +98,9 @@ func checkCompletion(d Completion, seen map[string]bool) error {
 		return errors.New("it has both Retry and Dead")
 	case seen[d.ID]:
 		return errEffectTwice
-	case !isText(d.ID, d.Node, d.Error):
-		return errText
 	}
 	seen[d.ID] = true
-	return nil
+	return checkText(d.ID, d.Node, d.Error)
 }
 
 // CheckNode returns an error if no store can record a claim of a node with this name.
@@ -124,23 +108,20 @@ func CheckNode(node string) error {
 	if node == "" {
 		return errors.New("invalid node: it needs a name")
 	}
-	if !isText(node) {
-		return fmt.Errorf("invalid node: %v", errText)
+	if err := checkText(node); err != nil {
+		return fmt.Errorf("invalid node: %v", err)
 	}
 	return nil
 }
 
-func checkRecord(r Record, seen map[name]bool) error {
+func checkRecord(r *Record, seen map[name]bool) error {
 	if err := checkRef(r.Kind, r.ID, r.Version, seen); err != nil {
 		return err
 	}
 	if r.Version == 0 && r.Fixed == nil {
 		return errors.New("a new record needs Fixed")
 	}
-	if !isText(r.Stream, r.Key, r.Owner, r.Agent, r.Status) || !isText(r.To...) {
-		return errText
-	}
-	return nil
+	return cmp.Or(checkText(r.Stream, r.Key, r.Owner, r.Agent, r.Status), checkText(r.To...))
 }
 
 func checkRef(kind, id string, version int64, seen map[name]bool) error {
@@ -151,25 +132,20 @@ func checkRef(kind, id string, version int64, seen map[name]bool) error {
 		return errors.New("the version is negative")
 	case seen[name{kind, id}]:
 		return errors.New("the record is in the change twice")
-	case !isText(kind, id):
-		return errText
 	}
 	seen[name{kind, id}] = true
-	return nil
+	return checkText(kind, id)
 }
 
-var (
-	errText        = errors.New("text must be UTF-8 without NUL characters")
-	errEffectTwice = errors.New("the effect is in the change twice")
-)
+var errEffectTwice = errors.New("the effect is in the change twice")
 
-// isText reports whether every string is valid UTF-8 without NUL, which PostgreSQL
-// requires.
-func isText(all ...string) bool {
+// checkText returns an error unless every string is valid UTF-8 without NUL, which
+// PostgreSQL requires.
+func checkText(all ...string) error {
 	for _, s := range all {
 		if !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 {
-			return false
+			return errors.New("text must be UTF-8 without NUL characters")
 		}
 	}
-	return true
+	return nil
 }
