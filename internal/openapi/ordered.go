@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // ordered is a JSON object that keeps the order of its members, so that readers see
@@ -27,26 +28,15 @@ func (o ordered[T]) at(name string) *T {
 
 // MarshalJSON writes the members in their order.
 func (o ordered[T]) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	members := make([][]byte, len(o))
 	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(m.name)
+		one, err := json.Marshal(map[string]T{m.name: m.value})
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+		members[i] = one[1 : len(one)-1] // without its braces
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
 }
 
 // UnmarshalJSON reads the members in their order.

@@ -78,30 +78,19 @@ func (s shape) typeParts() []typePart {
 		return []typePart{{Literal: string(s.Const)}}
 	case len(s.Enum) > 0:
 		return joined(literals(s.Enum))
-	case len(s.AnyOf) > 0:
-		return joined(s.choices())
 	}
 	var kinds [][]typePart
-	for _, t := range s.Type {
-		kinds = append(kinds, s.kind(t))
+	for _, one := range s.AnyOf {
+		if p := one.typeParts(); len(p) > 0 { // it has none if it only combines required fields
+			kinds = append(kinds, p)
+		}
+	}
+	if len(kinds) == 0 {
+		for _, t := range s.Type {
+			kinds = append(kinds, s.kind(t))
+		}
 	}
 	return joined(kinds)
-}
-
-// choices returns the alternatives of anyOf. Alternatives that only combine required
-// fields are skipped.
-func (s shape) choices() (out [][]typePart) {
-	for _, one := range s.AnyOf {
-		if p := one.typeParts(); len(p) > 0 {
-			out = append(out, p)
-		}
-	}
-	if len(out) == 0 {
-		for _, t := range s.Type {
-			out = append(out, s.kind(t))
-		}
-	}
-	return out
 }
 
 func literals(enum []any) (out [][]typePart) {
@@ -168,24 +157,16 @@ func (s shape) limits() string {
 
 // example returns the first example, indented.
 func (s shape) example() string {
-	if len(s.Examples) == 0 {
-		return ""
-	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, s.Examples[0], "", "  "); err != nil {
-		return ""
+	if len(s.Examples) > 0 {
+		_ = json.Indent(&b, s.Examples[0], "", "  ") // has no error: the example was read from JSON
 	}
 	return b.String()
 }
 
 // short returns the first example in one line.
 func (s shape) short() string {
-	if len(s.Examples) == 0 {
-		return ""
-	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, s.Examples[0]); err != nil {
-		return ""
-	}
+	_ = json.Compact(&b, []byte(s.example()))
 	return b.String()
 }
