@@ -15,6 +15,7 @@ import (
 
 	"github.com/askback/askback/httpapi"
 	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/openapi/openapitest"
 )
 
 // trafficChecker checks traffic against the OpenAPI document.
@@ -122,13 +123,13 @@ func (p *trafficChecker) check(r *http.Request, body []byte, out *recorded) erro
 		if out.status != http.StatusNotFound && out.status != http.StatusMethodNotAllowed {
 			return fmt.Errorf("unknown route")
 		}
-		return openapi.Validate("Problem", out.body.Bytes())
+		return openapitest.Validate("Problem", out.body.Bytes())
 	}
 	if out.status < 300 && len(body) > 0 {
 		if op.Body == nil {
 			return fmt.Errorf("it has no body, but %s was accepted", body)
 		}
-		if err := openapi.Validate(schemaOf(op.Body.Content[openapi.JSON].Schema.Ref), body); err != nil {
+		if err := openapitest.Validate(schemaOf(op.Body.Content[openapi.JSON].Schema.Ref), body); err != nil {
 			return fmt.Errorf("%s was accepted: %w", body, err)
 		}
 	}
@@ -155,7 +156,7 @@ func (c content) check(kind string, head bool, body []byte) error {
 	case is.Schema.Event != "":
 		return checkEvents(schemaOf(is.Schema.Event), body)
 	case name != "":
-		return openapi.Validate(name, body)
+		return openapitest.Validate(name, body)
 	}
 	return nil
 }
@@ -167,7 +168,7 @@ func checkEvents(schema string, stream []byte) error {
 		if !ok || !bytes.HasSuffix(line, []byte("\n")) {
 			continue
 		}
-		if err := openapi.Validate(schema, data); err != nil {
+		if err := openapitest.Validate(schema, data); err != nil {
 			return fmt.Errorf("%s: %w", data, err)
 		}
 	}

@@ -62,6 +62,8 @@ var layers = map[string][]string{
 	"internal/agentconfig":     {},
 	"internal/view":            {".", "internal/safetext", "internal/markdown"},
 
+	"internal/openapi/openapitest": {"internal/openapi"},
+
 	// Programs.
 	"cmd/askback":      {"*"},
 	"test/interop/...": {"*"},
@@ -133,7 +135,7 @@ var owners = map[string]owner{
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},
 	"golang.org/x/oauth2":             {packages: []string{"internal/login"}},
 	"golang.org/x/time":               {packages: []string{"internal/login"}},
-	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi"}},
+	"github.com/google/jsonschema-go": {packages: []string{"internal/openapi/openapitest"}},
 
 	"github.com/modelcontextprotocol/go-sdk": {packages: []string{"mcpserver"}},
 	"github.com/goccy/go-yaml":               {packages: []string{"internal/config"}},

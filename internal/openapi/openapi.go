@@ -1,9 +1,8 @@
 // Package openapi describes the HTTP API in OpenAPI 3.1.
 //
 // A [Route] names the schemas of its request and its reply. [Document] makes one JSON
-// document of all routes, [Page] makes an HTML page of the document, and [Validate]
-// checks JSON against a schema. The schemas are written by hand, one file each, and tests
-// check the code against them.
+// document of all routes, and [Page] makes an HTML page of the document. The schemas are
+// written by hand, one file each, and tests check the code against them.
 package openapi
 
 import (
@@ -43,20 +42,13 @@ func Document(info Info, routes []Route) ([]byte, error) {
 		Tags:    info.Tags,
 		Paths:   ordered[ordered[operation]]{},
 		Components: components{
-			Schemas: map[string]json.RawMessage{}, Responses: errorResponses(), Security: securitySchemes,
+			Schemas: schemaFiles(), Responses: errorResponses(), Security: securitySchemes,
 		},
 	}
 	for _, r := range routes {
 		if err := out.add(r, info); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 		}
-	}
-	files, err := schemaFiles()
-	if err != nil {
-		return nil, err
-	}
-	for name, raw := range files {
-		out.Components.Schemas[name] = raw
 	}
 	return json.MarshalIndent(out, "", "  ")
 }

@@ -129,10 +129,6 @@ func (r Route) operation(info Info) (operation, error) {
 
 // check returns an error if a schema or a status of the route is unknown.
 func (r Route) check() error {
-	files, err := schemaFiles()
-	if err != nil {
-		return err
-	}
 	names := []string{r.In, r.Out}
 	for status, name := range r.ErrorSchemas {
 		if !slices.Contains(r.Statuses, status) && !slices.Contains(r.implied(), status) {
@@ -141,7 +137,7 @@ func (r Route) check() error {
 		names = append(names, name)
 	}
 	for _, name := range names {
-		if _, ok := files[name]; name != "" && !ok {
+		if _, ok := schemaFiles()[name]; name != "" && !ok {
 			return fmt.Errorf("unknown schema %q", name)
 		}
 	}

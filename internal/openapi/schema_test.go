@@ -2,13 +2,13 @@ package openapi_test
 
 import (
 	"encoding/json"
-	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/openapi/openapitest"
 )
 
 // component has the parts of a schema that these tests read.
@@ -35,8 +35,9 @@ func schemas(t *testing.T) map[string]component {
 
 func TestSchemaExamplesAreValid(t *testing.T) {
 	all := schemas(t)
-	if got, want := slices.Sorted(maps.Keys(all)), openapi.Schemas(); !slices.Equal(got, want) || len(want) < 60 {
-		t.Errorf("the document has the schemas %v, there are %v", got, want)
+	files, err := filepath.Glob("schemas/*.json")
+	if err != nil || len(all) != len(files) || len(files) < 60 {
+		t.Errorf("the document has %d schemas, there are %d files, %v", len(all), len(files), err)
 	}
 	for name, s := range all {
 		if len(s.Examples) == 0 {
@@ -46,7 +47,7 @@ func TestSchemaExamplesAreValid(t *testing.T) {
 			t.Errorf("the description of %s is not a sentence: %q", name, s.Description)
 		}
 		for i, example := range s.Examples {
-			if err := openapi.Validate(name, example); err != nil {
+			if err := openapitest.Validate(name, example); err != nil {
 				t.Errorf("example %d: %v", i, err)
 			}
 		}
@@ -84,7 +85,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if openapi.Validate(name, raw) == nil {
+		if openapitest.Validate(name, raw) == nil {
 			t.Errorf("%s accepts %s: %s", name, what, raw)
 		}
 	}
@@ -132,7 +133,7 @@ func TestValidateRejectsInvalidJSON(t *testing.T) {
 		{"Stats", `{"pending": 0, "oldest_pending_s": 0, "settled": {"pending": 1}, "by_policy": 0, "median_wait_s": 0, "people": [], "agents": [], "partial": false}`},
 		{"Problem", `{"type": "about:blank", "title": "Not Found", "status": 404}`},
 	} {
-		if err := openapi.Validate(c.name, []byte(c.raw)); err == nil {
+		if err := openapitest.Validate(c.name, []byte(c.raw)); err == nil {
 			t.Errorf("%s accepts %s", c.name, c.raw)
 		}
 	}

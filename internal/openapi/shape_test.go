@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
 	"github.com/askback/askback/internal/compat"
-	"github.com/askback/askback/internal/openapi"
+	"github.com/askback/askback/internal/openapi/openapitest"
 	"github.com/askback/askback/store/memstore"
 )
 
@@ -107,7 +107,7 @@ func holds(t *testing.T, name string, v any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := openapi.Validate(name, raw); err != nil {
+	if err := openapitest.Validate(name, raw); err != nil {
 		t.Errorf("%v\n%s", err, raw)
 	}
 }
@@ -154,7 +154,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if openapi.Validate(name, raw) == nil {
+		if openapitest.Validate(name, raw) == nil {
 			t.Errorf("a zero %s is accepted: %s", name, raw)
 		}
 	}
@@ -182,7 +182,7 @@ func TestContradictoryAskDoesNotMatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if openapi.Validate("Ask", raw) == nil {
+		if openapitest.Validate("Ask", raw) == nil {
 			t.Errorf("an ask with %s is accepted", name)
 		}
 	}
@@ -221,7 +221,7 @@ func checkSample(t *testing.T, file, name string) {
 		walk("", one, func(_ string, v map[string]any) { bare = blanks(v) || bare })
 		holds(t, name, one)
 	}
-	if bare && openapi.Validate(name, text) == nil {
+	if bare && openapitest.Validate(name, text) == nil {
 		t.Errorf("%s is accepted without required fields", file)
 	}
 }
