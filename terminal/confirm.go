@@ -23,9 +23,7 @@ func (d *dialog) confirm(f *frame) (askback.Answer, error) {
 	d.addFolded(f)
 	f.message(d.ask.TimeoutNotice(f.zone))
 	prompt := d.describeDecisions(f)
-	if err := f.writeTo(d.out); err != nil {
-		return askback.Answer{}, err
-	}
+	d.draw(f)
 	for {
 		line, err := d.readInput(prompt)
 		if err != nil {
@@ -33,24 +31,19 @@ func (d *dialog) confirm(f *frame) (askback.Answer, error) {
 		}
 		answer, problem := d.parseDecision(line.text)
 		if problem == "" && answer.Decision != askback.Deny && d.unseenRows > 0 {
-			problem, err = d.confirmUnread()
+			problem = d.confirmUnread()
 		}
-		if err == nil && problem == "" && answer.Decision == askback.ApproveAll {
-			problem, err = d.confirmGrant(answer.Grant.Scope)
+		if problem == "" && answer.Decision == askback.ApproveAll {
+			problem = d.confirmGrant(answer.Grant.Scope)
 		}
-		if err == nil && problem == "" && answer.Decision == askback.Deny {
-			problem, err = d.confirmReason(answer.Reason)
-		}
-		if err != nil {
-			return askback.Answer{}, err
+		if problem == "" && answer.Decision == askback.Deny {
+			problem = d.confirmReason(answer.Reason)
 		}
 		if problem == "" {
 			answer.Reason = strings.Join(d.allReasons(answer.Reason), "\n")
-			return answer, nil
+			return answer, d.err
 		}
-		if err := d.reject(problem); err != nil {
-			return askback.Answer{}, err
-		}
+		d.reject(problem)
 	}
 }
 
@@ -123,21 +116,18 @@ var denialPattern = regexp.MustCompile(`(?is)^(no?|deny|denied)(?:[,;:.!]\s*|\s+
 var ambiguousReason = regexp.MustCompile(`(?i)\b(y|yes|yeah|yep|ok|okay|sure|approved?|allow(ed)?|go|run|do it|problem|worries|objections?|need to ask|wait)\b`)
 
 // confirmReason asks again if the reason of a denial may mean yes.
-func (d *dialog) confirmReason(reason string) (problem string, err error) {
+func (d *dialog) confirmReason(reason string) (problem string) {
 	if !ambiguousReason.MatchString(reason) {
-		return "", nil
+		return ""
 	}
 	if !d.options.Human {
-		return "That could mean yes or no. Type only n to deny.", nil
+		return "That could mean yes or no. Type only n to deny."
 	}
-	if err := d.discard(); err != nil {
-		return "", err
+	d.discardTyped()
+	if line, err := d.readInput("Deny it with that reason? [y/N] "); err == nil && isYes(line.text) {
+		return ""
 	}
-	line, err := d.readInput("Deny it with that reason? [y/N] ")
-	if err != nil || isYes(line.text) {
-		return "", err
-	}
-	return "Nothing is decided. Type y to approve or n to deny.", nil
+	return "Nothing is decided. Type y to approve or n to deny."
 }
 
 // allReasons returns the notes and the reason that followed the n.
@@ -149,18 +139,18 @@ func (d *dialog) allReasons(reason string) []string {
 }
 
 // confirmUnread asks again if rows of the call were not shown.
-func (d *dialog) confirmUnread() (problem string, err error) {
-	if err := d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows)); err != nil {
-		return "", err
+func (d *dialog) confirmUnread() (problem string) {
+	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows))
+	return d.requireYes("Type yes to approve without reading them: ")
+}
+
+// requireYes asks for a yes, typed from now on. Any other reply is a problem.
+func (d *dialog) requireYes(prompt string) (problem string) {
+	d.discardTyped()
+	if line, err := d.readInput(prompt); err == nil && line.text == "yes" {
+		return ""
 	}
-	if err := d.discard(); err != nil {
-		return "", err
-	}
-	line, err := d.readInput("Type yes to approve without reading them: ")
-	if err != nil || line.text == "yes" {
-		return "", err
-	}
-	return "That was not yes. Nothing is approved, and the call is still open.", nil
+	return "That was not yes. Nothing is approved, and the call is still open."
 }
 
 // approve returns a if a person types, and a problem otherwise. Every approval goes through it.
@@ -173,23 +163,11 @@ func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 
 // confirmGrant shows what would be approved from now on and asks for a yes, typed after
 // that. Any other reply approves nothing (F8).
-func (d *dialog) confirmGrant(scope askback.Scope) (problem string, err error) {
+func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	f := newFrame(d.options)
 	f.grantPreview(d.ask, scope)
-	if err := f.writeTo(d.out); err != nil {
-		return "", err
-	}
-	if err := d.discard(); err != nil {
-		return "", err
-	}
-	line, err := d.readInput("Type yes to approve this call and later ones: ")
-	if err != nil {
-		return "", err
-	}
-	if line.text != "yes" {
-		return "That was not yes. Nothing is approved, and the call is still open.", nil
-	}
-	return "", nil
+	d.draw(f)
+	return d.requireYes("Type yes to approve this call and later ones: ")
 }
 
 // grantPreview draws what a standing approval would allow.

@@ -118,9 +118,6 @@ func (f *frame) message(words string) {
 	}
 }
 
-// prompt draws a prompt and leaves the cursor after it.
-func (f *frame) prompt(words string) { f.b.WriteString(f.withSGR(bold, words)) }
-
 // erasePrompt erases the row of a prompt with what was typed after it, or starts a new row
 // if the terminal cannot erase.
 func (f *frame) erasePrompt() {

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,25 +38,22 @@ var approvalHelp = []string{
 	":decline       declines to decide; :decline WHY gives a reason",
 }
 
-var tooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", askback.MaxText)
+var textTooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", askback.MaxText)
 
-// readInput reads lines and runs commands until a line is meant as an answer.
+// readInput reads lines and runs commands until a line is meant as an answer. The error is
+// that of the dialog.
 func (d *dialog) readInput(prompt string) (input, error) {
-	for {
-		if err := d.writePrompt(prompt); err != nil {
-			return input{}, err
-		}
-		line, err := d.readLine()
-		if err != nil && !errors.Is(err, errLineTooLong) {
-			return input{}, err
-		}
+	for d.err == nil {
+		d.writePrompt(prompt)
+		line, tooLong := d.readLine()
 		command, argument, ok := parseCommand(line)
 		problem := d.textProblem(argument)
 		switch {
-		case err != nil:
-			err = d.reject(tooLong)
+		case d.err != nil:
+		case tooLong:
+			d.reject(textTooLong)
 		case problem != "":
-			err = d.reject(problem)
+			d.reject(problem)
 		case !ok:
 			return input{text: argument}, nil
 		case command == "skip" && argument == "" && d.ask.Confirmation == nil:
@@ -63,32 +61,35 @@ func (d *dialog) readInput(prompt string) (input, error) {
 		case command == "other" && d.ask.Confirmation == nil:
 			return input{text: argument, isText: true}, nil
 		default:
-			err = d.runCommand(command, argument)
-		}
-		if err != nil {
-			return input{}, err
+			d.runCommand(command, argument)
 		}
 	}
+	return input{}, d.err
 }
 
 // readLine reads a line and moves the cursor to the start of a row.
-func (d *dialog) readLine() (string, error) {
+func (d *dialog) readLine() (line string, tooLong bool) {
+	if d.err != nil {
+		return "", false
+	}
 	line, err := d.lines.next(d.ctx, d.claim)
-	if d.ctx.Err() != nil {
-		return "", d.ctx.Err() // Settled replaces the open prompt
+	if d.err = d.ctx.Err(); d.err != nil {
+		return "", false // Settled replaces the open prompt
 	}
 	d.promptOpen = false
+	tooLong = errors.Is(err, errLineTooLong)
 	f := newFrame(d.options)
 	switch {
-	case err != nil && !errors.Is(err, errLineTooLong), !d.options.Human: // no Enter was echoed
+	case err != nil && !tooLong, !d.options.Human: // no Enter was echoed
 		f.b.WriteString("\n")
 	case d.options.Style: // the Enter of a line typed ahead was echoed before the prompt
 		f.erasePrompt()
 	}
-	if err := f.writeTo(d.out); err != nil {
-		return "", err
+	d.draw(f)
+	if d.err == nil && !tooLong {
+		d.err = err
 	}
-	return line, err
+	return line, tooLong
 }
 
 // parseCommand splits a command into its name and argument. If line is not a command, it
@@ -113,7 +114,7 @@ func (d *dialog) textProblem(text string) string {
 	case strings.ContainsFunc(text, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }):
 		return "That line contains control characters and was not accepted."
 	case utf8.RuneCountInString(text) > askback.MaxText:
-		return tooLong
+		return textTooLong
 	}
 	return ""
 }
@@ -138,52 +139,47 @@ const maxRejected = 3
 // reject explains why a line is not an answer, or shows help. It discards what was typed
 // ahead: the next line of a pasted block is not an answer. A person can try any number of
 // times, another input only [maxRejected] times.
-func (d *dialog) reject(sentences ...string) error {
-	if err := d.discard(); err != nil {
-		return err
+func (d *dialog) reject(sentences ...string) {
+	d.discardTyped()
+	d.print(sentences...)
+	if d.rejected++; !d.options.Human && d.rejected >= maxRejected {
+		d.print(fmt.Sprintf("%d lines in a row had no answer. No more of this input is read.", maxRejected))
+		d.err = cmp.Or(d.err, ErrNoInput)
 	}
-	if err := d.print(sentences...); err != nil {
-		return err
-	}
-	if d.rejected++; d.options.Human || d.rejected < maxRejected {
-		return nil
-	}
-	if err := d.print(fmt.Sprintf("%d lines in a row had no answer. No more of this input is read.", maxRejected)); err != nil {
-		return err
-	}
-	return ErrNoInput
 }
 
 // runCommand runs a command that is not an answer.
-func (d *dialog) runCommand(command, argument string) error {
+func (d *dialog) runCommand(command, argument string) {
 	confirm := d.ask.Confirmation != nil
 	switch {
 	case command == "help" && confirm:
-		return d.reject(approvalHelp...)
+		d.reject(approvalHelp...)
 	case command == "help":
-		return d.reject(questionHelp...)
+		d.reject(questionHelp...)
 	case command == "show" && argument == "":
-		return d.showAll()
+		d.showAll()
 	case command == "decline":
-		return declined{argument}
+		d.err = declined{argument}
 	case command == "note":
-		return d.addText(&d.notes, argument, "Write the note after the command: :note TEXT")
+		d.addText(&d.notes, argument, "Write the note after the command: :note TEXT")
 	case command == "comment" && !confirm:
-		return d.addText(&d.comments, argument, "Write the comment after the command: :comment TEXT")
+		d.addText(&d.comments, argument, "Write the comment after the command: :comment TEXT")
 	case command == "skip" && !confirm:
-		return d.reject("Type :skip without a text; it skips an optional question.")
+		d.reject("Type :skip without a text; it skips an optional question.")
+	default:
+		d.reject("Unknown command; :help lists the commands. To begin a text with a colon, type two.")
 	}
-	return d.reject("Unknown command; :help lists the commands. To begin a text with a colon, type two.")
 }
 
 // addText adds a note or a comment to the answer. If text is empty, it shows missing.
-func (d *dialog) addText(texts *[]string, text, missing string) error {
+func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":
-		return d.reject(missing)
+		d.reject(missing)
 	case utf8.RuneCountInString(strings.Join(append(*texts, text), "\n")) > askback.MaxText:
-		return d.reject(tooLong)
+		d.reject(textTooLong)
+	default:
+		*texts = append(*texts, text)
+		d.print("Noted.")
 	}
-	*texts = append(*texts, text)
-	return d.print("Noted.")
 }

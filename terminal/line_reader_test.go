@@ -246,3 +246,21 @@ func TestSettledReplacesPrompt(t *testing.T) {
 		}
 	}
 }
+
+// After :decline, no prompt is open that Settled could replace.
+func TestSettledErasesNothingAfterDecline(t *testing.T) {
+	var out bytes.Buffer
+	p := terminal.New(strings.NewReader(":decline\n"), &out, &terminal.Options{Human: true, Style: true})
+	a := questionAsk(askback.Question{})
+	if _, err := p.Ask(t.Context(), view.Of(a)); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	a.Outcome = &outcomes()[0]
+	if err := p.Settled(view.Of(a)); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasPrefix(got, "Settled: answered by ana") {
+		t.Errorf("got %q, want no erased row", got)
+	}
+}

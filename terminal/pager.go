@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"errors"
-	"io"
 
 	"github.com/askback/askback/internal/view"
 )
@@ -23,7 +22,7 @@ func (d *dialog) addFolded(f *frame) {
 }
 
 // showAll shows the whole ask, in a pager if possible.
-func (d *dialog) showAll() error {
+func (d *dialog) showAll() {
 	options := d.options
 	options.Style = false // a pager may not interpret escape sequences
 	f := newFrame(options)
@@ -32,25 +31,20 @@ func (d *dialog) showAll() error {
 	if d.options.Page != nil {
 		err = d.options.Page(d.ctx, f.b.String())
 	}
-	if d.ctx.Err() != nil {
-		return d.ctx.Err()
-	}
+	d.err = d.ctx.Err()
 	if err != nil {
-		if _, err := io.WriteString(d.out, f.b.String()); err != nil {
-			return err
-		}
+		d.draw(f)
 	}
 	d.unseenRows = 0
 	if d.ask.Confirmation == nil {
-		return d.reject("That was everything.")
+		d.reject("That was everything.")
+		return
 	}
 	last := newFrame(d.options)
 	last.message("That was everything. You decide about")
 	last.target(d.ask.Confirmation)
-	if err := last.writeTo(d.out); err != nil {
-		return err
-	}
-	return d.reject()
+	d.draw(last)
+	d.reject()
 }
 
 // ask draws all of an ask.

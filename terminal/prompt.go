@@ -113,7 +113,7 @@ func (Answered) result() {}
 func (Declined) result() {}
 
 // declined is returned by the command :decline to Ask.
-type declined struct{ reason string }
+type declined Declined
 
 func (declined) Error() string { return "declined" }
 
@@ -124,20 +124,17 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
 	}
-	if err := p.discardEarlier(); err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	d := &dialog{Prompt: p, ctx: ctx, ask: a}
 	defer d.claims.Wait()
 	defer cancel()
+	d.discardEarlier()
 	answer, err := d.run()
-	p.abandoned = err != nil
-	var decline declined
+	decline, isDeclined := errors.AsType[declined](err)
+	p.abandoned = err != nil && !isDeclined
 	switch {
-	case errors.As(err, &decline):
-		p.abandoned = false
-		return Declined{decline.reason}, nil
+	case isDeclined:
+		return Declined(decline), nil
 	case err != nil:
 		return nil, err
 	}
@@ -145,21 +142,20 @@ func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 }
 
 // discardEarlier discards what was typed for an earlier ask, or before this one was shown.
-func (p *Prompt) discardEarlier() error {
-	p.lines.discardStarted()
-	if tty, ok := p.lines.in.(interface{ Prepare() }); ok {
+func (d *dialog) discardEarlier() {
+	d.lines.discardStarted()
+	if tty, ok := d.lines.in.(interface{ Prepare() }); ok {
 		tty.Prepare()
 	}
-	return p.discard()
+	d.discardTyped()
 }
 
-// discard discards what was typed ahead, if the input can do that.
-func (p *Prompt) discard() error {
-	tty, ok := p.lines.in.(interface{ Discard() error })
-	if !ok || !p.abandoned && !p.options.Human {
-		return nil
+// discardTyped discards what was typed ahead, if the input can do that.
+func (d *dialog) discardTyped() {
+	tty, ok := d.lines.in.(interface{ Discard() error })
+	if ok && d.err == nil && (d.abandoned || d.options.Human) {
+		d.err = tty.Discard()
 	}
-	return tty.Discard()
 }
 
 // Settled replaces an open prompt by the outcome of a: who answered, where and with what.
@@ -207,6 +203,7 @@ type dialog struct {
 	claims     sync.WaitGroup
 	current    view.Question // the question being asked
 	unseenRows int           // rows that the person has not been shown
+	err        error         // why the ask ends without an answer; then nothing more is read or drawn
 }
 
 // claimEvery is well below the five minutes for which a claim postpones a deadline.
@@ -231,9 +228,7 @@ func (d *dialog) run() (askback.Answer, error) {
 	for i, q := range d.ask.Questions {
 		d.notes, d.rejected, d.current = nil, 0, q
 		if i > 0 {
-			if err := d.discard(); err != nil {
-				return askback.Answer{}, err
-			}
+			d.discardTyped()
 		}
 		f.question(d.ask, i, q)
 		f.rule("")
@@ -242,9 +237,7 @@ func (d *dialog) run() (askback.Answer, error) {
 		}
 		d.addFolded(f)
 		f.message(hint(q))
-		if err := f.writeTo(d.out); err != nil {
-			return askback.Answer{}, err
-		}
+		d.draw(f)
 		given, err := d.askQuestion(q)
 		if err != nil {
 			return askback.Answer{}, err
@@ -260,16 +253,14 @@ func (d *dialog) run() (askback.Answer, error) {
 // askQuestion reads lines until one answers the question.
 func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 	line, err := d.readInput("> ")
-	for {
-		if err != nil {
-			return askback.QuestionAnswer{}, err
-		}
+	for err == nil {
 		r := parseReply(q, line)
 		if r.problem == "" && r.needsOwnText {
-			if r.ownText, err = d.readOwnText(); err != nil {
+			own, err := d.readInput("Your own words: ")
+			if err != nil {
 				return askback.QuestionAnswer{}, err
 			}
-			if r.ownText == "" {
+			if r.ownText = own.text; r.ownText == "" {
 				r.problem = "Nothing was typed. " + hint(q)
 			}
 		}
@@ -278,22 +269,21 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 		}
 		if r.needsConfirmation {
 			var sent bool
-			if line, sent, err = d.confirmOwnText(q, r); err != nil || !sent {
+			if line, sent, err = d.confirmOwnText(q, r); !sent {
 				continue
 			}
 		}
 		switch {
 		case r.help:
-			err = d.reject(questionHelp...)
+			d.reject(questionHelp...)
 		case r.problem != "":
-			err = d.reject(r.problem)
+			d.reject(r.problem)
 		default:
 			return r.answer(q), nil
 		}
-		if err == nil {
-			line, err = d.readInput("> ")
-		}
+		line, err = d.readInput("> ")
 	}
+	return askback.QuestionAnswer{}, err
 }
 
 // confirmOwnText reports whether to send text that is not an option. It asks a person. From a
@@ -304,9 +294,8 @@ func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, sent bool
 		if len(q.Choices) == 0 || !r.resemblesChoice {
 			return input{}, true, nil
 		}
-		if err = d.reject(r.notAnOption()); err == nil {
-			line, err = d.readInput("> ")
-		}
+		d.reject(r.notAnOption())
+		line, err = d.readInput("> ")
 		return line, false, err
 	}
 	for {
@@ -318,17 +307,13 @@ func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, sent bool
 		case line.skip || line.isText || !yes && !no:
 			return line, false, nil
 		case len(q.Match(line.text)) > 0 && line.text != "":
-			err = d.reject("That is also an option. Type its key to choose it, or :other and your own words to send those.")
+			d.reject("That is also an option. Type its key to choose it, or :other and your own words to send those.")
 		case yes:
 			return input{}, true, nil
 		default:
-			if err = d.reject("Not sent. " + hint(q)); err == nil {
-				line, err = d.readInput("> ")
-			}
+			d.reject("Not sent. " + hint(q))
+			line, err = d.readInput("> ")
 			return line, false, err
-		}
-		if err != nil {
-			return input{}, false, err
 		}
 	}
 }
@@ -339,9 +324,7 @@ func isNo(words string) bool { return slices.Contains([]string{"", "n", "no"}, s
 
 // askToSend asks whether to send text that is not an option. It discards what was typed ahead.
 func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
-	if err := d.discard(); err != nil {
-		return input{}, err
-	}
+	d.discardTyped()
 	f := newFrame(d.options)
 	prompt := "Send it as your own words? [y/N] "
 	switch {
@@ -357,31 +340,30 @@ func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
 	default:
 		prompt = "Not an option. " + prompt
 	}
-	if err := f.writeTo(d.out); err != nil {
-		return input{}, err
-	}
+	d.draw(f)
 	return d.readInput(prompt)
 }
 
-// readOwnText asks for the text of the choice "Other".
-func (d *dialog) readOwnText() (string, error) {
-	line, err := d.readInput("Your own words: ")
-	return line.text, err
-}
-
 // print writes sentences of Askback.
-func (d *dialog) print(sentences ...string) error {
+func (d *dialog) print(sentences ...string) {
 	f := newFrame(d.options)
 	for _, words := range sentences {
 		f.message(words)
 	}
-	return f.writeTo(d.out)
+	d.draw(f)
 }
 
 // writePrompt writes a prompt and leaves the cursor after it.
-func (p *Prompt) writePrompt(words string) error {
-	f := newFrame(p.options)
-	f.prompt(words)
-	p.promptOpen = true
-	return f.writeTo(p.out)
+func (d *dialog) writePrompt(words string) {
+	f := newFrame(d.options)
+	f.b.WriteString(f.withSGR(bold, words))
+	d.promptOpen = true
+	d.draw(f)
+}
+
+// draw writes a frame.
+func (d *dialog) draw(f *frame) {
+	if d.err == nil {
+		d.err = f.writeTo(d.out)
+	}
 }
