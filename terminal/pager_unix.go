@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // The exit codes of a shell that could not run a program.
@@ -44,9 +45,5 @@ func (t *TTY) page(ctx context.Context, text string) error {
 
 // toForeground makes this process the foreground process group of its terminal again.
 func toForeground(fd int) error {
-	group := int32(syscall.Getpgrp())
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), syscall.TIOCSPGRP, uintptr(unsafe.Pointer(&group))); errno != 0 {
-		return errno
-	}
-	return nil
+	return unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, unix.Getpgrp())
 }

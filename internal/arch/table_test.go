@@ -130,6 +130,7 @@ var owners = map[string]owner{
 
 	"github.com/alecthomas/kong": {packages: []string{"cmd/askback"}},
 
+	"golang.org/x/sys":                {packages: []string{"terminal"}},
 	"golang.org/x/term":               {packages: []string{"terminal"}},
 	"github.com/a-h/templ":            {[]string{"web", "web/pages"}, "one defines the pages, the other renders them"},
 	"github.com/coreos/go-oidc/v3":    {packages: []string{"internal/login"}},

@@ -1,7 +1,0 @@
-//go:build darwin || freebsd || netbsd || openbsd
-
-package terminal
-
-import "syscall"
-
-const getMode, setMode = syscall.TIOCGETA, syscall.TIOCSETA

@@ -1,5 +1,0 @@
-package terminal
-
-import "syscall"
-
-const getMode, setMode = syscall.TCGETS, syscall.TCSETS
