@@ -45,11 +45,12 @@ func diffName(path string, content []byte) string {
 	return path
 }
 
+// lines returns the lines of a file without their newlines.
 func lines(b []byte) []string {
 	if len(b) == 0 {
 		return nil
 	}
-	return strings.SplitAfter(strings.TrimSuffix(string(b), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
 }
 
 // op is a line with its mark in a diff: space, minus or plus.
@@ -62,12 +63,12 @@ type op struct {
 // of the lines that differ, which is fast enough for short files.
 func compare(a, b []string) (ops []op) {
 	head := 0
-	for head < len(a) && head < len(b) && trimEnd(a[head]) == trimEnd(b[head]) {
+	for head < len(a) && head < len(b) && a[head] == b[head] {
 		ops = append(ops, op{' ', a[head]})
 		head++
 	}
 	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && trimEnd(a[len(a)-1-tail]) == trimEnd(b[len(b)-1-tail]) {
+	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
 	ops = append(ops, middle(a[head:len(a)-tail], b[head:len(b)-tail])...)
@@ -77,9 +78,6 @@ func compare(a, b []string) (ops []op) {
 	return ops
 }
 
-// trimEnd removes the newline of a line. The last line may have none.
-func trimEnd(line string) string { return strings.TrimSuffix(line, "\n") }
-
 func middle(a, b []string) (ops []op) {
 	common := make([][]int, len(a)+1) // length of the longest common subsequence of a[i:] and b[j:]
 	for i := range common {
@@ -88,7 +86,7 @@ func middle(a, b []string) (ops []op) {
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			common[i][j] = max(common[i+1][j], common[i][j+1])
-			if trimEnd(a[i]) == trimEnd(b[j]) {
+			if a[i] == b[j] {
 				common[i][j] = common[i+1][j+1] + 1
 			}
 		}
@@ -96,7 +94,7 @@ func middle(a, b []string) (ops []op) {
 	i, j := 0, 0
 	for i < len(a) || j < len(b) {
 		switch {
-		case i < len(a) && j < len(b) && trimEnd(a[i]) == trimEnd(b[j]):
+		case i < len(a) && j < len(b) && a[i] == b[j]:
 			ops = append(ops, op{' ', a[i]})
 			i, j = i+1, j+1
 		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
@@ -130,6 +128,6 @@ func hunk(out *strings.Builder, ops []op, from, to int) {
 	}
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", oldAt, oldN, newAt, newN)
 	for _, o := range ops[from:to] {
-		fmt.Fprintf(out, "%c%s\n", o.mark, trimEnd(o.line))
+		fmt.Fprintf(out, "%c%s\n", o.mark, o.line)
 	}
 }
