@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -90,33 +91,8 @@ func (e edit) isApplied(src string, root value) bool {
 	if !e.list {
 		return compactText(src, v) == e.value
 	}
-	exact, own := 0, 0
-	for _, el := range v.entries {
-		text := compactText(src, el.value)
-		if text == e.value {
-			exact++
-		}
-		own += e.countOwn(src, el.value, text)
-	}
-	return exact == 1 && own == 1
-}
-
-// countOwn returns how many entries of Askback an element is or contains.
-func (e edit) countOwn(src string, el value, text string) int {
-	if e.group == "" {
-		if e.isOwn(text) {
-			return 1
-		}
-		return 0
-	}
-	n := 0
-	inner, rest := find(el, []string{e.group})
-	for _, h := range inner.entries {
-		if len(rest) == 0 && e.isOwn(compactText(src, h.value)) {
-			n++
-		}
-	}
-	return n
+	isValue := func(el entry) bool { return compactText(src, el.value) == e.value }
+	return slices.ContainsFunc(v.entries, isValue) && len(e.ownEntries(src, v)) == 1
 }
 
 // find returns the value at path. If it does not exist, it returns the deepest existing
@@ -166,11 +142,11 @@ func (e edit) locate(src string, root value) (location, bool) {
 		v = v.entries[i].value
 	}
 	if e.list {
-		more, ok := e.locateElement(src, v)
-		if !ok {
+		own := e.ownEntries(src, v)
+		if len(own) == 0 {
 			return location{}, false
 		}
-		path = append(path, more...)
+		path = append(path, own[0])
 	}
 	for len(path) > 1 && len(path[len(path)-1].in.entries) == 1 {
 		path = path[:len(path)-1]
@@ -178,31 +154,28 @@ func (e edit) locate(src string, root value) (location, bool) {
 	return path[len(path)-1], true
 }
 
-// locateElement finds an entry of Askback in a list, or in a group of the list.
-func (e edit) locateElement(src string, list value) ([]location, bool) {
+// ownEntries returns the entries of Askback in a list, or in the groups of the list. If a
+// group has no other entry, it returns the group.
+func (e edit) ownEntries(src string, list value) (own []location) {
 	for i, el := range list.entries {
 		if e.group == "" {
 			if e.isOwn(compactText(src, el.value)) {
-				return []location{{list, i}}, true
+				own = append(own, location{list, i})
 			}
 			continue
 		}
-		at, ok := el.value.get(e.group)
-		if !ok {
-			continue
-		}
-		inner := el.value.entries[at].value
+		inner, rest := find(el.value, []string{e.group})
 		for j, h := range inner.entries {
-			if !e.isOwn(compactText(src, h.value)) {
-				continue
+			switch {
+			case len(rest) > 0 || !e.isOwn(compactText(src, h.value)):
+			case len(inner.entries) == 1:
+				own = append(own, location{list, i})
+			default:
+				own = append(own, location{inner, j})
 			}
-			if len(inner.entries) == 1 {
-				return []location{{list, i}}, true
-			}
-			return []location{{inner, j}}, true
 		}
 	}
-	return nil, false
+	return own
 }
 
 // deleteEntry deletes an entry with its comma and its line. For the last entry, it deletes the
