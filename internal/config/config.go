@@ -8,7 +8,7 @@ package config
 import (
 	"fmt"
 	"io"
-	"slices"
+	"reflect"
 	"time"
 )
 
@@ -44,10 +44,7 @@ type Retention struct {
 }
 
 // Equal reports whether two files have the same settings, however they are written.
-func (c Config) Equal(d Config) bool {
-	return c.Listen == d.Listen && c.PublicURL == d.PublicURL && c.Database == d.Database &&
-		c.Login == d.Login && c.Log == d.Log && c.Limits == d.Limits && c.Retention == d.Retention && slices.Equal(c.People, d.People)
-}
+func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 
 // maxSize is the maximum size of a file in bytes, far above what a person writes.
 const maxSize = 1 << 20
