@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // expand replaces ${NAME} in text by the variable NAME, and $${ by a literal ${. It does not
 // expand the values of variables.
@@ -20,7 +23,7 @@ func (l *loader) expand(v value, text string) (string, bool) {
 		}
 		b.WriteString(text[:i])
 		name, rest, closed := strings.Cut(text[i+2:], "}")
-		if !closed || !isVariable(name) {
+		if !closed || !variablePattern.MatchString(name) {
 			l.addProblem(v.at, "write ${NAME}, or $${ for a literal ${", "%s: not a variable: %s", v.key, quote(text[i:]))
 			return "", false
 		}
@@ -34,13 +37,5 @@ func (l *loader) expand(v value, text string) (string, bool) {
 	}
 }
 
-// isVariable reports whether name is a variable that a shell can set.
-func isVariable(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
-	}
-	return name != "" && len(name) <= 200
-}
+// variablePattern matches the name of a variable that a shell can set.
+var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
