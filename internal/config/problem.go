@@ -98,13 +98,11 @@ func distance(a, b string) int {
 		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			next := min(row[j+1], row[j]) + 1
-			if a[i] == b[j] {
-				next = min(next, diagonal)
-			} else {
-				next = min(next, diagonal+1)
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
 			}
-			diagonal, row[j+1] = row[j+1], next
+			diagonal, row[j+1] = row[j+1], min(replaced, row[j+1]+1, row[j]+1)
 		}
 	}
 	return row[len(b)]
