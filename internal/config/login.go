@@ -27,18 +27,9 @@ func (l *loader) login(c *Config) func(value) {
 		{key: "oidc", read: func(v value) {
 			before := len(l.problems)
 			l.group([]setting{
-				{key: "issuer", read: l.text("its address, as in https://id.example.com", func(s string) string {
-					o.Issuer = s
-					return issuerProblem(s)
-				})},
-				{key: "client_id", read: l.text("the client id of this server, as in askback", func(s string) string {
-					o.ClientID = s
-					return ""
-				})},
-				{key: "client_secret", read: l.text(`a variable with the secret, as in "${OIDC_SECRET}"`, func(s string) string {
-					o.ClientSecret = s
-					return ""
-				})},
+				{key: "issuer", read: l.textTo(&o.Issuer, "its address, as in https://id.example.com", issuerProblem)},
+				{key: "client_id", read: l.textTo(&o.ClientID, "the client id of this server, as in askback")},
+				{key: "client_secret", read: l.textTo(&o.ClientSecret, `a variable with the secret, as in "${OIDC_SECRET}"`)},
 			})(v)
 			if len(l.problems) > before {
 				return

@@ -42,20 +42,17 @@ func (l *loader) people(v value) (out []Person) {
 }
 
 func (l *loader) person(v value) (person Person) {
-	if !l.hasValue(v) {
-		return person
-	}
 	before := len(l.problems)
-	l.fields(v.node, v.key, []setting{
-		{key: "name", read: l.text("a name, as in ana", func(s string) string { person.Name = s; return nameProblem(s) })},
-		{key: "email", read: l.text("an address, as in ana@example.com", func(s string) string { person.Email = s; return emailProblem(s) })},
-		{key: "slack", read: l.text("a Slack member id, as in U012AB3CD", func(s string) string { person.Slack = s; return slackProblem(s) })},
-		{key: "time_zone", read: l.text("a time zone, as in Europe/Berlin", func(s string) string { person.TimeZone = s; return zoneProblem(s) })},
+	l.group([]setting{
+		{key: "name", read: l.textTo(&person.Name, "a name, as in ana", nameProblem)},
+		{key: "email", read: l.textTo(&person.Email, "an address, as in ana@example.com", emailProblem)},
+		{key: "slack", read: l.textTo(&person.Slack, "a Slack member id, as in U012AB3CD", slackProblem)},
+		{key: "time_zone", read: l.textTo(&person.TimeZone, "a time zone, as in Europe/Berlin", zoneProblem)},
 		{key: "quiet", read: l.text(`the quiet hours, as in "22:00-07:00"`, func(s string) (problem string) {
 			person.Quiet, problem = parseQuiet(s)
 			return problem
 		})},
-	})
+	})(v)
 	if len(l.problems) > before { // the next checks could report the same again
 		return person
 	}

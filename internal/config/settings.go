@@ -12,10 +12,7 @@ import (
 // support has the reason in place of a reader.
 func settings(l *loader, c *Config) []setting {
 	return []setting{
-		{key: "listen", read: l.text("an address and a port, as in 127.0.0.1:7575", func(s string) string {
-			c.Listen = s
-			return addressProblem(s)
-		})},
+		{key: "listen", read: l.textTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
 		{key: "public_url", read: l.text("scheme, name and port, as in https://ask.example.com", func(s string) string {
 			c.PublicURL = strings.TrimRight(s, "/")
 			return originProblem(c.PublicURL)
@@ -53,8 +50,8 @@ var renamedSettings = map[string]string{
 
 // oneOf returns a function that reads one of the given words.
 func (l *loader) oneOf(dst *string, words ...string) func(value) {
-	return l.text("one of "+strings.Join(words, ", "), func(s string) string {
-		if *dst = s; !slices.Contains(words, s) {
+	return l.textTo(dst, "one of "+strings.Join(words, ", "), func(s string) string {
+		if !slices.Contains(words, s) {
 			return "is not one of the values"
 		}
 		return ""

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +34,7 @@ type value struct {
 func (l *loader) fields(n ast.Node, path string, table []setting) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		l.addProblem(positionOf(n), "write keys and values, as in "+table[0].key+": …", "%s is %s", subject(path), describe(n))
+		l.addProblem(positionOf(n), "write keys and values, as in "+table[0].key+": …", "%s is %s", cmp.Or(path, "this file"), describe(n))
 		return
 	}
 	seen := map[string]position{}
@@ -43,30 +45,21 @@ func (l *loader) fields(n ast.Node, path string, table []setting) {
 
 func (l *loader) field(v *ast.MappingValueNode, path string, table []setting, seen map[string]position) {
 	here, name := positionOf(v.Key), keyName(v.Key)
-	full := join(path, name)
+	full := strings.TrimPrefix(path+"."+name, ".")
 	if first, twice := seen[name]; twice {
 		l.addProblem(here, "write it once", "%s is already set in line %d", full, first.line)
 		return
 	}
 	seen[name] = here
-	s, ok := findSetting(table, name)
+	i := slices.IndexFunc(table, func(s setting) bool { return s.key == name })
 	switch {
-	case !ok:
+	case i < 0:
 		l.addProblem(here, suggestKey(name, table), "unknown setting %s", quote(full))
-	case s.unsupported != "":
-		l.addProblem(here, "remove it", "%s: this release %s", full, s.unsupported)
+	case table[i].unsupported != "":
+		l.addProblem(here, "remove it", "%s: this release %s", full, table[i].unsupported)
 	default:
-		s.read(value{v.Value, full, valuePosition(v.Value, here)})
+		table[i].read(value{v.Value, full, valuePosition(v.Value, here)})
 	}
-}
-
-func findSetting(table []setting, name string) (setting, bool) {
-	for _, s := range table {
-		if s.key == name {
-			return s, true
-		}
-	}
-	return setting{}, false
 }
 
 // suggestKey returns the setting that was probably meant, or all supported ones.
@@ -85,21 +78,6 @@ func suggestKey(name string, table []setting) string {
 		return "did you mean " + near + "?"
 	}
 	return "the settings here are " + strings.Join(supported, ", ")
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// subject returns path, or words for the whole file.
-func subject(path string) string {
-	if path == "" {
-		return "this file"
-	}
-	return path
 }
 
 func keyName(key ast.MapKeyNode) string {
@@ -219,39 +197,56 @@ func (l *loader) text(example string, set func(text string) (problem string)) fu
 	}
 }
 
-// count returns a function that reads a whole number from 1.
-func (l *loader) count(dst *int) func(value) {
-	const most = 1_000_000
+// textTo returns a function that reads one line of text into dst. Each check returns what is
+// wrong with the text, or "".
+func (l *loader) textTo(dst *string, example string, checks ...func(string) string) func(value) {
+	return l.text(example, func(s string) (problem string) {
+		*dst = s
+		for _, check := range checks {
+			problem = cmp.Or(problem, check(s))
+		}
+		return problem
+	})
+}
+
+// number returns a function that reads a number with or without a unit. It calls set, which
+// returns what is wrong with the number, or "".
+func (l *loader) number(example string, set func(text string) (problem string)) func(value) {
 	return func(v value) {
-		raw, text, ok := l.scalar(v, "a whole number")
+		raw, text, ok := l.scalar(v, example)
 		if !ok {
 			return
 		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > most || strconv.Itoa(n) != text {
-			l.addProblem(v.at, "write a whole number from 1 to 1000000", "%s: %s is not valid", v.key, quote(raw))
-			return
+		if problem := set(text); problem != "" {
+			l.addProblem(v.at, "write "+example, "%s: %s %s", v.key, quote(raw), problem)
+		}
+	}
+}
+
+// count returns a function that reads a whole number from 1.
+func (l *loader) count(dst *int) func(value) {
+	const most = 1_000_000
+	return l.number("a whole number from 1 to 1000000", func(s string) string {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > most || strconv.Itoa(n) != s {
+			return "is not valid"
 		}
 		*dst = n
-	}
+		return ""
+	})
 }
 
 // duration returns a function that reads a duration: 10m, 90d, or a whole number of seconds.
 func (l *loader) duration(dst *time.Duration) func(value) {
-	const fix = "write 90s, 10m, 2h or 7d, or a number of seconds"
-	return func(v value) {
-		raw, text, ok := l.scalar(v, "90s, 10m, 2h or 7d, or a number of seconds")
-		if !ok {
-			return
-		}
-		d, err := askback.ParseDuration(text)
+	return l.number("90s, 10m, 2h or 7d, or a number of seconds", func(s string) string {
+		d, err := askback.ParseDuration(s)
 		switch {
 		case err != nil:
-			l.addProblem(v.at, fix, "%s: %s is not a duration", v.key, quote(raw))
+			return "is not a duration"
 		case d == 0:
-			l.addProblem(v.at, fix, "%s: %s is zero", v.key, quote(raw))
-		default:
-			*dst = d
+			return "is zero"
 		}
-	}
+		*dst = d
+		return ""
+	})
 }
