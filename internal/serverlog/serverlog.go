@@ -33,12 +33,12 @@ type Log struct {
 // New returns a log that writes to w. It leaves out lines below level, except those of the
 // audit log.
 func New(w io.Writer, format string, level slog.Level) *Log {
-	o := &slog.HandlerOptions{Level: min(level, slog.LevelInfo), ReplaceAttr: redactAttr}
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: redactAttr}
 	var all slog.Handler = slog.NewTextHandler(w, o)
 	if format == JSON {
 		all = slog.NewJSONHandler(escapingWriter{w}, o)
 	}
-	return &Log{Logger: slog.New(levelHandler{all, level}), audit: slog.New(all)}
+	return &Log{Logger: slog.New(all), audit: slog.New(everyLevel{all})}
 }
 
 // ParseLevel returns the level with the given name: debug, info, warn or error.
@@ -51,21 +51,11 @@ func ParseLevel(name string) (slog.Level, error) {
 	return l, fmt.Errorf("unknown log level %q; use debug, info, warn or error", name)
 }
 
-// levelHandler leaves out lines below a level.
-type levelHandler struct {
-	slog.Handler
-	level slog.Level
-}
+// everyLevel is a handler that writes lines of every level.
+type everyLevel struct{ slog.Handler }
 
-func (h levelHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
-
-func (h levelHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return levelHandler{h.Handler.WithAttrs(attrs), h.level}
-}
-
-func (h levelHandler) WithGroup(name string) slog.Handler {
-	return levelHandler{h.Handler.WithGroup(name), h.level}
-}
+// Enabled implements [slog.Handler].
+func (everyLevel) Enabled(context.Context, slog.Level) bool { return true }
 
 // secretPattern matches every secret that Askback makes: of tokens, log-in links and
 // cookies.
