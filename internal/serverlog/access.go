@@ -1,6 +1,7 @@
 package serverlog
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -51,20 +52,17 @@ func (l *Log) logRequest(r *http.Request, info *requestInfo, w *responseCounter,
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", w.code()), slog.Int64("bytes", w.bytes),
+		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", cmp.Or(w.status, http.StatusOK)), slog.Int64("bytes", w.bytes),
 		slog.Float64("ms", float64(time.Since(begin).Microseconds())/1000),
 	}
 	if p := info.principal.Load(); p != nil {
 		attrs = append(attrs, slog.String("kind", string(p.Kind)), slog.String("name", p.Name))
 	} else {
-		leftOut, ok := l.anonymous.next(time.Now())
+		remote, ok := l.anonymous.attrs(info)
 		if !ok {
 			return
 		}
-		attrs = append(attrs, slog.String("remote", info.remote))
-		if leftOut > 0 {
-			attrs = append(attrs, slog.Int("left_out", leftOut))
-		}
+		attrs = append(attrs, remote...)
 	}
 	l.LogAttrs(ctx, level, "request", attrs...)
 }
@@ -105,13 +103,6 @@ func (w *responseCounter) Write(b []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	return n, err
-}
-
-func (w *responseCounter) code() int {
-	if w.status == 0 {
-		return http.StatusOK
-	}
-	return w.status
 }
 
 // Flush implements [http.Flusher].

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/askback/askback"
 )
@@ -49,25 +48,14 @@ func (e AuditedEngine) As(p askback.Principal) askback.Client {
 // Login implements [Engine].
 func (e AuditedEngine) Login(ctx context.Context, secret string) (string, error) {
 	browser, err := e.Engine.Login(ctx, secret)
-	switch {
-	case err == nil:
-		e.loggedIn(ctx, browser, slog.String("through", "link"))
-	case errors.Is(err, askback.ErrUnauthorized):
-		e.log.reject(ctx, "login_refused", slog.String("through", "link"))
-	}
+	e.recordLogin(ctx, browser, err, slog.String("through", "link"))
 	return browser, err
 }
 
 // SignIn implements [Engine].
 func (e AuditedEngine) SignIn(ctx context.Context, issuer, email string) (string, error) {
 	browser, err := e.Engine.SignIn(ctx, issuer, email)
-	attrs := []slog.Attr{slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email)}
-	switch {
-	case err == nil:
-		e.loggedIn(ctx, browser, attrs...)
-	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
-		e.log.reject(ctx, "login_refused", attrs...)
-	}
+	e.recordLogin(ctx, browser, err, slog.String("through", "issuer"), slog.String("issuer", issuer), slog.String("email", email))
 	return browser, err
 }
 
@@ -82,15 +70,18 @@ func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
 	return err
 }
 
-// loggedIn logs that a browser was logged in.
-func (e AuditedEngine) loggedIn(ctx context.Context, browser string, attrs ...slog.Attr) {
-	p, err := e.Engine.Authenticate(ctx, browser)
-	if err != nil { // the log-in has already ended
+// recordLogin logs that a browser was logged in, or that its log-in was rejected with err.
+func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
+	switch {
+	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
+		e.log.reject(ctx, "login_refused", attrs...)
+	case err == nil:
+		if p, err := e.Engine.Authenticate(ctx, browser); err == nil { // else the log-in has already ended
+			SetPrincipal(ctx, p)
+			attrs = append(principalAttrs(p), attrs...)
+		}
 		e.log.record(ctx, "login", attrs...)
-		return
 	}
-	SetPrincipal(ctx, p)
-	e.log.record(ctx, "login", append(principalAttrs(p), attrs...)...)
 }
 
 // auditedClient logs what its principal does to tokens and grants.
@@ -196,15 +187,8 @@ func (l *Log) record(ctx context.Context, event string, attrs ...slog.Attr) {
 // reject logs a rejected secret or log-in. Clients without a valid token can cause any
 // number of them, so their lines are limited.
 func (l *Log) reject(ctx context.Context, event string, attrs ...slog.Attr) {
-	leftOut, ok := l.rejected.next(time.Now())
-	if !ok {
-		return
+	info, _ := ctx.Value(requestInfoKey{}).(*requestInfo)
+	if remote, ok := l.rejected.attrs(info); ok {
+		l.record(ctx, event, append(attrs, remote...)...)
 	}
-	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
-		attrs = append(attrs, slog.String("remote", info.remote))
-	}
-	if leftOut > 0 {
-		attrs = append(attrs, slog.Int("left_out", leftOut))
-	}
-	l.record(ctx, event, attrs...)
 }

@@ -1,6 +1,7 @@
 package serverlog
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -15,6 +16,19 @@ type limiter struct {
 	minute  int64 // in minutes since 1970
 	lines   int   // written in that minute
 	leftOut int   // since the last line
+}
+
+// attrs returns the attributes of another line. It reports false if the line must be left out.
+// info may be nil.
+func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
+	leftOut, ok := l.next(time.Now())
+	if info != nil {
+		attrs = append(attrs, slog.String("remote", info.remote))
+	}
+	if leftOut > 0 {
+		attrs = append(attrs, slog.Int("left_out", leftOut))
+	}
+	return attrs, ok
 }
 
 // next reports whether another line may be written, and how many were left out before it.
