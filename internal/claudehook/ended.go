@@ -19,11 +19,7 @@ func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
 	ctx, cancel := withGracePeriod(ctx, withdrawTime)
 	defer cancel()
 	ids, err := endedAsks(ctx, client, ev)
-	failed := []error{err}
-	for _, id := range ids {
-		failed = append(failed, withdraw(ctx, client, id))
-	}
-	return errors.Join(failed...)
+	return errors.Join(err, withdraw(ctx, client, ids))
 }
 
 // endedAsks returns the ids of the asks that an event makes obsolete.

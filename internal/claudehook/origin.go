@@ -39,6 +39,11 @@ func originJSON(ev Event) json.RawMessage {
 	default:
 		c.CWD, c.Mode, c.Subagent, c.SubagentID = ev.CWD, ev.PermissionMode, ev.Subagent, ev.SubagentID
 	}
+	return c.json()
+}
+
+// json returns c as JSON.
+func (c origin) json() json.RawMessage {
 	b, err := json.Marshal(c)
 	if err != nil {
 		return nil
@@ -52,11 +57,7 @@ const permissionPrompt = "permission_prompt"
 
 // PromptContext returns the context of an ask of permission_prompt in a session.
 func PromptContext(session string) json.RawMessage {
-	b, err := json.Marshal(origin{Hook: permissionPrompt, SessionID: session, NotDeferrable: true})
-	if err != nil {
-		return nil
-	}
-	return b
+	return origin{Hook: permissionPrompt, SessionID: session, NotDeferrable: true}.json()
 }
 
 // parseOrigin parses a context. It compares names exactly, unlike encoding/json, because

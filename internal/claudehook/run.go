@@ -68,22 +68,26 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, ev Event)
 	if err := r.join(ctx, key); err != nil {
 		return Reply{}, err
 	}
-	withdraw := func(ids []string) error { return withdrawAll(ctx, client, ids) }
+	withdrawAbandoned := func(ids []string) error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+		defer cancel()
+		return withdraw(ctx, client, ids)
+	}
 	ask, id, err := askAndWait(ctx, client, p.request, ev)
 	if id == "" {
-		return Reply{}, errors.Join(err, r.leave(key, "", settled, withdraw))
+		return Reply{}, errors.Join(err, r.leave(key, "", settled, withdrawAbandoned))
 	}
 	if err == nil {
-		_ = r.leave(key, id, settled, withdraw) // an error concerns other asks, and must not suppress the reply
+		_ = r.leave(key, id, settled, withdrawAbandoned) // an error concerns other asks, and must not suppress the reply
 		return newReply(ctx, client, ev, ask)
 	}
 	if ctx.Err() == nil {
-		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), r.leave(key, id, abandoned, withdraw))
+		return Reply{}, errors.Join(fmt.Errorf("wait for %s: %w", id, err), r.leave(key, id, abandoned, withdrawAbandoned))
 	}
 	if out, ok := Defer(ev); ok {
-		return Reply{Output: out}, r.leave(key, id, deferred, withdraw)
+		return Reply{Output: out}, r.leave(key, id, deferred, withdrawAbandoned)
 	}
-	return Reply{}, r.leave(key, id, abandoned, withdraw)
+	return Reply{}, r.leave(key, id, abandoned, withdrawAbandoned)
 }
 
 // askAndWait asks and waits. It asks again if the ask was withdrawn because this hook
@@ -156,21 +160,13 @@ func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) 
 	return askback.Ask{}, fmt.Errorf("the same call was asked about %d times in one prompt", maxRepeats)
 }
 
-// withdrawAll withdraws asks, also if ctx has ended.
-func withdrawAll(ctx context.Context, client Client, ids []string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
-	defer cancel()
+// withdraw withdraws those of some asks that are still open.
+func withdraw(ctx context.Context, client Client, ids []string) error {
 	var errs []error
 	for _, id := range ids {
-		errs = append(errs, withdraw(ctx, client, id))
+		if _, err := client.Cancel(ctx, id, "Claude Code no longer waits for this"); !errors.Is(err, askback.ErrSettled) {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
-}
-
-func withdraw(ctx context.Context, client Client, id string) error {
-	_, err := client.Cancel(ctx, id, "Claude Code no longer waits for this")
-	if errors.Is(err, askback.ErrSettled) {
-		return nil
-	}
-	return err
 }
