@@ -43,7 +43,7 @@ var layers = map[string][]string{
 	"internal/golden":          {},
 	"internal/gctune":          {},
 	"internal/jcs":             {"."},
-	"internal/config":          {".", "internal/loopback"},
+	"internal/config":          {".", "internal/loopback", "internal/spelling"},
 	"internal/decode":          {".", "internal/jcs", "internal/safetext"},
 	"internal/compat":          {".", "internal/jcs", "internal/decode"},
 	"internal/claudehook":      {".", "asktool", "internal/jcs", "internal/decode", "internal/compat"},
@@ -59,8 +59,9 @@ var layers = map[string][]string{
 	"internal/pause":           {},
 	"internal/safetext":        {},
 	"internal/serverlog":       {"."},
+	"internal/spelling":        {},
 	"internal/agentconfig":     {},
-	"internal/view":            {".", "internal/safetext", "internal/markdown"},
+	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/spelling"},
 
 	"internal/openapi/openapitest": {"internal/openapi"},
 
@@ -86,6 +87,7 @@ var pure = map[string]string{
 	"internal/compat":   "",
 	"internal/safetext": "github.com/rivo/uniseg",
 	"internal/markdown": "",
+	"internal/spelling": "",
 	"internal/view":     "",
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/askback/askback/internal/spelling"
 )
 
 // A Problem is one error in the file.
@@ -72,38 +74,16 @@ func quote(s string) string {
 func nearest(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(normalize(name), normalize(k)); d < least && d < len(k)/2+1 {
+		if d := spelling.Distance(normalize(name), normalize(k)); d < least && d < len(k)/2+1 {
 			best, least = k, d
 		}
 	}
 	return best
 }
 
-// normalize removes the most frequent differences between names: case and separators.
-func normalize(name string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
-}
-
-// distance returns the Levenshtein distance between a and b. Names that are too long to be
-// a setting have a large one.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal, row[j+1] = row[j+1], min(replaced, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+// normalize removes the most frequent differences between names: case and separators. Of a
+// name that is too long to be a setting, it returns only the beginning.
+func normalize(name string) []rune {
+	letters := []rune(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)))
+	return letters[:min(len(letters), 40)]
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/askback/askback/internal/spelling"
 )
 
 // MatchList returns the choices, by index, that a line names for a question with several
@@ -73,7 +75,7 @@ func (q Question) Nearest(typed string) string {
 	best, distance := "", len(words)+1
 	for _, c := range q.Choices {
 		label := folded(c.Label.String())
-		d := edits(words, label)
+		d := spelling.Distance(words, label)
 		switch most := max(len(words), len(label)); {
 		case startsWith(label, words), len(words) > 2 && strings.Contains(string(label), string(words)):
 			d = min(d, 1)
@@ -117,28 +119,6 @@ func folded(s string) []rune {
 		}
 	}
 	return out
-}
-
-// edits returns the edit distance of a and b. Swapping two neighbours is one edit.
-func edits(a, b []rune) int {
-	var last []int
-	row := indexes(0, len(b))
-	for i := range a {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], last[j-1]+1)
-			}
-		}
-		last, row = row, next
-	}
-	return row[len(b)]
 }
 
 // Resembles reports whether words that match no choice were probably meant as one: they,
