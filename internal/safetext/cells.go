@@ -11,11 +11,8 @@ import (
 // most. A part is a grapheme cluster (UAX #29), or a piece of one that is wider than width.
 func Pieces(s string, width int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
-		for state := -1; s != ""; {
-			var cluster string
-			var cells int
-			cluster, s, cells, state = uniseg.FirstGraphemeClusterInString(s, state)
-			if cells = clusterCells(cluster, cells); cells <= width {
+		for cluster, cells := range clusters(s) {
+			if cells <= width {
 				if !yield(cluster, cells) {
 					return
 				}
@@ -55,14 +52,24 @@ func isPicture(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// clusterCells returns how many cells a grapheme cluster takes at clusterCells, drawn as a whole or rune by
-// rune. As a whole it can be wider, if a selector turns a letter into a picture.
-func clusterCells(cluster string, whole int) int {
-	apart := 0
-	for _, r := range cluster {
-		apart += Cells(r)
+// clusters yields the grapheme clusters of s, and how many cells each takes at most, drawn
+// as a whole or rune by rune. As a whole it can be wider, if a selector turns a letter into
+// a picture.
+func clusters(s string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for state := -1; s != ""; {
+			var cluster string
+			var whole int
+			cluster, s, whole, state = uniseg.FirstGraphemeClusterInString(s, state)
+			apart := 0
+			for _, r := range cluster {
+				apart += Cells(r)
+			}
+			if !yield(cluster, max(whole, apart)) {
+				return
+			}
+		}
 	}
-	return max(whole, apart)
 }
 
 // pieces cuts a grapheme cluster before each rune that takes cells and is not a mark. A

@@ -12,7 +12,7 @@ import (
 
 const (
 	esc          = '\x1b'
-	escapeMark   = '␛'
+	escapeMark   = "␛"
 	dottedCircle = '◌'
 
 	// maxMarks is how many combining marks one character may have. Languages need four or
@@ -93,35 +93,26 @@ func (c *cleaner) cutMarks() {
 }
 
 func (c *cleaner) control(r rune) {
-	next, rest := byte(0), c.src
-	if rest != "" {
-		next = rest[0]
-	}
 	switch {
 	case r == '\n' && c.mode != line:
 		c.put(r)
-	case r == '\n':
-		c.put(' ')
-	case r == '\t' && c.mode == line:
+	case r == '\n', r == '\t' && c.mode == line:
 		c.put(' ')
 	case r == '\t':
 		for range tabWidth {
 			c.put(' ')
 		}
-	case r == '\r' && next == '\n' && c.mode != code: // dropped: the line feed follows
+	case r == '\r' && c.mode != code && strings.HasPrefix(c.src, "\n"): // dropped: the line feed follows
 	case c.mode == code:
 		c.show(r)
 	case r == esc:
-		c.put(escapeMark)
-		c.marked = true
+		c.mark(escapeMark)
 		c.src = c.src[sequence(c.src):]
 	case r == csi:
-		c.put(escapeMark)
-		c.marked = true
+		c.mark(escapeMark)
 		c.src = c.src[controlSequence(c.src):]
 	case r == st:
-		c.put(escapeMark)
-		c.marked = true
+		c.mark(escapeMark)
 	default:
 		c.show(r)
 	}

@@ -17,11 +17,8 @@ func Width(t Text) int {
 
 func lineWidth(l string) int {
 	total := 0
-	for state := -1; l != ""; {
-		var cluster string
-		var cells int
-		cluster, l, cells, state = uniseg.FirstGraphemeClusterInString(l, state)
-		total += clusterCells(cluster, cells)
+	for _, cells := range clusters(l) {
+		total += cells
 	}
 	return total
 }
@@ -54,17 +51,14 @@ type wrapper struct {
 }
 
 func (w *wrapper) run() {
-	clusters, segments := -1, -1
-	var end int // of the segment that may be followed by a break
-	rest, words := w.text, w.text
-	for pos := 0; rest != ""; {
-		cluster, after, cells, state := uniseg.FirstGraphemeClusterInString(rest, clusters)
-		rest, clusters = after, state
-		w.put(pos, cluster, clusterCells(cluster, cells))
-		pos += len(cluster)
+	pos, end := 0, 0 // end is that of the segment that may be followed by a break
+	words, state := w.text, -1
+	for piece, cells := range Pieces(w.text, w.width) {
+		w.add(pos, piece, cells)
+		pos += len(piece)
 		for end < pos {
-			segment, more, _, s := uniseg.FirstLineSegmentInString(words, segments)
-			words, segments = more, s
+			var segment string
+			segment, words, _, state = uniseg.FirstLineSegmentInString(words, state)
 			end += len(segment)
 		}
 		if end == pos {
@@ -78,22 +72,10 @@ func (w *wrapper) run() {
 	w.rows = append(w.rows, Text{last})
 }
 
-// put adds the cluster at pos to the row, in pieces if it is wider than a row.
-func (w *wrapper) put(pos int, cluster string, cells int) {
-	if cells <= w.width {
-		w.add(pos, cluster, cells)
-		return
-	}
-	for piece, cells := range pieces(cluster) {
-		w.add(pos, piece, cells)
-		pos += len(piece)
-	}
-}
-
-// add adds a cluster to the row. If the row is full, it first ends before the cluster, or
-// before the word of the cluster. Spaces do not end a row: they are cut at its end.
-func (w *wrapper) add(pos int, cluster string, cells int) {
-	if cluster != " " && w.cells+cells > w.width {
+// add adds a piece to the row. If the row is full, it first ends before the piece, or
+// before the word of the piece. Spaces do not end a row: they are cut at its end.
+func (w *wrapper) add(pos int, piece string, cells int) {
+	if piece != " " && w.cells+cells > w.width {
 		if w.gap > w.start {
 			w.end(w.gap, w.beyond)
 		}
