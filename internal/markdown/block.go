@@ -112,13 +112,7 @@ func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " "
 func dedent(line string, n int) string { return line[min(indent(line), n):] }
 
 // run counts how often s begins with c.
-func run(s string, c byte) int {
-	n := 0
-	for n < len(s) && s[n] == c {
-		n++
-	}
-	return n
-}
+func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(rune(c)))) }
 
 // fenceOf returns the fence that a line begins with, or "".
 func fenceOf(front string) string {

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -163,12 +164,7 @@ func pair(pieces []piece) {
 		if s.n == 0 || s.flank.closes && closeStar(pieces, &open, i) || !s.flank.opens {
 			continue
 		}
-		for k, o := range open {
-			if pieces[o].star.n == s.n {
-				open = append(open[:k], open[k+1:]...)
-				break
-			}
-		}
+		open = slices.DeleteFunc(open, func(o int) bool { return pieces[o].star.n == s.n })
 		open = append(open, i)
 	}
 }

@@ -33,8 +33,8 @@ func (l *inline) link(rest string) {
 		return
 	}
 	text := rest[1:n]
-	link, ok := linkTo(rest[n+2:end], text)
-	if !ok {
+	link := linkTo(rest[n+2:end], text)
+	if link == nil {
 		l.pos++
 		return
 	}
@@ -77,7 +77,7 @@ func (l *inline) address(rest string) {
 	}
 	l.work += size
 	size = len(trimAddress(rest[:size]))
-	if link, ok := linkTo(rest[:size], rest[:size]); ok {
+	if link := linkTo(rest[:size], rest[:size]); link != nil {
 		l.put(piece{text: rest[:size], link: link}, l.pos+size)
 		return
 	}
@@ -85,12 +85,8 @@ func (l *inline) address(rest string) {
 }
 
 func hasScheme(s string) bool {
-	for _, scheme := range []string{"https://", "http://"} {
-		if len(s) >= len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
-			return true
-		}
-	}
-	return false
+	s = strings.ToLower(s[:min(len(s), len("https://"))])
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
 // inAddress reports whether an address may contain r. Letters of all scripts belong to
@@ -119,29 +115,29 @@ func trimAddress(s string) string {
 	return s
 }
 
-// linkTo returns the link to an address, if the address is displayed exactly as a
-// browser reads it. Browsers read a backslash as a slash, so such an address is text.
-func linkTo(address, text string) (*Link, bool) {
+// linkTo returns the link to an address, or nil unless the address is displayed exactly as
+// a browser reads it. Browsers read a backslash as a slash, so such an address is text.
+func linkTo(address, text string) *Link {
 	if len(address) > maxURL || strings.Contains(address, `\`) || safetext.Code(address).String() != address {
-		return nil, false
+		return nil
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	host := u.Hostname()
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
 		if u.Opaque != "" || host == "" {
-			return nil, false
+			return nil
 		}
 	case "mailto":
 		to, _, _ := strings.Cut(u.Opaque, "?")
 		if host = to[strings.LastIndex(to, "@")+1:]; host == to || host == "" {
-			return nil, false
+			return nil
 		}
 	default:
-		return nil, false
+		return nil
 	}
 	l := &Link{URL: safetext.Code(address), Host: safetext.Code(host)}
 	if text == address {
@@ -150,7 +146,7 @@ func linkTo(address, text string) (*Link, bool) {
 	if l.Suspicious = suspicion(host, u.User != nil, text); l.Suspicious != "" {
 		l.Host = safetext.Code(withCodePoints(host))
 	}
-	return l, true
+	return l
 }
 
 // withCodePoints replaces what is not ASCII by code points, because a letter that

@@ -16,13 +16,10 @@ type item struct {
 // itemOf reads "- text", "3. text" and "3) text". A marker without text is not an
 // item.
 func itemOf(front string) item {
-	n := 0
-	for n < len(front) && n < 9 && front[n] >= '0' && front[n] <= '9' {
-		n++
-	}
+	n := len(front) - len(strings.TrimLeft(front, "0123456789"))
 	it := item{kind: number}
 	switch {
-	case n > 0 && n < len(front) && (front[n] == '.' || front[n] == ')'):
+	case n > 0 && n < min(len(front), 10) && (front[n] == '.' || front[n] == ')'):
 		n++
 	case n == 0 && front != "" && strings.IndexByte("-*+", front[0]) >= 0:
 		it.kind = bullet
