@@ -53,11 +53,7 @@ func oneLine(raw json.RawMessage) safetext.Text {
 	for i, row := range rows {
 		rows[i] = strings.TrimLeft(row, " ")
 	}
-	line := safetext.Line(strings.Join(rows, " "))
-	if cut := front(line.String(), maxHeadline); cut != line.String() {
-		return safetext.Line(cut + "…")
-	}
-	return line
+	return safetext.Line(shorten(safetext.Line(strings.Join(rows, " ")).String(), maxHeadline))
 }
 
 // editable returns JSON for a person to change. It is formatted like [FormatJSON], but

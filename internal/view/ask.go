@@ -177,10 +177,13 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 // whether any was removed.
 type cleaner struct{ hidden, stripped bool }
 
-func (c *cleaner) line(s string) safetext.Text {
+// note records whether s has hidden characters, and returns s.
+func (c *cleaner) note(s string) string {
 	c.hidden = c.hidden || safetext.Hidden(s)
-	return safetext.Line(s)
+	return s
 }
+
+func (c *cleaner) line(s string) safetext.Text { return safetext.Line(c.note(s)) }
 
 func (c *cleaner) lines(list []string) []safetext.Text {
 	var out []safetext.Text
@@ -190,16 +193,10 @@ func (c *cleaner) lines(list []string) []safetext.Text {
 	return out
 }
 
-func (c *cleaner) block(s string) safetext.Text {
-	c.hidden = c.hidden || safetext.Hidden(s)
-	return safetext.Block(s)
-}
+func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
 
 // code is for text that must be read exactly, such as the name of a tool.
-func (c *cleaner) code(s string) safetext.Text {
-	c.hidden = c.hidden || safetext.Hidden(s)
-	return safetext.Code(s)
-}
+func (c *cleaner) code(s string) safetext.Text { return safetext.Code(c.note(s)) }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
 	t, hidden := FormatJSON(raw)

@@ -52,18 +52,14 @@ func OfGrant(g askback.Grant) Grant {
 	return v
 }
 
-// ScopeText describes what a scope covers, or returns "" for an unknown scope.
-func ScopeText(s askback.Scope) string {
-	switch s {
-	case askback.ScopeTool:
-		return "this tool, with any arguments"
-	case askback.ScopeSession:
-		return "this tool, with any arguments, in one session"
-	case askback.ScopeInput:
-		return "exactly these arguments"
-	}
-	return ""
+var scopeTexts = map[askback.Scope]string{
+	askback.ScopeTool:    "this tool, with any arguments",
+	askback.ScopeSession: "this tool, with any arguments, in one session",
+	askback.ScopeInput:   "exactly these arguments",
 }
+
+// ScopeText describes what a scope covers, or returns "" for an unknown scope.
+func ScopeText(s askback.Scope) string { return scopeTexts[s] }
 
 // Ended reports whether the grant is revoked or expired.
 func (g Grant) Ended(now time.Time) bool { return !g.RevokedAt.IsZero() || !now.Before(g.Until) }

@@ -14,6 +14,9 @@ type alphabet string
 
 const letters alphabet = "a"
 
+// numberSigns are in numbers and dates such as -1, 2.5, 1,000 and 2026-01-31.
+const numberSigns = "+-.,_ "
+
 // keysFor returns numbers, or letters if a label is a number (wire.md section 9). If a
 // label is such a letter too, it adds # before the numbers until no label looks like a
 // key: what a person types must never mean two things.
@@ -39,7 +42,7 @@ func (k alphabet) next() alphabet {
 func (k alphabet) clashes(q askback.Question) bool {
 	for _, o := range q.Options {
 		label := strings.TrimSpace(o.Label)
-		if k.has(label) || k == "" && isNumber(label) {
+		if k.has(label) || k == "" && isNumber(label, numberSigns) {
 			return true
 		}
 		for i := range len(q.Options) + 1 {
@@ -51,13 +54,12 @@ func (k alphabet) clashes(q askback.Question) bool {
 	return false
 }
 
-// isNumber reports whether s is made of digits and the signs of numbers and dates, such
-// as 8080, -1, 2.5, 1,000 and 2026-01-31.
-func isNumber(s string) bool {
+// isNumber reports whether s is made of digits and the given signs.
+func isNumber(s, signs string) bool {
 	digits := false
 	for _, r := range s {
 		digits = digits || unicode.IsDigit(r)
-		if !unicode.IsDigit(r) && !strings.ContainsRune("+-.,_ ", r) {
+		if !unicode.IsDigit(r) && !strings.ContainsRune(signs, r) {
 			return false
 		}
 	}

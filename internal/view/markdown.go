@@ -5,7 +5,6 @@ import (
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/markdown"
-	"github.com/askback/askback/internal/safetext"
 )
 
 // The types of package markdown, so that pages import package view only.
@@ -48,6 +47,5 @@ func (c *cleaner) visible(s string) string {
 // markdown parses text that a person reads. Names of tools, arguments and other text
 // that must be read exactly are never parsed.
 func (c *cleaner) markdown(s string) markdown.Document {
-	c.hidden = c.hidden || safetext.Hidden(s)
-	return markdown.Parse(c.visible(s))
+	return markdown.Parse(c.visible(c.note(s)))
 }

@@ -77,7 +77,7 @@ func (q Question) Nearest(typed string) string {
 		label := folded(c.Label.String())
 		d := spelling.Distance(words, label)
 		switch most := max(len(words), len(label)); {
-		case startsWith(label, words), len(words) > 2 && strings.Contains(string(label), string(words)):
+		case strings.HasPrefix(string(label), string(words)), len(words) > 2 && strings.Contains(string(label), string(words)):
 			d = min(d, 1)
 		case d > slips(most):
 			continue
@@ -98,10 +98,6 @@ func slips(letters int) int {
 		return 2
 	}
 	return letters / 4
-}
-
-func startsWith(label, words []rune) bool {
-	return len(words) <= len(label) && slices.Equal(label[:len(words)], words)
 }
 
 // maxFolded is how many letters of a line are compared with a label.
@@ -138,12 +134,7 @@ func (q Question) Resembles(typed string) bool {
 
 // keysAround reports whether a word is made of numbers and signs where keys are numbers.
 func (q Question) keysAround(part string) bool {
-	if !q.Numbered() {
-		return false
-	}
-	return strings.ContainsFunc(part, unicode.IsDigit) && !strings.ContainsFunc(part, func(r rune) bool {
-		return !unicode.IsDigit(r) && !strings.ContainsRune("-.:()#–", r)
-	})
+	return q.Numbered() && isNumber(part, "-.:()#–")
 }
 
 // IsHelpOrQuit reports whether a word is what people type to get help or to leave a

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -83,29 +84,23 @@ func verb(o askback.Outcome) string {
 	return string(o.Decision)
 }
 
+var places = map[askback.Channel]string{
+	askback.ChannelWeb:      "in the browser",
+	askback.ChannelTerminal: "in the terminal",
+	askback.ChannelSlack:    "in Slack",
+	askback.ChannelEmail:    "by e-mail",
+	askback.ChannelPush:     "from a notification",
+	askback.ChannelAPI:      "over the API",
+	askback.ChannelHook:     "through a hook",
+	askback.ChannelMCP:      "over MCP",
+}
+
 // place describes a channel, such as "in the browser".
 func place(via askback.Channel) string {
-	switch via {
-	case "":
+	if via == "" {
 		return ""
-	case askback.ChannelWeb:
-		return "in the browser"
-	case askback.ChannelTerminal:
-		return "in the terminal"
-	case askback.ChannelSlack:
-		return "in Slack"
-	case askback.ChannelEmail:
-		return "by e-mail"
-	case askback.ChannelPush:
-		return "from a notification"
-	case askback.ChannelAPI:
-		return "over the API"
-	case askback.ChannelHook:
-		return "through a hook"
-	case askback.ChannelMCP:
-		return "over MCP"
 	}
-	return "via " + string(via)
+	return cmp.Or(places[via], "via "+string(via))
 }
 
 // Status describes the state of an ask: "waiting for an answer; ana is looking at it",
@@ -118,25 +113,27 @@ func (a Ask) Status() safetext.Text {
 	if a.Confirmation != nil {
 		s = "waiting for approval"
 	}
-	for i, c := range a.Claims {
-		switch {
-		case i == 0:
-			s += "; "
-		case i == len(a.Claims)-1:
-			s += " and "
-		default:
-			s += ", "
-		}
-		s += c.Name.String()
+	var names []string
+	for _, c := range a.Claims {
+		names = append(names, c.Name.String())
 	}
-	switch len(a.Claims) {
+	switch len(names) {
 	case 0:
 	case 1:
-		s += " is looking at it"
+		s += "; " + names[0] + " is looking at it"
 	default:
-		s += " are looking at it"
+		s += "; " + enumerate(names) + " are looking at it"
 	}
 	return safetext.Line(s)
+}
+
+// enumerate joins words as in "a, b and c".
+func enumerate(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // TimeoutNotice describes what happens when the deadline passes (F5). It is "" if the

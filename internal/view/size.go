@@ -44,14 +44,9 @@ func isEmpty(line string) bool {
 
 // spaces returns the length of the longest run of spaces.
 func spaces(line string) int {
-	most, n := 0, 0
-	for i := range len(line) {
-		if line[i] != ' ' {
-			n = 0
-			continue
-		}
-		n++
-		most = max(most, n)
+	most := 0
+	for run := range strings.FieldsFuncSeq(line, func(r rune) bool { return r != ' ' }) {
+		most = max(most, len(run))
 	}
 	return most
 }
@@ -88,15 +83,7 @@ func (s Size) Warning() string {
 	if len(found) == 0 {
 		return ""
 	}
-	all := found[0]
-	for i, f := range found[1:] {
-		if i < len(found)-2 {
-			all += ", " + f
-		} else {
-			all += " and " + f
-		}
-	}
-	return "Read to the end: this has " + all + ", and more text may follow."
+	return "Read to the end: this has " + enumerate(found) + ", and more text may follow."
 }
 
 // Number formats a number in groups of three digits.

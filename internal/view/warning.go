@@ -37,7 +37,7 @@ func (d *duplicates) add(seen seenNames, name string) {
 		return
 	}
 	if d.count++; d.count <= maxDuplicates {
-		d.names = append(d.names, short(first), short(name))
+		d.names = append(d.names, safetext.Code(shorten(first, maxName)), safetext.Code(shorten(name, maxName)))
 	}
 }
 
@@ -45,11 +45,12 @@ func (d *duplicates) add(seen seenNames, name string) {
 // ignore, or in letters that look alike.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(markdown.Skeleton(name))) }
 
-func short(name string) safetext.Text {
-	if cut := front(name, maxName); cut != name {
-		return safetext.Code(cut + "…")
+// shorten returns the first n runes of s, and an ellipsis if there are more.
+func shorten(s string, n int) string {
+	if cut := front(s, n); cut != s {
+		return cut + "…"
 	}
-	return safetext.Code(name)
+	return s
 }
 
 func (f formatted) warnings() []Warning {
