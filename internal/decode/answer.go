@@ -87,29 +87,16 @@ func questionRef(key string) askback.QuestionAnswer {
 
 // Reason parses the body of decline and cancel: {"reason"}, or no body.
 func Reason(raw []byte) (string, error) {
-	if len(raw) == 0 {
-		return "", nil
-	}
-	r, n, err := parse(raw)
-	if err != nil {
-		return "", err
-	}
 	var reason string
-	r.fields(n, `{"reason": "…"}`, map[string]func(node){"reason": r.text(&reason)})
-	return reason, r.err()
+	err := optional(raw, `{"reason": "…"}`, func(r *reader) map[string]func(node) {
+		return map[string]func(node){"reason": r.text(&reason)}
+	})
+	return reason, err
 }
 
 // Nothing parses the body of a request without parameters: {}, or no body.
 func Nothing(raw []byte) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	r, n, err := parse(raw)
-	if err != nil {
-		return err
-	}
-	r.fields(n, "{}", nil)
-	return r.err()
+	return optional(raw, "{}", func(*reader) map[string]func(node) { return nil })
 }
 
 // Digest parses the body of consume: {"digest"}.
