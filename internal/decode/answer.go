@@ -16,22 +16,17 @@ func Answer(raw []byte) (askback.Answer, error) {
 	if err != nil {
 		return askback.Answer{}, err
 	}
-	var (
-		out      askback.Answer
-		input    []byte
-		decision string
-		one      []string
-	)
+	var out askback.Answer
+	var one []string
 	r.fields(n, exampleAnswer, map[string]func(node){
 		"answers":  func(n node) { out.Answers = r.answers(n) },
 		"answer":   r.stringOrList(&one),
 		"comment":  r.text(&out.Comment),
-		"decision": r.text(&decision),
-		"input":    r.raw(&input, "{}", jcs.Object),
+		"decision": r.text((*string)(&out.Decision)),
+		"input":    r.raw(&out.Input, "{}", jcs.Object),
 		"reason":   r.text(&out.Reason),
 		"grant":    func(n node) { out.Grant = r.grant(n) },
 	})
-	out.Decision, out.Input = askback.Decision(decision), input
 	if one != nil {
 		if out.Answers != nil {
 			r.problem("/answer", "send either answers or answer, not both", exampleAnswer)
@@ -68,12 +63,10 @@ func (r *reader) answers(n node) []askback.QuestionAnswer {
 // grant reads the grant that approve_all requests: {"scope", "expires_in"}.
 func (r *reader) grant(n node) *askback.GrantRequest {
 	var out askback.GrantRequest
-	var scope string
 	r.fields(n, `{"scope": "tool_and_input", "expires_in": "24h"}`, map[string]func(node){
-		"scope":      r.text(&scope),
+		"scope":      r.text((*string)(&out.Scope)),
 		"expires_in": r.duration(&out.ExpiresIn),
 	})
-	out.Scope = askback.Scope(scope)
 	return &out
 }
 
@@ -123,15 +116,11 @@ func TokenRequest(raw []byte) (askback.TokenRequest, error) {
 	if err != nil {
 		return askback.TokenRequest{}, err
 	}
-	var (
-		out  askback.TokenRequest
-		kind string
-	)
+	var out askback.TokenRequest
 	r.fields(n, `{"kind": "agent", "name": "deploy-bot"}`, map[string]func(node){
-		"kind":       r.text(&kind),
+		"kind":       r.text((*string)(&out.Kind)),
 		"name":       r.text(&out.Name),
 		"expires_in": r.duration(&out.ExpiresIn),
 	})
-	out.Kind = askback.Kind(kind)
 	return out, r.err()
 }

@@ -12,6 +12,7 @@
 package decode
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -219,7 +220,7 @@ func (r *reader) elements(n node, example string, read func(node)) {
 }
 
 // raw reads a value of one of these kinds as its source bytes.
-func (r *reader) raw(into *[]byte, fix string, kinds ...jcs.Kind) func(node) {
+func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(node) {
 	return func(n node) {
 		if !slices.Contains(kinds, n.Kind) {
 			r.require(n, kinds[0], fix)

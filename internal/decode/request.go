@@ -13,20 +13,20 @@ const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL"
 // flat form of one question, with their common fields. Repairs are in Warnings, with
 // pointers into the body after JSON in strings was parsed.
 func Request(raw []byte) (askback.Request, error) {
-	return request(raw, func(r *reader, b *body) map[string]func(node) {
+	return request(raw, func(r *reader, b *askback.Request) map[string]func(node) {
 		return map[string]func(node){
 			"confirmation": func(n node) { b.Confirmation = r.confirmation(n) },
 			"session_id":   r.text(&b.SessionID),
 			"session_key":  r.text(&b.SessionKey),
 			"agent":        r.text(&b.Agent),
 			"title":        r.text(&b.Title),
-			"context":      r.raw(&b.context, `"what the person should know"`, jcs.String, jcs.Object),
+			"context":      r.raw(&b.Context, `"what the person should know"`, jcs.String, jcs.Object),
 			"to":           r.stringList(&b.To),
 			"quorum":       r.number(&b.Quorum),
 			"tags":         r.stringList(&b.Tags),
 			"timeout":      r.duration(&b.Timeout),
 			"deadline":     r.timestamp(&b.Deadline),
-			"on_timeout":   r.text(&b.onTimeout),
+			"on_timeout":   r.text((*string)(&b.OnTimeout)),
 			"callback_url": r.text(&b.CallbackURL),
 			"key":          r.text(&b.Key),
 			"warnings":     func(n node) { b.Warnings = r.readWarnings(n) },
@@ -34,26 +34,18 @@ func Request(raw []byte) (askback.Request, error) {
 	})
 }
 
-// body is a request while it is read.
-type body struct {
-	askback.Request
-	context   []byte
-	onTimeout string
-}
-
 // request parses questions and the fields that extra returns.
-func request(raw []byte, extra func(*reader, *body) map[string]func(node)) (askback.Request, error) {
+func request(raw []byte, extra func(*reader, *askback.Request) map[string]func(node)) (askback.Request, error) {
 	r, n, exact, err := parseRepaired(raw)
 	if err != nil {
 		return askback.Request{}, err
 	}
-	var out body
+	var out askback.Request
 	var flat flat
 	fields := extra(r, &out)
 	fields["questions"] = func(n node) { out.Questions = r.questions(n) }
 	r.flatFields(&flat, fields)
 	r.modelFields(n, exampleRequest, fields)
-	out.Context, out.OnTimeout = out.context, askback.OnTimeout(out.onTimeout)
 	if flat.seen {
 		if out.Questions != nil {
 			r.problem("/question", "send either questions or one question in the flat form, not both", "add it to questions")
@@ -64,7 +56,7 @@ func request(raw []byte, extra func(*reader, *body) map[string]func(node)) (askb
 		r.rejectRepairs()
 	}
 	out.Warnings = r.mergeWarnings(out.Warnings)
-	return out.Request, r.err()
+	return out, r.err()
 }
 
 // rejectRepairs turns warnings into problems: a confirmation must be exact.
@@ -102,18 +94,16 @@ func (r *reader) readWarnings(n node) (out []askback.Problem) {
 
 func (r *reader) confirmation(n node) *askback.Confirmation {
 	var c askback.Confirmation
-	var input []byte
 	r.fields(n, `{"tool_name": "delete_files", "input": {"paths": ["/tmp/x"]}}`, map[string]func(node){
 		"tool_name":     r.text(&c.ToolName),
 		"server":        r.text(&c.Server),
 		"description":   r.verbatim("description", &c.Description),
-		"input":         r.raw(&input, `{"paths": ["/tmp/x"]}`, jcs.Object),
+		"input":         r.raw(&c.Input, `{"paths": ["/tmp/x"]}`, jcs.Object),
 		"input_preview": r.text(&c.InputPreview),
 		"tier":          r.text(&c.Tier),
 		"dangerous":     r.flag(&c.Dangerous),
 		"no_edit":       r.flag(&c.NoEdit),
 		"context":       r.verbatim("context", &c.Context),
 	})
-	c.Input = input
 	return &c
 }

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"cmp"
+
 	"github.com/askback/askback"
 	"github.com/askback/askback/internal/jcs"
 )
@@ -17,11 +19,8 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 	if err != nil {
 		return askback.SessionRequest{}, err
 	}
-	var (
-		out      askback.SessionRequest
-		metadata []byte
-		external bool
-	)
+	var out askback.SessionRequest
+	var external bool
 	hosted := func(n node) {
 		r.problem(n.pointer, "hosted sessions are not supported in this release", exampleSession)
 	}
@@ -30,14 +29,13 @@ func SessionRequest(raw []byte) (askback.SessionRequest, error) {
 		"session_key": r.text(&out.Key),
 		"agent":       r.text(&out.Agent),
 		"title":       r.text(&out.Title),
-		"metadata":    r.raw(&metadata, "{}", jcs.Object),
+		"metadata":    r.raw(&out.Metadata, "{}", jcs.Object),
 		"prompt":      hosted,
 		"payload":     hosted,
 	})
 	if !external && r.err() == nil {
 		r.problem("/external", "hosted sessions are not supported in this release", exampleSession)
 	}
-	out.Metadata = metadata
 	return out, r.err()
 }
 
@@ -49,22 +47,20 @@ func Message(raw []byte, role askback.Role) (askback.Command, error) {
 		return nil, err
 	}
 	var (
-		text, sender string
+		text         string
 		final        bool
 		finalPointer string
+		sender       askback.Role
 	)
 	r.fields(n, `{"text": "…"}`, map[string]func(node){
 		"text": r.text(&text),
-		"role": r.text(&sender),
+		"role": r.text((*string)(&sender)),
 		"final": func(n node) {
 			finalPointer = n.pointer
 			r.flag(&final)(n)
 		},
 	})
-	if sender != "" {
-		role = askback.Role(sender)
-	}
-	switch {
+	switch role = cmp.Or(sender, role); {
 	case role == askback.RoleAssistant:
 		return askback.Report{Text: text, Final: final}, r.err()
 	case role != askback.RoleUser:
@@ -87,19 +83,14 @@ func Resume(raw []byte) (askback.ResumeSession, error) {
 // Complete parses the body of POST /sessions/{id}/complete: {"status", "result", "error"},
 // or no body.
 func Complete(raw []byte) (askback.Complete, error) {
-	var (
-		out    askback.Complete
-		status string
-		result []byte
-	)
+	var out askback.Complete
 	err := optional(raw, `{"status": "completed", "result": {}}`, func(r *reader) map[string]func(node) {
 		return map[string]func(node){
-			"status": r.text(&status),
-			"result": r.raw(&result, "{}", anyKind...),
+			"status": r.text((*string)(&out.Status)),
+			"result": r.raw(&out.Result, "{}", anyKind...),
 			"error":  r.text(&out.Error),
 		}
 	})
-	out.Status, out.Result = askback.SessionStatus(status), result
 	return out, err
 }
 
@@ -138,11 +129,9 @@ func Todos(raw []byte) (askback.SetTodos, error) {
 
 func (r *reader) todo(n node) askback.Todo {
 	var out askback.Todo
-	var status string
 	r.fields(n, `{"content": "Save it", "status": "pending"}`, map[string]func(node){
 		"content": r.text(&out.Content),
-		"status":  r.text(&status),
+		"status":  r.text((*string)(&out.Status)),
 	})
-	out.Status = askback.TodoStatus(status)
 	return out
 }

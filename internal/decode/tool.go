@@ -20,7 +20,7 @@ const MaxToolOptions = 4
 // Questions parses the input of the tool ask_user_question (wire.md §5) and returns a
 // normalized request. It allows questions, or the flat form of one, and no other fields.
 func Questions(input []byte) (askback.Request, error) {
-	r, err := request(input, func(*reader, *body) map[string]func(node) {
+	r, err := request(input, func(*reader, *askback.Request) map[string]func(node) {
 		return map[string]func(node){}
 	})
 	if err != nil {
