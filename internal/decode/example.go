@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -69,19 +70,17 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 	if !ok || !whole || bad != nil {
 		return exampleConfirmation
 	}
-	own := []byte(`"tool_name": ` + string(jsonOf(textOf(c, "tool_name"))))
+	own := fmt.Sprintf(`"tool_name": %s`, jsonOf(textOf(c, "tool_name")))
 	if server := textOf(c, "server"); server != "" {
-		own = slices.Concat(own, []byte(`, "server": `), jsonOf(server))
+		own += fmt.Sprintf(`, "server": %s`, jsonOf(server))
 	}
-	own = slices.Concat(own, []byte(`, "input": `), arguments)
+	own += fmt.Sprintf(`, "input": %s`, arguments)
 	if dangerous, _ := c.Get("dangerous"); dangerous.Bool() {
-		own = append(own, `, "dangerous": true`...)
+		own += `, "dangerous": true`
 	}
-	example := slices.Concat([]byte(`{"confirmation": {`), own, []byte("}"))
-	for _, field := range extra {
-		example = slices.Concat(example, []byte(", "), field)
-	}
-	if example = append(example, '}'); !fits(example) {
+	fields := [][]byte{fmt.Appendf(nil, `"confirmation": {%s}`, own)}
+	example := fmt.Appendf(nil, "{%s}", bytes.Join(append(fields, extra...), []byte(", ")))
+	if !fits(example) {
 		return exampleConfirmation
 	}
 	return string(example)
@@ -134,53 +133,37 @@ type size struct {
 }
 
 func (s size) render(found []guessed, extra [][]byte) []byte {
-	var b bytes.Buffer
-	b.WriteString(`{"questions": [`)
-	var texts []string
+	var questions, texts []string
 	for _, d := range found {
 		text := truncate(d.text, s.text)
 		if slices.Contains(texts, text) {
 			continue
 		}
-		if texts = append(texts, text); len(texts) > 1 {
-			b.WriteString(", ")
-		}
-		b.WriteString(`{"question": `)
-		b.Write(jsonOf(text))
-		s.renderOptions(&b, d)
-		b.WriteByte('}')
+		texts = append(texts, text)
+		questions = append(questions, fmt.Sprintf(`{"question": %s%s}`, jsonOf(text), s.renderOptions(d)))
 	}
-	b.WriteByte(']')
-	for _, field := range extra {
-		b.WriteString(", ")
-		b.Write(field)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
+	fields := [][]byte{fmt.Appendf(nil, `"questions": [%s]`, strings.Join(questions, ", "))}
+	return fmt.Appendf(nil, "{%s}", bytes.Join(append(fields, extra...), []byte(", ")))
 }
 
-func (s size) renderOptions(b *bytes.Buffer, d guessed) {
+// renderOptions returns the fields of a question for its options.
+func (s size) renderOptions(d guessed) string {
 	labels := distinctLabels(d.labels, s)
 	if len(labels) < askback.MinOptions {
-		return
+		return ""
 	}
-	b.WriteString(`, "options": [`)
+	form := `{"label": %s}`
+	if s.plainLabels {
+		form = "%s"
+	}
 	for i, l := range labels {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if s.plainLabels {
-			b.Write(jsonOf(l))
-			continue
-		}
-		b.WriteString(`{"label": `)
-		b.Write(jsonOf(l))
-		b.WriteByte('}')
+		labels[i] = fmt.Sprintf(form, jsonOf(l))
 	}
-	b.WriteByte(']')
+	fields := fmt.Sprintf(`, "options": [%s]`, strings.Join(labels, ", "))
 	if d.multi {
-		b.WriteString(`, "multiSelect": true`)
+		fields += `, "multiSelect": true`
 	}
+	return fields
 }
 
 // distinctLabels returns the first labels without duplicates. It leaves out "Other", which
