@@ -12,7 +12,6 @@
 package asktool
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/askback/askback"
@@ -105,14 +104,8 @@ func Action(action, details string) askback.Request {
 	}}
 }
 
-// jsonOf returns v as JSON, or nil if it cannot be encoded. It does not escape <, >
-// and &, because a model reads it.
+// jsonOf returns v as JSON for a model, or nil if it cannot be encoded.
 func jsonOf(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
+	b, _ := jcs.Marshal(v)
+	return b
 }

@@ -1,7 +1,6 @@
 package asktool
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/askback/askback"
@@ -173,9 +172,5 @@ func noAnswerText(ask askback.Ask) string {
 
 // quote returns s as a JSON string. It is one line, and no character of s can end it.
 func quote(s string) string {
-	b := jsonOf(s)
-	if b == nil {
-		b = json.RawMessage(`""`)
-	}
-	return string(b)
+	return string(jsonOf(s))
 }

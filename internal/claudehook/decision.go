@@ -11,6 +11,7 @@ import (
 	"github.com/askback/askback"
 	"github.com/askback/askback/asktool"
 	"github.com/askback/askback/internal/compat"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // output is the JSON that a hook prints, in the format of Claude Code.
@@ -116,7 +117,7 @@ func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	if json.Unmarshal(result, &all) != nil {
 		return nil, false
 	}
-	b, err := encodeJSON(all)
+	b, err := jcs.Marshal(all)
 	return b, err == nil && len(given.Answers) > 0
 }
 
@@ -175,15 +176,6 @@ func deferrable(ev Event) bool {
 }
 
 func encodeOutput(specific any) ([]byte, bool) {
-	b, err := encodeJSON(output{specific})
+	b, err := jcs.Marshal(output{specific})
 	return b, err == nil
-}
-
-// encodeJSON returns v as JSON. It does not escape <, > and &.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }

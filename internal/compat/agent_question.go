@@ -62,13 +62,13 @@ func row(a askback.Ask) (AgentQuestion, error) {
 // a name is used twice, or the context is a text, the whole context is put under
 // "context": an agent must not replace the tool or the time.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
-	asked, err := marshal(timestamp{a.CreatedAt})
+	asked, err := jcs.Marshal(timestamp{a.CreatedAt})
 	if err != nil {
 		return nil, err
 	}
 	fields := map[string]json.RawMessage{"asked_at": asked}
 	if c := a.Confirmation; c != nil {
-		tool, err := marshal(*c)
+		tool, err := jcs.Marshal(*c)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +77,7 @@ func contextOf(a askback.Ask) (json.RawMessage, error) {
 	for name, value := range askerFields(a.Context, fields) {
 		fields[name] = value
 	}
-	return marshal(fields)
+	return jcs.Marshal(fields)
 }
 
 // askerFields returns the members of the asker's context to add to fields.
@@ -180,5 +180,5 @@ func result(message string) (json.RawMessage, error) {
 	if v, err := jcs.Parse([]byte(message)); err == nil && v.Kind == jcs.Object {
 		return json.RawMessage(message), nil
 	}
-	return marshal(map[string]string{"text": message})
+	return jcs.Marshal(map[string]string{"text": message})
 }

@@ -59,12 +59,12 @@ func readClaude(_ Client, raw []byte) (Call, error) {
 // keys: Claude Code matches the answers only by these.
 func (c Call) sentQuestions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
 	if sent.Kind != jcs.Array || len(sent.Elements()) != len(c.questions) {
-		return marshal(c.Request.Questions)
+		return jcs.Marshal(c.Request.Questions)
 	}
 	for i, v := range sent.Elements() {
 		text, _ := v.Get("question")
 		if text.Kind != jcs.String {
-			return marshal(c.Request.Questions)
+			return jcs.Marshal(c.Request.Questions)
 		}
 		c.questions[i].key = text.Text()
 	}

@@ -98,7 +98,7 @@ func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(out)
+	return jcs.Marshal(out)
 }
 
 // matches reports whether an ask was made by this call. Names are found by position, so an
@@ -186,10 +186,7 @@ func unanswered(ask askback.Ask) *Unanswered {
 
 // quoted returns s as a JSON string, which no character of s can end.
 func quoted(s string) string {
-	b, err := marshal(s)
-	if err != nil {
-		return `""`
-	}
+	b, _ := jcs.Marshal(s) // a text can always be encoded
 	return string(b)
 }
 

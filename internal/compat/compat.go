@@ -7,11 +7,7 @@
 // an [askback.Invalid] with pointers into the body of the client.
 package compat
 
-import (
-	"bytes"
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // timestamp is a time in the format of the wire; the zero time is null.
 type timestamp struct{ time.Time }
@@ -22,15 +18,4 @@ func (s timestamp) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return s.UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
-}
-
-// marshal is like json.Marshal, but does not escape <, > and &.
-func marshal(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -53,7 +53,7 @@ func interruptQuestion(raw []byte, n node) (Call, error) {
 		if m.Name == "type" || m.Value.Kind == jcs.Null {
 			continue
 		}
-		name, err := marshal(m.Name)
+		name, err := jcs.Marshal(m.Name)
 		if err != nil {
 			return Call{}, err
 		}

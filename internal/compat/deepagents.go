@@ -1,6 +1,9 @@
 package compat
 
-import "github.com/askback/askback"
+import (
+	"github.com/askback/askback"
+	"github.com/askback/askback/internal/jcs"
+)
 
 const exampleDeepagents = `{"questions": [{"question": "Which database?", "type": "multiple_choice", "choices": [{"value": "PostgreSQL"}, {"value": "SQLite"}]}]}`
 
@@ -43,7 +46,7 @@ func deepagentsReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	for _, s := range all {
 		text := s.line()
 		if s.MultiSelect {
-			list, err := marshal(s.values())
+			list, err := jcs.Marshal(s.values())
 			if err != nil {
 				return nil, err
 			}

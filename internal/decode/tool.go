@@ -1,8 +1,6 @@
 package decode
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -123,13 +121,8 @@ func (r *reader) suggestion(yes *bool) func(node) {
 	}
 }
 
-// jsonOf returns v as JSON. It does not escape <, > and &, because models read it.
+// jsonOf returns a value of texts as JSON, for models.
 func jsonOf(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil
-	}
-	return bytes.TrimSpace(b.Bytes())
+	b, _ := jcs.Marshal(v) // a text can always be encoded
+	return b
 }

@@ -1,9 +1,11 @@
 package jcs
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"slices"
 	"unicode/utf8"
@@ -28,6 +30,17 @@ func (v Value) Canonical() ([]byte, error) {
 		return nil, err
 	}
 	return w.out, nil
+}
+
+// Marshal is like json.Marshal, but does not escape <, > and &.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // ConfirmationDigest returns the digest to which an approval is bound. It is the digest
