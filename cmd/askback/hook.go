@@ -99,7 +99,7 @@ func (c *hookClaude) run(ctx context.Context, in streams, conn *connection.Conne
 // An attendingClient records on this machine that a hook waits (see
 // [instance.Place.Attend]).
 type attendingClient struct {
-	askback.Client
+	claudehook.Client
 	place instance.Place
 }
 

@@ -3,7 +3,6 @@ package connection
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"iter"
 	"time"
@@ -13,14 +12,21 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A client is an [askback.Client] that repeats lost calls on the next connection. Except
-// for Send and CreateToken, a repeated call changes nothing more.
+// A Client makes the calls of commands.
+type Client interface {
+	askback.Asker
+	askback.Inbox
+	askback.Grants
+	askback.Events
+	askback.Tokens
+}
+
+// A client is a [Client] that repeats lost calls on the next connection. Except for
+// CreateToken, a repeated call changes nothing more.
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client
 }
-
-var _ askback.Client = client{}
 
 // retry makes a call until it is not lost. It stops when ctx ends, when no server can be
 // found, or after [remoteTime] if no server was ever reached.
@@ -86,22 +92,17 @@ func (c *Connector) retries(err error, start time.Time) bool {
 	return c.options.Remote == "" || c.reached || time.Since(start) < remoteTime
 }
 
-// The methods of askback.Client without arguments, with one and with two.
-type (
-	method0[T any]       func(askback.Client, context.Context) (T, error)
-	method1[A, T any]    func(askback.Client, context.Context, A) (T, error)
-	method2[A, B, T any] func(askback.Client, context.Context, A, B) (T, error)
-)
+// retry0, retry1 and retry2 retry a method with as many arguments.
 
-func retry0[T any](ctx context.Context, c client, m method0[T]) (T, error) {
+func retry0[T any](ctx context.Context, c client, m func(askback.Client, context.Context) (T, error)) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx) })
 }
 
-func retry1[A, T any](ctx context.Context, c client, m method1[A, T], a A) (T, error) {
+func retry1[A, T any](ctx context.Context, c client, m func(askback.Client, context.Context, A) (T, error), a A) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a) })
 }
 
-func retry2[A, B, T any](ctx context.Context, c client, m method2[A, B, T], a A, b B) (T, error) {
+func retry2[A, B, T any](ctx context.Context, c client, m func(askback.Client, context.Context, A, B) (T, error), a A, b B) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx, a, b) })
 }
 
@@ -145,21 +146,6 @@ func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t ask
 		return t, err
 	})
 	return t, secret, err
-}
-
-// SaveDraft implements [askback.Drafts].
-func (c client) SaveDraft(ctx context.Context, id string, draft json.RawMessage) error {
-	_, err := retry(ctx, c, func(ctx context.Context, to askback.Client) (struct{}, error) {
-		return struct{}{}, to.SaveDraft(ctx, id, draft)
-	})
-	return err
-}
-
-// Messages implements [askback.Sessions].
-func (c client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
-	return retry(ctx, c, func(ctx context.Context, to askback.Client) (askback.MessagePage, error) {
-		return to.Messages(ctx, id, cursor, limit)
-	})
 }
 
 // Events implements [askback.Events]. On the next connection it continues after the last

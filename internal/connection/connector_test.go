@@ -114,7 +114,7 @@ func TestInstanceIsReplacedAfterItsListenerFails(t *testing.T) {
 	if err := first.Close(); err == nil || !strings.Contains(err.Error(), "use of closed network connection") {
 		t.Errorf("close of the first instance: got %v, want the error of its listener", err)
 	}
-	if _, err := c.User.Stats(t.Context()); err != nil {
+	if _, err := c.User.List(t.Context(), askback.Query{}); err != nil {
 		t.Errorf("next call: got error %v, want none", err)
 	}
 	if s, ok := c.options.Place.Last(); !ok || s.Proves(t.Context()) != nil {

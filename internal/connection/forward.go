@@ -2,12 +2,11 @@ package connection
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/askback/askback"
 )
 
-// These methods implement [askback.Client]. They only repeat lost calls.
+// These methods implement [Client]. They only repeat lost calls.
 
 func (c client) Cancel(ctx context.Context, id, reason string) (askback.Ask, error) {
 	return retry2(ctx, c, askback.Client.Cancel, id, reason)
@@ -41,28 +40,12 @@ func (c client) Claim(ctx context.Context, id string) (askback.Ask, error) {
 	return retry1(ctx, c, askback.Client.Claim, id)
 }
 
-func (c client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	return retry1(ctx, c, askback.Client.Draft, id)
-}
-
 func (c client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
 	return retry1(ctx, c, askback.Client.Grants, q)
 }
 
 func (c client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
 	return retry1(ctx, c, askback.Client.Revoke, id)
-}
-
-func (c client) People(ctx context.Context) ([]askback.Person, error) {
-	return retry0(ctx, c, askback.Client.People)
-}
-
-func (c client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
-	return retry0(ctx, c, askback.Client.Agents)
-}
-
-func (c client) Stats(ctx context.Context) (askback.Stats, error) {
-	return retry0(ctx, c, askback.Client.Stats)
 }
 
 func (c client) Tokens(ctx context.Context) ([]askback.Token, error) {
@@ -75,21 +58,4 @@ func (c client) RevokeToken(ctx context.Context, id string) (askback.Token, erro
 
 func (c client) LoginSecret(ctx context.Context) (string, error) {
 	return retry0(ctx, c, askback.Client.LoginSecret)
-}
-
-func (c client) Start(ctx context.Context, in askback.SessionRequest) (askback.Session, error) {
-	return retry1(ctx, c, askback.Client.Start, in)
-}
-
-func (c client) Session(ctx context.Context, id string) (askback.Session, error) {
-	return retry1(ctx, c, askback.Client.Session, id)
-}
-
-func (c client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
-	return retry1(ctx, c, askback.Client.Sessions, q)
-}
-
-// Send stores a message twice if the first reply was lost.
-func (c client) Send(ctx context.Context, id string, command askback.Command) (askback.Session, error) {
-	return retry2(ctx, c, askback.Client.Send, id, command)
 }
