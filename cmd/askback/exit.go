@@ -32,16 +32,13 @@ type ended struct {
 
 func (e ended) Error() string { return e.text }
 
-// usage is an error in the command line.
-type usage string
-
-func (u usage) Error() string { return string(u) }
+// usage returns an error in the command line.
+func usage(text string) error { return ended{exitUsage, text} }
 
 // code writes an error to w and returns the exit code.
 func code(w io.Writer, err error) int {
 	var (
 		coded   ended
-		typed   usage
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
 		file    config.Invalid
@@ -61,9 +58,6 @@ func code(w io.Writer, err error) int {
 		for line := range strings.Lines(file.Error()) {
 			note(w, strings.TrimSuffix(line, "\n"))
 		}
-		return exitUsage
-	case errors.As(err, &typed):
-		note(w, err.Error())
 		return exitUsage
 	case errors.As(err, &syntax), errors.Is(err, askback.ErrKeyReused):
 		note(w, safetext.Line(withoutRoute(err)).String())
