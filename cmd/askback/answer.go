@@ -71,6 +71,16 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
 }
 
+// settle settles an ask by a call with a reason, and reports the result.
+func settle(ctx context.Context, io streams, find lookup, typed, reason string, call func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
+	id, err := find.find(ctx, typed)
+	if err != nil {
+		return err
+	}
+	ask, err := call(ctx, id, reason)
+	return reportSettled(io, ask, find.explain(err, typed))
+}
+
 // reportSettled reports how an ask was settled, by this command or before it.
 func reportSettled(io streams, ask askback.Ask, err error) error {
 	if errors.Is(err, askback.ErrSettled) {
@@ -107,16 +117,13 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	case c.Approve:
 		out.Decision = askback.Approve
 	case c.All:
-		out.Decision, out.Grant = askback.ApproveAll, &askback.GrantRequest{Scope: askback.Scope(c.Scope)}
+		expires, err := duration("--expires", c.Expires, "12h or 7d")
+		if err != nil {
+			return out, err
+		}
+		out.Decision, out.Grant = askback.ApproveAll, &askback.GrantRequest{Scope: askback.Scope(c.Scope), ExpiresIn: expires}
 	default:
 		out.Decision = askback.Deny
-	}
-	if c.Expires != "" && c.All {
-		d, err := askback.ParseDuration(c.Expires)
-		if err != nil || d == 0 {
-			return out, usage(fmt.Sprintf("--expires %s: write 12h or 7d", c.Expires))
-		}
-		out.Grant.ExpiresIn = d
 	}
 	if !c.All && (c.Scope != "" || c.Expires != "") {
 		return out, usage("--scope and --expires need --approve-all")
@@ -261,12 +268,7 @@ type declineCommand struct {
 func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, "", func(conn *connection.Connector) error {
 		find := lookup{client: conn.User, verb: "decline", decides: true}
-		id, err := find.find(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		ask, err := conn.User.Decline(ctx, id, c.Reason)
-		return reportSettled(io, ask, find.explain(err, c.ID))
+		return settle(ctx, io, find, c.ID, c.Reason, conn.User.Decline)
 	})
 }
 
@@ -279,11 +281,6 @@ type cancelCommand struct {
 func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, "", func(conn *connection.Connector) error {
 		find := lookup{client: conn.Agent, verb: "withdraw"}
-		id, err := find.find(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		ask, err := conn.Agent.Cancel(ctx, id, c.Reason)
-		return reportSettled(io, ask, find.explain(err, c.ID))
+		return settle(ctx, io, find, c.ID, c.Reason, conn.Agent.Cancel)
 	})
 }

@@ -29,17 +29,22 @@ type requestFlags struct {
 	JSON    bool     `name:"json" help:"Print the whole outcome as JSON."`
 }
 
-func (p requestFlags) apply(r *askback.Request) error {
+func (p requestFlags) apply(r *askback.Request) (err error) {
 	r.To, r.Agent, r.SessionKey, r.Key = p.To, p.Agent, p.Session, p.Key
-	if p.Timeout == "" {
-		return nil
+	r.Timeout, err = duration("--timeout", p.Timeout, "90s, 10m, 2h or 7d")
+	return err
+}
+
+// duration parses the value of a flag; "" is 0. Its error has examples.
+func duration(flag, value, examples string) (time.Duration, error) {
+	if value == "" {
+		return 0, nil
 	}
-	d, err := askback.ParseDuration(p.Timeout)
+	d, err := askback.ParseDuration(value)
 	if err != nil || d == 0 {
-		return usage(fmt.Sprintf("--timeout %s: write 90s, 10m, 2h or 7d", p.Timeout))
+		return 0, usage(fmt.Sprintf("%s %s: write %s", flag, value, examples))
 	}
-	r.Timeout = d
-	return nil
+	return d, nil
 }
 
 type askCommand struct {
