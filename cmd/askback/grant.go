@@ -97,7 +97,13 @@ type grantRevoke struct {
 // Run revokes a grant.
 func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, "", func(conn *connection.Connector) error {
-		id, err := c.find(ctx, conn)
+		id, err := findID(c.ID, "grt_", "standing approval", func() (ids []string, err error) {
+			grants, err := allGrants(ctx, conn.User, false)
+			for _, g := range grants {
+				ids = append(ids, g.ID)
+			}
+			return ids, err
+		})
 		if err != nil {
 			return err
 		}
@@ -110,20 +116,4 @@ func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error 
 		}
 		return err
 	})
-}
-
-// find returns the complete id.
-func (c *grantRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
-	if wholeID.MatchString(c.ID) {
-		return c.ID, nil
-	}
-	grants, err := allGrants(ctx, conn.User, false)
-	if err != nil {
-		return "", err
-	}
-	var ids []string
-	for _, g := range grants {
-		ids = append(ids, g.ID)
-	}
-	return findID(c.ID, "grt_", "standing approval", ids)
 }

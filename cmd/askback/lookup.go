@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -148,8 +149,8 @@ func endsWith(id, typed string) bool {
 // randomPart is how many characters at the end of an id are random.
 const randomPart = 16
 
-// findID returns the only id that typed shortens. The noun is for errors.
-func findID(typed, prefix, noun string, ids []string) (string, error) {
+// findID returns the only listed id that typed shortens. The noun is for errors.
+func findID(typed, prefix, noun string, list func() ([]string, error)) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
 		return typed, nil
@@ -157,12 +158,11 @@ func findID(typed, prefix, noun string, ids []string) (string, error) {
 	if err := longEnough(typed, prefix); err != nil {
 		return "", err
 	}
-	var found []string
-	for _, id := range ids {
-		if shortens(typed, id) {
-			found = append(found, id)
-		}
+	ids, err := list()
+	if err != nil {
+		return "", err
 	}
+	found := slices.DeleteFunc(ids, func(id string) bool { return !shortens(typed, id) })
 	switch len(found) {
 	case 0:
 		return "", ended{exitRefused, fmt.Sprintf("there is no %s %s that you may revoke", noun, typed)}

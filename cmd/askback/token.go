@@ -27,14 +27,11 @@ type tokenCreate struct {
 
 // Run creates a token.
 func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error {
-	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name}
-	if c.Expires != "" {
-		d, err := askback.ParseDuration(c.Expires)
-		if err != nil || d == 0 {
-			return usage(fmt.Sprintf("--expires %s: write 12h or 30d", c.Expires))
-		}
-		r.ExpiresIn = d
+	expires, err := duration("--expires", c.Expires, "12h or 30d")
+	if err != nil {
+		return err
 	}
+	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: expires}
 	return all.with(io, "", func(conn *connection.Connector) error {
 		t, secret, err := conn.User.CreateToken(ctx, r)
 		if err != nil {
@@ -118,7 +115,13 @@ type tokenRevoke struct {
 // Run revokes a token.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
 	return all.with(io, "", func(conn *connection.Connector) error {
-		id, err := c.find(ctx, conn)
+		id, err := findID(c.ID, "tok_", "token", func() (ids []string, err error) {
+			tokens, err := conn.User.Tokens(ctx)
+			for _, t := range tokens {
+				ids = append(ids, t.ID)
+			}
+			return ids, err
+		})
 		if err != nil {
 			return err
 		}
@@ -127,20 +130,4 @@ func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error 
 		}
 		return err
 	})
-}
-
-// find returns the complete id.
-func (c *tokenRevoke) find(ctx context.Context, conn *connection.Connector) (string, error) {
-	if wholeID.MatchString(c.ID) {
-		return c.ID, nil
-	}
-	tokens, err := conn.User.Tokens(ctx)
-	if err != nil {
-		return "", err
-	}
-	var ids []string
-	for _, t := range tokens {
-		ids = append(ids, t.ID)
-	}
-	return findID(c.ID, "tok_", "token", ids)
 }
