@@ -17,10 +17,8 @@ import (
 // maxWait is the longest time one request waits. A client repeats the request.
 const maxWait = 60 * time.Second
 
-// replyAsk replies with an ask and the address of its page.
-func (c *call) replyAsk(status int, a askback.Ask) error {
-	return c.reply(status, c.withPageURL(a))
-}
+// replyAsk replies with an ask and the address of its page, or returns err.
+func (c *call) replyAsk(a askback.Ask, err error) error { return c.result(c.withPageURL(a), err) }
 
 // withPageURL returns an ask with the address of its page.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
@@ -29,10 +27,7 @@ func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h
 // settled, the problem contains it.
 func (c *call) replySettled(a askback.Ask, err error) error {
 	if !errors.Is(err, askback.ErrSettled) {
-		if err != nil {
-			return err
-		}
-		return c.replyAsk(http.StatusOK, a)
+		return c.replyAsk(a, err)
 	}
 	a = c.withPageURL(a)
 	p := problemOf(err)
@@ -44,15 +39,22 @@ func (c *call) id() string { return c.r.PathValue("id") }
 
 // waitParam returns the value of the wait parameter, at most maxWait.
 func (c *call) waitParam() (time.Duration, error) {
-	s := c.r.URL.Query().Get("wait")
+	d, err := c.durationParam(queryWait.Name, 0, queryWait.Example)
+	return min(d, maxWait), err
+}
+
+// durationParam returns the value of a parameter, or absent without one. The example is
+// for the error.
+func (c *call) durationParam(name string, absent time.Duration, example string) (time.Duration, error) {
+	s := c.r.URL.Query().Get(name)
 	if s == "" {
-		return 0, nil
+		return absent, nil
 	}
 	d, err := askback.ParseDuration(s)
 	if err != nil {
-		return 0, askback.Invalid{{Pointer: "?wait", Detail: err.Error(), Fix: "wait=30s"}}
+		return 0, askback.Invalid{{Pointer: "?" + name, Detail: err.Error(), Fix: name + "=" + example}}
 	}
-	return min(d, maxWait), nil
+	return d, nil
 }
 
 // waitFor waits until an ask is settled, for at most d and only until the server
@@ -107,7 +109,7 @@ func (c *call) ask() error {
 		}
 	}
 	c.w.Header().Set("Location", base+"/asks/"+a.ID)
-	return c.replyAsk(status, a)
+	return c.reply(status, c.withPageURL(a))
 }
 
 // explain returns the problem for an invalid request. Its detail is written for
@@ -126,11 +128,7 @@ func (c *call) get() error {
 	if err != nil {
 		return err
 	}
-	a, err := c.waitFor(c.id(), wait)
-	if err != nil {
-		return err
-	}
-	return c.replyAsk(http.StatusOK, a)
+	return c.replyAsk(c.waitFor(c.id(), wait))
 }
 
 func (c *call) list() error {
@@ -148,13 +146,10 @@ func (c *call) list() error {
 		return askback.Invalid{{Pointer: "?unacked", Detail: "unacked must be true or false", Fix: "unacked=true"}}
 	}
 	page, err := c.client.List(c.r.Context(), q)
-	if err != nil {
-		return err
-	}
 	for i, a := range page.Items {
 		page.Items[i] = c.withPageURL(a)
 	}
-	return c.reply(http.StatusOK, page)
+	return c.result(page, err)
 }
 
 // limit parses a limit. It returns -1, which the checks of queries reject, if s is not
@@ -206,33 +201,22 @@ func (c *call) consume() error {
 	if err != nil {
 		return err
 	}
-	a, err := c.client.Consume(c.r.Context(), c.id(), digest)
-	if err != nil {
-		return err
-	}
-	return c.replyAsk(http.StatusOK, a)
+	return c.replyAsk(c.client.Consume(c.r.Context(), c.id(), digest))
 }
 
 func (c *call) ack() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
 	}
-	a, err := c.client.Ack(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
-	return c.replyAsk(http.StatusOK, a)
+	return c.replyAsk(c.client.Ack(c.r.Context(), c.id()))
 }
 
 func (c *call) draft() error {
 	draft, err := c.client.Draft(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
 	if draft == nil {
 		draft = json.RawMessage("{}")
 	}
-	return c.reply(http.StatusOK, draft)
+	return c.result(draft, err)
 }
 
 func (c *call) saveDraft() error {

@@ -24,11 +24,7 @@ func (c *call) agentQuestions() error {
 	if err != nil {
 		return err
 	}
-	rows, err := compat.QuestionRows(asks)
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, rows)
+	return c.result(compat.QuestionRows(asks))
 }
 
 // agentAnswer serves POST /agent/answer/{session_id}. A second answer changes nothing
@@ -39,7 +35,6 @@ func (c *call) agentAnswer() error {
 	}
 	found, now, err := c.answerText(c.id())
 	var several compat.SeveralOpenError
-	var approval unnamedApproval
 	switch {
 	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
 		return c.agentLate(found)
@@ -47,8 +42,6 @@ func (c *call) agentAnswer() error {
 		return c.agentLate(now)
 	case errors.As(err, &several):
 		return whichAsk(several, err.Error())
-	case errors.As(err, &approval):
-		return whichAsk([]string{string(approval)}, err.Error())
 	case err != nil:
 		return err
 	}
@@ -78,11 +71,7 @@ func (c *call) agentSession() error {
 	if err != nil {
 		return err
 	}
-	row, err := compat.SessionRow(s, last)
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, row)
+	return c.result(compat.SessionRow(s, last))
 }
 
 // sessionResult returns the result of a session as text, or its last message if it

@@ -11,15 +11,6 @@ import (
 	"github.com/askback/askback/internal/compat"
 )
 
-// unnamedApproval is the error for an approval without the id of its confirmation. Its
-// value is the id of the confirmation that would have been approved.
-type unnamedApproval string
-
-// Error returns how to approve the confirmation.
-func (u unnamedApproval) Error() string {
-	return fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", string(u))
-}
-
 // answerText answers an ask of a session by a text (docs/wire.md §3). It returns the ask
 // before and after the answer.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
@@ -37,7 +28,8 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	case err != nil:
 		return found, found, err
 	case t.QuestionID == "" && found.Kind == askback.Confirm && answer.Decision != askback.Deny:
-		return found, found, unnamedApproval(found.ID) // it may be meant for another one, just settled
+		// It may be meant for another one, just settled.
+		return found, found, whichAsk([]string{found.ID}, fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", found.ID))
 	}
 	now, err = c.client.Answer(c.r.Context(), found.ID, answer)
 	return found, now, err
@@ -64,12 +56,12 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
 	var several compat.SeveralOpenError
-	var approval unnamedApproval
+	var approval problem
 	switch {
 	case err == nil:
 		return c.reply(http.StatusOK, compat.SubmittedReply())
-	case errors.As(err, &approval):
-		return c.reply(http.StatusConflict, compat.SessionReply{Message: err.Error(), QuestionIDs: []string{string(approval)}})
+	case errors.As(err, &approval) && approval.QuestionIDs != nil:
+		return c.reply(http.StatusConflict, compat.SessionReply{Message: approval.Detail, QuestionIDs: approval.QuestionIDs})
 	case errors.As(err, &several), errors.Is(err, askback.ErrSettled):
 		return c.reply(http.StatusConflict, compat.RejectedReply(err, now))
 	case errors.Is(err, askback.ErrNotFound):
@@ -109,7 +101,7 @@ func (c *call) resumeContext() error {
 		}
 		return strings.Compare(a.ID, b.ID)
 	})
-	return c.text(compat.ResumeContext(s, asks) + "\n")
+	return c.replyRaw("text/plain; charset=utf-8", []byte(compat.ResumeContext(s, asks)+"\n"))
 }
 
 // maxSettled is how many asks of a session are read for a resume context, newest first.

@@ -82,7 +82,7 @@ func (c *call) openapi() error {
 	if err != nil {
 		return err
 	}
-	return c.static(openapi.JSON, d.document)
+	return c.replyRaw(openapi.JSON, d.document)
 }
 
 // pagePolicy is the Content-Security-Policy of the page. It allows its style sheet,
@@ -96,15 +96,15 @@ func (c *call) docs() error {
 	}
 	c.w.Header().Set("Content-Security-Policy", pagePolicy)
 	c.w.Header().Set("Referrer-Policy", "no-referrer")
-	return c.static("text/html; charset=utf-8", d.page)
+	return c.replyRaw("text/html; charset=utf-8", d.page)
 }
 
 func (c *call) stylesheet() error {
-	return c.static("text/css; charset=utf-8", openapi.Stylesheet())
+	return c.replyRaw("text/css; charset=utf-8", openapi.Stylesheet())
 }
 
-// static replies with a body that is the same for all clients.
-func (c *call) static(kind string, body []byte) error {
+// replyRaw replies with a body that is already encoded.
+func (c *call) replyRaw(kind string, body []byte) error {
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // an error means a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", kind)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/askback/askback"
 )
@@ -14,7 +13,9 @@ type items[T any] struct {
 }
 
 // itemsOf returns all as a list. An empty one is encoded as [], not as null.
-func itemsOf[T any](all []T) items[T] { return items[T]{Items: append([]T{}, all...)} }
+func itemsOf[T any](all []T, err error) (items[T], error) {
+	return items[T]{Items: append([]T{}, all...)}, err
+}
 
 // nilIfEmpty returns nil for an empty slice, as the engine does.
 func nilIfEmpty[T any](all []T) []T {
@@ -25,32 +26,21 @@ func nilIfEmpty[T any](all []T) []T {
 }
 
 func (c *call) people() error {
-	people, err := c.client.People(c.r.Context())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, itemsOf(people))
+	return c.result(itemsOf(c.client.People(c.r.Context())))
 }
 
 // groups replies with an empty list: this release has no groups and rejects asks that
 // name one.
-func (c *call) groups() error { return c.reply(http.StatusOK, itemsOf[string](nil)) }
+func (c *call) groups() error { return c.result(itemsOf[string](nil, nil)) }
 
 func (c *call) agents() error {
-	agents, err := c.client.Agents(c.r.Context())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, itemsOf(agents))
+	return c.result(itemsOf(c.client.Agents(c.r.Context())))
 }
 
 func (c *call) stats() error {
 	s, err := c.client.Stats(c.r.Context())
-	if err != nil {
-		return err
-	}
-	s.Answers, s.Agents = itemsOf(s.Answers).Items, itemsOf(s.Agents).Items
-	return c.reply(http.StatusOK, s)
+	s.Answers, s.Agents = append([]askback.PersonStats{}, s.Answers...), append([]askback.AgentStats{}, s.Agents...)
+	return c.result(s, err)
 }
 
 // People implements [askback.Directory].

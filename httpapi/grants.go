@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 
 	"github.com/askback/askback"
@@ -18,19 +17,11 @@ func (c *call) grants() error {
 	default:
 		return askback.Invalid{{Pointer: "?ended", Detail: "ended must be true or false", Fix: "ended=true"}}
 	}
-	page, err := c.client.Grants(c.r.Context(), q)
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, page)
+	return c.result(c.client.Grants(c.r.Context(), q))
 }
 
 func (c *call) revokeGrant() error {
-	g, err := c.client.Revoke(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, g)
+	return c.result(c.client.Revoke(c.r.Context(), c.id()))
 }
 
 // Grants implements [askback.Grants].

@@ -285,15 +285,12 @@ func (c *call) reply(status int, v any) error {
 	return nil
 }
 
-// text writes plain text.
-func (c *call) text(text string) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime))
-	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	c.w.WriteHeader(http.StatusOK)
-	if _, err := io.WriteString(c.w, text); err != nil {
-		c.h.log.Debug("a reply did not arrive", "error", err)
+// result replies with the result of a call as JSON, or returns err.
+func (c *call) result(v any, err error) error {
+	if err != nil {
+		return err
 	}
-	return nil
+	return c.reply(http.StatusOK, v)
 }
 
 // encode writes a value as JSON. It calls MarshalJSON directly, because json.Encoder

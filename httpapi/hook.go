@@ -15,7 +15,8 @@ import (
 // connection. An error has a status that Claude Code takes for no decision: only an
 // approval becomes an allow.
 func (c *call) claudeHook() error {
-	wait, err := c.deferParam()
+	// 0 is as long as the connection is open
+	wait, err := c.durationParam("defer", claudehook.DefaultWait, "10s")
 	if err != nil {
 		return err
 	}
@@ -76,24 +77,7 @@ func (c *call) event() (claudehook.Event, error) {
 	if err != nil && !errors.Is(err, claudehook.ErrForeign) {
 		err = unreadable(err)
 	}
-	if err != nil {
-		return claudehook.Event{}, err
-	}
-	return ev, nil
-}
-
-// deferParam returns how long a call waits before it defers the decision to Claude
-// Code; 0 is as long as the connection is open.
-func (c *call) deferParam() (time.Duration, error) {
-	s := c.r.URL.Query().Get("defer")
-	if s == "" {
-		return claudehook.DefaultWait, nil
-	}
-	d, err := askback.ParseDuration(s)
-	if err != nil {
-		return 0, askback.Invalid{{Pointer: "?defer", Detail: err.Error(), Fix: "defer=10s"}}
-	}
-	return d, nil
+	return ev, err
 }
 
 // unreadable returns the problem for a body that is not an event.

@@ -26,32 +26,20 @@ func (c *call) startSession() error {
 }
 
 func (c *call) session() error {
-	s, err := c.client.Session(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, s)
+	return c.result(c.client.Session(c.r.Context(), c.id()))
 }
 
 func (c *call) sessions() error {
 	in := c.r.URL.Query()
-	page, err := c.client.Sessions(c.r.Context(), askback.SessionQuery{
+	return c.result(c.client.Sessions(c.r.Context(), askback.SessionQuery{
 		Status: askback.SessionStatus(in.Get("status")), Agent: in.Get("agent"), Search: in.Get("q"),
 		Cursor: in.Get("cursor"), Limit: limit(in.Get("limit")),
-	})
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, page)
+	}))
 }
 
 func (c *call) messages() error {
 	in := c.r.URL.Query()
-	page, err := c.client.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit")))
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, page)
+	return c.result(c.client.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit"))))
 }
 
 // postMessage adds a message to a session: from an agent as the assistant, from a person

@@ -21,11 +21,7 @@ type tokenList struct {
 }
 
 func (c *call) tokens() error {
-	tokens, err := c.client.Tokens(c.r.Context())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, tokenList{Items: append([]askback.Token{}, tokens...)})
+	return c.result(itemsOf(c.client.Tokens(c.r.Context())))
 }
 
 func (c *call) createToken() error {
@@ -41,11 +37,7 @@ func (c *call) createToken() error {
 }
 
 func (c *call) revokeToken() error {
-	t, err := c.client.RevokeToken(c.r.Context(), c.id())
-	if err != nil {
-		return err
-	}
-	return c.reply(http.StatusOK, t)
+	return c.result(c.client.RevokeToken(c.r.Context(), c.id()))
 }
 
 type loginLink struct {
