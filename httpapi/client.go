@@ -148,12 +148,13 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	return out, nil
 }
 
-func askPath(id, resource string) string {
-	path := base + "/asks/" + url.PathEscape(id)
-	if resource != "" {
-		path += "/" + resource
-	}
-	return path
+// askPath returns the path of a resource of an ask, such as "/draft", or of the ask.
+func askPath(id, resource string) string { return base + "/asks/" + url.PathEscape(id) + resource }
+
+// fetch sends a request and returns the reply.
+func fetch[T any](ctx context.Context, c *Client, r request) (out T, err error) {
+	_, _, err = c.do(ctx, r, &out)
+	return out, err
 }
 
 // Ask implements [askback.Asker]. A request without a key gets one, so that the
@@ -248,17 +249,17 @@ func (c *Client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "cancel"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/cancel"), body: wireReason{reason}})
 }
 
 // Consume implements [askback.Asker].
 func (c *Client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "consume"), body: wireDigest{digest}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/consume"), body: wireDigest{digest}})
 }
 
 // Ack implements [askback.Asker].
 func (c *Client) Ack(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "ack")})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/ack")})
 }
 
 // Get implements [askback.Inbox].
@@ -275,9 +276,7 @@ func (c *Client) List(ctx context.Context, q askback.Query) (askback.Page, error
 	if q.Unacked {
 		query.Set("unacked", "true")
 	}
-	var page askback.Page
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/asks", query: query}, &page)
-	return page, err
+	return fetch[askback.Page](ctx, c, request{method: "GET", path: base + "/asks", query: query})
 }
 
 // Answer implements [askback.Inbox].
@@ -285,7 +284,7 @@ func (c *Client) Answer(ctx context.Context, id string, a askback.Answer) (askba
 	if err := a.Check(); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "answer"), body: wireAnswer(a)})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/answer"), body: wireAnswer(a)})
 }
 
 // Decline implements [askback.Inbox].
@@ -293,18 +292,17 @@ func (c *Client) Decline(ctx context.Context, id, reason string) (askback.Ask, e
 	if err := askback.CheckReason(reason); err != nil {
 		return askback.Ask{}, err
 	}
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "decline"), body: wireReason{reason}})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/decline"), body: wireReason{reason}})
 }
 
 // Claim implements [askback.Inbox].
 func (c *Client) Claim(ctx context.Context, id string) (askback.Ask, error) {
-	return c.ask(ctx, request{method: "POST", path: askPath(id, "claim")})
+	return c.ask(ctx, request{method: "POST", path: askPath(id, "/claim")})
 }
 
 // Draft implements [askback.Drafts].
 func (c *Client) Draft(ctx context.Context, id string) (json.RawMessage, error) {
-	var draft json.RawMessage
-	_, _, err := c.do(ctx, request{method: "GET", path: askPath(id, "draft")}, &draft)
+	draft, err := fetch[json.RawMessage](ctx, c, request{method: "GET", path: askPath(id, "/draft")})
 	if string(draft) == "{}" {
 		draft = nil
 	}
@@ -316,7 +314,7 @@ func (c *Client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	if err := askback.CheckDraft(draft); err != nil {
 		return err
 	}
-	_, _, err := c.do(ctx, request{method: "PUT", path: askPath(id, "draft"), body: draft}, nil)
+	_, _, err := c.do(ctx, request{method: "PUT", path: askPath(id, "/draft"), body: draft}, nil)
 	return err
 }
 

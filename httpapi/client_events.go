@@ -121,7 +121,7 @@ func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, e
 func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	path := base + "/events"
 	if s.session != "" {
-		path = base + sessionPath(s.session, "events")
+		path = sessionPath(s.session, "/events")
 	}
 	in, err := s.client.request(ctx, request{method: "GET", path: path})
 	if err != nil {

@@ -43,32 +43,29 @@ type wireTodos struct {
 
 // commandRequest returns the request for an input to a session.
 func commandRequest(id string, t askback.Command) (request, error) {
-	at := func(resource string) string { return base + sessionPath(id, resource) }
 	switch t := t.(type) {
 	case askback.SendMessage:
-		return request{method: "POST", path: at("messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
+		return request{method: "POST", path: sessionPath(id, "/messages"), body: wireMessage{Role: askback.RoleUser, Text: t.Text}}, nil
 	case askback.Report:
-		return request{method: "POST", path: at("messages"), body: wireMessage{askback.RoleAssistant, t.Text, t.Final}}, nil
+		return request{method: "POST", path: sessionPath(id, "/messages"), body: wireMessage{askback.RoleAssistant, t.Text, t.Final}}, nil
 	case askback.EndTurn:
 		return request{method: "POST", path: "/conversations/" + url.PathEscape(id) + "/cancel", body: wireReason{t.Reason}}, nil
 	case askback.EndSession:
-		return request{method: "POST", path: at("cancel"), body: wireReason{t.Reason}}, nil
+		return request{method: "POST", path: sessionPath(id, "/cancel"), body: wireReason{t.Reason}}, nil
 	case askback.ResumeSession:
-		return request{method: "POST", path: at("resume"), body: wireResume{t.Message}}, nil
+		return request{method: "POST", path: sessionPath(id, "/resume"), body: wireResume{t.Message}}, nil
 	case askback.Complete:
-		return request{method: "POST", path: at("complete"), body: wireComplete{t.Status, t.Result, t.Error}}, nil
+		return request{method: "POST", path: sessionPath(id, "/complete"), body: wireComplete{t.Status, t.Result, t.Error}}, nil
 	case askback.SetTodos:
-		return request{method: "PUT", path: at("todos"), body: wireTodos{append([]askback.Todo{}, t.Todos...)}}, nil
+		return request{method: "PUT", path: sessionPath(id, "/todos"), body: wireTodos{append([]askback.Todo{}, t.Todos...)}}, nil
 	}
 	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
 
+// sessionPath returns the path of a resource of a session, such as "/events", or of the
+// session.
 func sessionPath(id, resource string) string {
-	path := "/sessions/" + url.PathEscape(id)
-	if resource != "" {
-		path += "/" + resource
-	}
-	return path
+	return base + "/sessions/" + url.PathEscape(id) + resource
 }
 
 // Start implements [askback.Sessions].
@@ -85,20 +82,16 @@ func (c *Client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 
 // Session implements [askback.Sessions].
 func (c *Client) Session(ctx context.Context, id string) (askback.Session, error) {
-	var out askback.Session
-	_, _, err := c.do(ctx, request{method: "GET", path: base + sessionPath(id, "")}, &out)
-	return out, err
+	return fetch[askback.Session](ctx, c, request{method: "GET", path: sessionPath(id, "")})
 }
 
 // Sessions implements [askback.Sessions].
 func (c *Client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
-	var page askback.SessionPage
 	if err := q.Check(); err != nil {
-		return page, err
+		return askback.SessionPage{}, err
 	}
 	query := filter(q.Limit, "status", string(q.Status), "agent", q.Agent, "q", q.Search, "cursor", q.Cursor)
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/sessions", query: query}, &page)
-	return page, err
+	return fetch[askback.SessionPage](ctx, c, request{method: "GET", path: base + "/sessions", query: query})
 }
 
 // Send implements [askback.Sessions].
@@ -106,22 +99,19 @@ func (c *Client) Send(ctx context.Context, id string, t askback.Command) (askbac
 	if err := t.Check(); err != nil {
 		return askback.Session{}, err
 	}
-	var out askback.Session
 	r, err := commandRequest(id, t)
-	if err == nil {
-		_, _, err = c.do(ctx, r, &out)
+	if err != nil {
+		return askback.Session{}, err
 	}
-	return out, err
+	return fetch[askback.Session](ctx, c, r)
 }
 
 // Messages implements [askback.Sessions].
 func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (askback.MessagePage, error) {
-	var page askback.MessagePage
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
-		return page, err
+		return askback.MessagePage{}, err
 	}
-	_, _, err := c.do(ctx, request{method: "GET", path: base + sessionPath(id, "messages"), query: filter(limit, "cursor", cursor)}, &page)
-	return page, err
+	return fetch[askback.MessagePage](ctx, c, request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor)})
 }
 
 // filter returns the query of a list: the limit, and those pairs of key and value that

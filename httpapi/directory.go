@@ -43,24 +43,25 @@ func (c *call) stats() error {
 	return c.result(s, err)
 }
 
+// fetchItems returns a list with a single page.
+func fetchItems[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	list, err := fetch[items[T]](ctx, c, request{method: "GET", path: base + path})
+	return nilIfEmpty(list.Items), err
+}
+
 // People implements [askback.Directory].
 func (c *Client) People(ctx context.Context) ([]askback.Person, error) {
-	var list items[askback.Person]
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/people"}, &list)
-	return nilIfEmpty(list.Items), err
+	return fetchItems[askback.Person](ctx, c, "/people")
 }
 
 // Agents implements [askback.Directory].
 func (c *Client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
-	var list items[askback.AgentStats]
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/agents"}, &list)
-	return nilIfEmpty(list.Items), err
+	return fetchItems[askback.AgentStats](ctx, c, "/agents")
 }
 
 // Stats implements [askback.Directory].
 func (c *Client) Stats(ctx context.Context) (askback.Stats, error) {
-	var out askback.Stats
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/stats"}, &out)
+	out, err := fetch[askback.Stats](ctx, c, request{method: "GET", path: base + "/stats"})
 	out.Answers, out.Agents = nilIfEmpty(out.Answers), nilIfEmpty(out.Agents)
 	return out, err
 }

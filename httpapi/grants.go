@@ -26,21 +26,17 @@ func (c *call) revokeGrant() error {
 
 // Grants implements [askback.Grants].
 func (c *Client) Grants(ctx context.Context, q askback.GrantQuery) (askback.GrantPage, error) {
-	var page askback.GrantPage
 	if err := q.Check(); err != nil {
-		return page, err
+		return askback.GrantPage{}, err
 	}
 	query := filter(q.Limit, "agent", q.Agent, "cursor", q.Cursor)
 	if q.Ended {
 		query.Set("ended", "true")
 	}
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/grants", query: query}, &page)
-	return page, err
+	return fetch[askback.GrantPage](ctx, c, request{method: "GET", path: base + "/grants", query: query})
 }
 
 // Revoke implements [askback.Grants].
 func (c *Client) Revoke(ctx context.Context, id string) (askback.Grant, error) {
-	var out askback.Grant
-	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/grants/" + url.PathEscape(id)}, &out)
-	return out, err
+	return fetch[askback.Grant](ctx, c, request{method: "DELETE", path: base + "/grants/" + url.PathEscape(id)})
 }

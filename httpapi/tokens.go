@@ -15,11 +15,6 @@ type createdToken struct {
 	Secret string        `json:"secret"`
 }
 
-type tokenList struct {
-	Items      []askback.Token `json:"items"`
-	NextCursor *string         `json:"next_cursor"`
-}
-
 func (c *call) tokens() error {
 	return c.result(itemsOf(c.client.Tokens(c.r.Context())))
 }
@@ -62,28 +57,22 @@ func (c *call) login() error {
 
 // Tokens implements [askback.Tokens].
 func (c *Client) Tokens(ctx context.Context) ([]askback.Token, error) {
-	var list tokenList
-	_, _, err := c.do(ctx, request{method: "GET", path: base + "/tokens"}, &list)
-	return list.Items, err
+	return fetchItems[askback.Token](ctx, c, "/tokens")
 }
 
 // CreateToken implements [askback.Tokens].
 func (c *Client) CreateToken(ctx context.Context, r askback.TokenRequest) (askback.Token, string, error) {
-	var out createdToken
-	_, _, err := c.do(ctx, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}}, &out)
+	out, err := fetch[createdToken](ctx, c, request{method: "POST", path: base + "/tokens", body: wireToken{r.Kind, r.Name, wireDuration(r.ExpiresIn)}})
 	return out.Token, out.Secret, err
 }
 
 // RevokeToken implements [askback.Tokens].
 func (c *Client) RevokeToken(ctx context.Context, id string) (askback.Token, error) {
-	var out askback.Token
-	_, _, err := c.do(ctx, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)}, &out)
-	return out, err
+	return fetch[askback.Token](ctx, c, request{method: "DELETE", path: base + "/tokens/" + url.PathEscape(id)})
 }
 
 // LoginSecret implements [askback.Tokens].
 func (c *Client) LoginSecret(ctx context.Context) (string, error) {
-	var link loginLink
-	_, _, err := c.do(ctx, request{method: "POST", path: base + "/logins"}, &link)
+	link, err := fetch[loginLink](ctx, c, request{method: "POST", path: base + "/logins"})
 	return link.Secret, err
 }
