@@ -2,6 +2,7 @@ package compat
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -156,11 +157,7 @@ func (r *lenientReader) options(a *clientQuestion, names ...string) func(node) {
 				"label": r.text(&o.Label), "value": r.text(&o.Label), "description": r.text(&o.Description),
 				"id": r.text(&id), "recommended": r.flag(&advised),
 			}
-			for name := range all {
-				if !slices.Contains(names, name) {
-					delete(all, name)
-				}
-			}
+			maps.DeleteFunc(all, func(name string, _ func(node)) bool { return !slices.Contains(names, name) })
 			if n.Kind == jcs.String {
 				o.Label = n.Text()
 			} else {

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,20 +63,11 @@ func (r *reader) fields(n node, example string, by map[string]func(node)) {
 		read, known := by[name]
 		switch {
 		case !known:
-			r.problem(n.pointer, "unknown field", "the fields are "+names(by))
+			r.problem(n.pointer, "unknown field", "the fields are "+strings.Join(slices.Sorted(maps.Keys(by)), ", "))
 		case n.Kind != jcs.Null:
 			read(n)
 		}
 	})
-}
-
-func names(by map[string]func(node)) string {
-	var out []string
-	for name := range by {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
 }
 
 func (r *reader) text(into *string) func(node) {

@@ -51,18 +51,14 @@ func cutLines(text string, n int) (lines []string, rest string) {
 		return []string{text}, ""
 	}
 	lines = make([]string, n)
-	more := true
-	for i := range lines {
-		if !more {
-			break
-		}
-		lines[i], text, more = strings.Cut(text, "\n")
-		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	all := strings.SplitN(text, "\n", n+1)
+	for i := range min(n, len(all)) {
+		lines[i] = strings.TrimSuffix(all[i], "\r")
 	}
-	if !more || strings.TrimSpace(text) == "" {
-		return lines, ""
+	if len(all) > n && strings.TrimSpace(all[n]) != "" {
+		rest = all[n]
 	}
-	return lines, text
+	return lines, rest
 }
 
 // choices returns the labels and texts that a text contains for a question.

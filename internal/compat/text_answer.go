@@ -3,6 +3,7 @@ package compat
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -107,11 +108,6 @@ func PendingReply(open []askback.Ask) PendingQuestion {
 	if len(open) == 0 {
 		return PendingQuestion{Questions: []askback.Question{}}
 	}
-	oldest := open[0]
-	for _, a := range open[1:] {
-		if a.CreatedAt.Before(oldest.CreatedAt) {
-			oldest = a
-		}
-	}
+	oldest := slices.MinFunc(open, func(a, b askback.Ask) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	return PendingQuestion{Pending: true, QuestionID: &oldest.ID, Questions: oldest.Form(), CreatedAt: timestamp{oldest.CreatedAt}}
 }
