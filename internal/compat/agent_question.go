@@ -2,6 +2,7 @@ package compat
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/askback/askback"
@@ -62,39 +63,29 @@ func row(a askback.Ask) (AgentQuestion, error) {
 // a name is used twice, or the context is a text, the whole context is put under
 // "context": an agent must not replace the tool or the time.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
-	asked, err := jcs.Marshal(timestamp{a.CreatedAt})
-	if err != nil {
-		return nil, err
+	fields := map[string]any{"asked_at": timestamp{a.CreatedAt}}
+	if a.Confirmation != nil {
+		fields["confirmation"] = *a.Confirmation
 	}
-	fields := map[string]json.RawMessage{"asked_at": asked}
-	if c := a.Confirmation; c != nil {
-		tool, err := jcs.Marshal(*c)
-		if err != nil {
-			return nil, err
-		}
-		fields["confirmation"] = tool
-	}
-	for name, value := range askerFields(a.Context, fields) {
-		fields[name] = value
-	}
+	maps.Copy(fields, askerFields(a.Context, fields))
 	return jcs.Marshal(fields)
 }
 
 // askerFields returns the members of the asker's context to add to fields.
-func askerFields(raw json.RawMessage, fields map[string]json.RawMessage) map[string]json.RawMessage {
+func askerFields(raw json.RawMessage, fields map[string]any) map[string]any {
 	if len(raw) == 0 {
 		return nil
 	}
 	v, err := jcs.Parse(raw)
 	if err != nil || v.Kind != jcs.Object {
-		return map[string]json.RawMessage{"context": raw}
+		return map[string]any{"context": raw}
 	}
-	out := map[string]json.RawMessage{}
+	out := map[string]any{}
 	for _, m := range v.Members() {
 		if _, taken := fields[m.Name]; taken {
-			return map[string]json.RawMessage{"context": raw}
+			return map[string]any{"context": raw}
 		}
-		out[m.Name] = m.Value.Raw(raw)
+		out[m.Name] = json.RawMessage(m.Value.Raw(raw))
 	}
 	return out
 }
