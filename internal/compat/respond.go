@@ -219,19 +219,15 @@ func NamesApproval(raw []byte, ask askback.Ask) bool {
 		return false
 	}
 	_, n, err := parse(raw)
-	if err != nil {
+	input, invalid := jcs.Parse(c.Input)
+	if err != nil || invalid != nil {
 		return false
 	}
 	text := ask.Form()[0].Text
-	if answers, ok := n.Get("answers"); !ok || !has(answers, text) {
-		return false
-	}
-	input, err := jcs.Parse(c.Input)
-	if err != nil {
-		return false
-	}
-	action, ok := input.Get("action")
-	if !ok || action.Kind != jcs.String || text != "Confirm: "+action.Text() {
+	answers, _ := n.Get("answers")
+	_, answered := answers.Get(text)
+	action, _ := input.Get("action")
+	if !answered || action.Kind != jcs.String || text != "Confirm: "+action.Text() {
 		return false
 	}
 	if len(input.Members()) == 1 {
@@ -239,11 +235,6 @@ func NamesApproval(raw []byte, ask askback.Ask) bool {
 	}
 	annotations, _ := n.Get("annotations")
 	about, _ := annotations.Get(text)
-	preview, ok := about.Get("preview")
-	return ok && preview.Kind == jcs.String && preview.Text() == string(c.Input)
-}
-
-func has(v jcs.Value, name string) bool {
-	_, ok := v.Get(name)
-	return ok
+	preview, _ := about.Get("preview")
+	return preview.Kind == jcs.String && preview.Text() == string(c.Input)
 }
