@@ -47,15 +47,6 @@ var clients = []Client{
 
 const exampleAsk = `{"questions": [{"question": "Which database?", "header": "Database", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
-// Clients returns the names of the clients, sorted.
-func Clients() []string {
-	var out []string
-	for _, c := range clients {
-		out = append(out, c.Name)
-	}
-	return out
-}
-
 // ClientNamed returns the client of this name.
 func ClientNamed(name string) (Client, bool) {
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
