@@ -29,19 +29,23 @@ type Client struct {
 type Call struct {
 	Request   askback.Request // normalized
 	questions []clientQuestion
-	reply     func([]clientAnswer, askback.Ask) (any, error)
+	reply     replyFunc
 }
+
+// A replyFunc returns the result of a call for a settled ask. If the format cannot express
+// the outcome, the error is an *[Unanswered].
+type replyFunc func([]clientAnswer, askback.Ask) (any, error)
 
 // clients are sorted by name.
 var clients = []Client{
 	{Name: "claude", example: exampleAsk, read: readClaude},
-	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, codexReply)},
-	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, crushReply)},
+	{Name: "codex", example: exampleCodex, read: questionsBy(codexQuestion, answered(codexReply))},
+	{Name: "crush", example: exampleCrush, fieldNames: "options choices header label", read: questionsBy(crushQuestion, answered(crushReply))},
 	{Name: "deepagents", example: exampleDeepagents, fieldNames: "options choices label value", read: questionsBy(deepagentsQuestion, deepagentsReply), typed: true},
 	{Name: "flat", example: exampleFlat, read: readFlat, typed: true},
-	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, geminiReply)},
+	{Name: "gemini", example: exampleAsk, read: questionsBy(geminiQuestion, answered(geminiReply))},
 	{Name: "langgraph", example: exampleLanggraph, read: readLanggraph, typed: true},
-	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, opencodeReply)},
+	{Name: "opencode", example: exampleAsk, fieldNames: "multiSelect multiple", read: questionsBy(opencodeQuestion, answered(opencodeReply))},
 	{Name: "vscode", example: exampleVSCode, read: questionsBy(vscodeQuestion, vscodeReply)},
 }
 
@@ -183,7 +187,7 @@ func quoted(s string) string {
 
 // questionsBy returns a function that reads an object with "questions" in the client's
 // format. It calls one for each question.
-func questionsBy(one func(*lenientReader, node) clientQuestion, reply func([]clientAnswer, askback.Ask) (any, error)) func(Client, []byte) (Call, error) {
+func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc) func(Client, []byte) (Call, error) {
 	return func(c Client, raw []byte) (Call, error) {
 		v, err := jcs.Parse(raw)
 		if err != nil {

@@ -93,3 +93,13 @@ func answeredOnly(ask askback.Ask) error {
 	}
 	return unanswered(ask)
 }
+
+// answered returns a replyFunc for a format that can express nothing but answers.
+func answered(reply func([]clientAnswer) any) replyFunc {
+	return func(all []clientAnswer, ask askback.Ask) (any, error) {
+		if err := answeredOnly(ask); err != nil {
+			return nil, err
+		}
+		return reply(all), nil
+	}
+}

@@ -1,7 +1,5 @@
 package compat
 
-import "github.com/askback/askback"
-
 const exampleCodex = `{"questions": [{"id": "database", "header": "Database", "question": "Which database?", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
 // codexQuestion reads a question of request_user_input. The result refers to it by its id.
@@ -24,10 +22,7 @@ type codexAnswer struct {
 }
 
 // codexReply returns {"answers": {"<id>": {"answers": ["…"]}}}. Notes are further strings.
-func codexReply(all []clientAnswer, ask askback.Ask) (any, error) {
-	if err := answeredOnly(ask); err != nil {
-		return nil, err
-	}
+func codexReply(all []clientAnswer) any {
 	out := map[string]codexAnswer{}
 	for _, s := range all {
 		values := append([]string{}, s.Values()...)
@@ -40,5 +35,5 @@ func codexReply(all []clientAnswer, ask askback.Ask) (any, error) {
 		}
 		out[s.key] = codexAnswer{values}
 	}
-	return map[string]any{"answers": out}, nil
+	return map[string]any{"answers": out}
 }

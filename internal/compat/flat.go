@@ -28,16 +28,13 @@ func readFlatQuestion(raw []byte) (Call, error) {
 	if err != nil {
 		return Call{}, &Mistake{decode.Correction(raw, err, decode.QuestionsTool), err}
 	}
-	return Call{Request: r, questions: []clientQuestion{{Question: r.Questions[0]}}, reply: flatReply}, nil
+	return Call{Request: r, questions: []clientQuestion{{Question: r.Questions[0]}}, reply: answered(flatReply)}, nil
 }
 
 // flatReply returns a string, or a list of strings if the question allows several.
-func flatReply(all []clientAnswer, ask askback.Ask) (any, error) {
-	if err := answeredOnly(ask); err != nil {
-		return nil, err
-	}
+func flatReply(all []clientAnswer) any {
 	if all[0].MultiSelect {
-		return all[0].values(), nil
+		return all[0].values()
 	}
-	return all[0].line(), nil
+	return all[0].line()
 }

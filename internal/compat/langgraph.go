@@ -45,7 +45,7 @@ func readLanggraph(c Client, raw []byte) (Call, error) {
 	_, asks := n.Get("question")
 	switch {
 	case n.Kind == jcs.String:
-		return Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: flatReply}.finish(r)
+		return Call{questions: []clientQuestion{{Question: askback.Question{Text: n.Text()}}}, reply: answered(flatReply)}.finish(r)
 	case asks && !acts:
 		call, err := readFlat(c, n.Raw(raw))
 		if m, ok := errors.AsType[*Mistake](err); ok {

@@ -1,7 +1,5 @@
 package compat
 
-import "github.com/askback/askback"
-
 // opencodeQuestion reads a question of the tool "question" of OpenCode and its forks.
 func opencodeQuestion(r *lenientReader, n node) clientQuestion {
 	var a clientQuestion
@@ -14,13 +12,10 @@ func opencodeQuestion(r *lenientReader, n node) clientQuestion {
 
 // opencodeReply returns a list of lists by position under "answers", as OpenCode's server
 // does.
-func opencodeReply(all []clientAnswer, ask askback.Ask) (any, error) {
-	if err := answeredOnly(ask); err != nil {
-		return nil, err
-	}
+func opencodeReply(all []clientAnswer) any {
 	out := make([][]string, len(all))
 	for i, s := range all {
 		out[i] = s.values()
 	}
-	return map[string]any{"answers": out}, nil
+	return map[string]any{"answers": out}
 }
