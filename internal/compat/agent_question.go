@@ -39,9 +39,9 @@ func QuestionRows(asks []askback.Ask) (AgentQuestions, error) {
 	return out, nil
 }
 
-func row(a askback.Ask) (AgentQuestion, error) {
+func row(a askback.Ask) (out AgentQuestion, err error) {
 	questions := a.Form()
-	out := AgentQuestion{
+	out = AgentQuestion{
 		ID: a.ID, SessionID: a.SessionID, AgentName: a.Agent, Options: []string{}, Questions: questions,
 	}
 	var texts []string
@@ -54,7 +54,6 @@ func row(a askback.Ask) (AgentQuestion, error) {
 			out.Options = append(out.Options, o.Label)
 		}
 	}
-	var err error
 	out.Context, err = contextOf(a)
 	return out, err
 }

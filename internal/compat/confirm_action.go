@@ -2,7 +2,6 @@ package compat
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -122,13 +121,10 @@ func readFlatAction(raw []byte) (Call, error) {
 // newConfirmation returns a call that asks for approval of an action. Only an approval
 // without other arguments is a yes.
 func newConfirmation(action, details string, reply func(yes bool) any) (Call, error) {
-	raw, err := json.Marshal(struct {
+	raw, _ := jcs.Marshal(struct { // texts can always be encoded
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
 	}{action, details})
-	if err != nil {
-		return Call{}, err
-	}
 	input, err := jcs.Canonical(raw)
 	if err != nil {
 		return Call{}, err

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -98,10 +99,7 @@ func (r *lenientReader) arguments(raw []byte, n node) json.RawMessage {
 // call returns a confirmation if the action can be accepted, and else a question.
 func (i interrupt) call() (Call, error) {
 	if !i.accept {
-		q := askback.Question{Text: i.about}
-		if q.Text == "" {
-			q.Text = i.action
-		}
+		q := askback.Question{Text: cmp.Or(i.about, i.action)}
 		c := Call{questions: []clientQuestion{{Question: q}}, reply: i.response}
 		c.Request.Context = i.args
 		return c.finish(&lenientReader{reader: &reader{}})

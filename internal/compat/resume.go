@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/askback/askback"
@@ -79,12 +80,7 @@ func answerText(o *askback.Outcome, i int) string {
 	if i >= len(o.Answers) {
 		return "(no answer)"
 	}
-	answer := o.Answers[i]
-	text := answer.String()
-	if text == "" {
-		text = "(no answer)"
-	}
-	return text + suffix("notes", answer.Notes)
+	return cmp.Or(o.Answers[i].String(), "(no answer)") + suffix("notes", o.Answers[i].Notes)
 }
 
 func decisionText(o *askback.Outcome) string {
