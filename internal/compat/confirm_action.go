@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -47,19 +46,13 @@ func readTyped(raw []byte) (call Call, known bool, err error) {
 
 // interruptQuestion reads the flat form with a type. Null members are ignored.
 func interruptQuestion(raw []byte, n node) (Call, error) {
-	var flat bytes.Buffer
+	var flat []string
 	for _, m := range n.Members() {
-		if m.Name == "type" || m.Value.Kind == jcs.Null {
-			continue
+		if m.Name != "type" && m.Value.Kind != jcs.Null {
+			flat = append(flat, quoted(m.Name)+":"+string(m.Value.Raw(raw)))
 		}
-		name, err := jcs.Marshal(m.Name)
-		if err != nil {
-			return Call{}, err
-		}
-		flat.WriteString("," + string(name) + ":")
-		flat.Write(m.Value.Raw(raw))
 	}
-	return readFlatQuestion([]byte("{" + strings.TrimPrefix(flat.String(), ",") + "}"))
+	return readFlatQuestion([]byte("{" + strings.Join(flat, ",") + "}"))
 }
 
 // interruptConfirmation reads a confirm_action, whose action is the question. It repairs
