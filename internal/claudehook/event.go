@@ -123,7 +123,7 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	}
 	objects := map[string]*json.RawMessage{"tool_input": &ev.Input, "requested_schema": &ev.Schema}
 	limits := map[string]int{"tool_input": askback.MaxInput, "requested_schema": maxForm}
-	members, err := jcs.Limits{Depth: maxDepth}.Skim(raw, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
+	members, err := jcs.Skim(raw, maxDepth, slices.Concat(slices.Collect(maps.Keys(texts)), slices.Collect(maps.Keys(objects)), foreignMembers)...)
 	if err != nil {
 		return Event{}, err
 	}

@@ -6,31 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Limits are the limits of a parser. The zero value has the default limits.
-type Limits struct {
-	Depth int // the most levels of nested arrays and objects; 0 is MaxDepth
-}
-
 // Parse parses exactly one JSON value with at most MaxDepth levels. The error is a
 // *SyntaxError. Time and memory are linear in the text.
-func Parse(raw []byte) (Value, error) { return Limits{}.Parse(raw) }
-
-// Parse is like the function Parse, with other limits.
-func (l Limits) Parse(raw []byte) (Value, error) {
-	p := l.parser(raw)
+func Parse(raw []byte) (Value, error) {
+	p := &parser{src: string(raw), depth: MaxDepth}
 	v, err := p.document(p.value)
 	if err != nil {
 		return Value{}, err
 	}
 	return v, nil
-}
-
-func (l Limits) parser(raw []byte) *parser {
-	p := &parser{src: string(raw), depth: l.Depth}
-	if p.depth == 0 {
-		p.depth = MaxDepth
-	}
-	return p
 }
 
 type parser struct {

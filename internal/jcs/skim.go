@@ -6,11 +6,13 @@ import "slices"
 // checks the rest of the text but stores none of it. A member has its kind, its position
 // and its text, but no children: parse its raw bytes for them.
 //
+// The text may have at most depth levels of nested arrays and objects.
+//
 // As in Parse, each of these names may occur only once. Other names, and names inside of
 // values, may occur several times, since they are not returned. A value that is not an
 // object has no members. The error is a *SyntaxError.
-func (l Limits) Skim(raw []byte, names ...string) ([]Member, error) {
-	p := l.parser(raw)
+func Skim(raw []byte, depth int, names ...string) ([]Member, error) {
+	p := &parser{src: string(raw), depth: depth}
 	var found []Member
 	_, err := p.document(func() (Value, *SyntaxError) {
 		if p.space(); p.peek() != '{' {

@@ -36,7 +36,7 @@ func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 		var e *jcs.SyntaxError
 		return errors.As(err, &e) && strings.HasPrefix(e.Detail, "expected each name once")
 	}
-	if none, bad := (jcs.Limits{}).Skim(src); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) || bad != nil && !twice(err) && bad.Error() != err.Error() {
+	if none, bad := jcs.Skim(src, jcs.MaxDepth); len(none) > 0 || (bad == nil) != (err == nil) && !twice(err) || bad != nil && !twice(err) && bad.Error() != err.Error() {
 		t.Errorf("%q: skimmed of no name %v, %v; Parse has %v", src, none, bad, err)
 	}
 	if err != nil {
@@ -46,7 +46,7 @@ func checkSkim(t interface{ Errorf(string, ...any) }, src []byte) {
 	for _, m := range v.Members() {
 		names = append(names, m.Name)
 	}
-	got, err := jcs.Limits{}.Skim(src, names...)
+	got, err := jcs.Skim(src, jcs.MaxDepth, names...)
 	want := leaves(v.Members())
 	for i := range want {
 		want[i].HasChildren = false
@@ -83,7 +83,7 @@ func TestSkimIsStrict(t *testing.T) {
 		"\ufeff{}":                   "expected a value, got a byte order mark",
 		`{"x":{"a":1},"a":"\u00e9"}`: "",
 	} {
-		got, err := jcs.Limits{Depth: 4}.Skim([]byte(src), "a")
+		got, err := jcs.Skim([]byte(src), 4, "a")
 		var syntax *jcs.SyntaxError
 		if errors.As(err, &syntax) != (want != "") || err != nil && syntax.Detail != want {
 			t.Errorf("%s: got %v, %v; want %q", src, got, err, want)
@@ -107,7 +107,7 @@ func TestSkippedTextUsesNoMemory(t *testing.T) {
 		raw := []byte(src)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if got, err := (jcs.Limits{}).Skim(raw, "a"); err != nil || got != nil {
+		if got, err := jcs.Skim(raw, jcs.MaxDepth, "a"); err != nil || got != nil {
 			t.Fatalf("%s: got %v, %v", name, got, err)
 		}
 		runtime.ReadMemStats(&after)
