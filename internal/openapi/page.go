@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -136,9 +135,7 @@ func (d document) reply(status string, r response) reply {
 	if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
 		r = d.Components.Responses[name]
 	}
-	out := reply{Status: status, Text: r.Description}
-	n, err := strconv.Atoi(status)
-	out.Good = err == nil && isSuccess(n)
+	out := reply{Status: status, Text: r.Description, Good: strings.HasPrefix(status, "2")}
 	for kind, m := range r.Content {
 		out.Media, out.Schema = kind, nameIn(m.Schema)
 	}
