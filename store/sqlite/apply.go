@@ -15,6 +15,9 @@ import (
 // that writes one. Parameter ?3 is the version with which the record was read.
 const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
 
+// eventColumns are the columns of history, in the order of the parameters of insertEvent.
+const eventColumns = `seq, stream, n, subject, type, at, data, sum`
+
 const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
@@ -37,8 +40,8 @@ const (
 
 	deleteRecord = `delete from records indexed by records_id where kind = ?1 and id = ?2 and version = ?3`
 
-	insertEvent = `insert into history (seq, stream, n, subject, type, at, data, sum) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
-	selectHead  = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
+	insertEvent = `insert into history (` + eventColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
+	selectHead  = `select ` + eventColumns + ` from history indexed by history_stream
 		where stream = ?1 order by seq desc`
 	selectSeq = `select coalesce(max(seq), 0) from history`
 

@@ -59,7 +59,7 @@ func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 	if err != nil {
 		return v, err
 	}
-	err = v.each(ctx, db, "select seq, stream, n, subject, type, at, data, sum from history not indexed", func(rows *sql.Rows) (bool, error) {
+	err = v.each(ctx, db, "select "+eventColumns+" from history not indexed", func(rows *sql.Rows) (bool, error) {
 		_, summed, err := scanSummedEvent(rows)
 		return summed, err
 	})

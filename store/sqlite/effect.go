@@ -235,6 +235,9 @@ func (w *writer) free(stmt *sql.Stmt, args ...any) error {
 	return nil
 }
 
+// noLimit is a number of rows that is never reached.
+const noLimit = -1
+
 // effects returns up to n rows of a statement, or all if n is noLimit. It omits damaged
 // ones.
 func (w *writer) effects(n int, stmt *sql.Stmt, args ...any) (list []effect, err error) {

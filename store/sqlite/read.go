@@ -19,11 +19,11 @@ const (
 	selectKey = `select ` + columns + ` from records indexed by records_key where kind = ?1 and key = ?2`
 	selectDue = `select ` + columns + ` from records indexed by records_due
 		where due is not null and due <= ?1 order by due, id, kind limit ?2`
-	selectHistory = `select seq, stream, n, subject, type, at, data, sum from history where seq > ?1 order by seq limit ?2`
-	selectStream  = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
-		where stream = ?3 and seq > ?1 order by seq limit ?2`
-	selectRecent = `select seq, stream, n, subject, type, at, data, sum from history indexed by history_stream
-		where stream = ?3 and seq < ?1 order by seq desc limit ?2`
+	selectHistory = `select ` + eventColumns + ` from history where seq > ?1 order by seq`
+	selectStream  = `select ` + eventColumns + ` from history indexed by history_stream
+		where stream = ?1 and seq > ?2 order by seq`
+	selectRecent = `select ` + eventColumns + ` from history indexed by history_stream
+		where stream = ?1 and seq < ?2 order by seq desc`
 	selectHeadAll = `select coalesce(max(seq), 0), 0 from history`
 )
 
@@ -106,17 +106,14 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	}
 }
 
-// noLimit is the limit of statements whose rows are read until there are enough.
-const noLimit = -1
-
 // History returns events of one stream or, if stream is "", of all, beginning with the
 // first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
-			return s.stmt.history.QueryContext(ctx, after, noLimit)
+			return s.stmt.history.QueryContext(ctx, after)
 		}
-		return s.stmt.stream.QueryContext(ctx, after, noLimit, stream)
+		return s.stmt.stream.QueryContext(ctx, stream, after)
 	})
 	return found.list, err
 }
@@ -128,7 +125,7 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 		before = math.MaxInt64
 	}
 	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
-		return s.stmt.recent.QueryContext(ctx, before, noLimit, stream)
+		return s.stmt.recent.QueryContext(ctx, stream, before)
 	})
 	return found.list, err
 }
