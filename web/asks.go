@@ -88,16 +88,16 @@ func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, f
 // renderRetry shows the form again after an error of the server, so that the person can
 // send it again.
 func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form view.Form, err error) error {
-	f := failureOf(err)
-	if errors.Is(err, askback.ErrDiskFull) {
+	status := failureOf(err).status
+	switch status {
+	case http.StatusInsufficientStorage:
 		form.AddProblem("", "The server's disk is full, and your answer was not saved. Send it again when there is space.")
-		return s.render(w, r.Request, f.status, pages.Ask(r.frame, a, form))
-	}
-	if f.status != http.StatusServiceUnavailable && f.status != http.StatusInternalServerError {
+	case http.StatusServiceUnavailable, http.StatusInternalServerError:
+		s.log.Error("saving an answer failed", "ask", a.ID.String(), "error", err)
+		form.AddProblem("", "The server could not save your answer. Send it again in a moment.")
+		w.Header().Set("Retry-After", "1")
+	default:
 		return err
 	}
-	s.log.Error("saving an answer failed", "ask", a.ID.String(), "error", err)
-	form.AddProblem("", "The server could not save your answer. Send it again in a moment.")
-	w.Header().Set("Retry-After", "1")
-	return s.render(w, r.Request, f.status, pages.Ask(r.frame, a, form))
+	return s.render(w, r.Request, status, pages.Ask(r.frame, a, form))
 }

@@ -48,8 +48,6 @@ func newAssets() assets {
 	return a
 }
 
-func (a assets) path(name string) string { return a.paths[name] }
-
 // serve sends a file. It can be cached for ever, because its name has its hash.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) error {
 	f, ok := a.files[r.URL.Path]

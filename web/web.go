@@ -183,10 +183,8 @@ func (s *site) authenticate(r *http.Request) (askback.Principal, error) {
 }
 
 func (s *site) frame() pages.Frame {
-	return pages.Frame{
-		Style: s.assets.path("page.css"), Script: s.assets.path("page.js"), Icon: s.assets.path("icon.svg"),
-		Now: s.now(), Zone: s.zone,
-	}
+	at := s.assets.paths
+	return pages.Frame{Style: at["page.css"], Script: at["page.js"], Icon: at["icon.svg"], Now: s.now(), Zone: s.zone}
 }
 
 // frameOf returns the frame with the name of the person, if one is logged in.
