@@ -29,9 +29,7 @@ func compact(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "null"
-	}
+	_ = enc.Encode(v)
 	return strings.TrimSpace(b.String())
 }
 

@@ -119,13 +119,7 @@ func hunk(out *strings.Builder, ops []op, from, to int) {
 		return n
 	}
 	oldN, newN := count(ops[from:to], '+'), count(ops[from:to], '-')
-	oldAt, newAt := count(ops[:from], '+')+1, count(ops[:from], '-')+1
-	if oldN == 0 {
-		oldAt--
-	}
-	if newN == 0 {
-		newAt--
-	}
+	oldAt, newAt := count(ops[:from], '+')+min(oldN, 1), count(ops[:from], '-')+min(newN, 1) // without lines: the line before
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", oldAt, oldN, newAt, newN)
 	for _, o := range ops[from:to] {
 		fmt.Fprintf(out, "%c%s\n", o.mark, o.line)

@@ -23,7 +23,8 @@ var handWritten = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\
 func editTOML(f File, present []byte) ([]byte, error) {
 	text := string(present)
 	newline := withNewlines(text, "\n")
-	if _, block, marked := strings.Cut(text, tomlBegin); marked {
+	_, block, marked := strings.Cut(text, tomlBegin)
+	if marked {
 		newline = withNewlines(block[:strings.IndexByte(block, '\n')+1], "\n") // the line ends of the block
 	}
 	before, after, err := cutBlock(text, newline)
@@ -42,17 +43,14 @@ func editTOML(f File, present []byte) ([]byte, error) {
 		}
 		return []byte(before + after), nil
 	}
-	block := tomlBegin + tomlHint + newline + strings.ReplaceAll(f.paste, "\n", newline) + tomlEnd + newline
-	switch marked := strings.Contains(text, tomlBegin); {
-	case marked:
-		return []byte(before + block + after), nil
-	case before != "" && !strings.HasSuffix(before, "\n"):
+	if !marked && before != "" {
+		if !strings.HasSuffix(before, "\n") {
+			before += newline
+		}
 		before += newline
 	}
-	if before != "" {
-		before += newline
-	}
-	return []byte(before + block), nil
+	block = tomlBegin + tomlHint + newline + strings.ReplaceAll(f.paste, "\n", newline) + tomlEnd + newline
+	return []byte(before + block + after), nil
 }
 
 // cutBlock returns the text before and after the block of Askback.
