@@ -14,11 +14,6 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// output is the JSON that a hook prints, in the format of Claude Code.
-type output struct {
-	HookSpecificOutput any `json:"hookSpecificOutput"`
-}
-
 type permissionOutput struct {
 	Event    string             `json:"hookEventName"`
 	Decision permissionDecision `json:"decision"`
@@ -175,7 +170,8 @@ func deferrable(ev Event) bool {
 	return ev.Name == PreToolUse && ev.Headless && ev.ToolUseID != ""
 }
 
+// encodeOutput returns the JSON that a hook prints, in the format of Claude Code.
 func encodeOutput(specific any) ([]byte, bool) {
-	b, err := jcs.Marshal(output{specific})
+	b, err := jcs.Marshal(map[string]any{"hookSpecificOutput": specific})
 	return b, err == nil
 }

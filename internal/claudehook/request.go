@@ -153,10 +153,7 @@ func key(ev Event) string {
 		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, canonical(ev.Input),
 			ev.Server, ev.ElicitationID, ev.Message, canonical(ev.Schema), ev.SubagentID)
 	}
-	b, err := json.Marshal(parts)
-	if err != nil {
-		return ""
-	}
+	b, _ := json.Marshal(parts) // texts are always valid
 	sum := sha256.Sum256(b)
 	return ev.label() + ":" + hex.EncodeToString(sum[:])
 }
