@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/askback/askback/internal/claudehook"
 )
 
 // maxWait is how long a client may wait for a reply, in seconds. Askback replies earlier; the
@@ -82,28 +84,19 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 	}, nil
 }
 
-// ownTools are the tools of Askback. Claude Code may use these without a dialog, but no other
-// tools of a server with that name.
-var ownTools = []string{
-	"ask_user_question", "confirm_action", "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
-}
-
-// allowTools returns the edits that allow ownTools. Earlier versions allowed all tools of the
+// allowTools returns the edits that let Claude Code use Askback's tools without a dialog, but
+// no other tools of a server with that name. Earlier versions allowed all tools of the
 // server. The last edit replaces that rule, so that the list never becomes empty in between
 // and keeps its place.
 func allowTools() (edits []edit) {
-	for i, tool := range ownTools {
-		rule, last := compact("mcp__askback__"+tool), i == len(ownTools)-1
+	for i, tool := range claudehook.OwnTools {
+		rule, last := compact("mcp__askback__"+tool), i == len(claudehook.OwnTools)-1
 		edits = append(edits, edit{path: []string{"permissions", "allow"}, value: rule, list: true, isOwn: func(v string) bool {
 			return v == rule || last && v == `"mcp__askback"`
 		}})
 	}
 	return edits
 }
-
-// claudeEntrypoint is the variable with the way in which Claude Code was started. A command
-// hook reads it from its environment, an HTTP hook gets it in a header.
-const claudeEntrypoint = "CLAUDE_CODE_ENTRYPOINT"
 
 // claudeHook is a hook for one event. Hooks that only withdraw an ask are async, so that they
 // do not delay the session.
@@ -148,8 +141,8 @@ func (h claudeHook) group(o Options) hookGroup {
 	if o.HookURL != "" {
 		entry = hookEntry{
 			Type: "http", URL: o.HookURL, Timeout: h.timeout,
-			Headers: map[string]string{"Authorization": "Bearer $" + TokenVariable, "X-Askback-Entrypoint": "$" + claudeEntrypoint},
-			Allowed: []string{TokenVariable, claudeEntrypoint},
+			Headers: map[string]string{"Authorization": "Bearer $" + TokenVariable, claudehook.EntrypointHeader: "$" + claudehook.EntrypointVariable},
+			Allowed: []string{TokenVariable, claudehook.EntrypointVariable},
 		}
 	}
 	return hookGroup{h.matcher, []hookEntry{entry}}

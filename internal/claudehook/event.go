@@ -43,16 +43,16 @@ const QuestionTool = "AskUserQuestion"
 // ownServer is the name under which askback init configures our MCP server.
 const ownServer = "askback"
 
-// ownTools are all tools of our MCP server. They need no approval, because they ask
+// OwnTools are all tools of our MCP server. They need no approval, because they ask
 // people. Another tool of a server with that name is not one of them.
-var ownTools = []string{
+var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
 
-// isOwnTool reports whether a name is the full name of one of ownTools.
+// isOwnTool reports whether a name is the full name of one of OwnTools.
 func isOwnTool(name string) bool {
 	server, tool := splitToolName(name)
-	return server == ownServer && slices.Contains(ownTools, tool)
+	return server == ownServer && slices.Contains(OwnTools, tool)
 }
 
 // An Event is one call of a hook.
