@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/askback/askback/internal/markdown"
@@ -60,7 +61,7 @@ func (w *markdownWriter) block(block markdown.Block, first, rest string) {
 	case markdown.Code:
 		w.code(b, first, rest)
 	case markdown.Rule:
-		w.put(first, "- - -", "- - -")
+		w.put(gutter, first, "- - -", "- - -")
 	case markdown.List:
 		for i, item := range b.Items {
 			if i > 0 {
@@ -72,11 +73,8 @@ func (w *markdownWriter) block(block markdown.Block, first, rest string) {
 }
 
 func (w *markdownWriter) item(item markdown.Item, first, rest string) {
-	bullet := item.Marker.String()
-	if bullet == "" {
-		bullet = "•"
-	}
-	w.blocks(item.Blocks, w.indent(first, bullet+" "), w.indent(rest, strings.Repeat(" ", safetext.Width(safetext.Line(bullet))+1)))
+	bullet := cmp.Or(item.Marker.String(), "•")
+	w.blocks(item.Blocks, w.indent(first, bullet+" "), w.indent(rest, strings.Repeat(" ", width(bullet)+1)))
 }
 
 // indent returns indent followed by more, or indent alone if too little room would be left.
@@ -92,25 +90,23 @@ func width(s string) int { return safetext.Width(safetext.Line(s)) }
 func (w *markdownWriter) code(c markdown.Code, first, rest string) {
 	for row := range cutRows(c.Label.String(), w.width-width(rest)) {
 		if row != "" {
-			w.put(first, row, w.withSGR(dim, row))
+			w.put(gutter, first, row, w.withSGR(dim, row))
 			first = rest
 		}
 	}
 	for line := range strings.SplitSeq(c.Text.String(), "\n") {
 		mark := gutter
 		for row := range cutRows(line, w.width-width(rest)-2) {
-			if strings.Trim(first, " >") != "" || !w.blanks.hold(mark, row) {
-				w.styledRow(w.blanks.flush(w.frame), mark, row, first+"  "+keepOrder(row))
-			}
+			w.put(mark, first, row, "  "+keepOrder(row))
 			first, mark = rest, continued
 		}
 	}
 }
 
 // put draws one row. It holds back an empty row without a bullet.
-func (w *markdownWriter) put(indent, text, drawn string) {
-	if strings.Trim(indent, " >") != "" || !w.blanks.hold(gutter, text) {
-		w.styledRow(w.blanks.flush(w.frame), gutter, text, indent+drawn)
+func (w *markdownWriter) put(mark, indent, text, drawn string) {
+	if strings.Trim(indent, " >") != "" || !w.blanks.hold(mark, text) {
+		w.styledRow(w.blanks.flush(w.frame), mark, text, indent+drawn)
 	}
 }
 
@@ -124,7 +120,7 @@ func (w *markdownWriter) spans(spans []markdown.Span, sgr, first, rest string) {
 		if skipped := strings.Index(all.String()[pos:], s); skipped > 0 {
 			pos += skipped
 		}
-		w.put(first, s, w.applyStyles(s, pos, styles))
+		w.put(gutter, first, s, w.applyStyles(s, pos, styles))
 		pos += len(s)
 		for len(styles) > 0 && styles[0].end <= pos {
 			styles = styles[1:]

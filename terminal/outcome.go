@@ -19,7 +19,7 @@ func (f *frame) settled(o *view.Outcome) {
 
 // oneRow draws a message and an answer on one row. It reports whether they fit.
 func (f *frame) oneRow(words string, answer safetext.Text) bool {
-	if safetext.Width(safetext.Line(words))+safetext.Width(answer)+3 > f.fullWidth() {
+	if width(words)+safetext.Width(answer)+3 > f.fullWidth() {
 		return false
 	}
 	mark := gutter

@@ -62,6 +62,11 @@ func (f *frame) styledRow(word, gutter, text, drawn string) {
 
 // text draws t in one style, wrapped at spaces.
 func (f *frame) text(word, sgr string, t safetext.Text) {
+	f.wrapped(word, sgr, t, func(row string) string { return row })
+}
+
+// wrapped draws t like text. Change is called for each row.
+func (f *frame) wrapped(word, sgr string, t safetext.Text, change func(row string) string) {
 	if t.String() == "" {
 		return
 	}
@@ -71,7 +76,7 @@ func (f *frame) text(word, sgr string, t safetext.Text) {
 			if blanks.hold(gutter, row.String()) {
 				continue
 			}
-			part.row(blanks.flush(part), gutter, sgr, row.String())
+			part.row(blanks.flush(part), gutter, sgr, change(row.String()))
 		}
 		blanks.flush(part)
 	})
@@ -159,16 +164,7 @@ func cutRows(line string, width int) iter.Seq[string] {
 
 // names draws names in a row, with a separator.
 func (f *frame) names(word, sgr string, names []safetext.Text, separator string) {
-	all := joinNames(names, separator)
-	if all.String() == "" {
-		return
-	}
-	f.withRowCount(func(part *frame) {
-		for _, row := range safetext.Wrap(all, f.width) {
-			part.row(word, gutter, sgr, keepOrder(row.String()))
-			word = ""
-		}
-	})
+	f.wrapped(word, sgr, joinNames(names, separator), keepOrder)
 }
 
 // joinNames joins names into one line.
