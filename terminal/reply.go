@@ -32,30 +32,23 @@ func (r reply) answer(q view.Question) askback.QuestionAnswer {
 
 // hint returns what can be typed.
 func hint(q view.Question) string {
-	var what string
-	switch {
-	case len(q.Choices) == 0:
-		what = "Write your answer."
-	case q.Multi:
-		what = "Type one or more of " + q.Keys() + ", separated by commas"
-	default:
-		what = "Type one of " + q.Keys()
-	}
+	what, marked := "Write your answer", "the default"
 	if len(q.Choices) > 0 {
-		if q.OtherKey != "" {
-			what += ", or your own words"
+		what, marked = "Type one of "+q.Keys(), "what is marked *"
+		if q.Multi {
+			what = "Type one or more of " + q.Keys() + ", separated by commas"
 		}
-		what += "."
+	}
+	if q.OtherKey != "" {
+		what += ", or your own words"
 	}
 	switch {
-	case q.HasDefault && len(q.Choices) == 0:
-		what += " Enter alone chooses the default."
 	case q.HasDefault:
-		what += " Enter alone chooses what is marked *."
+		what += ". Enter alone chooses " + marked
 	case q.Optional:
-		what += " Enter alone skips it."
+		what += ". Enter alone skips it"
 	}
-	return what + " :help shows more."
+	return what + ". :help shows more."
 }
 
 // parseReply returns the meaning of a line. If the line is ambiguous, it returns a problem.
