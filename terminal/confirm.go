@@ -3,7 +3,6 @@ package terminal
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/askback/askback"
@@ -40,7 +39,10 @@ func (d *dialog) confirm(f *frame) (askback.Answer, error) {
 			problem = d.confirmReason(answer.Reason)
 		}
 		if problem == "" {
-			answer.Reason = strings.Join(d.allReasons(answer.Reason), "\n")
+			if answer.Reason != "" {
+				d.notes = append(d.notes, answer.Reason)
+			}
+			answer.Reason = strings.Join(d.notes, "\n")
 			return answer, d.err
 		}
 		d.reject(problem)
@@ -128,14 +130,6 @@ func (d *dialog) confirmReason(reason string) (problem string) {
 		return ""
 	}
 	return "Nothing is decided. Type y to approve or n to deny."
-}
-
-// allReasons returns the notes and the reason that followed the n.
-func (d *dialog) allReasons(reason string) []string {
-	if reason == "" {
-		return d.notes
-	}
-	return append(slices.Clone(d.notes), reason)
 }
 
 // confirmUnread asks again if rows of the call were not shown.

@@ -18,10 +18,13 @@ func StreamOptions(stream any) *Options {
 		return nil
 	}
 	f := stream.(*os.File)
-	return &Options{Style: style(), Width: func() int {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-		return 80
-	}}
+	return &Options{Style: style(), Width: func() int { return columns(int(f.Fd())) }}
+}
+
+// columns returns the current width of a terminal, or [defaultWidth] if it is unknown.
+func columns(fd int) int {
+	if width, _, err := term.GetSize(fd); err == nil && width > 0 {
+		return width
+	}
+	return defaultWidth
 }

@@ -55,12 +55,8 @@ const (
 func (e *lineEditor) read(file *os.File) (string, error) {
 	one := make([]byte, 1)
 	for {
-		n, err := file.Read(one)
-		if err != nil {
+		if _, err := file.Read(one); err != nil {
 			return "", err
-		}
-		if n == 0 {
-			continue
 		}
 		line, echo, err := e.press(one[0])
 		if drawErr := draw(file, echo); drawErr != nil {

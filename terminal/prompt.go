@@ -31,6 +31,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,19 +65,17 @@ type Options struct {
 	Page func(ctx context.Context, text string) error
 }
 
+// defaultWidth is the number of columns of an output that has no width.
+const defaultWidth = 80
+
 func (o Options) width() int {
 	if o.Width == nil {
-		return 80
+		return defaultWidth
 	}
 	return o.Width()
 }
 
-func (o Options) zone() *time.Location {
-	if o.Zone == nil {
-		return time.Local
-	}
-	return o.Zone
-}
+func (o Options) zone() *time.Location { return cmp.Or(o.Zone, time.Local) }
 
 // A Prompt shows asks and reads their answers, one ask at a time. After the first call of
 // Ask, nothing else may read from its input.
@@ -252,14 +251,11 @@ func (d *dialog) run() (askback.Answer, error) {
 
 // askQuestion reads lines until one answers the question.
 func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
-	line, err := d.readInput("> ")
-	for err == nil {
+	line, _ := d.readInput("> ")
+	for d.err == nil {
 		r := parseReply(q, line)
 		if r.problem == "" && r.needsOwnText {
-			own, err := d.readInput("Your own words: ")
-			if err != nil {
-				return askback.QuestionAnswer{}, err
-			}
+			own, _ := d.readInput("Your own words: ")
 			if r.ownText = own.text; r.ownText == "" {
 				r.problem = "Nothing was typed. " + hint(q)
 			}
@@ -268,10 +264,12 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 			r.needsConfirmation, r.help = false, true
 		}
 		if r.needsConfirmation {
-			var sent bool
-			if line, sent, err = d.confirmOwnText(q, r); !sent {
+			next, isReply, problem := d.confirmOwnText(q, r)
+			if isReply {
+				line = next
 				continue
 			}
+			r.problem = cmp.Or(problem, r.problem)
 		}
 		switch {
 		case r.help:
@@ -281,39 +279,33 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 		default:
 			return r.answer(q), nil
 		}
-		line, err = d.readInput("> ")
+		line, _ = d.readInput("> ")
 	}
-	return askback.QuestionAnswer{}, err
+	return askback.QuestionAnswer{}, d.err
 }
 
-// confirmOwnText reports whether to send text that is not an option. It asks a person. From a
-// program, it rejects text that looks like an option. If the text is not to be sent, it
-// returns the next line.
-func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, sent bool, err error) {
+// confirmOwnText returns why not to send text that is not an option, or "". It asks a person.
+// From a program, it rejects text that looks like an option. If the person types another
+// reply to the question instead, it returns that line.
+func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, isReply bool, problem string) {
 	if !d.options.Human {
-		if len(q.Choices) == 0 || !r.resemblesChoice {
-			return input{}, true, nil
+		if len(q.Choices) > 0 && r.resemblesChoice {
+			problem = r.notAnOption()
 		}
-		d.reject(r.notAnOption())
-		line, err = d.readInput("> ")
-		return line, false, err
+		return input{}, false, problem
 	}
 	for {
-		if line, err = d.askToSend(q, r); err != nil {
-			return input{}, false, err
-		}
+		line, err := d.askToSend(q, r)
 		yes, no := isYes(line.text), isNo(line.text)
 		switch {
-		case line.skip || line.isText || !yes && !no:
-			return line, false, nil
+		case err != nil || line.skip || line.isText || !yes && !no:
+			return line, true, ""
 		case len(q.Match(line.text)) > 0 && line.text != "":
 			d.reject("That is also an option. Type its key to choose it, or :other and your own words to send those.")
 		case yes:
-			return input{}, true, nil
+			return input{}, false, ""
 		default:
-			d.reject("Not sent. " + hint(q))
-			line, err = d.readInput("> ")
-			return line, false, err
+			return input{}, false, "Not sent. " + hint(q)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -45,10 +46,8 @@ func (t *TTY) control(do func(fd int) error) error {
 		return err
 	}
 	var done error
-	if err := raw.Control(func(fd uintptr) { done = do(int(fd)) }); err != nil {
-		return err
-	}
-	return done
+	err = raw.Control(func(fd uintptr) { done = do(int(fd)) })
+	return cmp.Or(err, done)
 }
 
 // Read implements [io.Reader]. It returns when Enter is pressed.
@@ -107,11 +106,8 @@ func (t *TTY) Write(p []byte) (int, error) { return t.file.Write(p) }
 
 // Width returns the current number of columns, or 80 if it is unknown.
 func (t *TTY) Width() int {
-	width := 0
-	err := t.control(func(fd int) (err error) { width, _, err = term.GetSize(fd); return err })
-	if err != nil || width <= 0 {
-		return 80
-	}
+	width := defaultWidth
+	_ = t.control(func(fd int) error { width = columns(fd); return nil })
 	return width
 }
 
