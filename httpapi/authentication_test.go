@@ -127,6 +127,54 @@ func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 	}
 }
 
+// revokingAuthenticator is an Authenticator whose clients revoke a token after Consume.
+type revokingAuthenticator struct {
+	*engine.Engine
+	token atomic.Value // id of the token, a string
+}
+
+func (a *revokingAuthenticator) As(p askback.Principal) askback.Client {
+	return revokingClient{a.Engine.As(p), a}
+}
+
+type revokingClient struct {
+	askback.Client
+	authenticator *revokingAuthenticator
+}
+
+func (c revokingClient) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
+	a, err := c.Client.Consume(ctx, id, digest)
+	if token, ok := c.authenticator.token.Load().(string); ok && err == nil {
+		_, err = c.authenticator.RevokeToken(ctx, token)
+	}
+	return a, err
+}
+
+// A hook gets no decision if its token was revoked after the wait.
+func TestHookGetsNoDecisionAfterRevocation(t *testing.T) {
+	a := &revokingAuthenticator{Engine: engine.New(memstore.New(), nil)}
+	w := &fixture{t: t, engine: a.Engine, handler: httpapi.NewHandler(a, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}
+	w.server = httptest.NewServer(checkTraffic(t, w.handler))
+	t.Cleanup(func() {
+		w.handler.Stop()
+		w.client.CloseIdleConnections()
+		w.server.Close()
+	})
+	reply := w.sendHook(bot, "", runsBash)
+	asked := w.open(1, askback.Pending)[0]
+	who, err := a.Authenticate(t.Context(), w.token(bot))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.token.Store(who.Token)
+	if _, err := a.Engine.As(ana).Answer(t.Context(), asked.ID, askback.Decide(askback.Approve, "")); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-reply; got.status != http.StatusUnauthorized || strings.Contains(string(got.body), "allow") {
+		t.Errorf("got %d %s, want 401 and no decision", got.status, got.body)
+	}
+}
+
 // A request is authenticated once, unless its body is slow.
 func TestRequestIsAuthenticatedOnce(t *testing.T) {
 	w, g := newLimitedAuthenticator(t)

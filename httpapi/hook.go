@@ -42,6 +42,9 @@ func (c *call) claudeHook() error {
 	if errors.Is(err, claudehook.ErrCannotAsk) {
 		err = problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: err.Error()}
 	}
+	if err == nil {
+		err = c.reauthenticate(context.WithoutCancel(ctx)) // the token may have been revoked since the last check
+	}
 	arrived, err := c.endHook(w, reply.Output, err)
 	if arrived {
 		reply.Ack(ctx)
