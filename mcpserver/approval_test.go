@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -265,6 +266,53 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 			t.Errorf("got %v", task)
 		}
 		if task, _ := f.taskRequest(f.httpClient("bot"), "tasks/get", id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
+			t.Errorf("later: got %v", task)
+		}
+	})
+}
+
+// hangUpEngine is an engine whose client hangs up when an ask was read for it.
+type hangUpEngine struct {
+	*engine.Engine
+	hangUp func()
+}
+
+func (e hangUpEngine) As(p askback.Principal) askback.Client {
+	return hangUpClient{e.Engine.As(p), e.hangUp}
+}
+
+type hangUpClient struct {
+	askback.Client
+	hangUp func()
+}
+
+func (c hangUpClient) Get(ctx context.Context, id string) (askback.Ask, error) {
+	defer c.hangUp()
+	return c.Client.Get(ctx, id)
+}
+
+// A client that hangs up before it has the result of its task leaves the approval unused.
+func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		httpClient := f.httpClient("bot")
+		id := fmt.Sprint(f.newTask(httpClient, "confirm_action", pay)["taskId"])
+		f.answer(id, askback.Decide(askback.Approve, ""))
+		ctx, hangUp := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(taskCall("tasks/get", id, withTasks)))
+		for name, value := range map[string]string{
+			"Authorization": "Bearer " + f.secret(askback.Agent, "bot"),
+			"Content-Type":  "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Protocol-Version": stateless, "Mcp-Method": "tasks/get", "Mcp-Name": id,
+		} {
+			r.Header.Set(name, value)
+		}
+		f.server.Handler(hangUpEngine{f.engine, hangUp}).ServeHTTP(httptest.NewRecorder(), r)
+		if ctx.Err() == nil {
+			t.Error("the ask was not read")
+		}
+		synctest.Wait()
+		if task, _ := f.taskRequest(httpClient, "tasks/get", id); !strings.Contains(fmt.Sprint(task), "confirmed:true") {
 			t.Errorf("later: got %v", task)
 		}
 	})
