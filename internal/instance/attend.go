@@ -8,14 +8,8 @@ import (
 )
 
 // attending returns the folder with a file for each ask that a hook on this machine waits
-// for. The name of the database is in front if it is not askback.db.
-func (p Place) attending() string {
-	dir, name := filepath.Split(p.Database)
-	if name == "askback.db" {
-		return filepath.Join(dir, "attending")
-	}
-	return filepath.Join(dir, name+".attending")
-}
+// for.
+func (p Place) attending() string { return p.file("attending") }
 
 // Attend records that this process waits for an ask, until done is called or the process
 // ends in any way. The record is a shared lock on a file, so several processes can wait

@@ -65,14 +65,17 @@ const joinTime = 5 * time.Second
 // searchPause is the time between two attempts of a search.
 const searchPause = 20 * time.Millisecond
 
-// server returns the path of server.json. The name of the database is in front if it is
-// not askback.db, so that two databases can be in one folder.
-func (p Place) server() string {
-	dir, name := filepath.Split(p.Database)
-	if name == "askback.db" {
-		return filepath.Join(dir, "server.json")
+// server returns the path of server.json.
+func (p Place) server() string { return p.file("server.json") }
+
+// file returns the path of a file next to the database. The name of the database is in
+// front if it is not askback.db, so that two databases can be in one folder.
+func (p Place) file(name string) string {
+	dir, database := filepath.Split(p.Database)
+	if database != "askback.db" {
+		name = database + "." + name
 	}
-	return filepath.Join(dir, name+".server.json")
+	return filepath.Join(dir, name)
 }
 
 // Announce writes server.json. Only the process that holds the lock may call it.
