@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -109,9 +110,7 @@ func retry2[A, B, T any](ctx context.Context, c client, m func(askback.Client, c
 // Ask implements [askback.Asker]. It sets a key if there is none, so that a repeated call
 // is the same ask.
 func (c client) Ask(ctx context.Context, in askback.Request) (askback.Ask, error) {
-	if in.Key == "" {
-		in.Key = rand.Text()
-	}
+	in.Key = cmp.Or(in.Key, rand.Text())
 	return retry1(ctx, c, askback.Client.Ask, in)
 }
 

@@ -94,6 +94,9 @@ const remoteTime = 5 * time.Second
 
 // New returns a Connector. It connects with the first call.
 func New(o Options) *Connector {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	c := &Connector{options: o, connecting: make(chan struct{}, 1)}
 	if last, ok := o.Place.Last(); ok {
 		c.isLocal = o.Remote == last.URL
@@ -231,11 +234,11 @@ func (c *Connector) attach(s instance.Server) (*conn, error) {
 		return nil, fmt.Errorf("process %d has %s open, and this user has no token for it: set ASKBACK_TOKEN", s.PID, c.options.Place.Database)
 	}
 	conn := newConn(nil, nil, nil, s.Pages)
-	client := s.Client()
-	client.Transport = watchedTransport{client.Transport, conn}
+	pool := s.Client()
+	client := &http.Client{Transport: watchedTransport{pool.Transport, conn}}
 	as := func(token string) askback.Client { return httpapi.NewClient(s.URL, token, client) }
 	conn.agent, conn.user, conn.person = as(agent), as(user), as(tokens.user)
-	conn.close = func() error { client.CloseIdleConnections(); return nil }
+	conn.close = func() error { pool.CloseIdleConnections(); return nil }
 	c.yielded = false
 	c.lastURL = s.URL
 	return conn, nil
@@ -278,11 +281,4 @@ func (w watchedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.conn.end()
 	}
 	return res, err
-}
-
-// CloseIdleConnections closes those of the next transport.
-func (w watchedTransport) CloseIdleConnections() {
-	if t, ok := w.next.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -232,11 +231,4 @@ func (i *Instance) closeStore() error {
 	err := <-i.engineDone
 	i.sweeping.Wait()
 	return errors.Join(err, i.db.Close())
-}
-
-func logHandler(l *slog.Logger) slog.Handler {
-	if l == nil {
-		return slog.DiscardHandler
-	}
-	return l.Handler()
 }

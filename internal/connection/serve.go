@@ -110,7 +110,7 @@ func (i *Instance) serve(ln net.Listener) {
 	i.server = &http.Server{
 		Handler: handler, ConnState: i.unused.track,
 		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(logHandler(o.Log), slog.LevelDebug),
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 	i.server.Protocols = new(http.Protocols)
 	i.server.Protocols.SetHTTP1(true)
@@ -135,7 +135,7 @@ const announcePause = time.Second
 // announce writes server.json. While the disk is full, it tries again in the background:
 // those who know the address can read meanwhile.
 func (i *Instance) announce(s instance.Server) error {
-	place, log := i.connector.options.Place, slog.New(logHandler(i.connector.options.Log))
+	place, log := i.connector.options.Place, i.connector.options.Log
 	err := place.Announce(s)
 	if errors.Is(err, syscall.ENOSPC) && i.db.FreeReserve() {
 		err = place.Announce(s)

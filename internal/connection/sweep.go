@@ -36,7 +36,7 @@ func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweep
 			return e.As(askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelTerminal})
 		},
 		Awaited: func(id string) bool { return e.Awaited(id) || place.Attended(id) },
-	}, log: slog.New(logHandler(log))}
+	}, log: log}
 }
 
 // withdrawAbandoned withdraws asks if all processes on this machine that waited for them
