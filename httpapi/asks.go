@@ -173,20 +173,17 @@ func (c *call) answer() error {
 	return c.replySettled(c.client.Answer(c.r.Context(), c.id(), answer))
 }
 
-func (c *call) decline() error {
-	reason, err := decode.Reason(c.body)
-	if err != nil {
-		return err
-	}
-	return c.replySettled(c.client.Decline(c.r.Context(), c.id(), reason))
-}
+func (c *call) decline() error { return c.settle(c.client.Decline) }
 
-func (c *call) cancel() error {
+func (c *call) cancel() error { return c.settle(c.client.Cancel) }
+
+// settle settles an ask with the reason in the body.
+func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	reason, err := decode.Reason(c.body)
 	if err != nil {
 		return err
 	}
-	return c.replySettled(c.client.Cancel(c.r.Context(), c.id(), reason))
+	return c.replySettled(do(c.r.Context(), c.id(), reason))
 }
 
 func (c *call) claim() error {

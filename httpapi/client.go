@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -164,10 +165,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	if err != nil {
 		return askback.Ask{}, err
 	}
-	key := r.Key
-	if key == "" {
-		key = rand.Text()
-	}
+	key := cmp.Or(r.Key, rand.Text())
 	var out askback.Ask
 	status, _, err := c.do(ctx, request{method: "POST", path: base + "/asks", body: wireRequest(normal), key: key}, &out)
 	out.Repeated = err == nil && status == http.StatusOK
