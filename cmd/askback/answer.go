@@ -34,29 +34,27 @@ type answerCommand struct {
 }
 
 // Run answers an ask.
-func (c *answerCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		find := lookup{client: conn.User, verb: "answer", decides: true}
-		ask, err := find.get(ctx, c.ID)
-		if err != nil {
-			return err
+func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	find := lookup{client: conn.User, verb: "answer", decides: true}
+	ask, err := find.get(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if isLatest(c.ID) {
+		if c.Approve || c.All {
+			return usage(fmt.Sprintf("latest cannot be approved; to approve, give the id: %s", ask.ID))
 		}
-		if isLatest(c.ID) {
-			if c.Approve || c.All {
-				return usage(fmt.Sprintf("latest cannot be approved; to approve, give the id: %s", ask.ID))
-			}
-			note(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
-		}
-		answer, err := c.answer(ask, io.in)
-		if err != nil {
-			return err
-		}
-		ask, err = conn.User.Answer(ctx, ask.ID, answer)
-		if c.All && err == nil {
-			note(io.err, c.granted(ask))
-		}
-		return reportSettled(io, ask, find.explain(err, c.ID))
-	})
+		note(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
+	}
+	answer, err := c.answer(ask, io.in)
+	if err != nil {
+		return err
+	}
+	ask, err = conn.User.Answer(ctx, ask.ID, answer)
+	if c.All && err == nil {
+		note(io.err, c.granted(ask))
+	}
+	return reportSettled(io, ask, find.explain(err, c.ID))
 }
 
 // granted describes what --approve-all approved: the user gave the name of a scope and
@@ -265,11 +263,9 @@ type declineCommand struct {
 }
 
 // Run declines an ask.
-func (c *declineCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		find := lookup{client: conn.User, verb: "decline", decides: true}
-		return settle(ctx, io, find, c.ID, c.Reason, conn.User.Decline)
-	})
+func (c *declineCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	find := lookup{client: conn.User, verb: "decline", decides: true}
+	return settle(ctx, io, find, c.ID, c.Reason, conn.User.Decline)
 }
 
 type cancelCommand struct {
@@ -278,9 +274,7 @@ type cancelCommand struct {
 }
 
 // Run withdraws an ask.
-func (c *cancelCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		find := lookup{client: conn.Agent, verb: "withdraw"}
-		return settle(ctx, io, find, c.ID, c.Reason, conn.Agent.Cancel)
-	})
+func (c *cancelCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	find := lookup{client: conn.Agent, verb: "withdraw"}
+	return settle(ctx, io, find, c.ID, c.Reason, conn.Agent.Cancel)
 }

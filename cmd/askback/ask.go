@@ -67,12 +67,10 @@ func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	if err != nil {
 		return err
 	}
-	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
-		if c.File == "-" {
-			io.in = nil // the ask was read from it
-		}
-		return inFile(askAndWait(ctx, conn, io, r, c.JSON, false), c.File != "")
-	})
+	if c.File == "-" {
+		io.in = nil // the ask was read from it
+	}
+	return inFile(askAndWait(ctx, all, io, r, c.JSON, false), c.File != "")
 }
 
 func (c *askCommand) request(in io.Reader) (askback.Request, error) {
@@ -147,14 +145,18 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	if err := c.apply(&r); err != nil {
 		return err
 	}
-	return all.with(io, instance.KindAsk, func(conn *connection.Connector) error {
-		return askAndWait(ctx, conn, io, r, c.JSON, c.Default == "yes")
-	})
+	return askAndWait(ctx, all, io, r, c.JSON, c.Default == "yes")
 }
 
-// askAndWait asks, prompts the user, and waits for the first answer from anywhere.
-func askAndWait(ctx context.Context, conn *connection.Connector, io streams, r askback.Request, asJSON, suggestYes bool) error {
-	r, err := r.Normalize()
+// askAndWait connects, asks, prompts the user, and waits for the first answer from
+// anywhere.
+func askAndWait(ctx context.Context, all *commands, io streams, r askback.Request, asJSON, suggestYes bool) (err error) {
+	conn, err := all.connector(instance.KindAsk)
+	if err != nil {
+		return err
+	}
+	defer func() { err = thenClose(io, conn, err) }()
+	r, err = r.Normalize()
 	if err != nil {
 		return err
 	}

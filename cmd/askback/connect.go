@@ -72,17 +72,8 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	return conn, nil
 }
 
-// with connects, calls do and closes the connection. An error of the close is only
-// printed: the result of do is already stored.
-func (all *commands) with(io streams, kind string, do func(*connection.Connector) error) error {
-	conn, err := all.connector(kind)
-	if err != nil {
-		return err
-	}
-	return thenClose(io, conn, do(conn))
-}
-
-// thenClose closes a connector and returns err.
+// thenClose closes a connector and returns err. An error of the close is only printed: the
+// result of the command is already stored.
 func thenClose(io streams, conn *connection.Connector, err error) error {
 	if closed := conn.Close(); closed != nil {
 		note(io.err, closed.Error())

@@ -24,20 +24,18 @@ type grantList struct {
 }
 
 // Run lists grants.
-func (c *grantList) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		grants, err := allGrants(ctx, conn.User, c.Ended)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(io.out, askback.GrantPage{Items: grants})
-		}
-		for _, g := range grants {
-			printLine(io.out, grantLine(g))
-		}
-		return nil
-	})
+func (c *grantList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	grants, err := allGrants(ctx, conn.User, c.Ended)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, askback.GrantPage{Items: grants})
+	}
+	for _, g := range grants {
+		printLine(io.out, grantLine(g))
+	}
+	return nil
 }
 
 // allGrants returns all grants that are active, or those that have ended.
@@ -95,25 +93,23 @@ type grantRevoke struct {
 }
 
 // Run revokes a grant.
-func (c *grantRevoke) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		id, err := findID(c.ID, "grt_", "standing approval", func() (ids []string, err error) {
-			grants, err := allGrants(ctx, conn.User, false)
-			for _, g := range grants {
-				ids = append(ids, g.ID)
-			}
-			return ids, err
-		})
-		if err != nil {
-			return err
+func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	id, err := findID(c.ID, "grt_", "standing approval", func() (ids []string, err error) {
+		grants, err := allGrants(ctx, conn.User, false)
+		for _, g := range grants {
+			ids = append(ids, g.ID)
 		}
-		g, err := conn.User.Revoke(ctx, id)
-		switch {
-		case errors.Is(err, askback.ErrNotFound):
-			return ended{exitRefused, "there is no standing approval " + id + " that you may revoke"}
-		case err == nil:
-			note(io.err, "revoked: "+grantLine(g))
-		}
-		return err
+		return ids, err
 	})
+	if err != nil {
+		return err
+	}
+	g, err := conn.User.Revoke(ctx, id)
+	switch {
+	case errors.Is(err, askback.ErrNotFound):
+		return ended{exitRefused, "there is no standing approval " + id + " that you may revoke"}
+	case err == nil:
+		note(io.err, "revoked: "+grantLine(g))
+	}
+	return err
 }

@@ -23,33 +23,31 @@ type listCommand struct {
 }
 
 // Run lists asks.
-func (c *listCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		page, err := conn.User.List(ctx, askback.Query{
-			Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
-		})
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(io.out, page)
-		}
-		if len(page.Items) == 0 {
-			note(io.err, c.empty())
-			return nil
-		}
-		if screen := terminal.StreamOptions(io.out); screen != nil {
-			c.draw(io.out, page, screen.Width(), time.Now())
-		} else {
-			for _, ask := range page.Items {
-				printLine(io.out, listLine(ask, time.Now()))
-			}
-		}
-		if page.NextCursor != "" {
-			note(io.err, "there are more; continue with --cursor "+page.NextCursor)
-		}
-		return nil
+func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	page, err := conn.User.List(ctx, askback.Query{
+		Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
 	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, page)
+	}
+	if len(page.Items) == 0 {
+		note(io.err, c.empty())
+		return nil
+	}
+	if screen := terminal.StreamOptions(io.out); screen != nil {
+		c.draw(io.out, page, screen.Width(), time.Now())
+	} else {
+		for _, ask := range page.Items {
+			printLine(io.out, listLine(ask, time.Now()))
+		}
+	}
+	if page.NextCursor != "" {
+		note(io.err, "there are more; continue with --cursor "+page.NextCursor)
+	}
+	return nil
 }
 
 // empty returns the note for an empty list.
@@ -197,15 +195,13 @@ type showCommand struct {
 }
 
 // Run shows an ask.
-func (c *showCommand) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(io.out, ask)
-		}
-		return terminal.Show(io.out, view.Of(ask), terminal.StreamOptions(io.out))
-	})
+func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, ask)
+	}
+	return terminal.Show(io.out, view.Of(ask), terminal.StreamOptions(io.out))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/askback/askback/internal/agentconfig"
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/connection"
 )
 
 func main() {
@@ -62,12 +63,21 @@ type commands struct {
 // run runs a command and returns its exit code. Help ends the process.
 func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
-	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)))
+	var conn *connection.Connector // of a command that takes one
+	connect := func() (_ *connection.Connector, err error) {
+		conn, err = all.connector("")
+		return conn, err
+	}
+	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindToProvider(connect))
 	parsed, err := parser.Parse(withHelpFlag(args))
 	if err != nil {
 		return code(io.err, parseError(err))
 	}
-	return code(io.err, parsed.Run(io, &all))
+	err = parsed.Run(io, &all)
+	if conn != nil {
+		err = thenClose(io, conn, err)
+	}
+	return code(io.err, err)
 }
 
 // parseError returns the error for an invalid command line. It names the command whose

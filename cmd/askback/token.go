@@ -26,25 +26,23 @@ type tokenCreate struct {
 }
 
 // Run creates a token.
-func (c *tokenCreate) Run(ctx context.Context, io streams, all *commands) error {
+func (c *tokenCreate) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	expires, err := duration("--expires", c.Expires, "12h or 30d")
 	if err != nil {
 		return err
 	}
 	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: expires}
-	return all.with(io, "", func(conn *connection.Connector) error {
-		t, secret, err := conn.User.CreateToken(ctx, r)
-		if err != nil {
-			return err
-		}
-		note(io.err, fmt.Sprintf("%s for %s %s; this is the only time it is shown:", t.ID, t.Kind, t.Name))
-		if terminal.IsTerminal(io.out) {
-			printLine(io.out, secret)
-			return nil
-		}
-		_, err = fmt.Fprintln(io.out, secret)
+	t, secret, err := conn.User.CreateToken(ctx, r)
+	if err != nil {
 		return err
-	})
+	}
+	note(io.err, fmt.Sprintf("%s for %s %s; this is the only time it is shown:", t.ID, t.Kind, t.Name))
+	if terminal.IsTerminal(io.out) {
+		printLine(io.out, secret)
+		return nil
+	}
+	_, err = fmt.Fprintln(io.out, secret)
+	return err
 }
 
 type tokenList struct {
@@ -52,30 +50,28 @@ type tokenList struct {
 }
 
 // Run lists tokens.
-func (c *tokenList) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		tokens, err := conn.User.Tokens(ctx)
-		if err != nil {
-			return err
-		}
-		if c.JSON {
-			return printJSON(io.out, struct {
-				Items []askback.Token `json:"items"`
-			}{append([]askback.Token{}, tokens...)})
-		}
-		ids := make([]string, len(tokens))
-		for i, t := range tokens {
-			ids[i] = t.ID
-		}
-		width := math.MaxInt
-		if screen := terminal.StreamOptions(io.out); screen != nil {
-			ids, width = shortIDs(ids), screen.Width()-1
-		}
-		for i, t := range tokens {
-			printLine(io.out, fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
-		}
-		return nil
-	})
+func (c *tokenList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	tokens, err := conn.User.Tokens(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(io.out, struct {
+			Items []askback.Token `json:"items"`
+		}{append([]askback.Token{}, tokens...)})
+	}
+	ids := make([]string, len(tokens))
+	for i, t := range tokens {
+		ids[i] = t.ID
+	}
+	width := math.MaxInt
+	if screen := terminal.StreamOptions(io.out); screen != nil {
+		ids, width = shortIDs(ids), screen.Width()-1
+	}
+	for i, t := range tokens {
+		printLine(io.out, fit(safetext.Line(tokenLine(ids[i], t, time.Now())), width))
+	}
+	return nil
 }
 
 // tokenLine describes a token in one line.
@@ -113,21 +109,19 @@ type tokenRevoke struct {
 }
 
 // Run revokes a token.
-func (c *tokenRevoke) Run(ctx context.Context, io streams, all *commands) error {
-	return all.with(io, "", func(conn *connection.Connector) error {
-		id, err := findID(c.ID, "tok_", "token", func() (ids []string, err error) {
-			tokens, err := conn.User.Tokens(ctx)
-			for _, t := range tokens {
-				ids = append(ids, t.ID)
-			}
-			return ids, err
-		})
-		if err != nil {
-			return err
+func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
+	id, err := findID(c.ID, "tok_", "token", func() (ids []string, err error) {
+		tokens, err := conn.User.Tokens(ctx)
+		for _, t := range tokens {
+			ids = append(ids, t.ID)
 		}
-		if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
-			return ended{exitRefused, "there is no token " + id + " that you may revoke"}
-		}
-		return err
+		return ids, err
 	})
+	if err != nil {
+		return err
+	}
+	if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
+		return ended{exitRefused, "there is no token " + id + " that you may revoke"}
+	}
+	return err
 }
