@@ -55,8 +55,11 @@ var about = openapi.Info{
 func routeDocs() []openapi.Route {
 	out := make([]openapi.Route, len(routes))
 	for i, rt := range routes {
-		out[i] = rt.doc
-		out[i].Method, out[i].Path = rt.method, rt.path
+		out[i] = openapi.Route{
+			Method: rt.method, Path: rt.path, Tag: rt.tag, Summary: rt.summary, Detail: rt.detail, Who: rt.who,
+			In: rt.in, Optional: rt.optional, Out: rt.out, OutType: rt.outType, Query: rt.query, Header: rt.header,
+			Statuses: rt.statuses, ErrorSchemas: rt.errorSchemas,
+		}
 	}
 	return out
 }

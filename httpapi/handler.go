@@ -147,7 +147,7 @@ func (h *Handler) wrap(rt route) http.Handler {
 
 // prepare checks the query, authenticates the client, and reads the body.
 func (c *call) prepare(rt route) error {
-	if err := c.checkQuery(rt.doc.Query); err != nil || rt.open {
+	if err := c.checkQuery(rt.query); err != nil || rt.open {
 		return err
 	}
 	if c.h.stopping.Err() != nil {

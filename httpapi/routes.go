@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/askback/askback"
-	"github.com/askback/askback/internal/openapi"
 )
 
 // A route is an endpoint of the API (docs/wire.md §3). The table routes has all of them.
@@ -17,9 +16,16 @@ type route struct {
 	open   bool           // needs no token
 	limit  int64          // maximum size of the body in bytes; 0: no body
 	serve  func(*call) error
-	// doc is the documentation of the route. Requests may have only its query keys. Its
-	// method and path are empty here.
-	doc openapi.Route
+	query  params // the only query keys that requests may have
+
+	// The documentation of the route; see [openapi.Route].
+	tag, summary, detail string
+	who                  []string
+	in, out, outType     string
+	optional             bool
+	header               params
+	statuses             []int
+	errorSchemas         map[int]string
 }
 
 // base is the path prefix of all routes except those at the root.

@@ -10,89 +10,69 @@ import (
 var compatRoutes = []route{
 	{
 		method: "POST", path: base + "/sessions/{id}/answer", action: askback.ActAnswer, limit: maxBody, serve: (*call).sessionAnswer,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Answer an ask of a session with one text.",
-			Who: forPeople, In: "TextAnswer", Out: "SessionReply", Statuses: []int{200, 409}, ErrorSchemas: map[int]string{404: "SessionReply", 409: "SessionReply"},
-		},
+		tag: "dialects", summary: "Answer an ask of a session with one text.",
+		who: forPeople, in: "TextAnswer", out: "SessionReply", statuses: []int{200, 409}, errorSchemas: map[int]string{404: "SessionReply", 409: "SessionReply"},
 	},
 	{
 		method: "GET", path: base + "/sessions/{id}/pending-question", action: askback.ActFollow, serve: (*call).pendingQuestion,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Get the oldest open ask of a session.",
-			Who: forBoth, Out: "PendingQuestion",
-		},
+		tag: "dialects", summary: "Get the oldest open ask of a session.",
+		who: forBoth, out: "PendingQuestion",
 	},
 	{
 		method: "GET", path: base + "/sessions/{id}/resume-context", action: askback.ActFollow, serve: (*call).resumeContext,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Get the asks settled since the last turn, as a text for a model.",
-			Who: forBoth, OutType: openapi.Text,
-		},
+		tag: "dialects", summary: "Get the asks settled since the last turn, as a text for a model.",
+		who: forBoth, outType: openapi.Text,
 	},
 	{
 		method: "POST", path: "/conversations/{id}/respond", action: askback.ActAnswer, limit: maxBody, serve: (*call).respond,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Answer an ask of a conversation, by the texts of its questions.",
-			Detail: "An invalid answer has status 400.",
-			Who:    forPeople, In: "ConversationAnswer", Out: "Ask", Statuses: []int{200, 409},
-		},
+		tag: "dialects", summary: "Answer an ask of a conversation, by the texts of its questions.",
+		detail: "An invalid answer has status 400.",
+		who:    forPeople, in: "ConversationAnswer", out: "Ask", statuses: []int{200, 409},
 	},
 	{
 		method: "GET", path: "/agent/questions", action: askback.ActAnswer, serve: (*call).agentQuestions,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "List asks, one row for each.",
-			Who: forPeople, Out: "AgentQuestions", Query: params{
-				{Name: "status", Description: "pending by default.", Values: []string{"pending", "answered", "all"}},
-			},
+		tag: "dialects", summary: "List asks, one row for each.",
+		who: forPeople, out: "AgentQuestions", query: params{
+			{Name: "status", Description: "pending by default.", Values: []string{"pending", "answered", "all"}},
 		},
 	},
 	{
 		method: "POST", path: "/agent/answer/{id}", action: askback.ActAnswer, limit: maxBody, serve: (*call).agentAnswer,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Answer an ask of a session with one text.",
-			Detail: "An answer to an ask that a person has already answered is not an error; the reply says so.",
-			Who:    forPeople, In: "TextAnswer", Out: "AgentReply", Statuses: []int{200, 409},
-		},
+		tag: "dialects", summary: "Answer an ask of a session with one text.",
+		detail: "An answer to an ask that a person has already answered is not an error; the reply says so.",
+		who:    forPeople, in: "TextAnswer", out: "AgentReply", statuses: []int{200, 409},
 	},
 	{
 		method: "GET", path: "/agent/session/{id}", action: askback.ActFollow, serve: (*call).agentSession,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Get a session as one row.",
-			Who: forBoth, Out: "AgentSession",
-		},
+		tag: "dialects", summary: "Get a session as one row.",
+		who: forBoth, out: "AgentSession",
 	},
 	{
 		method: "POST", path: "/conversations/{id}/cancel", action: askback.ActEnd, limit: maxBody, serve: (*call).endTurn,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "End the turn of a conversation.",
-			Detail: "Its open asks are cancelled. The next message begins a new turn.",
-			Who:    forBoth, In: "Reason", Optional: true, Out: "Session", Statuses: []int{200, 409},
-		},
+		tag: "dialects", summary: "End the turn of a conversation.",
+		detail: "Its open asks are cancelled. The next message begins a new turn.",
+		who:    forBoth, in: "Reason", optional: true, out: "Session", statuses: []int{200, 409},
 	},
 	{
 		method: "POST", path: base + "/dialects/{name}/ask", action: askback.ActAsk, limit: maxBody, serve: (*call).dialectAsk,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Ask in the format of a client's own ask tool, and get its result.",
-			Detail: "The names are claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 without an answer; send the request again " +
-				"with the same key to wait again. The reply consumes an approval.",
-			Who: forAgents, In: "AnyJSON", Out: "AnyJSON", Statuses: []int{200, 202, 409}, Query: params{queryWait}, Header: params{headerKey},
-		},
+		tag: "dialects", summary: "Ask in the format of a client's own ask tool, and get its result.",
+		detail: "The names are claude, codex, crush, deepagents, flat, gemini, langgraph, opencode and vscode. 202 without an answer; send the request again " +
+			"with the same key to wait again. The reply consumes an approval.",
+		who: forAgents, in: "AnyJSON", out: "AnyJSON", statuses: []int{200, 202, 409}, query: params{queryWait}, header: params{headerKey},
 	},
 	{
 		method: "POST", path: claudehook.Path, action: askback.ActAsk, limit: claudehook.MaxInput, serve: (*call).claudeHook,
-		doc: openapi.Route{
-			Tag: "dialects", Summary: "Handle a hook of Claude Code.",
-			Detail: "The body is the event. The reply comes when a person has decided, however long that takes. 204, or {} after heartbeats, is no decision. " +
-				"Closing the connection withdraws the ask. Events of Codex are supported too; for other programs the reply is 204.",
-			Who: forAgents, In: "AnyJSON", Out: "AnyJSON", Statuses: []int{200, 204, 409, 429},
-			Query: params{{
-				Name: "defer", Example: "10s",
-				Description: "How long a deferrable call waits; 0s is as long as the connection is open. 10s by default.",
-			}},
-			Header: params{{
-				Name:        claudehook.EntrypointHeader,
-				Description: "How Claude Code was started: its variable " + claudehook.EntrypointVariable + ". Calls of sdk-cli (claude -p) can be deferred.",
-			}},
-		},
+		tag: "dialects", summary: "Handle a hook of Claude Code.",
+		detail: "The body is the event. The reply comes when a person has decided, however long that takes. 204, or {} after heartbeats, is no decision. " +
+			"Closing the connection withdraws the ask. Events of Codex are supported too; for other programs the reply is 204.",
+		who: forAgents, in: "AnyJSON", out: "AnyJSON", statuses: []int{200, 204, 409, 429},
+		query: params{{
+			Name: "defer", Example: "10s",
+			Description: "How long a deferrable call waits; 0s is as long as the connection is open. 10s by default.",
+		}},
+		header: params{{
+			Name:        claudehook.EntrypointHeader,
+			Description: "How Claude Code was started: its variable " + claudehook.EntrypointVariable + ". Calls of sdk-cli (claude -p) can be deferred.",
+		}},
 	},
 }
