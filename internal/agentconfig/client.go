@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/askback/askback/internal/claudehook"
+	"github.com/askback/askback/internal/jcs"
 )
 
 // maxWait is how long a client may wait for a reply, in seconds. Askback replies earlier; the
@@ -28,11 +29,8 @@ func member(value any, path ...string) edit { return edit{path: path, value: com
 
 // compact returns v as compact JSON. It is for values of this package, which are all valid.
 func compact(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
-	return strings.TrimSpace(b.String())
+	b, _ := jcs.Marshal(v)
+	return string(b)
 }
 
 // server is an MCP server in the format of most clients, with fields in the order of their

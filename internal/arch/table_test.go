@@ -60,7 +60,7 @@ var layers = map[string][]string{
 	"internal/safetext":        {},
 	"internal/serverlog":       {"."},
 	"internal/spelling":        {},
-	"internal/agentconfig":     {"internal/claudehook"},
+	"internal/agentconfig":     {"internal/claudehook", "internal/jcs"},
 	"internal/view":            {".", "internal/safetext", "internal/markdown", "internal/spelling"},
 
 	"internal/openapi/openapitest": {"internal/openapi"},
