@@ -65,39 +65,21 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
 		return askback.GrantPage{}, err
 	}
-	limit := q.Limit
-	if limit == 0 {
-		limit = askback.DefaultLimit
-	}
 	open := !q.Ended
-	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
+	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor}
 	now := c.engine.clock()
-	var page askback.GrantPage
-	size := 0
-	for row, err := range c.engine.rows(ctx, from) {
-		if err != nil {
-			return askback.GrantPage{}, fmt.Errorf("grants: %w", err)
-		}
+	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
 		state, err := decodeGrant(row)
-		if err != nil {
-			c.engine.logUnreadable(row, err)
-			continue
-		}
 		g := state.Grant
-		if open && !now.Before(g.ExpiresAt) {
-			continue // expired, but not yet closed by Run
-		}
-		if n := len(page.Items); n == limit || n > 0 && size > listBytes {
-			page.NextCursor = page.Items[n-1].ID
-			break
-		}
 		if c.who.Kind == askback.Operator {
 			g.Input = nil // an operator may not see what agents send
 		}
-		page.Items = append(page.Items, g)
-		size += len(row.Fixed) + len(row.State)
+		return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired, and not be closed by Run yet
+	})
+	if err != nil {
+		return askback.GrantPage{}, fmt.Errorf("grants: %w", err)
 	}
-	return page, nil
+	return askback.GrantPage{Items: items, NextCursor: next}, nil
 }
 
 // Revoke implements [askback.Grants].

@@ -51,43 +51,53 @@ func (c *client) listKey(ctx context.Context, key string) (askback.Page, error) 
 // list returns a page of the asks that match a query: those that this principal may
 // see, or all of them if every is set.
 func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback.Page, error) {
-	limit := q.Limit
-	if limit == 0 {
-		limit = askback.DefaultLimit
-	}
 	from := c.storeQuery(q)
 	if every {
 		from.For, from.Owner = "", ""
 	}
-	from.Limit = min(limit+1, listChunk)
-	var page askback.Page
-	size, looked := 0, 0
-	for row, err := range c.engine.rows(ctx, from) {
+	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (a askback.Ask, ok bool, err error) {
+		state, err := decodeAsk(row)
+		if err != nil || !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
+			return a, false, err
+		}
+		return state.Ask.Clone(), true, nil
+	})
+	if err != nil {
+		return askback.Page{}, fmt.Errorf("list: %w", err)
+	}
+	return askback.Page{Items: items, NextCursor: next}, nil
+}
+
+// listPage returns at most limit items of the records that a query selects, and the
+// cursor of the next page. The function item returns the item of a record; ok is false
+// if it is not in the list. Records that cannot be read are omitted.
+func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
+	limit = cmp.Or(limit, askback.DefaultLimit)
+	q.Limit = min(limit+1, listChunk)
+	size, looked, last := 0, 0, ""
+	for row, err := range e.rows(ctx, q) {
 		if err != nil {
-			return askback.Page{}, fmt.Errorf("list: %w", err)
+			return nil, "", err
 		}
 		if looked == maxLooked {
-			page.NextCursor = from.After
-			break
+			return items, q.After, nil
 		}
-		from.After = row.ID
+		q.After = row.ID
 		looked++
-		state, err := decodeAsk(row)
+		one, ok, err := item(row)
 		if err != nil {
-			c.engine.logUnreadable(row, err)
+			e.logUnreadable(row, err)
+		}
+		if err != nil || !ok {
 			continue
 		}
-		if !every && c.authorizeAsk(askback.ActList, state) != nil || !matchesQuery(q, state.Ask) {
-			continue
+		if n := len(items); n == limit || n > 0 && size > listBytes {
+			return items, last, nil
 		}
-		if n := len(page.Items); n == limit || n > 0 && size > listBytes {
-			page.NextCursor = page.Items[n-1].ID
-			break
-		}
-		page.Items = append(page.Items, state.Ask.Clone())
+		items, last = append(items, one), row.ID
 		size += len(row.Fixed) + len(row.State)
 	}
-	return page, nil
+	return items, "", nil
 }
 
 // rows returns the records that a query selects. It reads q.Limit of them at once.

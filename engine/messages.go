@@ -15,43 +15,25 @@ import (
 // Sessions implements [askback.Sessions]. It does not list the sessions that
 // single asks have of their own; those asks are in the list of asks.
 func (c *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
-	var page askback.SessionPage
 	if err := c.authorizeSessions(); err != nil {
-		return page, err
+		return askback.SessionPage{}, err
 	}
 	if err := cmp.Or(q.Check(), checkCursor(ids.Session, q.Cursor)); err != nil {
-		return page, err
+		return askback.SessionPage{}, err
 	}
-	limit := q.Limit
-	if limit == 0 {
-		limit = askback.DefaultLimit
-	}
-	from := store.Query{Kind: kindSession, Agent: q.Agent, Status: string(q.Status), Newest: true, After: q.Cursor, Limit: min(limit+1, listChunk)}
+	from := store.Query{Kind: kindSession, Agent: q.Agent, Status: string(q.Status), Newest: true, After: q.Cursor}
 	if c.who.Kind == askback.Agent {
 		from.Owner = c.who.Name
 	}
-	looked, size := 0, 0
-	for row, err := range c.engine.rows(ctx, from) {
-		if err != nil {
-			return page, fmt.Errorf("sessions: %w", err)
-		}
-		if n := len(page.Items); n == limit || n > 0 && size > listBytes || looked == maxLooked {
-			page.NextCursor = from.After
-			break
-		}
-		from.After = row.ID
-		looked++
-		size += len(row.Fixed) + len(row.State)
+	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Session, bool, error) {
 		state, err := decodeSession(row)
-		if err != nil {
-			c.engine.logUnreadable(row, err)
-			continue
-		}
-		if one := c.redactSession(state.Session); containsFold(q.Search, one.Title, one.Agent) {
-			page.Items = append(page.Items, one)
-		}
+		one := c.redactSession(state.Session)
+		return one, containsFold(q.Search, one.Title, one.Agent), err
+	})
+	if err != nil {
+		return askback.SessionPage{}, fmt.Errorf("sessions: %w", err)
 	}
-	return page, nil
+	return askback.SessionPage{Items: items, NextCursor: next}, nil
 }
 
 // authorizeSessions returns [askback.ErrForbidden] unless this principal may see
@@ -107,9 +89,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	if err := (askback.Query{Limit: limit}).Check(); err != nil {
 		return page, err
 	}
-	if limit == 0 {
-		limit = askback.DefaultLimit
-	}
+	limit = cmp.Or(limit, askback.DefaultLimit)
 	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return page, fmt.Errorf("messages %s: %w", id, err)
 	}
