@@ -7,6 +7,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	crypto "crypto/rand"
 	"errors"
@@ -98,21 +99,13 @@ func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
 	}
-	e := &Engine{store: s, now: o.Now, rand: o.Rand, log: o.Log, observer: o.Observer, performer: o.Performer}
+	e := &Engine{
+		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		observer: o.Observer, performer: o.Performer, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
+	}
 	if e.now == nil {
 		e.now = time.Now
 	}
-	if e.rand == nil {
-		e.rand = crypto.Reader
-	}
-	if e.log == nil {
-		e.log = slog.New(slog.DiscardHandler)
-	}
-	size := o.CacheBytes
-	if size == 0 {
-		size = 32 << 20
-	}
-	e.cache = newCache(size)
 	e.Authority = auth.New(auth.Options{
 		Store: reader{s}, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
@@ -126,6 +119,7 @@ func New(s Store, o *Options) *Engine {
 	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	e.Set(o.Settings)
+	e.Link("")
 	return e
 }
 
@@ -196,25 +190,23 @@ func (e *Engine) fetch(ctx context.Context, id string) (*askRecord, error) {
 var errUnreadable = errors.New("this record cannot be read")
 
 func decodeAsk(row store.Record) (lifecycle.AskState, error) {
-	s, err := lifecycle.DecodeAsk(row.Fixed, row.State)
-	return s, unreadable(err)
+	return readable(lifecycle.DecodeAsk(row.Fixed, row.State))
 }
 
 func decodeSession(row store.Record) (lifecycle.SessionState, error) {
-	s, err := lifecycle.DecodeSession(row.Fixed, row.State)
-	return s, unreadable(err)
+	return readable(lifecycle.DecodeSession(row.Fixed, row.State))
 }
 
 func decodeGrant(row store.Record) (lifecycle.GrantState, error) {
-	s, err := lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State)
-	return s, unreadable(err)
+	return readable(lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State))
 }
 
-func unreadable(err error) error {
-	if err == nil {
-		return nil
+// readable returns its arguments. An error matches errUnreadable.
+func readable[S any](state S, err error) (S, error) {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	return fmt.Errorf("%w: %w", errUnreadable, err)
+	return state, err
 }
 
 // logUnreadable logs that a list omits a record because it cannot be decoded.

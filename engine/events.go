@@ -179,14 +179,8 @@ type snapshot struct {
 	Session *askback.Session `json:"session"`
 }
 
-// withPageURL returns an ask with the address of its page. The address is never
-// stored, because the server may move.
-func (e *Engine) withPageURL(a askback.Ask) askback.Ask {
-	if base := e.pages.Load(); base != nil && *base != "" && a.ID != "" {
-		a.PageURL = *base + "/asks/" + a.ID
-	}
-	return a
-}
+// withPageURL returns an ask with the address of its page.
+func (e *Engine) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(*e.pages.Load()) }
 
 // head returns the position of the last event.
 func (f *eventStream) head(ctx context.Context) (position, error) {
