@@ -32,7 +32,7 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 			wait, retry = retry, min(2*retry, cleanInterval)
 			e.log.Error("old records could not be deleted", "error", err, "again", wait)
 		}
-		_ = sleep(ctx, wait) // the loop ends with ctx
+		_ = sleep(ctx, wait, nil) // the loop ends with ctx
 	}
 }
 
@@ -120,7 +120,7 @@ func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	for _, d := range c.Delete {
 		e.cache.drop(d.ID)
 	}
-	return sleep(ctx, max(cleanPause, time.Since(begun)))
+	return sleep(ctx, max(cleanPause, time.Since(begun)), nil)
 }
 
 // deleteEach commits each deletion of a change on its own and ignores conflicts.

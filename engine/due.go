@@ -25,16 +25,7 @@ type dueTimer struct {
 
 // set wakes Run if at is before the time that Run waits for.
 func (a *dueTimer) set(at time.Time) {
-	if at.IsZero() {
-		return
-	}
-	a.mu.Lock()
-	sooner := a.next.IsZero() || at.Before(a.next)
-	if sooner {
-		a.next = at
-	}
-	a.mu.Unlock()
-	if !sooner {
+	if at.IsZero() || !a.expect(at) {
 		return
 	}
 	select {
@@ -51,13 +42,15 @@ func (a *dueTimer) clear() {
 	a.next = time.Time{}
 }
 
-// expect sets the next time that Run found, unless an earlier one was set since.
-func (a *dueTimer) expect(at time.Time) {
+// expect sets the next time, unless an earlier one is set. It reports whether it did.
+func (a *dueTimer) expect(at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.next.IsZero() || at.Before(a.next) {
+	sooner := a.next.IsZero() || at.Before(a.next)
+	if sooner {
 		a.next = at
 	}
+	return sooner
 }
 
 // wait sleeps until the next time, or until ctx ends.
@@ -69,13 +62,7 @@ func (a *dueTimer) wait(ctx context.Context, clock func() time.Time) {
 		if d <= 0 {
 			return
 		}
-		t := time.NewTimer(d)
-		select {
-		case <-ctx.Done():
-		case <-a.wake:
-		case <-t.C:
-		}
-		t.Stop()
+		_ = sleep(ctx, d, a.wake) // the loop ends with ctx
 	}
 }
 
@@ -102,13 +89,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.log.Error("some deadlines could not be processed", "error", err, "again", pause)
 			wait, pause = min(wait, pause), min(2*pause, dueMaxRetry)
 		}
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-e.due.wake:
-		case <-t.C:
-		}
-		t.Stop()
+		_ = sleep(ctx, wait, e.due.wake) // the loop ends with ctx
 	}
 	return nil
 }

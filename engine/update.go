@@ -191,17 +191,19 @@ func backOff(ctx context.Context, attempt int) error {
 	if attempt == 0 {
 		return nil
 	}
-	return sleep(ctx, rand.N(time.Millisecond<<min(attempt, 6)))
+	return sleep(ctx, rand.N(time.Millisecond<<min(attempt, 6)), nil)
 }
 
-// sleep waits for d. It returns the cause of ctx if that ends first.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleep waits for d, or for a value of wake. It returns the cause of ctx if that ends
+// first.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-wake:
 	case <-t.C:
-		return nil
 	}
+	return nil
 }
