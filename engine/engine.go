@@ -107,7 +107,7 @@ func New(s Store, o *Options) *Engine {
 		e.now = time.Now
 	}
 	e.Authority = auth.New(auth.Options{
-		Store: reader{s}, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
+		Store: reader{s}, Rows: e.rows, Now: e.clock, Rand: e.rand, Unreadable: e.logUnreadable,
 		Update: func(ctx context.Context, fn func(context.Context, auth.Tx) error) error {
 			return e.update(ctx, func(t *tx) error { return fn(t.ctx, t) })
 		},
@@ -225,9 +225,4 @@ func (r reader) Read(ctx context.Context, kind, id string) (store.Record, error)
 func (r reader) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
 	row, err := r.store.ReadKey(ctx, kind, key)
 	return row, fromStore(err)
-}
-
-func (r reader) List(ctx context.Context, q store.Query) ([]store.Record, error) {
-	rows, err := r.store.List(ctx, q)
-	return rows, fromStore(err)
 }

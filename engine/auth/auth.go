@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"time"
 
 	"github.com/askback/askback"
@@ -26,7 +27,6 @@ const (
 type Store interface {
 	Read(ctx context.Context, kind, id string) (store.Record, error)
 	ReadKey(ctx context.Context, kind, key string) (store.Record, error)
-	List(ctx context.Context, q store.Query) ([]store.Record, error)
 }
 
 // A Tx is a change that is committed as a whole.
@@ -41,6 +41,8 @@ type Tx interface {
 // Options are what an [Authority] requires. All fields are required.
 type Options struct {
 	Store Store
+	// Rows returns all records that a query selects. It reads q.Limit of them at once.
+	Rows func(ctx context.Context, q store.Query) iter.Seq2[store.Record, error]
 	// Update commits the change that fn makes. It runs fn again after a conflict.
 	Update func(ctx context.Context, fn func(context.Context, Tx) error) error
 	Now    func() time.Time // in whole milliseconds

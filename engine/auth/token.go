@@ -50,26 +50,19 @@ func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.T
 	if valid {
 		q.Open = &valid
 	}
-	for {
-		rows, err := a.o.Store.List(ctx, q)
+	for row, err := range a.o.Rows(ctx, q) {
 		if err != nil {
 			return err
 		}
-		for _, row := range rows {
-			q.After = row.ID
-			c, err := decode(row)
-			if err != nil {
-				a.o.Unreadable(row, err)
-				continue
-			}
-			if !valid || c.validAt(now) {
-				do(c.Token)
-			}
-		}
-		if len(rows) < q.Limit {
-			return nil
+		c, err := decode(row)
+		switch {
+		case err != nil:
+			a.o.Unreadable(row, err)
+		case !valid || c.validAt(now):
+			do(c.Token)
 		}
 	}
+	return nil
 }
 
 // RevokeToken revokes a token. The record keeps its key, so that the secret cannot be
