@@ -128,21 +128,27 @@ func orNil[T any](v []T) []T {
 	return v
 }
 
-type pageJSON struct {
-	Items      []Ask   `json:"items"`
+type pageJSON[T any] struct {
+	Items      []T     `json:"items"`
 	NextCursor *string `json:"next_cursor"`
 }
 
-// MarshalJSON writes a list as in docs/wire.md §2.
-func (p Page) MarshalJSON() ([]byte, error) {
-	return marshal(pageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
+func marshalPage[T any](items []T, cursor string) ([]byte, error) {
+	return marshal(pageJSON[T]{orEmpty(items), pointerTo(cursor)})
 }
 
+func unmarshalPage[T any](b []byte) (items []T, cursor string, err error) {
+	var j pageJSON[T]
+	err = json.Unmarshal(b, &j)
+	return orNil(j.Items), valueOf(j.NextCursor), err
+}
+
+// MarshalJSON writes a list as in docs/wire.md §2.
+func (p Page) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
+
 // UnmarshalJSON reads what MarshalJSON writes.
-func (p *Page) UnmarshalJSON(b []byte) error {
-	var j pageJSON
-	err := json.Unmarshal(b, &j)
-	*p = Page{orNil(j.Items), valueOf(j.NextCursor)}
+func (p *Page) UnmarshalJSON(b []byte) (err error) {
+	p.Items, p.NextCursor, err = unmarshalPage[Ask](b)
 	return err
 }
 
@@ -334,21 +340,12 @@ func (g *Grant) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-type grantPageJSON struct {
-	Items      []Grant `json:"items"`
-	NextCursor *string `json:"next_cursor"`
-}
-
 // MarshalJSON writes a list as in docs/wire.md §2.
-func (p GrantPage) MarshalJSON() ([]byte, error) {
-	return marshal(grantPageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
-}
+func (p GrantPage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (p *GrantPage) UnmarshalJSON(b []byte) error {
-	var j grantPageJSON
-	err := json.Unmarshal(b, &j)
-	*p = GrantPage{orNil(j.Items), valueOf(j.NextCursor)}
+func (p *GrantPage) UnmarshalJSON(b []byte) (err error) {
+	p.Items, p.NextCursor, err = unmarshalPage[Grant](b)
 	return err
 }
 

@@ -67,21 +67,12 @@ func (s *Session) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-type sessionPageJSON struct {
-	Items      []Session `json:"items"`
-	NextCursor *string   `json:"next_cursor"`
-}
-
 // MarshalJSON writes a list as in docs/wire.md §2.
-func (p SessionPage) MarshalJSON() ([]byte, error) {
-	return marshal(sessionPageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
-}
+func (p SessionPage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (p *SessionPage) UnmarshalJSON(b []byte) error {
-	var j sessionPageJSON
-	err := json.Unmarshal(b, &j)
-	*p = SessionPage{orNil(j.Items), valueOf(j.NextCursor)}
+func (p *SessionPage) UnmarshalJSON(b []byte) (err error) {
+	p.Items, p.NextCursor, err = unmarshalPage[Session](b)
 	return err
 }
 
@@ -106,21 +97,12 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-type messagePageJSON struct {
-	Items      []Message `json:"items"`
-	NextCursor *string   `json:"next_cursor"`
-}
-
 // MarshalJSON writes a list as in docs/wire.md §2.
-func (p MessagePage) MarshalJSON() ([]byte, error) {
-	return marshal(messagePageJSON{orEmpty(p.Items), pointerTo(p.NextCursor)})
-}
+func (p MessagePage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
-func (p *MessagePage) UnmarshalJSON(b []byte) error {
-	var j messagePageJSON
-	err := json.Unmarshal(b, &j)
-	*p = MessagePage{orNil(j.Items), valueOf(j.NextCursor)}
+func (p *MessagePage) UnmarshalJSON(b []byte) (err error) {
+	p.Items, p.NextCursor, err = unmarshalPage[Message](b)
 	return err
 }
 
