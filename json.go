@@ -52,10 +52,8 @@ func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 type askJSON struct {
@@ -269,12 +267,8 @@ type outcomeJSON struct {
 
 // MarshalJSON writes an outcome as in docs/wire.md §2.
 func (o Outcome) MarshalJSON() ([]byte, error) {
-	input := o.Input
-	if len(input) == 0 {
-		input = json.RawMessage("null")
-	}
 	return marshal(outcomeJSON{
-		o.Status, orEmpty(o.Answers), pointerTo(o.Comment), pointerTo(o.Decision), input, pointerTo(o.Digest), pointerTo(o.GrantID), pointerTo(o.Reason), o.Actor,
+		o.Status, orEmpty(o.Answers), pointerTo(o.Comment), pointerTo(o.Decision), rawOrNull(o.Input), pointerTo(o.Digest), pointerTo(o.GrantID), pointerTo(o.Reason), o.Actor,
 		pointerTo(o.Channel),
 		timestamp{o.At},
 		o.Defaulted,
@@ -284,17 +278,12 @@ func (o Outcome) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var j outcomeJSON
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	if string(j.Input) == "null" {
-		j.Input = nil
-	}
+	err := json.Unmarshal(b, &j)
 	*o = Outcome{
-		j.Status, orNil(j.Answers), valueOf(j.Comment), valueOf(j.Decision), j.Input, valueOf(j.Digest), valueOf(j.GrantID), valueOf(j.Reason),
+		j.Status, orNil(j.Answers), valueOf(j.Comment), valueOf(j.Decision), nilIfNull(j.Input), valueOf(j.Digest), valueOf(j.GrantID), valueOf(j.Reason),
 		j.By, valueOf(j.Via), j.At.Time, j.Defaulted,
 	}
-	return nil
+	return err
 }
 
 type grantJSON struct {
