@@ -187,28 +187,24 @@ func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
 		bad.add(at+"/selected", "this question has one answer", "choose one")
 	}
 	if count == 0 && !q.Optional {
-		detail := "this question is not answered"
-		if len(q.Options) == 0 {
-			bad.add(at, detail, `"other": "…"`)
-			return
+		fix := `"other": "…"`
+		if len(q.Options) > 0 {
+			fix = "choose " + labels(q)
 		}
-		bad.add(at, detail, "choose "+labels(q))
+		bad.add(at, "this question is not answered", fix)
 	}
 }
 
 // labels returns the first five labels of the options, for a message.
 func labels(q Question) string {
-	var b strings.Builder
+	var quoted []string
 	for i, o := range q.Options {
 		if i == 5 {
-			return b.String() + " …"
+			return strings.Join(quoted, ", ") + " …"
 		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(o.Label))
+		quoted = append(quoted, quote(o.Label))
 	}
-	return b.String()
+	return strings.Join(quoted, ", ")
 }
 
 // Defaults returns the default answers of the asker, one per question.

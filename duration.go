@@ -31,25 +31,13 @@ func ParseDuration(s string) (time.Duration, error) {
 
 // durationPart parses a number and its unit at the start of s.
 func durationPart(s string) (n int64, unit time.Duration, rest string, ok bool) {
-	i := 0
-	for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-		i++
-	}
-	n, err := strconv.ParseInt(s[:i], 10, 64)
-	if err != nil || i == len(s) {
+	rest = strings.TrimLeft(s, "0123456789")
+	n, err := strconv.ParseInt(strings.TrimSuffix(s, rest), 10, 64)
+	if err != nil || rest == "" {
 		return 0, 0, "", false
 	}
-	switch s[i] {
-	case 's':
-		unit = time.Second
-	case 'm':
-		unit = time.Minute
-	case 'h':
-		unit = time.Hour
-	case 'd':
-		unit = 24 * time.Hour
-	default:
-		return 0, 0, "", false
-	}
-	return n, unit, s[i+1:], true
+	unit, ok = durationUnits[rest[0]]
+	return n, unit, rest[1:], ok
 }
+
+var durationUnits = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}

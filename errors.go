@@ -74,20 +74,17 @@ type Invalid []Problem
 
 // Error returns every problem in one line.
 func (v Invalid) Error() string {
-	var b strings.Builder
+	texts := make([]string, len(v))
 	for i, p := range v {
-		if i > 0 {
-			b.WriteString("; ")
-		}
+		texts[i] = p.Detail
 		if p.Pointer != "" {
-			b.WriteString(p.Pointer + ": ")
+			texts[i] = p.Pointer + ": " + texts[i]
 		}
-		b.WriteString(p.Detail)
 		if p.Fix != "" {
-			b.WriteString(" (" + p.Fix + ")")
+			texts[i] += " (" + p.Fix + ")"
 		}
 	}
-	return b.String()
+	return strings.Join(texts, "; ")
 }
 
 // MaxProblems is the number of problems that an [Invalid] lists. Further ones are

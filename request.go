@@ -182,8 +182,7 @@ func (r *Request) checkTime(bad *problems) {
 		}
 	}
 	switch r.OnTimeout {
-	case OnTimeoutWait:
-	case OnTimeoutFail, OnTimeoutDecline:
+	case OnTimeoutWait, OnTimeoutFail, OnTimeoutDecline:
 	case OnTimeoutDefault:
 		r.checkDefaults(bad)
 	default:
@@ -219,11 +218,8 @@ func normalizeQuestions(questions []Question, bad, dropped *problems) []Question
 		at := fmt.Sprintf("/questions/%d", i)
 		out[i] = q.normalize(at, bad, dropped)
 		out[i].ID = fmt.Sprintf("q%d", i+1)
-		for _, earlier := range out[:i] {
-			if earlier.Text == q.Text {
-				bad.add(at+"/question", "this question is repeated", "ask it once")
-				break
-			}
+		if slices.ContainsFunc(out[:i], func(earlier Question) bool { return earlier.Text == q.Text }) {
+			bad.add(at+"/question", "this question is repeated", "ask it once")
 		}
 	}
 	return out

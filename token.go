@@ -3,6 +3,7 @@ package askback
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -52,9 +53,7 @@ type TokenRequest struct {
 // Check returns an [Invalid] if the token cannot be created.
 func (r TokenRequest) Check() error {
 	var bad problems
-	switch r.Kind {
-	case Agent, Responder, Operator, Admin:
-	default:
+	if !slices.Contains(Kinds, r.Kind) {
 		bad.add("/kind", "a token is for an agent, a responder, an operator or an admin", `"kind": "responder"`)
 	}
 	if strings.TrimSpace(r.Name) == "" {
