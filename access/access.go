@@ -84,10 +84,5 @@ func appliesTo(rule, kind askback.Kind) bool {
 // relation. If not, the error is [askback.ErrForbidden]. If so, records on which
 // it may not act are reported as not found.
 func Ever(kind askback.Kind, action askback.Action) bool {
-	for _, relation := range askback.Relations {
-		if Allowed(kind, action, relation) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }
