@@ -11,10 +11,29 @@ import (
 // reads, then sleeps; the engine commits, then notifies: so no notification is
 // missed. An outcome never changes, so a waiter is notified once.
 type hub struct {
-	mu      sync.Mutex
-	waiters map[string]map[*waiter]struct{}
+	mu        sync.Mutex
+	waiters   group[waiter]
+	followers group[follower] // by stream; "" follows all
+}
 
-	followers map[string]map[*follower]struct{} // by stream; "" follows all
+// A group has the members of each key.
+type group[T any] map[string]map[*T]struct{}
+
+func (g *group[T]) add(key string, member *T) {
+	if *g == nil {
+		*g = group[T]{}
+	}
+	if (*g)[key] == nil {
+		(*g)[key] = map[*T]struct{}{}
+	}
+	(*g)[key][member] = struct{}{}
+}
+
+func (g group[T]) remove(key string, member *T) {
+	delete(g[key], member)
+	if len(g[key]) == 0 {
+		delete(g, key)
+	}
 }
 
 // A follower reads a stream of history to its end and then sleeps until the
@@ -28,23 +47,14 @@ func (h *hub) follow(stream string) *follower {
 	f := &follower{make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.followers == nil {
-		h.followers = map[string]map[*follower]struct{}{}
-	}
-	if h.followers[stream] == nil {
-		h.followers[stream] = map[*follower]struct{}{}
-	}
-	h.followers[stream][f] = struct{}{}
+	h.followers.add(stream, f)
 	return f
 }
 
 func (h *hub) unfollow(stream string, f *follower) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.followers[stream], f)
-	if len(h.followers[stream]) == 0 {
-		delete(h.followers, stream)
-	}
+	h.followers.remove(stream, f)
 }
 
 // wakeFollowers wakes the followers of the streams of these events and those of all
@@ -83,23 +93,14 @@ func (h *hub) join(id string, kind askback.Kind) *waiter {
 	w := &waiter{make(chan *askback.Ask, 1), kind == askback.Agent}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.waiters == nil {
-		h.waiters = map[string]map[*waiter]struct{}{}
-	}
-	if h.waiters[id] == nil {
-		h.waiters[id] = map[*waiter]struct{}{}
-	}
-	h.waiters[id][w] = struct{}{}
+	h.waiters.add(id, w)
 	return w
 }
 
 func (h *hub) leave(id string, w *waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.waiters[id], w)
-	if len(h.waiters[id]) == 0 {
-		delete(h.waiters, id)
-	}
+	h.waiters.remove(id, w)
 }
 
 // hasAgentWaiter reports whether an agent waits for an ask.
