@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,19 +37,16 @@ func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
 	}
-	b := c.newStats()
-	if err := c.countOpen(ctx, &b); err != nil {
+	b, err := c.countOpen(ctx)
+	if err != nil {
 		return nil, err
 	}
-	agents := b.stats.Agents
-	err := c.engine.EachToken(ctx, true, func(t askback.Token) {
-		known := slices.ContainsFunc(agents, func(a askback.AgentStats) bool { return a.Name == t.Name })
-		if !known && t.Kind == askback.Agent {
-			agents = append(agents, askback.AgentStats{Name: t.Name})
+	err = c.engine.EachToken(ctx, true, func(t askback.Token) {
+		if t.Kind == askback.Agent {
+			b.pending[t.Name] += 0 // without an open ask, it is listed too
 		}
 	})
-	slices.SortFunc(agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
-	return agents, err
+	return b.result().Agents, err
 }
 
 // Stats implements [askback.Directory]. It counts the asks that this principal may see;
@@ -57,13 +55,13 @@ func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return askback.Stats{}, err
 	}
-	b := c.newStats()
-	if err := c.countOpen(ctx, &b); err != nil {
-		return b.stats, fmt.Errorf("stats: %w", err)
+	b, err := c.countOpen(ctx)
+	if err != nil {
+		return askback.Stats{}, fmt.Errorf("stats: %w", err)
 	}
 	since := b.now.Add(-askback.StatsTime)
 	looked := 0
-	err := c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
+	err = c.eachAsk(ctx, askback.Query{Status: askback.AnyStatus}, func(a askback.Ask) bool {
 		looked++
 		if a.Settled() && !a.Outcome.At.Before(since) {
 			b.addSettled(a)
@@ -74,14 +72,11 @@ func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	return b.result(), err
 }
 
-func (c *client) newStats() statsBuilder {
-	return statsBuilder{now: c.engine.clock(), stats: askback.Stats{
-		Settled: map[askback.Status]int{}, Answers: []askback.PersonStats{}, Agents: []askback.AgentStats{},
-	}}
-}
-
-func (c *client) countOpen(ctx context.Context, b *statsBuilder) error {
-	return c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
+// countOpen returns statistics of the open asks.
+func (c *client) countOpen(ctx context.Context) (*statsBuilder, error) {
+	b := &statsBuilder{now: c.engine.clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
+	b.stats.Settled = map[askback.Status]int{}
+	return b, c.eachAsk(ctx, askback.Query{}, func(a askback.Ask) bool {
 		b.addPending(a)
 		return b.stats.Pending < maxCounted
 	})
@@ -109,10 +104,11 @@ func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.A
 
 // statsBuilder accumulates [askback.Stats].
 type statsBuilder struct {
-	now    time.Time
-	stats  askback.Stats
-	waits  []float64 // seconds until people answered
-	people []personWaits
+	now     time.Time
+	stats   askback.Stats
+	waits   []float64               // seconds until people answered
+	pending map[string]int          // open asks, by agent
+	people  map[string]*personWaits // by name
 }
 
 // personWaits is the statistics of a person, with the times that their median is
@@ -125,12 +121,7 @@ type personWaits struct {
 func (b *statsBuilder) addPending(a askback.Ask) {
 	b.stats.Pending++
 	b.stats.OldestPending = max(b.stats.OldestPending, b.now.Sub(a.CreatedAt).Seconds())
-	i := slices.IndexFunc(b.stats.Agents, func(g askback.AgentStats) bool { return g.Name == a.Owner })
-	if i < 0 {
-		i = len(b.stats.Agents)
-		b.stats.Agents = append(b.stats.Agents, askback.AgentStats{Name: a.Owner})
-	}
-	b.stats.Agents[i].Pending++
+	b.pending[a.Owner]++
 }
 
 func (b *statsBuilder) addSettled(a askback.Ask) {
@@ -144,12 +135,11 @@ func (b *statsBuilder) addSettled(a askback.Ask) {
 	}
 	wait := o.At.Sub(a.CreatedAt).Seconds()
 	b.waits = append(b.waits, wait)
-	i := slices.IndexFunc(b.people, func(p personWaits) bool { return p.Name == o.Actor.Name })
-	if i < 0 {
-		i = len(b.people)
-		b.people = append(b.people, personWaits{PersonStats: askback.PersonStats{Name: o.Actor.Name}})
+	p := b.people[o.Actor.Name]
+	if p == nil {
+		p = &personWaits{PersonStats: askback.PersonStats{Name: o.Actor.Name}}
+		b.people[p.Name] = p
 	}
-	p := &b.people[i]
 	p.Answered++
 	p.waits = append(p.waits, wait)
 	switch {
@@ -160,14 +150,18 @@ func (b *statsBuilder) addSettled(a askback.Ask) {
 	}
 }
 
+// result returns the statistics, with people and agents by name.
 func (b *statsBuilder) result() askback.Stats {
 	b.stats.MedianWait = median(b.waits)
-	for _, p := range b.people {
+	b.stats.Answers, b.stats.Agents = []askback.PersonStats{}, []askback.AgentStats{}
+	for _, name := range slices.Sorted(maps.Keys(b.people)) {
+		p := b.people[name]
 		p.MedianWait = median(p.waits)
 		b.stats.Answers = append(b.stats.Answers, p.PersonStats)
 	}
-	slices.SortFunc(b.stats.Answers, func(a, b askback.PersonStats) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(b.stats.Agents, func(a, b askback.AgentStats) int { return cmp.Compare(a.Name, b.Name) })
+	for _, name := range slices.Sorted(maps.Keys(b.pending)) {
+		b.stats.Agents = append(b.stats.Agents, askback.AgentStats{Name: name, Pending: b.pending[name]})
+	}
 	return b.stats
 }
 
