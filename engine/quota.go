@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -102,10 +103,7 @@ func (q *quota) limitRate(owner string, limit int, now time.Time) error {
 
 // maxOpen returns how many asks of one owner may be open; 0 is no limit.
 func (e *Engine) maxOpen() int {
-	if n := e.settings.Load().MaxOpen; n > 0 {
-		return n
-	}
-	return e.quota.maxOpen
+	return cmp.Or(max(0, e.settings.Load().MaxOpen), e.quota.maxOpen)
 }
 
 // maxOwners is how many owners have their usage in memory. When it is reached,
@@ -176,13 +174,11 @@ func (q *quota) addWaiter(p askback.Principal) (leave func(), err error) {
 		}
 	}
 	q.waiting[p]++
-	return func() { q.removeWaiter(p) }, nil
-}
-
-func (q *quota) removeWaiter(p askback.Principal) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.waiting[p]--; q.waiting[p] == 0 {
-		delete(q.waiting, p)
-	}
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.waiting[p]--; q.waiting[p] == 0 {
+			delete(q.waiting, p)
+		}
+	}, nil
 }

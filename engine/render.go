@@ -55,14 +55,10 @@ func eventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error) {
 	switch h.Type {
 	case askback.EventStateChange:
-		questions := []askback.Question{}
-		if h.Ask != "" {
-			questions = a.Form()
-		}
 		return encode(struct {
 			Type      string             `json:"type"`
 			Questions []askback.Question `json:"questions"`
-		}{h.State, questions})
+		}{h.State, append([]askback.Question{}, a.Form()...)})
 	case askback.EventMessage:
 		return encode(struct {
 			Role  askback.Role `json:"role"`

@@ -134,7 +134,11 @@ func (c *client) Session(ctx context.Context, id string) (askback.Session, error
 func (c *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
 	r, err := c.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
-		return c.ownSession(ctx, action, ids.Swap(id, ids.Ask))
+		a, err := c.engine.read(ctx, ids.Swap(id, ids.Ask))
+		if err != nil {
+			return askback.Session{}, err
+		}
+		return c.ownSession(a.state, action)
 	}
 	if err != nil {
 		return askback.Session{}, fromStore(err)
@@ -146,19 +150,9 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 	return state.Session, c.authorizeSession(action, state.Session.Owner)
 }
 
-// ownSession returns the session of an ask that has one of its own. A principal that may
-// not see the ask may not see the session.
-func (c *client) ownSession(ctx context.Context, action askback.Action, ask string) (askback.Session, error) {
-	a, err := c.engine.read(ctx, ask)
-	if err != nil {
-		return askback.Session{}, err
-	}
-	return c.ownSessionOf(a.state, action)
-}
-
-// ownSessionOf returns the session that an ask has of its own. It is waiting while the
-// ask is open and ends with it.
-func (c *client) ownSessionOf(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
+// ownSession returns the session that an ask has of its own. It is waiting while the ask
+// is open and ends with it. A principal that may not see the ask may not see the session.
+func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
 	err := c.authorizeAsk(askback.ActGet, state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
 		err = c.authorize(action)
@@ -221,7 +215,7 @@ func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.
 	if err != nil {
 		return askback.Session{}, err
 	}
-	if _, err := c.ownSessionOf(a.state, cmd.Action()); err != nil {
+	if _, err := c.ownSession(a.state, cmd.Action()); err != nil {
 		return askback.Session{}, err
 	}
 	in := lifecycle.Cancelled{By: c.actor(), Via: c.who.Channel, At: t.now}
@@ -236,5 +230,5 @@ func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.
 	if err := a.step(t, in); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return askback.Session{}, err
 	}
-	return c.ownSessionOf(a.state, cmd.Action())
+	return c.ownSession(a.state, cmd.Action())
 }
