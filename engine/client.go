@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
@@ -186,9 +187,8 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 // is set. It reads on a separate goroutine, so that the stack that a query needs
 // is not kept by a goroutine that sleeps.
 func (c *client) readForWait(ctx context.Context, id string, open bool) (ask *askback.Ask, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var group sync.WaitGroup
+	group.Go(func() {
 		var a *askRecord
 		if a, err = c.engine.read(ctx, id); err == nil {
 			err = c.authorizeAsk(askback.ActGet, a.state)
@@ -198,7 +198,7 @@ func (c *client) readForWait(ctx context.Context, id string, open bool) (ask *as
 		} else if open || a.state.Ask.Settled() {
 			ask = &a.state.Ask
 		}
-	}()
-	<-done
+	})
+	group.Wait()
 	return ask, err
 }

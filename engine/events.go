@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
@@ -60,14 +61,13 @@ func (c *client) Events(ctx context.Context, sessionID string, after askback.Cur
 		f := eventStream{client: c, session: sessionID}
 		w := c.engine.hub.follow(sessionID)
 		defer c.engine.hub.unfollow(sessionID, w)
-		more, err := f.begin(ctx, after, yield)
-		for more && err == nil {
-			more, err = f.read(ctx, yield)
-			if more && err == nil {
+		err := f.begin(ctx, after, yield)
+		for err == nil {
+			if err = f.read(ctx, yield); err == nil {
 				err = w.wait(ctx)
 			}
 		}
-		if more && err != nil {
+		if !errors.Is(err, errStopped) {
 			yield(askback.Event{}, fmt.Errorf("events: %w", fromStore(err)))
 		}
 	}
@@ -83,32 +83,26 @@ func (f *follower) wait(ctx context.Context) error {
 	}
 }
 
+// errStopped is returned when the reader wants no more events.
+var errStopped = errors.New("the reader of events has stopped")
+
 // begin sets the position after the cursor. It yields a snapshot first if there is
 // no cursor, or if the cursor is ahead of the history.
-func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (more bool, err error) {
+func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (err error) {
 	if err := f.authorize(ctx); err != nil {
-		return true, err
+		return err
 	}
 	if after == "" {
 		return f.snapshot(ctx, yield)
 	}
 	if f.pos, err = parseCursor("?after", after); err != nil {
-		return true, err
+		return err
 	}
-	next, err := f.client.engine.store.History(ctx, f.session, f.pos.seq, 1)
-	if err != nil {
-		return true, err
+	head, err := f.head(ctx)
+	if err == nil && head.seq < f.pos.seq { // the cursor is from before a backup was restored
+		return f.snapshot(ctx, yield)
 	}
-	if len(next) == 0 {
-		// The cursor is from before a backup was restored.
-		if head, err := f.head(ctx); err != nil || head.seq < f.pos.seq {
-			if err != nil {
-				return true, err
-			}
-			return f.snapshot(ctx, yield)
-		}
-	}
-	return true, nil
+	return err
 }
 
 // missingBefore reports whether events between the position and an event were deleted.
@@ -130,16 +124,16 @@ func (f *eventStream) authorize(ctx context.Context) error {
 
 // snapshot yields an event with all that is open. The position is read before the
 // asks, so a change in between is both in the snapshot and in a later event.
-func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
+func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (err error) {
 	if f.pos, err = f.head(ctx); err != nil {
-		return true, err
+		return err
 	}
 	shot, size := snapshot{Asks: []askback.Ask{}}, 0
 	q := askback.Query{SessionID: f.session, Limit: askback.MaxLimit}
 	for {
 		page, err := f.client.List(ctx, q)
 		if err != nil {
-			return true, err
+			return err
 		}
 		for _, a := range page.Items {
 			shot.Asks = append(shot.Asks, f.client.engine.withPageURL(a))
@@ -155,17 +149,21 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 	if f.session != "" {
 		one, err := f.client.findSession(ctx, askback.ActFollow, f.session)
 		if err != nil {
-			return true, err
+			return err
 		}
 		shot.Session = &one
 	}
 	data, err := encode(shot)
 	if err != nil {
-		return true, err
+		return err
 	}
-	return yield(askback.Event{
+	ev := askback.Event{
 		Cursor: f.pos.cursor(), SessionID: f.session, Type: askback.EventSnapshot, At: f.client.engine.clock(), Data: data,
-	}, nil), nil
+	}
+	if !yield(ev, nil) {
+		return errStopped
+	}
+	return nil
 }
 
 // maxSnapshot is how many open asks a snapshot has at most.
@@ -191,26 +189,22 @@ func (f *eventStream) head(ctx context.Context) (position, error) {
 // read yields the events up to the end of the stream. If events are missing it
 // yields a snapshot and continues after it: old events may be deleted anywhere in
 // a stream, also during a read.
-func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
-	for {
-		if ctx.Err() != nil {
-			return true, context.Cause(ctx)
-		}
+func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) error {
+	for ctx.Err() == nil {
 		events, full, err := f.batch(ctx)
 		for _, ev := range events {
 			if !yield(ev, nil) {
-				return false, nil
+				return errStopped
 			}
 		}
-		switch {
-		case errors.Is(err, errMissing):
-			if more, err := f.snapshot(ctx, yield); err != nil || !more {
-				return more, err
-			}
-		case err != nil || !full:
-			return true, err
+		if errors.Is(err, errMissing) {
+			full, err = true, f.snapshot(ctx, yield)
+		}
+		if err != nil || !full {
+			return err
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // errMissing is returned when events that the reader has not seen were deleted.
@@ -231,9 +225,8 @@ func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 // a separate goroutine, so that the stack that a query needs is not kept by a
 // goroutine that sleeps.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	var group sync.WaitGroup
+	group.Go(func() {
 		var rows []store.Event
 		if rows, err = f.client.engine.store.History(ctx, f.session, f.pos.seq, historyChunk); err != nil {
 			return
@@ -254,8 +247,8 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 				events = append(events, ev)
 			}
 		}
-	}()
-	<-done
+	})
+	group.Wait()
 	return events, full, err
 }
 
