@@ -97,7 +97,7 @@ func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 			Why: fmt.Sprintf("this session has %d open asks, as many as one may have; wait for answers, or withdraw some", MaxSessionAsks),
 		}
 	}
-	s = s.wake(in.At)
+	s = s.wake()
 	s.Session.AsksPending++
 	s.Session.AsksTotal++
 	s = s.settle(in.At)
@@ -155,7 +155,7 @@ func (s SessionState) message(in SessionCommand, text string) (Result[SessionSta
 		return unchanged(s), askback.ErrEnded
 	}
 	ended := s.Session.Ended()
-	s = s.wake(in.At).settle(in.At)
+	s = s.wake().settle(in.At)
 	history := []Event{{Type: askback.EventMessage, By: in.By.Name, Via: in.Via, Role: askback.RoleUser, Text: text}}
 	if ended {
 		history = append(history, Event{Type: askback.EventStateChange, State: "llm_requesting"})
@@ -201,7 +201,7 @@ func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Resu
 	case s.Session.AsksPending > 0:
 		return unchanged(s), askback.ErrAsksOpen
 	}
-	s = s.wake(in.At).settle(in.At)
+	s = s.wake().settle(in.At)
 	s.Session.ResumedAt = in.At
 	history := []Event{{Type: askback.EventStateChange, State: "llm_requesting"}}
 	switch {
@@ -263,21 +263,17 @@ func (c SessionCommand) cancel(reason string) Cancelled {
 func (s SessionState) final() bool { return s.Session.Final() }
 
 // wake starts the next turn if the last one had ended.
-func (s SessionState) wake(at time.Time) SessionState {
+func (s SessionState) wake() SessionState {
 	if s.Session.Ended() {
 		s.Session.Status, s.Session.Phase, s.Session.CompletedAt = askback.SessionRunning, "", time.Time{}
 		s.Session.Result, s.Session.Error = nil, ""
 	}
-	s.Session.UpdatedAt = at
 	return s
 }
 
 // settle sets the status of a session that has not ended, by its open asks.
 func (s SessionState) settle(at time.Time) SessionState {
 	s.Session.UpdatedAt = at
-	if s.Session.Ended() {
-		return s
-	}
 	s.Session.Status = askback.SessionRunning
 	if s.Session.AsksPending > 0 {
 		s.Session.Status = askback.SessionWaiting
