@@ -102,6 +102,9 @@ func flagRows(all []*kong.Flag) string {
 			continue
 		}
 		name := "--" + f.Name
+		if f.Tag.Negatable != "" {
+			name = "--[no-]" + f.Name
+		}
 		if !f.IsBool() {
 			name += " " + strings.Trim(strings.ReplaceAll(f.FormatPlaceHolder(), `"`, ""), "= ")
 		}
