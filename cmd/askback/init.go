@@ -26,6 +26,9 @@ type initCommand struct {
 // Run adds Askback to the configuration of another program. It keeps other settings, and a
 // second run changes nothing.
 func (c *initCommand) Run(io streams) error {
+	if all := agentconfig.Clients(); !slices.Contains(all, c.Client) {
+		return usage(fmt.Sprintf("unknown client %s; use one of %s", c.Client, strings.Join(all, ", ")))
+	}
 	scope, folder := agentconfig.Project, "."
 	if c.User {
 		home, err := os.UserHomeDir()

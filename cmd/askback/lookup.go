@@ -124,7 +124,11 @@ func (l lookup) explain(err error, typed string) error {
 
 func longEnough(typed, prefix string) error {
 	if len(strings.TrimPrefix(typed, prefix)) < minShort {
-		return usage(fmt.Sprintf("%q is too short for an id: give at least %d characters", typed, minShort))
+		of := ""
+		if strings.HasPrefix(typed, prefix) {
+			of = " after " + prefix
+		}
+		return usage(fmt.Sprintf("%q is too short for an id: give at least %d characters%s", typed, minShort, of))
 	}
 	return nil
 }
