@@ -143,11 +143,11 @@ func describeResult(from, to askback.Status, history []lifecycle.Event, err erro
 	var invalid askback.Invalid
 	switch {
 	case errors.Is(err, askback.ErrSettled) && len(history) > 0:
-		return "*refused: " + err.Error() + "*, kept: `" + string(history[0].Type) + "`"
+		return "*rejected: " + err.Error() + "*, kept: `" + string(history[0].Type) + "`"
 	case errors.As(err, &invalid):
-		return "*refused: `Invalid`*"
+		return "*rejected: `Invalid`*"
 	case errors.Is(err, askback.ErrSettled), errors.Is(err, askback.ErrConsumed), errors.Is(err, askback.ErrDigest), errors.Is(err, askback.ErrNotApproved), errors.Is(err, askback.ErrPending):
-		return "*refused: " + err.Error() + "*"
+		return "*rejected: " + err.Error() + "*"
 	case err != nil:
 		return "*an error*"
 	case len(history) == 0:

@@ -70,7 +70,7 @@ func grantInput(t *testing.T, line string) lifecycle.Input {
 func describeGrant(r lifecycle.Result[lifecycle.GrantState], err error) string {
 	switch {
 	case err != nil:
-		return fmt.Sprintf("refused: %v\n", err)
+		return fmt.Sprintf("rejected: %v\n", err)
 	case r.Unchanged:
 		return "nothing changes\n"
 	}

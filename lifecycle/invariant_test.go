@@ -42,7 +42,7 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 			m.history = nil
 		}
 		if diff := cmp.Diff(m.before, m.after); diff != "" || len(m.history) > 0 || len(m.effects) > 0 {
-			t.Errorf("%T was refused (%v), with history %v; before -, after +:\n%s", m.event, m.err, m.history, diff)
+			t.Errorf("%T was rejected (%v), with history %v; before -, after +:\n%s", m.event, m.err, m.history, diff)
 		}
 	})
 }

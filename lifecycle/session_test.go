@@ -94,7 +94,7 @@ func sessionEvent(t *testing.T, line string) lifecycle.Input {
 
 func describeSession(r lifecycle.Result[lifecycle.SessionState], err error) string {
 	if err != nil {
-		return fmt.Sprintf("refused: %v\n", err)
+		return fmt.Sprintf("rejected: %v\n", err)
 	}
 	if r.Unchanged {
 		return "nothing changes\n"
@@ -183,7 +183,7 @@ func TestSessionInvariants(t *testing.T) {
 			one := m.after.Session
 			changed := cmp.Diff(m.before, m.after) != ""
 			if m.err != nil && changed {
-				t.Fatalf("%+v was refused, and changed the session", m.event)
+				t.Fatalf("%+v was rejected, and changed the session", m.event)
 			}
 			_, counted := m.event.(lifecycle.AskClosed) // the history of the ask has the event
 			if m.result.Unchanged && (changed || len(m.result.History)+len(m.result.Effects) > 0) {

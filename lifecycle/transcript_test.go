@@ -322,16 +322,16 @@ func describe(before lifecycle.AskState, r lifecycle.Result[lifecycle.AskState],
 	var invalid askback.Invalid
 	switch {
 	case errors.Is(err, askback.ErrSettled):
-		return fmt.Sprintf("refused: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor) + describeHistory(r.History, r.Effects)
+		return fmt.Sprintf("rejected: %v, %s by %s\n", err, s.Ask.Status, s.Ask.Outcome.Actor) + describeHistory(r.History, r.Effects)
 	case errors.As(err, &invalid):
 		var b strings.Builder
-		b.WriteString("refused:\n")
+		b.WriteString("rejected:\n")
 		for _, p := range invalid {
 			fmt.Fprintf(&b, "  %s %s; %s\n", p.Pointer, p.Detail, p.Fix)
 		}
 		return b.String()
 	case err != nil:
-		return fmt.Sprintf("refused: %v\n", err)
+		return fmt.Sprintf("rejected: %v\n", err)
 	case r.Unchanged:
 		return "nothing changes\n"
 	}
