@@ -196,14 +196,14 @@ func TestShowHasTimeOfAck(t *testing.T) {
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,
 		Answers: []askback.QuestionAnswer{{Other: "yes"}},
 	}
-	for _, received := range []time.Time{{}, noon.Add(2 * time.Hour)} {
-		a.AckedAt = received
+	for _, acked := range []time.Time{{}, noon.Add(2 * time.Hour)} {
+		a.AckedAt = acked
 		var out bytes.Buffer
 		if err := terminal.Show(&out, view.Of(a), &terminal.Options{Zone: time.UTC}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(out.String(), "Received by the agent: "); got == received.IsZero() {
-			t.Errorf("received at %v: got\n%s", received, out.String())
+		if got := strings.Contains(out.String(), "Delivered to the agent: "); got == acked.IsZero() {
+			t.Errorf("acknowledged at %v: got\n%s", acked, out.String())
 		}
 	}
 }

@@ -183,7 +183,7 @@ func Show(out io.Writer, a view.Ask, o *Options) error {
 	} else {
 		f.outcome(a.Outcome)
 		if !a.AckedAt.IsZero() {
-			f.message("Received by the agent: " + view.FormatTime(a.AckedAt, f.zone) + ".")
+			f.message("Delivered to the agent: " + view.FormatTime(a.AckedAt, f.zone) + ".")
 		}
 	}
 	return f.writeTo(out)
