@@ -101,7 +101,7 @@ const (
 	OnTimeoutDecline OnTimeout = "decline" // expired; the session goes on
 )
 
-// A Claim records that a person is reading an ask.
+// A Claim records that a person has begun to answer an ask.
 type Claim struct {
 	Name string
 	At   time.Time

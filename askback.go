@@ -57,8 +57,8 @@ type Inbox interface {
 	Answer(ctx context.Context, id string, a Answer) (Ask, error)
 	// Decline settles a pending ask without an answer.
 	Decline(ctx context.Context, id, reason string) (Ask, error)
-	// Claim records that this person is reading the ask. It holds the deadline
-	// for a while (see [ClaimHold]). Other people can still answer.
+	// Claim records that this person has begun to answer the ask. It holds the
+	// deadline for a while (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 }
 

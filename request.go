@@ -189,7 +189,7 @@ func (r *Request) checkTime(bad *problems) {
 		bad.add("/on_timeout", "on_timeout is wait, fail, default or decline", `"on_timeout": "wait"`)
 	}
 	if !limited && r.OnTimeout != OnTimeoutWait {
-		bad.add("/on_timeout", "on_timeout needs a deadline", `add "timeout": "10m"`)
+		bad.add("/on_timeout", "on_timeout needs a timeout or a deadline", `add "timeout": "10m"`)
 	}
 }
 

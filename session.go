@@ -110,7 +110,7 @@ func checkObject(bad *problems, at string, raw json.RawMessage, limit int) {
 	}
 	checkJSON(bad, at, raw, limit)
 	if strings.TrimLeft(string(raw), " \t\r\n")[:1] != "{" {
-		bad.add(at, "this is no object", "{}")
+		bad.add(at, "this is not an object", "{}")
 	}
 }
 

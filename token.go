@@ -15,7 +15,7 @@ type Tokens interface {
 	// CreateToken creates a token and returns its secret. The secret cannot be
 	// read again: only its hash is stored.
 	CreateToken(ctx context.Context, r TokenRequest) (t Token, secret string, err error)
-	// RevokeToken revokes a token at once. Revoking it again is no error.
+	// RevokeToken revokes a token at once. Revoking it again is not an error.
 	RevokeToken(ctx context.Context, id string) (Token, error)
 	// LoginSecret returns a secret that logs in one browser as this principal.
 	// It can be used once, within [LoginTime].

@@ -134,7 +134,7 @@ func (e *Engine) Set(s Settings) {
 func (e *Engine) Link(base string) { e.pages.Store(&base) }
 
 // As returns the client of a principal, which the caller has authenticated. As panics
-// if p has no name. An empty p.Via means the API.
+// if p has no name. An empty p.Channel means the API.
 func (e *Engine) As(p askback.Principal) askback.Client {
 	if p.Name == "" {
 		panic("engine: a principal has a name")

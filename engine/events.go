@@ -41,7 +41,7 @@ func (m position) cursor() askback.Cursor {
 
 // parseCursor decodes a cursor. An error names the field at the pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
-	wrong := askback.Invalid{{Pointer: at, Detail: "this is no cursor of this stream", Fix: "send one that a stream gave, or none"}}
+	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send one that this stream returned, or leave it out"}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	first, second, ok := strings.Cut(string(raw), ".")
 	if err != nil || !ok {

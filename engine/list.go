@@ -135,7 +135,7 @@ func checkCursor(prefix, cursor string) error {
 	if cursor == "" || ids.Valid(prefix, cursor) {
 		return nil
 	}
-	return askback.Invalid{{Pointer: "?cursor", Detail: "this is no cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
+	return askback.Invalid{{Pointer: "?cursor", Detail: "this is not a cursor of this list", Fix: "send the next_cursor of a page, or leave it out"}}
 }
 
 // storeQuery returns the part of a query that the store evaluates: its columns, and

@@ -134,7 +134,7 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 	case Acked:
 		return acked(s, in)
 	}
-	return unchanged(s), fmt.Errorf("%T is no input of an ask", in)
+	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }
 
 // OwnSession reports whether the ask has a session of its own, which has the same id

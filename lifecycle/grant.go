@@ -70,7 +70,7 @@ func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	case GrantExpired:
 		return grantExpired(s, in)
 	}
-	return unchanged(s), fmt.Errorf("%T is no input of a grant", in)
+	return unchanged(s), fmt.Errorf("%T is not an input of a grant", in)
 }
 
 // Columns returns the columns of the record.

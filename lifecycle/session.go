@@ -71,7 +71,7 @@ func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	case SessionCommand:
 		return command(s, in)
 	}
-	return unchanged(s), fmt.Errorf("%T is no input of a session", in)
+	return unchanged(s), fmt.Errorf("%T is not an input of a session", in)
 }
 
 // Columns returns the columns of the record.

@@ -16,7 +16,7 @@ func (p Place) attending() string { return p.file("attending") }
 // for one ask.
 func (p Place) Attend(id string) (done func(), err error) {
 	if filepath.Base(id) != id {
-		return nil, fmt.Errorf("%q is no id", id)
+		return nil, fmt.Errorf("%q is not an id", id)
 	}
 	if err := os.MkdirAll(p.attending(), 0o700); err != nil {
 		return nil, err
