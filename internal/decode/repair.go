@@ -223,25 +223,23 @@ func isEnumeration(text string) bool {
 }
 
 func containsInOrder(text, first, second, before string) bool {
-	_, rest, ok := cutAfter("\n"+text, first, before)
-	if !ok {
-		return false
+	rest, ok := after("\n"+text, first, before)
+	if ok {
+		_, ok = after(rest, second, before)
 	}
-	_, _, ok = cutAfter(rest, second, before)
 	return ok
 }
 
-// cutAfter is like strings.Cut for the first mark that follows one of the characters in
-// before.
-func cutAfter(text, mark, before string) (head, rest string, ok bool) {
+// after returns the text after the first mark that follows one of the characters in before.
+func after(text, mark, before string) (rest string, ok bool) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], mark)
 		if i < 0 {
-			return text, "", false
+			return "", false
 		}
 		i += from
 		if r, _ := utf8.DecodeLastRuneInString(text[:i]); i > 0 && strings.ContainsRune(before, r) {
-			return text[:i], text[i+len(mark):], true
+			return text[i+len(mark):], true
 		}
 		from = i + len(mark)
 	}
