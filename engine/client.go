@@ -125,9 +125,11 @@ func (c *client) actor() askback.Actor {
 	return askback.Actor{Kind: askback.ActorPerson, Name: c.who.Name}
 }
 
-// Consume implements [askback.Asker].
+// Consume implements [askback.Asker]. If it is unknown whether the approval was spent, the
+// error is [askback.ErrUnknown], since another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
 	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
+		t.exclusive = true
 		return lifecycle.Consumed{Digest: digest, At: t.now}, nil
 	})
 }

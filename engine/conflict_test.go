@@ -161,6 +161,28 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 	})
 }
 
+// Two processes spend an approval in the same millisecond, so they write equal states. The
+// one whose commit has an unknown result must not take that of the other for its own.
+func TestUnknownConsumeIsNotTakenForThatOfOtherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := memstore.New()
+		here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)
+		a := here.ask(confirmation())
+		if _, err := here.ana.Answer(t.Context(), a.ID, askback.Decide(askback.Approve, "")); err != nil {
+			t.Fatal(err)
+		}
+		here.store.onCommit(func(ctx context.Context, _ store.Change, _ committer) (int64, error) {
+			_, err := there.agent.Consume(ctx, a.ID, a.Confirmation.Digest)
+			return 0, errors.Join(err, store.ErrUnknown)
+		})
+		_, err := here.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest)
+		wantError(t, err, askback.ErrUnknown)
+		here.store.onCommit(nil)
+		_, err = here.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest)
+		wantError(t, err, askback.ErrConsumed)
+	})
+}
+
 func TestUnknownCommitThatFailedReturnsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

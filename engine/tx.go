@@ -27,6 +27,10 @@ type tx struct {
 	effects []lifecycle.Effect
 	change  store.Change // what is committed, besides the records
 	locked  []heldLock
+
+	// exclusive means that only one of equal changes may succeed. After ErrUnknown, a
+	// record cannot show whether this change or that of another process was committed.
+	exclusive bool
 }
 
 // A heldLock is the lock of an id that a tx holds.

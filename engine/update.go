@@ -67,7 +67,11 @@ func (t *tx) commit() error {
 	if len(t.change.Put)+len(t.change.Delete)+len(t.change.Done) == 0 {
 		return nil
 	}
-	if err := t.engine.commit(t.ctx, t.change); err != nil {
+	commit := t.engine.commit
+	if t.exclusive {
+		commit = t.engine.commitExclusive
+	}
+	if err := commit(t.ctx, t.change); err != nil {
 		for _, r := range t.records {
 			t.engine.cache.drop(r.id()) // it may be older than the version of another process
 		}
@@ -134,6 +138,13 @@ func (e *Engine) commit(ctx context.Context, c store.Change) error {
 	if e.wasCommitted(ctx, c) {
 		return nil
 	}
+	return err
+}
+
+// commitExclusive commits a change that must not be mistaken for an equal one of another
+// process. It reads nothing back after [store.ErrUnknown].
+func (e *Engine) commitExclusive(ctx context.Context, c store.Change) error {
+	_, err := e.store.Commit(ctx, c)
 	return err
 }
 
