@@ -19,7 +19,7 @@ var (
 	ErrAsksOpen     = errors.New("this session has an open ask")
 	ErrNotApproved  = errors.New("this was not approved")
 	ErrBusy         = errors.New("too many concurrent changes; try again")
-	ErrFull         = errors.New("too many changes wait to be written; try again later")
+	ErrFull         = errors.New("too many changes are waiting to be written; try again later")
 	ErrStopping     = errors.New("this server is stopping; try again")
 	ErrUnauthorized = errors.New("the token is unknown, expired or revoked")
 	ErrTooMany      = errors.New("this agent has too many open asks or waiting calls; end some first")

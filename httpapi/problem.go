@@ -81,7 +81,7 @@ func problemOf(err error) problem {
 		return problem{Status: http.StatusUnprocessableEntity, Type: typeInvalid, Detail: invalid.Error(), Errors: invalid}
 	case errors.As(err, &syntax):
 		return problem{Status: http.StatusBadRequest, Type: typeSyntax, Detail: syntax.Error(), Errors: []askback.Problem{
-			{Pointer: syntax.Pointer, Detail: syntax.Detail, Fix: "send strict JSON (RFC 8259), UTF-8, each key once"},
+			{Pointer: syntax.Pointer, Detail: syntax.Detail, Fix: "send strict JSON (RFC 8259) in UTF-8, with each key once"},
 		}}
 	}
 	for _, s := range sentinels {
@@ -97,7 +97,7 @@ func problemOf(err error) problem {
 		}
 		return p
 	}
-	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "an internal error; see the log of the server"}
+	return problem{Status: http.StatusInternalServerError, Type: "internal", Detail: "an internal error; see the server log"}
 }
 
 // Error implements error, so that a handler can return a problem.

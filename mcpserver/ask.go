@@ -106,7 +106,7 @@ const pageInput = "page"
 func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{pageInput: &mcp.ElicitParams{
-			Mode: "url", URL: ask.PageURL, ElicitationID: ask.ID, Message: "An agent asks you something. It is answered on this page.",
+			Mode: "url", URL: ask.PageURL, ElicitationID: ask.ID, Message: "An agent asks you something. Answer it on this page.",
 		}},
 		RequestState: c.signer.newState(c.caller.name, k.base, ask.ID, time.Now()),
 	}

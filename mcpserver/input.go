@@ -38,7 +38,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
 	v, err := jcs.Parse(raw)
 	if err != nil || v.Kind != jcs.Object {
-		return in, inputError("The input is one JSON object. " + example(fields))
+		return in, inputError("The input must be one JSON object. " + example(fields))
 	}
 	for _, m := range v.Members() {
 		if !slices.Contains(fields, m.Name) {
@@ -49,7 +49,7 @@ func readInput(raw []byte, fields ...string) (input, error) {
 		}
 	}
 	if slices.Contains(fields, "question_id") && in.id == "" {
-		return in, inputError("/question_id: which question? Its id is in the pending result. " + exampleID)
+		return in, inputError("/question_id: missing; it is in the pending result. " + exampleID)
 	}
 	return in, nil
 }
@@ -59,7 +59,7 @@ func (in *input) set(m jcs.Member) error {
 		return in.setSeconds(m.Value)
 	}
 	if m.Value.Kind != jcs.String {
-		return inputError(fmt.Sprintf("/%s: a text, not %s. %s", m.Name, m.Value.Kind, exampleID))
+		return inputError(fmt.Sprintf("/%s: must be a string, not %s. %s", m.Name, m.Value.Kind, exampleID))
 	}
 	switch text := m.Value.Text(); m.Name {
 	case "reason":
@@ -85,7 +85,7 @@ func (in *input) setSeconds(v jcs.Value) error {
 	case v.Kind == jcs.Null:
 		return nil
 	case !ok || n < 0:
-		return inputError(`/max_wait_s: a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
+		return inputError(`/max_wait_s: must be a number of seconds, 0 or more. Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z", "max_wait_s": 40}`)
 	}
 	in.seconds = min(n, maxWaitSeconds)
 	return nil

@@ -110,10 +110,10 @@ func TestInvalidInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, test := range []struct{ tool, args, want string }{
-			{"get_answer", `{}`, "/question_id: which question?"},
+			{"get_answer", `{}`, "/question_id: missing;"},
 			{"get_answer", `{"id": "ask_1"}`, "/id: unknown field; known fields: question_id."},
-			{"get_answer", `{"question_id": 7}`, "/question_id: a text, not a number."},
-			{"get_answer", `["ask_1"]`, "The input is one JSON object."},
+			{"get_answer", `{"question_id": 7}`, "/question_id: must be a string, not a number."},
+			{"get_answer", `["ask_1"]`, "The input must be one JSON object."},
 			{"get_answer", `{"question_id": "ask_01k00000000000000000000000"}`, "you have no question called"},
 			{"get_answer", `{"question_id": "` + strings.Repeat("é", 5000) + `"}`, "you have no question called"},
 			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`, "/max_wait_s: a number of seconds"},

@@ -31,7 +31,7 @@ func readPrompt(raw []byte) (prompt, error) {
 	name, _ := v.Get("tool_name")
 	input, _ := v.Get("input")
 	if name.Kind != jcs.String || name.Text() == "" || input.Kind != jcs.Object {
-		return prompt{}, inputError(want + "tool_name is a text and input an object.")
+		return prompt{}, inputError(want + "tool_name must be a string and input an object.")
 	}
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
@@ -160,7 +160,7 @@ func (c *call) deny(ask askback.Ask, k key) *mcp.CallToolResult {
 		return denied(text)
 	}
 	return denied(text + " Do not work around this. Call wait_for_answer with question_id " + ask.ID +
-		", and after that try exactly the same again: what was decided meanwhile counts then.")
+		", and then repeat exactly the same call: a decision made in the meantime applies to it.")
 }
 
 func denied(message string) *mcp.CallToolResult {

@@ -85,7 +85,7 @@ func tools() []tool {
 		{&mcp.Tool{
 			Name: listOpenQuestions, Title: "List open questions", Annotations: readHints,
 			Description: `List your questions without an answer, and answers that you did not get yet. Use it after a restart, and before you ask something again.`,
-			InputSchema: json.RawMessage(`{"type": "object", "properties": {"cursor": {"type": "string", "description": "The next_cursor of the list before. Leave it out for the first."}}}`),
+			InputSchema: json.RawMessage(`{"type": "object", "properties": {"cursor": {"type": "string", "description": "The next_cursor of the previous list. Leave it out for the first."}}}`),
 		}, (*call).listOpen},
 		{&mcp.Tool{
 			Name: withdrawQuestion, Title: "Withdraw a question", Annotations: writeHints,
@@ -94,7 +94,7 @@ func tools() []tool {
 		}, (*call).withdraw},
 		{&mcp.Tool{
 			Name: permissionPrompt, Title: "Permission prompt", Annotations: permissionHints,
-			Description: `For the option --permission-prompt-tool of Claude Code, which calls it by itself. A model has no use for it: confirm_action asks for approval.`,
+			Description: `For the option --permission-prompt-tool of Claude Code, which calls this tool itself. Do not call it: use confirm_action to ask for approval.`,
 			InputSchema: json.RawMessage(`{"type": "object", "properties": {"tool_name": {"type": "string"}, "input": {"type": "object"}, "tool_use_id": {"type": "string"}}, "required": ["tool_name", "input"]}`),
 		}, (*call).permission},
 	}

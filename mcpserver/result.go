@@ -147,7 +147,7 @@ var advice = []struct {
 	{askback.ErrUnknown, "Call list_open_questions before you try again."},
 	{askback.ErrDiskFull, "Tell the people you work for, and try again when there is room."},
 	{askback.ErrDamaged, "Tell the people you work for: askback doctor names what is damaged."},
-	{askback.ErrUnreachable, "Try once more in a minute, and tell the people you work for if it stays so."},
+	{askback.ErrUnreachable, "Try once more in a minute, and tell the people you work for if this continues."},
 	{askback.ErrUnauthorized, "Tell the people you work for: the token must be replaced."},
 	{askback.ErrForbidden, "Tell the people you work for: this token is not an agent's."},
 }

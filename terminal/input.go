@@ -165,9 +165,9 @@ func (d *dialog) runCommand(command, argument string) {
 	case command == "comment" && !confirm:
 		d.addText(&d.comments, argument, "Write the comment after the command: :comment TEXT")
 	case command == "skip" && !confirm:
-		d.reject("Type :skip without a text; it skips an optional question.")
+		d.reject("Type :skip alone; it skips an optional question.")
 	default:
-		d.reject("Unknown command; :help lists the commands. To begin a text with a colon, type two.")
+		d.reject("Unknown command; :help lists the commands. To begin an answer with a colon, type two.")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // A reply is what a line means as an answer to a question.
 type reply struct {
 	choices      []int
-	ownText      string // an answer that is not one of the choices
+	ownText      string // an answer that is not one of the options
 	useDefault   bool   // the answer is the default
 	needsOwnText bool   // "Other" was chosen: its text is in the next line
 	problem      string // why the line is not an answer
@@ -100,9 +100,9 @@ func matchedReply(q view.Question, found []int) reply {
 func unmatchedReply(q view.Question, words string) reply {
 	switch {
 	case q.LooksLikeKey(words) && q.OtherKey != "":
-		return reply{problem: "There is no choice " + words + ". To answer with that text, choose " + q.OtherKey + "."}
+		return reply{problem: "There is no option " + words + ". To answer with that text, choose " + q.OtherKey + "."}
 	case q.LooksLikeKey(words):
-		return reply{problem: "There is no choice " + words + ". " + hint(q)}
+		return reply{problem: "There is no option " + words + ". " + hint(q)}
 	case view.IsHelp(words):
 		return reply{help: true}
 	case view.IsHelpOrQuit(words):
@@ -113,9 +113,9 @@ func unmatchedReply(q view.Question, words string) reply {
 	nearest := q.Nearest(words)
 	switch {
 	case !q.AllowsOther() && nearest != "":
-		return reply{problem: "That is not one of the choices; the nearest is " + nearest + ". " + hint(q)}
+		return reply{problem: "That is not one of the options; the nearest is " + nearest + ". " + hint(q)}
 	case !q.AllowsOther():
-		return reply{problem: "That is not one of the choices. " + hint(q)}
+		return reply{problem: "That is not one of the options. " + hint(q)}
 	}
 	return reply{ownText: words, needsConfirmation: true, resemblesChoice: q.Resembles(words), nearest: nearest}
 }
@@ -145,7 +145,7 @@ func sendExactly(q view.Question) string {
 func ownTextReply(q view.Question, words string) reply {
 	switch {
 	case !q.AllowsOther():
-		return reply{problem: "Only the choices are accepted here. " + hint(q)}
+		return reply{problem: "Only the options are accepted here. " + hint(q)}
 	case words == "":
 		return reply{needsOwnText: true}
 	}

@@ -20,8 +20,8 @@ import (
 
 type answerCommand struct {
 	ID      string   `arg:"" name:"ask" help:"Id of the ask, the beginning or end of it, or latest."`
-	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text if there are no options; with several questions q1=…"`
-	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions q1=TEXT."`
+	Answers []string `arg:"" optional:"" sep:"none" name:"answer" help:"Label or number of an option, or the text if there are no options; with several questions, write q1=…"`
+	Other   []string `sep:"none" placeholder:"TEXT" help:"Answer with this text, which is not an option; with several questions, write q1=TEXT."`
 	Notes   string   `help:"Add notes to your answer."`
 	Comment string   `help:"Add a comment on the whole ask."`
 	Approve bool     `xor:"decision" help:"Approve the call, this once."`
@@ -42,7 +42,7 @@ func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Co
 	}
 	if isLatest(c.ID) {
 		if c.Approve || c.All {
-			return usage(fmt.Sprintf("latest cannot be approved; to approve, give the id: %s", ask.ID))
+			return usage(fmt.Sprintf("to approve, give the id instead of latest: %s", ask.ID))
 		}
 		note(io.err, fmt.Sprintf("%s, %s: %s", ask.ID, view.Of(ask).From(), view.Of(ask).Headline()))
 	}

@@ -42,7 +42,7 @@ func duration(flag, value, examples string) (time.Duration, error) {
 	}
 	d, err := askback.ParseDuration(value)
 	if err != nil || d == 0 {
-		return 0, usage(fmt.Sprintf("%s %s: write %s", flag, value, examples))
+		return 0, usage(fmt.Sprintf("%s %s is not valid: write a time such as %s", flag, value, examples))
 	}
 	return d, nil
 }
@@ -54,7 +54,7 @@ type askCommand struct {
 	Description []string `sep:"none" placeholder:"TEXT" help:"Describe an option; repeat for each, in order."`
 	Multi       bool     `help:"Allow several options."`
 	NoOther     bool     `help:"Accept only the options, not other text."`
-	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer for Enter alone and, with --on-timeout default, after the timeout."`
+	Default     []string `sep:"none" placeholder:"ANSWER" help:"Use this answer if the person only presses Enter and, with --on-timeout default, after the timeout."`
 	OnTimeout   string   `placeholder:"WHAT" help:"Choose what happens after --timeout: fail, default, decline or wait."`
 	Context     string   `placeholder:"TEXT" help:"Show this text with the question."`
 	File        string   `placeholder:"FILE" help:"Read the ask as JSON, as in POST /asks, from a file or, with -, from standard input."`

@@ -111,7 +111,7 @@ func (d *doctor) checkIssuer(ctx context.Context) {
 		d.warn(check, "give people an email in the settings", "%s answers, but no person has an email to log in with", o.Issuer)
 		return
 	}
-	d.ok(check, "%s answers; people come back to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
+	d.ok(check, "%s answers; after log-in, people return to %s", o.Issuer, d.file.PublicURL+login.CallbackPath)
 }
 
 func (d *doctor) print(w io.Writer, asJSON bool) error {

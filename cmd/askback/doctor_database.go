@@ -60,7 +60,7 @@ func (d *doctor) checkContent(about inspection, size int64) {
 		d.fail(check, "install that version, or restore an older backup",
 			"%s was written by a newer askback: its schema is %d, and this version supports up to %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.version < sqlite.SchemaVersion:
-		d.warn(check, "make a backup: the next command upgrades it", "%s has schema %d of %d", d.database, about.version, sqlite.SchemaVersion)
+		d.warn(check, "make a backup: the next command upgrades it", "%s has schema %d; this version uses %d", d.database, about.version, sqlite.SchemaVersion)
 	case about.rows.Damaged > 0:
 		d.fail(check, "damaged records are not used; restore them from a backup", "%s is damaged: the checksums of %d of %d records and events do not match: %s",
 			d.database, about.rows.Damaged, about.rows.Rows, damagedNames(about.rows))
@@ -107,11 +107,11 @@ const maxSkew = 5 * time.Second
 func (d *doctor) checkClock(newest, now time.Time) {
 	behind := newest.Sub(now)
 	if behind > maxSkew {
-		d.fail("clock", "set the clock: deadlines pass late until then",
-			"it is %s behind the last time in the database", behind.Round(time.Second))
+		d.fail("clock", "set the clock; until then, deadlines pass late",
+			"the clock is %s behind the latest time in the database", behind.Round(time.Second))
 		return
 	}
-	d.ok("clock", "it is not behind the last time in the database")
+	d.ok("clock", "the clock is not behind the latest time in the database")
 }
 
 // An inspection is the result of [inspect].

@@ -29,10 +29,10 @@ func (d *doctor) lastFinding() string {
 func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for ago, want := range map[time.Duration]string{
-		time.Hour:         "ok|clock|it is not behind the last time in the database|",
-		-4 * time.Second:  "ok|clock|it is not behind the last time in the database|",
-		-2 * time.Minute:  "FAIL|clock|it is 2m0s behind the last time in the database|set the clock: deadlines pass late until then",
-		-time.Millisecond: "ok|clock|it is not behind the last time in the database|",
+		time.Hour:         "ok|clock|the clock is not behind the latest time in the database|",
+		-4 * time.Second:  "ok|clock|the clock is not behind the latest time in the database|",
+		-2 * time.Minute:  "FAIL|clock|the clock is 2m0s behind the latest time in the database|set the clock; until then, deadlines pass late",
+		-time.Millisecond: "ok|clock|the clock is not behind the latest time in the database|",
 	} {
 		d := &doctor{}
 		d.checkClock(now.Add(-ago), now)

@@ -68,7 +68,7 @@ func grantLine(g askback.Grant) string {
 		askback.ScopeInput: "with arguments " + cmp.Or(abridged(string(g.Input)), g.Digest),
 	}[g.Scope]
 	if view.FreeText(g.ToolName) && g.Scope != askback.ScopeInput {
-		what += " (this tool does whatever its text says)"
+		what += " (this tool runs whatever its arguments say)"
 	}
 	until := "until " + g.ExpiresAt.Local().Format(time.DateTime)
 	if !g.RevokedAt.IsZero() {

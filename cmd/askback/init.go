@@ -19,7 +19,7 @@ type initCommand struct {
 	Project bool   `xor:"scope" help:"Change the files of the project. This is the default."`
 	User    bool   `xor:"scope" help:"Change the files in your home folder, for all projects."`
 	DryRun  bool   `name:"dry-run" help:"Show the changes, but do not make them."`
-	Remove  bool   `help:"Remove Askback again."`
+	Remove  bool   `help:"Remove Askback from the files."`
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 

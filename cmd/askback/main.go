@@ -56,7 +56,7 @@ type commands struct {
 	Login   loginCommand   `cmd:"" help:"Print a link that logs a browser in."`
 	Grant   grantCommand   `cmd:"" help:"List and revoke standing approvals."`
 	Token   tokenCommand   `cmd:"" help:"Create, list and revoke tokens."`
-	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, without changes."`
+	Doctor  doctorCommand  `cmd:"" help:"Check the installation and print what is wrong, but change nothing."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 

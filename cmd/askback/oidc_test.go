@@ -257,7 +257,7 @@ func TestOIDCSettingsAreChecked(t *testing.T) {
 func TestDoctorChecksTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
-	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; people come back to "+s.home+"/login/oidc/callback") {
+	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; after log-in, people return to "+s.home+"/login/oidc/callback") {
 		t.Errorf("got\n%s", got)
 	}
 	s.issuer.Answer(http.StatusBadGateway)

@@ -21,7 +21,7 @@ func (all *commands) database(file config.Config) (string, error) {
 	case ok && scheme == "sqlite":
 		return filepath.Abs(path)
 	case ok && strings.HasPrefix(path, "//"):
-		return "", usage("this release keeps its data in SQLite: --db sqlite:FILE")
+		return "", usage("this release supports only SQLite: use --db sqlite:FILE")
 	}
 	return filepath.Abs(all.DB)
 }

@@ -92,7 +92,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 func (c *serveCommand) records(io streams, file config.Config) (*serverlog.Log, error) {
 	format := cmp.Or(c.LogFormat, file.Log.Format, serverlog.Text)
 	if format != serverlog.Text && format != serverlog.JSON {
-		return nil, usage("--log-format is text or json")
+		return nil, usage("--log-format must be text or json")
 	}
 	level, err := serverlog.ParseLevel(cmp.Or(c.LogLevel, file.Log.Level, "info"))
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *serveCommand) announce(io streams, all *commands, o connection.Options,
 func (c *serveCommand) addresses(file config.Config) (listen, public string, err error) {
 	listen = cmp.Or(c.Listen, file.Listen, defaultListen)
 	if _, _, err := net.SplitHostPort(listen); err != nil {
-		return "", "", usage("--listen is address and port, as in " + defaultListen)
+		return "", "", usage("--listen must be an address and port, as in " + defaultListen)
 	}
 	public, err = origin(cmp.Or(c.PublicURL, file.PublicURL))
 	return listen, public, err
@@ -152,7 +152,7 @@ func origin(public string) (string, error) {
 	public = strings.TrimRight(public, "/")
 	u, err := url.Parse(public)
 	if err != nil || public != "" && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || public != u.Scheme+"://"+u.Host) {
-		return "", usage("--public-url is scheme, name and port, as in https://ask.example.com")
+		return "", usage("--public-url must be a scheme, name and port, as in https://ask.example.com")
 	}
 	return public, nil
 }
