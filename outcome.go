@@ -46,7 +46,8 @@ type Actor struct {
 	Name string
 }
 
-// An ActorKind is a kind of actor.
+// An ActorKind distinguishes people from other actors, such as a timer that applies
+// defaults.
 type ActorKind string
 
 // The kinds of actor. A deadline that passes is a timer, not a person.

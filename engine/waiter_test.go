@@ -170,7 +170,7 @@ func TestSlowReaderCachesNothingOld(t *testing.T) {
 
 // A person answers an ask after its commit, before the call of Ask has returned. A
 // small cache has evicted the answer by then.
-func TestSlowAskCachesNothingOld(t *testing.T) {
+func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
 		p := newFixture(t, memstore.New(), &engine.Options{CacheBytes: 4000, Observer: log})

@@ -156,7 +156,7 @@ func (w *fixture) settledOnce(ask askback.Ask) {
 }
 
 // A request that broke off at any byte and is repeated with its key makes one ask.
-func TestRepeatedCutAskIsOneAsk(t *testing.T) {
+func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	w := newFixture(t, nil)
 	request := func(key string) string {
 		return fmt.Sprintf("POST /api/v1/asks HTTP/1.1\r\nHost: x\r\nConnection: close\r\nIdempotency-Key: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",

@@ -47,7 +47,7 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 	})
 }
 
-func TestExactlyChangesHaveHistory(t *testing.T) {
+func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
 		if (diff != "") != (len(m.history) > 0) || m.unchanged != (diff == "") {

@@ -20,7 +20,7 @@ import (
 // withTasks are capabilities with which a call returns at once.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
-// What models really send is repaired to the same ask, or rejected with the same text, as
+// Input that models really send is repaired to the same ask, or rejected with the same text, as
 // by every other frontend (F15, W1–W15).
 func TestMalformedCalls(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
@@ -89,7 +89,7 @@ func malformedArguments(t *testing.T, path string) []byte {
 	return nil
 }
 
-func TestToolNamesOfOtherPrograms(t *testing.T) {
+func TestToolNamesOfOtherProgramsAreAccepted(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for i, name := range []string{"AskUserQuestion", "askUserQuestion", "ask_user"} {
@@ -116,8 +116,8 @@ func TestInvalidInputIsExplained(t *testing.T) {
 			{"get_answer", `["ask_1"]`, "The input must be one JSON object."},
 			{"get_answer", `{"question_id": "ask_01k00000000000000000000000"}`, "you have no question called"},
 			{"get_answer", `{"question_id": "` + strings.Repeat("é", 5000) + `"}`, "you have no question called"},
-			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`, "/max_wait_s: a number of seconds"},
-			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": -1}`, "/max_wait_s: a number of seconds"},
+			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": "soon"}`, "/max_wait_s: must be a number of seconds"},
+			{"wait_for_answer", `{"question_id": "ask_1", "max_wait_s": -1}`, "/max_wait_s: must be a number of seconds"},
 			{"list_open_questions", `{"status": "all"}`, "/status: unknown field; known fields: cursor. Example: {}"},
 			{"confirm_action", `{"action": " "}`, "/action"},
 		} {

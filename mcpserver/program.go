@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// A program is what is known about the clients whose name in clientInfo has this prefix.
+// A program describes the clients whose name in clientInfo starts with its prefix.
 type program struct {
 	prefix string        // in lower case
 	label  string        // shown to people

@@ -14,8 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine bounds a message on stdio, in bytes. The protocol ends the connection at a longer
-// one, so this is far above [maxArguments], which is reported to the model.
+// maxLine is the maximum length of a message on stdio, in bytes. A longer one ends the
+// connection. So it is far above [maxArguments], whose excess is reported to the model.
 const maxLine = 16 << 20
 
 // ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in

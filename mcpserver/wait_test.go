@@ -37,7 +37,7 @@ var transientErrors = []error{askback.ErrTooMany, askback.ErrBusy, askback.ErrFu
 
 // If Wait fails, the call takes its time nevertheless: after an immediate "pending" a model
 // would call again at once (B7).
-func TestFailedWaitTakesItsTime(t *testing.T) {
+func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 	for _, err := range transientErrors {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)

@@ -37,11 +37,11 @@ func (d *dialog) showAll() {
 	}
 	d.unseenRows = 0
 	if d.ask.Confirmation == nil {
-		d.reject("That was everything.")
+		d.reject("All rows have been shown.")
 		return
 	}
 	last := newFrame(d.options)
-	last.message("That was everything. You decide about")
+	last.message("All rows have been shown. You decide about")
 	last.target(d.ask.Confirmation)
 	d.draw(last)
 	d.reject()

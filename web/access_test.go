@@ -225,9 +225,9 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
-// The cookie for each scheme and host. If no cookie is possible, the page explains why,
+// The scheme and the host determine the name of the cookie. If no cookie is possible, the page explains why,
 // and the link stays valid.
-func TestCookies(t *testing.T) {
+func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 	for name, c := range map[string]struct {
 		host  string
 		tls   bool

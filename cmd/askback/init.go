@@ -58,7 +58,7 @@ func (c *initCommand) Run(io streams) error {
 		changes = append(changes, one)
 	}
 	for _, one := range changes {
-		if err := c.do(io, one); err != nil {
+		if err := c.apply(io, one); err != nil {
 			return err
 		}
 	}
@@ -161,8 +161,8 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	return filepath.Join(folder, within, rest), nil
 }
 
-// do shows a change and makes it.
-func (c *initCommand) do(io streams, one change) error {
+// apply prints a change and, unless this is a dry run, makes it.
+func (c *initCommand) apply(io streams, one change) error {
 	diff := agentconfig.Diff(one.path, one.before, one.after)
 	if diff == "" {
 		if c.Remove {

@@ -26,7 +26,8 @@ func (all *commands) database(file config.Config) (string, error) {
 	return filepath.Abs(all.DB)
 }
 
-// inFolderOf returns a path in a file. It is relative to the folder of that file.
+// inFolderOf makes a path that a file contains absolute. A relative path starts at the
+// folder of that file.
 func inFolderOf(file, path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil

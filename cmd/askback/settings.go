@@ -87,7 +87,8 @@ func newReloader(path string) *reloader {
 	return r
 }
 
-// begin sets the settings that the server starts with, and the keys that flags override.
+// begin records the settings that the server starts with, and the keys that flags override.
+// It does nothing if r is nil.
 func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []string) {
 	if r != nil {
 		r.log, r.initial, r.current, r.overridden = log, file, file, overridden

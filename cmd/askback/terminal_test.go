@@ -392,7 +392,7 @@ func TestPagerShowsFoldedText(t *testing.T) {
 	s.typeKeys(":show\n")
 	s.waitForScreen(`5000\r\nreading\r\n$`)
 	s.typeKeys("\x03")
-	s.waitForScreen(`(?s)That was everything.*Approve\? \[y/N\] $`)
+	s.waitForScreen(`(?s)All rows have been shown.*Approve\? \[y/N\] $`)
 	s.typeKeys("no, far too long\n")
 	s.waitExit(exitNo)
 	s.waitForScreen(`denied by .*: far too long`)

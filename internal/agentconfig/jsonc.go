@@ -22,7 +22,7 @@ type entry struct {
 	comma int // the offset of the comma after it, or 0
 }
 
-// get returns the index of the member with a name.
+// get returns the index of the member with the given name.
 func (v value) get(name string) (i int, ok bool) {
 	for i, e := range v.entries {
 		if v.kind == '{' && e.name == name {

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// Every client needs more than its files.
+// Changing its files is not enough to set up a client.
 func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range agentconfig.Clients() {
 		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {

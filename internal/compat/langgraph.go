@@ -54,7 +54,7 @@ func readLanggraph(c Client, raw []byte) (Call, error) {
 		}
 		return call, err
 	case !acts:
-		r.problem(n.pointer, "a person cannot answer this interrupt", "send an action_request, or a text")
+		r.problem(n.pointer, "a person cannot answer this interrupt", "send an action_request, or a string")
 		return Call{}, r.err()
 	}
 	return r.interrupt(raw, n)

@@ -143,7 +143,7 @@ func TestLongFilesAreRejected(t *testing.T) {
 	}
 }
 
-// The library is recursive.
+// The YAML parser is recursive, so the depth of a file is limited.
 func TestDeepNestingIsRejected(t *testing.T) {
 	var deep strings.Builder
 	for i := range 100 {
@@ -215,7 +215,7 @@ func TestProblemsHaveNoSecrets(t *testing.T) {
 	}
 }
 
-// A reload compares whole values.
+// A reload detects every changed setting.
 func TestEqualComparesEveryField(t *testing.T) {
 	base := read(t, "testdata/askback.yaml")
 	before, err := load(base)

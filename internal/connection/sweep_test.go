@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// What cannot be withdrawn is tried every second, and is in the log once.
+// An ask that cannot be withdrawn is retried every second, but logged once.
 func TestFailedSweepIsLoggedOnce(t *testing.T) {
 	dir := t.TempDir()
 	note := filepath.Join(dir, "attending", "ask_1") // a folder, where a file should be

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// example returns a valid input of at most room characters. It has the words of raw if
-// they can be kept.
+// example returns a valid input of at most room characters. It keeps the texts of raw if
+// the result is valid and short enough.
 func (f InputKind) example(raw []byte, err error, room int) string {
 	fits := func(example []byte) bool {
 		return utf8.RuneCount(example) <= room && f.accepts(example)

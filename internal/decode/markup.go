@@ -17,7 +17,8 @@ type embedded struct {
 	from       string // the pointer of the text
 }
 
-// callTags are tags of the call itself. Alone at the end of a text they only mark its end.
+// callTags are the tags around a tool call. If a text ends with closing tags of these only,
+// they are removed.
 var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "tool_use"}
 
 // textFields are the fields whose texts may end with a tail.

@@ -37,7 +37,7 @@ func TestValidRequestsAreNotRepaired(t *testing.T) {
 	}
 }
 
-// Only two strings around JSON are removed (W1, W2, W3).
+// JSON that is encoded as a string is decoded at most twice (W1, W2, W3).
 func TestJSONInThreeStringsIsRejected(t *testing.T) {
 	inner := quoted(`["a", "b"]`)
 	list := quoted(`[{"question": "Which?", "options": ` + inner + `}]`)

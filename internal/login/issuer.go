@@ -61,8 +61,8 @@ const CallbackPath = "/login/oidc/callback"
 // (RFC 8707).
 const ResourcePath = "/mcp"
 
-// An Issuer authenticates people and agents by OpenID Connect. It is read when it is
-// first needed, so a server starts without it.
+// An Issuer authenticates people and agents by OpenID Connect. Its metadata is fetched at
+// first use, so a server starts even if the issuer is unreachable.
 type Issuer struct {
 	settings Settings
 	cached   *http.Client // for its metadata and keys

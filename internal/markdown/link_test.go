@@ -141,7 +141,7 @@ func linkIn(t *testing.T, src string) markdown.Link {
 	return found[0]
 }
 
-func TestSkeletonOfLookalikes(t *testing.T) {
+func TestLookalikesHaveTheSameSkeleton(t *testing.T) {
 	for _, s := range []string{"path", "раth", "pαth", "pаtһ"} {
 		if got := markdown.Skeleton(s); got != "path" {
 			t.Errorf("%q has the skeleton %q", s, got)

@@ -253,7 +253,7 @@ func blanks(v map[string]any) (bare bool) {
 	return bare
 }
 
-// What an engine returns matches its schema: asks, sessions, grants, tokens,
+// Every result of an engine matches its schema: asks, sessions, grants, tokens,
 // statistics, and every event (docs/wire.md §4).
 func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -45,7 +45,8 @@ const (
 	code
 )
 
-// tabWidth is fixed and not a tab stop, because the text may be indented.
+// tabWidth is the number of spaces for a tab. Tab stops are not used, because the text may
+// be indented.
 const tabWidth = 4
 
 func clean(s string, m mode) string {

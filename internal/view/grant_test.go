@@ -180,7 +180,7 @@ func TestGrantShowsItsArguments(t *testing.T) {
 	}
 }
 
-func TestFreeTextTools(t *testing.T) {
+func TestFreeTextDetectsToolsThatRunText(t *testing.T) {
 	for tool, want := range map[string]bool{
 		"Bash": true, "bash": true, "confirm_action": true, "mcp__db__execute_sql": true, "files.run_shell_command": true,
 		"http-request": true, "WebFetch": true, " query ": true, "drop_table": false, "bashful": false, "Read": false, "": false,

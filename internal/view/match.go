@@ -79,7 +79,7 @@ func (q Question) Nearest(typed string) string {
 		switch most := max(len(words), len(label)); {
 		case strings.HasPrefix(string(label), string(words)), len(words) > 2 && strings.Contains(string(label), string(words)):
 			d = min(d, 1)
-		case d > slips(most):
+		case d > maxTypos(most):
 			continue
 		}
 		if d < distance {
@@ -89,8 +89,8 @@ func (q Question) Nearest(typed string) string {
 	return best
 }
 
-// slips returns how many letters may differ in a mistyped word of the given length.
-func slips(letters int) int {
+// maxTypos returns how many letters may differ in a mistyped word of the given length.
+func maxTypos(letters int) int {
 	switch {
 	case letters <= 4:
 		return 1

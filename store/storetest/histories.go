@@ -157,7 +157,7 @@ func testPrune(t *testing.T, sub Subject) {
 	}
 }
 
-// testManyStreams checks the numbers of more streams than a store caches.
+// testManyStreams checks the event numbers if there are more streams than a store caches.
 func testManyStreams(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change

@@ -77,7 +77,7 @@ func (r report) of(k key, q quantity) map[int]float64 {
 	return out
 }
 
-// spread returns a quantity of a case over all rounds.
+// spread returns the median and the range of a quantity over all rounds.
 func (r report) spread(k key, q quantity) spread {
 	var values []float64
 	for _, v := range r.of(k, q) {

@@ -59,8 +59,8 @@ func mutantStore(mutant string, s engine.Store) (engine.Store, func()) {
 	}
 }
 
-// earlyAckStore acknowledges before it commits. The engine steps an ask by its
-// cached state, so that only a kill reveals the defect.
+// earlyAckStore acknowledges a change before it commits it. The engine continues
+// with its cached state, so only a kill reveals the defect.
 type earlyAckStore struct {
 	engine.Store
 	queue   chan store.Change

@@ -139,7 +139,7 @@ func (i *Issuer) sign(alg, kind, payload string) string {
 	return sign(alg, kind, key, id, payload)
 }
 
-// Forge returns a token signed with another key that has the id of the issuer's.
+// Forge returns a token that names the issuer's key, but is signed with another one.
 func (i *Issuer) Forge(c Claims) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Loopback is [Main]. Network namespaces exist on Linux only.
+// Loopback runs [Main] without a network namespace, which exists on Linux only.
 func Loopback(m *testing.M) {
 	if os.Getenv(Folder) != "" {
 		fmt.Fprintln(os.Stderr, "LEFT OUT: the network namespace for clients (Linux only)")
