@@ -195,7 +195,7 @@ func answered(s AskState, in Answered) (Result[AskState], error) {
 	if err != nil || s.Ask.Settled() && granted != s.Granted {
 		return refuse(s, in.By, in.Via, in.Answer)
 	}
-	r, err := settle(s, askback.Outcome{
+	r, err := settle(s, askback.EventQuestionAnswered, askback.Outcome{
 		Status: askback.Answered, Answers: answer.Answers, Comment: answer.Comment, Decision: answer.Decision,
 		Input: answer.Input, Digest: approvedDigest(s, in, answer), Reason: answer.Reason,
 		Actor: askback.Actor{Kind: askback.ActorPerson, Name: in.By}, Channel: in.Via, At: in.At,
@@ -261,7 +261,7 @@ func covered(s AskState, in Covered) (Result[AskState], error) {
 		return unchanged(s), askback.ErrNotApproved
 	}
 	use := UseGrant{ID: g.ID, Ask: s.Ask, At: in.At}
-	r, err := settle(s, askback.Outcome{
+	r, err := settle(s, askback.EventQuestionAnswered, askback.Outcome{
 		Status: askback.Answered, Decision: askback.Approve, Digest: s.Ask.Confirmation.Digest, GrantID: g.ID,
 		Actor: askback.Actor{Kind: askback.ActorPolicy, Name: g.By}, At: in.At,
 	})
@@ -276,7 +276,7 @@ func covered(s AskState, in Covered) (Result[AskState], error) {
 }
 
 func declined(s AskState, in Declined) (Result[AskState], error) {
-	r, err := settle(s, askback.Outcome{
+	r, err := settle(s, askback.EventQuestionDeclined, askback.Outcome{
 		Status: askback.Declined, Reason: in.Reason,
 		Actor: askback.Actor{Kind: askback.ActorPerson, Name: in.By}, Channel: in.Via, At: in.At,
 	})
@@ -290,7 +290,7 @@ func cancelled(s AskState, in Cancelled) (Result[AskState], error) {
 	if s.Ask.Status == askback.Cancelled {
 		return unchanged(s), nil
 	}
-	return settle(s, askback.Outcome{
+	return settle(s, askback.EventQuestionCancelled, askback.Outcome{
 		Status: askback.Cancelled, Reason: in.Reason, Actor: in.By, Channel: in.Via, At: in.At,
 	})
 }
@@ -305,13 +305,13 @@ func due(s AskState, in Due) (Result[AskState], error) {
 	if s.Ask.OnTimeout == askback.OnTimeoutDefault {
 		o.Answers, o.Defaulted = s.Ask.Defaults(), true
 	}
-	return settle(s, o)
+	return settle(s, askback.EventQuestionExpired, o)
 }
 
-// settle ends a pending ask with outcome o. If the ask is settled, the same outcome by
+// settle ends a pending ask with outcome o, as an event records. If the ask is settled, the same outcome by
 // the same actor is a repeat that changes nothing. Any other one returns
 // [askback.ErrSettled].
-func settle(s AskState, o askback.Outcome) (Result[AskState], error) {
+func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskState], error) {
 	if won := s.Ask.Outcome; won != nil {
 		if won.Actor == o.Actor && won.Same(&o) {
 			return unchanged(s), nil
@@ -319,24 +319,11 @@ func settle(s AskState, o askback.Outcome) (Result[AskState], error) {
 		return unchanged(s), askback.ErrSettled
 	}
 	s.Ask.Status, s.Ask.Outcome = o.Status, &o
-	r := changed(s, Event{Type: settledEvent(o.Status)})
+	r := changed(s, Event{Type: event})
 	r.Effects = s.notifySession(AskClosed{
 		ID: s.Ask.ID, Fails: o.Status == askback.Expired && s.Ask.OnTimeout == askback.OnTimeoutFail, At: o.At,
 	}, false)
 	return r, nil
-}
-
-// settledEvent returns the type of the event that settles an ask with a status.
-func settledEvent(s askback.Status) askback.EventType {
-	switch s {
-	case askback.Answered:
-		return askback.EventQuestionAnswered
-	case askback.Declined:
-		return askback.EventQuestionDeclined
-	case askback.Cancelled:
-		return askback.EventQuestionCancelled
-	}
-	return askback.EventQuestionExpired
 }
 
 func claimed(s AskState, in Claimed) (Result[AskState], error) {
@@ -367,7 +354,9 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	e := Event{Type: askback.EventAnswerRefused, By: by, Via: via, Why: string(s.Ask.Status)}
 	if length(a) <= maxRefused {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
-		e.Input = validJSON(a.Input)
+		if json.Valid(a.Input) { // otherwise it could not be encoded
+			e.Input = a.Input
+		}
 	}
 	return changed(s, e), askback.ErrSettled
 }
@@ -376,14 +365,6 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 // answer is not checked against the limits of answers. Of a longer one, only the
 // actor and the reason are kept.
 const maxRefused = 1 << 16
-
-// validJSON returns raw, or nil if it is not valid JSON and could not be encoded.
-func validJSON(raw json.RawMessage) json.RawMessage {
-	if !json.Valid(raw) {
-		return nil
-	}
-	return raw
-}
 
 // length returns the approximate length of an answer as JSON. An empty entry counts
 // too, because its field names are written.

@@ -109,8 +109,7 @@ func grantRevoked(s GrantState, in GrantRevoked) (Result[GrantState], error) {
 		return unchanged(s), nil
 	}
 	s.Grant.RevokedAt = in.At
-	g := s.Grant
-	return changed(s, Event{Type: askback.EventGrantRevoked, By: in.By, Via: in.Via, Grant: &g}), nil
+	return changed(s, Event{Type: askback.EventGrantRevoked, By: in.By, Via: in.Via, Grant: new(s.Grant)}), nil
 }
 
 func grantExpired(s GrantState, in GrantExpired) (Result[GrantState], error) {
@@ -118,6 +117,5 @@ func grantExpired(s GrantState, in GrantExpired) (Result[GrantState], error) {
 		return unchanged(s), nil
 	}
 	s.Expired = true
-	g := s.Grant
-	return changed(s, Event{Type: askback.EventGrantExpired, Grant: &g}), nil
+	return changed(s, Event{Type: askback.EventGrantExpired, Grant: new(s.Grant)}), nil
 }

@@ -298,6 +298,5 @@ func (s SessionState) ended(event askback.EventType, word string, asks Cancelled
 
 // snapshot returns a record for the history with the session as it is now.
 func (s SessionState) snapshot(event askback.EventType) Event {
-	session := s.Session
-	return Event{Type: event, Session: &session}
+	return Event{Type: event, Session: new(s.Session)}
 }
