@@ -170,24 +170,23 @@ func (e refusedError) Unwrap() error { return e.error }
 // stepSubject steps the record that an effect belongs to. If its machine refuses the
 // input, the error is a refusedError.
 func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
-	var refused error
 	switch f.SubjectKind {
 	case kindAsk:
 		a, err := t.ask(f.Subject)
-		if err != nil {
-			return err
-		}
-		refused = a.step(t, in)
+		return stepRead(t, a, err, in)
 	case kindSession:
 		s, err := t.session(f.Subject)
-		if err != nil {
-			return err
-		}
-		refused = s.step(t, in)
-	default:
-		return fmt.Errorf("%w: %s %s has no machine", errUnreadable, f.SubjectKind, f.Subject)
+		return stepRead(t, s, err, in)
 	}
-	if refused != nil {
+	return fmt.Errorf("%w: %s %s has no machine", errUnreadable, f.SubjectKind, f.Subject)
+}
+
+// stepRead steps a record unless it could not be read.
+func stepRead[S machine[S]](t *tx, r *record[S], err error, in lifecycle.Input) error {
+	if err != nil {
+		return err
+	}
+	if refused := r.step(t, in); refused != nil {
 		return refusedError{refused}
 	}
 	return nil
