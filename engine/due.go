@@ -25,12 +25,8 @@ type dueTimer struct {
 
 // set wakes Run if at is before the time that Run waits for.
 func (a *dueTimer) set(at time.Time) {
-	if at.IsZero() || !a.expect(at) {
-		return
-	}
-	select {
-	case a.wake <- struct{}{}:
-	default:
+	if !at.IsZero() && a.expect(at) {
+		offer(a.wake, struct{}{})
 	}
 }
 

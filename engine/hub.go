@@ -75,10 +75,15 @@ func (h *hub) wakeFollowers(events []store.Event) {
 
 func wakeAll(followers map[*follower]struct{}) {
 	for f := range followers {
-		select {
-		case f.grown <- struct{}{}:
-		default: // a wake-up is pending already
-		}
+		offer(f.grown, struct{}{})
+	}
+}
+
+// offer sends a value to a channel of capacity 1, unless the channel has one already.
+func offer[T any](c chan<- T, value T) {
+	select {
+	case c <- value:
+	default:
 	}
 }
 
@@ -120,9 +125,6 @@ func (h *hub) notifyWaiters(a *askback.Ask) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for w := range h.waiters[a.ID] {
-		select {
-		case w.settled <- a:
-		default: // it was notified before
-		}
+		offer(w.settled, a)
 	}
 }
