@@ -55,8 +55,7 @@ func (e *Engine) clean(ctx context.Context) error {
 // cleanKind deletes the closed records of one kind that were last changed at or
 // before the given time.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
-	closed := false
-	q := store.Query{Kind: kind, Open: &closed, Limit: listChunk}
+	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk}
 	var c store.Change
 	for row, err := range e.rows(ctx, q) {
 		if err != nil {

@@ -170,7 +170,7 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	defer free()
 	w := c.engine.hub.join(id, c.who.Kind)
 	defer c.engine.hub.leave(id, w)
-	if a, err := c.readForWait(context.WithoutCancel(ctx), id, false); a != nil || err != nil {
+	if a, err := c.readForWait(context.WithoutCancel(ctx), id); err != nil || a.Settled() {
 		return a, err
 	}
 	select {
@@ -178,17 +178,16 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 		return a, nil
 	case <-ctx.Done():
 	}
-	a, err := c.readForWait(context.WithoutCancel(ctx), id, true)
+	a, err := c.readForWait(context.WithoutCancel(ctx), id)
 	if err != nil || a.Settled() {
 		return a, err
 	}
 	return a, context.Cause(ctx)
 }
 
-// readForWait reads an ask for wait. It returns nil if the ask is open, unless open
-// is set. It reads on a separate goroutine, so that the stack that a query needs
-// is not kept by a goroutine that sleeps.
-func (c *client) readForWait(ctx context.Context, id string, open bool) (ask *askback.Ask, err error) {
+// readForWait reads an ask for wait. It reads on a separate goroutine, so that the
+// stack that a query needs is not kept by a goroutine that sleeps.
+func (c *client) readForWait(ctx context.Context, id string) (ask *askback.Ask, err error) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		var a *askRecord
@@ -197,9 +196,9 @@ func (c *client) readForWait(ctx context.Context, id string, open bool) (ask *as
 		}
 		if err != nil {
 			err = fmt.Errorf("wait %s: %w", id, err)
-		} else if open || a.state.Ask.Settled() {
-			ask = &a.state.Ask
+			return
 		}
+		ask = &a.state.Ask
 	})
 	group.Wait()
 	return ask, err

@@ -41,8 +41,7 @@ func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
 // findGrant returns the id of the newest grant that covers an ask, or "". The grant
 // is not locked, so the caller reads it again.
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
-	open := true
-	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: &open, Newest: true, Limit: listChunk}
+	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: listChunk}
 	for row, err := range e.rows(ctx, q) {
 		if err != nil {
 			return "", err
@@ -65,8 +64,7 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 	if err := cmp.Or(q.Check(), checkCursor(ids.Grant, q.Cursor)); err != nil {
 		return askback.GrantPage{}, err
 	}
-	open := !q.Ended
-	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: &open, Newest: true, After: q.Cursor}
+	from := store.Query{Kind: kindGrant, Agent: q.Agent, Open: new(!q.Ended), Newest: true, After: q.Cursor}
 	now := c.engine.clock()
 	items, next, err := listPage(ctx, c.engine, from, q.Limit, func(row store.Record) (askback.Grant, bool, error) {
 		state, err := decodeGrant(row)

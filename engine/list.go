@@ -149,8 +149,8 @@ func (c *client) storeQuery(q askback.Query) store.Query {
 	case askback.AnyStatus:
 		from.Newest = true
 	case "", askback.Pending:
-		if open := true; !q.Unacked {
-			from.Open = &open
+		if !q.Unacked {
+			from.Open = new(true)
 		}
 	default:
 		from.Status, from.Newest = string(q.Status), true

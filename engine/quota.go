@@ -132,8 +132,7 @@ func (q *quota) usage(owner string) *usage {
 // countOpenAsks counts the open asks of an owner in the store. It stops at the
 // limit.
 func (e *Engine) countOpenAsks(ctx context.Context, owner string) (n int, err error) {
-	open := true
-	query := store.Query{Kind: kindAsk, Owner: owner, Open: &open, Limit: listChunk}
+	query := store.Query{Kind: kindAsk, Owner: owner, Open: new(true), Limit: listChunk}
 	for _, err := range e.rows(ctx, query) {
 		if err != nil {
 			return 0, err

@@ -297,8 +297,7 @@ func (t *tx) notifySession(f lifecycle.NotifySession) error {
 // of them needs the lock of the session, which the tx has, and any other step at the
 // same time is a conflict.
 func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
-	open := true
-	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: &open, Limit: listChunk}
+	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: new(true), Limit: listChunk}
 	for row, err := range t.engine.rows(t.ctx, q) {
 		if err != nil {
 			return err
