@@ -89,7 +89,7 @@ func sessionStarted(in SessionStarted) (Result[SessionState], error) {
 // session that is over for good accepts no ask.
 func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	switch {
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	case s.Session.AsksPending >= MaxSessionAsks:
 		return unchanged(s), &askback.RetryError{
@@ -151,7 +151,7 @@ func command(s SessionState, in SessionCommand) (Result[SessionState], error) {
 // message records a message of a person. It starts the next turn if the last one had
 // ended. Open asks stay open.
 func (s SessionState) message(in SessionCommand, text string) (Result[SessionState], error) {
-	if s.final() {
+	if s.Session.Final() {
 		return unchanged(s), askback.ErrEnded
 	}
 	ended := s.Session.Ended()
@@ -164,7 +164,7 @@ func (s SessionState) message(in SessionCommand, text string) (Result[SessionSta
 }
 
 func (s SessionState) report(in SessionCommand, cmd askback.Report) (Result[SessionState], error) {
-	if s.final() {
+	if s.Session.Final() {
 		return unchanged(s), askback.ErrEnded
 	}
 	s.Session.UpdatedAt = in.At
@@ -173,7 +173,7 @@ func (s SessionState) report(in SessionCommand, cmd askback.Report) (Result[Sess
 
 func (s SessionState) endTurn(in SessionCommand, cmd askback.EndTurn) (Result[SessionState], error) {
 	switch {
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	case s.Session.Ended():
 		return unchanged(s), nil
@@ -186,7 +186,7 @@ func (s SessionState) cancel(in SessionCommand, cmd askback.EndSession) (Result[
 	switch {
 	case s.Session.Status == askback.SessionCancelled:
 		return unchanged(s), nil
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	}
 	s = s.end(askback.SessionCancelled, "", in.At)
@@ -196,7 +196,7 @@ func (s SessionState) cancel(in SessionCommand, cmd askback.EndSession) (Result[
 
 func (s SessionState) resume(in SessionCommand, cmd askback.ResumeSession) (Result[SessionState], error) {
 	switch {
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	case s.Session.AsksPending > 0:
 		return unchanged(s), askback.ErrAsksOpen
@@ -225,7 +225,7 @@ func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[
 	switch {
 	case s.Session.Status == status && same && s.Session.Phase == "":
 		return unchanged(s), nil
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	}
 	s = s.end(status, "", in.At)
@@ -245,7 +245,7 @@ func compact(raw json.RawMessage) string {
 
 func (s SessionState) todo(in SessionCommand, cmd askback.SetTodos) (Result[SessionState], error) {
 	switch {
-	case s.final():
+	case s.Session.Final():
 		return unchanged(s), askback.ErrEnded
 	case slices.Equal(s.Session.Todos, cmd.Todos):
 		return unchanged(s), nil
@@ -258,9 +258,6 @@ func (s SessionState) todo(in SessionCommand, cmd askback.SetTodos) (Result[Sess
 func (c SessionCommand) cancel(reason string) Cancelled {
 	return Cancelled{By: c.By, Via: c.Via, Reason: reason, At: c.At}
 }
-
-// final reports whether the session is over for good; see [askback.Session.Final].
-func (s SessionState) final() bool { return s.Session.Final() }
 
 // wake starts the next turn if the last one had ended.
 func (s SessionState) wake() SessionState {
