@@ -89,12 +89,11 @@ func (c *client) prepare(r askback.Request) (newAsk, error) {
 			return newAsk{}, err
 		}
 	}
-	out := newAsk{asked: lifecycle.Asked{Ask: a, Owner: c.who.Name}, timeout: r.Timeout, sessionID: r.SessionID}
-	if r.SessionKey != "" {
-		out.sessionKey = c.ownerKey(r.SessionKey)
+	out := newAsk{
+		asked: lifecycle.Asked{Ask: a, Owner: c.who.Name}, timeout: r.Timeout, key: c.ownerKey(r.Key),
+		sessionKey: c.ownerKey(r.SessionKey), sessionID: r.SessionID,
 	}
-	if r.Key != "" {
-		out.key = c.ownerKey(r.Key)
+	if out.key != "" {
 		if out.asked.Request, err = fingerprint(a, r); err != nil {
 			return newAsk{}, err
 		}
@@ -107,8 +106,11 @@ func (c *client) prepare(r askback.Request) (newAsk, error) {
 }
 
 // ownerKey returns a key with the name of this principal in front, so that equal
-// keys of different principals do not collide.
+// keys of different principals do not collide. Without a key it returns "".
 func (c *client) ownerKey(key string) string {
+	if key == "" {
+		return ""
+	}
 	return strconv.Itoa(len(c.who.Name)) + ":" + c.who.Name + ":" + key
 }
 

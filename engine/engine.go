@@ -102,6 +102,12 @@ func New(s Store, o *Options) *Engine {
 	e := &Engine{
 		store: s, now: o.Now, rand: cmp.Or(o.Rand, crypto.Reader), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		observer: o.Observer, performer: o.Performer, cache: newCache(cmp.Or(o.CacheBytes, 32<<20)),
+		locks: keyedMutex{queue: map[string]chan struct{}{}},
+		quota: quota{
+			maxOpen: o.MaxOpen, maxWaiters: o.MaxWaiters,
+			owners: map[string]*usage{}, waiting: map[askback.Principal]int{},
+		},
+		hub: hub{waiters: group[waiter]{}, followers: group[follower]{}},
 	}
 	if e.now == nil {
 		e.now = time.Now
@@ -117,7 +123,6 @@ func New(s Store, o *Options) *Engine {
 		},
 	})
 	e.due.wake, e.effects.wake = make(chan struct{}, 1), make(chan struct{}, 1)
-	e.quota.maxOpen, e.quota.maxWaiters = o.MaxOpen, o.MaxWaiters
 	e.Set(o.Settings)
 	e.Link("")
 	return e

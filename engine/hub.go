@@ -19,14 +19,11 @@ type hub struct {
 // A group has the members of each key.
 type group[T any] map[string]map[*T]struct{}
 
-func (g *group[T]) add(key string, member *T) {
-	if *g == nil {
-		*g = group[T]{}
+func (g group[T]) add(key string, member *T) {
+	if g[key] == nil {
+		g[key] = map[*T]struct{}{}
 	}
-	if (*g)[key] == nil {
-		(*g)[key] = map[*T]struct{}{}
-	}
-	(*g)[key][member] = struct{}{}
+	g[key][member] = struct{}{}
 }
 
 func (g group[T]) remove(key string, member *T) {

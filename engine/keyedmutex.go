@@ -17,9 +17,6 @@ type keyedMutex struct {
 func (t *keyedMutex) lock(ctx context.Context, id string) (unlock func(), err error) {
 	done := make(chan struct{})
 	t.mu.Lock()
-	if t.queue == nil {
-		t.queue = map[string]chan struct{}{}
-	}
 	before := t.queue[id]
 	t.queue[id] = done
 	t.mu.Unlock()

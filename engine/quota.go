@@ -118,9 +118,6 @@ func (q *quota) usage(owner string) *usage {
 	if u := q.owners[owner]; u != nil {
 		return u
 	}
-	if q.owners == nil {
-		q.owners = map[string]*usage{}
-	}
 	if len(q.owners) >= maxOwners {
 		maps.DeleteFunc(q.owners, func(_ string, old *usage) bool { return old.reserved.Load() == 0 })
 	}
@@ -163,9 +160,6 @@ func (q *quota) addWaiter(p askback.Principal) (leave func(), err error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiting == nil {
-		q.waiting = map[askback.Principal]int{}
-	}
 	if q.waiting[p] >= q.maxWaiters {
 		return nil, &askback.RetryError{
 			Err: askback.ErrTooMany, After: 2 * time.Second,

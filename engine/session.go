@@ -65,10 +65,7 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	if err := r.Check(); err != nil {
 		return askback.Session{}, err
 	}
-	key := ""
-	if r.Key != "" {
-		key = c.ownerKey(r.Key)
-	}
+	key := c.ownerKey(r.Key)
 	var one askback.Session
 	err := c.engine.update(ctx, func(t *tx) error {
 		found, err := c.sessionByKey(t.ctx, key)
