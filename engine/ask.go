@@ -49,7 +49,8 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 		a, err = c.open(t, n)
 		return err
 	})
-	if errors.Is(err, askback.ErrEnded) { // the ask with this key may exist since before the session ended
+	if errors.Is(err, askback.ErrEnded) || errors.Is(err, askback.ErrTooMany) {
+		// The ask with this key may exist since before the session ended or was full.
 		return c.findOr(ctx, n, err)
 	}
 	if err != nil {

@@ -148,6 +148,30 @@ func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 	}
 }
 
+// A repeated request finds its ask, also if its session accepts no other.
+func TestKeyFindsAskInFullSession(t *testing.T) {
+	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
+	request := askback.Request{Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "run", Key: "first"}
+	first, err := agent.Ask(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lifecycle.MaxSessionAsks - 1 {
+		request.Key = fmt.Sprint(i)
+		if _, err := agent.Ask(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request.Key = "another"
+	if _, err := agent.Ask(t.Context(), request); !errors.Is(err, askback.ErrTooMany) {
+		t.Errorf("got error %v, want %v", err, askback.ErrTooMany)
+	}
+	request.Key = "first"
+	if got, err := agent.Ask(t.Context(), request); err != nil || got.ID != first.ID || !got.Repeated {
+		t.Errorf("got ask %q, repeated: %t, error %v; want %s", got.ID, got.Repeated, err, first.ID)
+	}
+}
+
 // anyArguments approves a call and any other call of its tool.
 func anyArguments() askback.Answer {
 	return askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: askback.ScopeTool}}
