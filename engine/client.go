@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/access"
@@ -188,8 +187,9 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 // readForWait reads an ask for wait. It reads on a separate goroutine, so that the
 // stack that a query needs is not kept by a goroutine that sleeps.
 func (c *client) readForWait(ctx context.Context, id string) (ask *askback.Ask, err error) {
-	var group sync.WaitGroup
-	group.Go(func() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		var a *askRecord
 		if a, err = c.engine.read(ctx, id); err == nil {
 			err = c.authorizeAsk(askback.ActGet, a.state)
@@ -199,7 +199,7 @@ func (c *client) readForWait(ctx context.Context, id string) (ask *askback.Ask, 
 			return
 		}
 		ask = &a.state.Ask
-	})
-	group.Wait()
+	}()
+	<-done
 	return ask, err
 }

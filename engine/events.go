@@ -8,7 +8,6 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/lifecycle"
@@ -225,8 +224,9 @@ func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 // a separate goroutine, so that the stack that a query needs is not kept by a
 // goroutine that sleeps.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
-	var group sync.WaitGroup
-	group.Go(func() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		var rows []store.Event
 		if rows, err = f.client.engine.store.History(ctx, f.session, f.pos.seq, historyChunk); err != nil {
 			return
@@ -247,8 +247,8 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 				events = append(events, ev)
 			}
 		}
-	})
-	group.Wait()
+	}()
+	<-done
 	return events, full, err
 }
 
