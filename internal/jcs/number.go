@@ -14,8 +14,8 @@ type decimal struct {
 }
 
 // farAway is an exponent that no double has, whatever the number of zeros in a text of a
-// few megabytes.
-const farAway = 1 << 40
+// few megabytes. It fits into an int of 32 bits.
+const farAway = 1 << 30
 
 // parseDecimal parses the text of a JSON number. Its time is linear in the text and does
 // not depend on the exponent.
