@@ -23,15 +23,19 @@ type tokenCreate struct {
 	Kind    string `required:"" enum:"agent,responder,operator,admin" help:"Choose what the token may do: ${enum}."`
 	Name    string `required:"" help:"Name the agent or person that uses it."`
 	Expires string `placeholder:"TIME" help:"Expire after this time, such as 30d; never by default."`
+
+	expires time.Duration
+}
+
+// AfterApply parses the flags, before the command connects.
+func (c *tokenCreate) AfterApply() (err error) {
+	c.expires, err = duration("--expires", c.Expires, "12h or 30d")
+	return err
 }
 
 // Run creates a token.
 func (c *tokenCreate) Run(ctx context.Context, io streams, conn *connection.Connector) error {
-	expires, err := duration("--expires", c.Expires, "12h or 30d")
-	if err != nil {
-		return err
-	}
-	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: expires}
+	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: c.expires}
 	t, secret, err := conn.User.CreateToken(ctx, r)
 	if err != nil {
 		return err
