@@ -3,8 +3,10 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/askback/askback"
 	"github.com/askback/askback/engine"
@@ -119,5 +121,36 @@ func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 	kept.rows.Store(0)
 	if got, err := last.LastMessage(t.Context(), run.ID); got != "" || err != nil || kept.rows.Load() > 2100 {
 		t.Errorf("got %q, %v after %d lines, want none after a bounded look", got, err, kept.rows.Load())
+	}
+}
+
+// A page of a search in the sessions has a next cursor only if another session matches.
+func TestSearchInSessionsEndsAtLastMatch(t *testing.T) {
+	var seconds atomic.Int64 // ids of the same time are in random order
+	p := newFixture(t, memstore.New(), &engine.Options{Now: func() time.Time { return time.Unix(seconds.Add(1), 0) }})
+	for _, title := range []string{"build", "deploy", "deploy again"} {
+		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{Title: title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := askback.SessionQuery{Search: "deploy", Limit: 1}
+	var got []string
+	for {
+		page, err := p.ana.Sessions(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range page.Items {
+			got = append(got, s.Title)
+		}
+		if len(page.Items) == 0 {
+			got = append(got, "(empty page)")
+		}
+		if q.Cursor = page.NextCursor; q.Cursor == "" {
+			break
+		}
+	}
+	if want := []string{"deploy again", "deploy"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
