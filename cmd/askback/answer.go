@@ -57,8 +57,8 @@ func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Co
 	return reportSettled(io, ask, find.explain(err, c.ID))
 }
 
-// granted describes what --approve-all approved: the user gave the name of a scope and
-// reads here what it covers.
+// granted describes the grant that --approve-all created. The user typed only the name of
+// its scope, so the text includes what the scope covers.
 func (c *answerCommand) granted(ask askback.Ask) string {
 	scope := cmp.Or(askback.Scope(c.Scope), askback.ScopeInput)
 	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.ScopeText(scope))
@@ -69,7 +69,7 @@ func (c *answerCommand) granted(ask askback.Ask) string {
 	return safetext.Line(s + "; askback grant list shows it, askback grant revoke " + id + " ends it").String()
 }
 
-// settle settles an ask by a call with a reason, and reports the result.
+// settle finds the ask that typed identifies, settles it with call and reports the result.
 func settle(ctx context.Context, io streams, find lookup, typed, reason string, call func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	id, err := find.find(ctx, typed)
 	if err != nil {
@@ -82,7 +82,7 @@ func settle(ctx context.Context, io streams, find lookup, typed, reason string, 
 // reportSettled reports how an ask was settled, by this command or before it.
 func reportSettled(io streams, ask askback.Ask, err error) error {
 	if errors.Is(err, askback.ErrSettled) {
-		return ended{exitRefused, "too late: " + ending(ask)}
+		return exitError{exitRefused, "too late: " + ending(ask)}
 	}
 	if err == nil {
 		note(io.err, ending(ask))
@@ -129,7 +129,8 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	return out, c.edit(&out, in)
 }
 
-// edit reads the arguments to approve instead.
+// edit reads the file of --input, with the arguments that the person approves instead of
+// those in the ask.
 func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	if c.Input == "" {
 		return nil
@@ -143,7 +144,7 @@ func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	}
 	a.Input = raw
 	if !json.Valid(raw) {
-		_, err = jcs.Parse(raw) // the error has the position
+		_, err = jcs.Parse(raw) // this error includes the position
 		return fmt.Errorf("%s: %w", c.Input, err)
 	}
 	return nil
@@ -213,8 +214,8 @@ func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	return i - 1, m[2], nil
 }
 
-// choices returns the options for a label or key, or for several if the question allows
-// them, like the prompt. Other text is accepted only if there are no options.
+// choices returns the options that typed selects by label or key, as at the prompt. Other
+// text is accepted only if the question has no options.
 func choices(q view.Question, typed string) ([]string, error) {
 	if len(q.Choices) == 0 {
 		return []string{typed}, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// requestFlags are the flags of all commands that ask.
+// requestFlags are the flags that ask and confirm have in common.
 type requestFlags struct {
 	To      []string `sep:"none" placeholder:"NAME" help:"Name a person who may answer; repeat for several. By default every person may."`
 	Agent   string   `placeholder:"NAME" help:"Show this name of the agent to people."`
@@ -35,7 +35,7 @@ func (p requestFlags) apply(r *askback.Request) (err error) {
 	return err
 }
 
-// duration parses the value of a flag; "" is 0. Its error has examples.
+// duration parses the value of a flag; "" is 0. Its error includes examples.
 func duration(flag, value, examples string) (time.Duration, error) {
 	if value == "" {
 		return 0, nil
@@ -187,8 +187,8 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 	return err
 }
 
-// acknowledge acknowledges a printed outcome. It ignores errors: an outcome without an ack
-// is only offered again.
+// acknowledge acknowledges a printed outcome. It ignores errors, because the agent just
+// receives an unacknowledged outcome again.
 func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // consuming an approval acknowledges it
@@ -212,23 +212,23 @@ func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 			return err
 		}
 	}
-	return ended{exitNo, "approved with other arguments only: " + safetext.Line(string(ask.Outcome.Input)).String()}
+	return exitError{exitNo, "approved with other arguments only: " + safetext.Line(string(ask.Outcome.Input)).String()}
 }
 
-// consume uses up an approval before it is reported: the same command with the same key
-// must not be approved twice (F7).
+// consume uses up an approval before it is reported, so that a repeated command with the
+// same key is not approved again (F7).
 func consume(ctx context.Context, conn *connection.Connector, ask askback.Ask) error {
 	if ask.Kind != askback.Confirm || !ask.Outcome.Approved() {
 		return nil
 	}
 	_, err := conn.Agent.Consume(ctx, ask.ID, ask.Outcome.Digest)
 	if errors.Is(err, askback.ErrConsumed) {
-		return ended{exitRefused, "this approval was already used; use another --key to ask again"}
+		return exitError{exitRefused, "this approval was already used; use another --key to ask again"}
 	}
 	return err
 }
 
-// wait returns the ask when it is settled, at the prompt or elsewhere.
+// wait waits until the ask is settled, at the prompt or elsewhere, and returns it.
 func wait(ctx context.Context, conn *connection.Connector, io streams, ask askback.Ask, suggestYes bool) (askback.Ask, error) {
 	p := openPrompt(conn, io, ask)
 	note(io.err, p.invitation(conn.PageURL(ask)))
@@ -254,7 +254,7 @@ func interrupted(ask askback.Ask, keyed bool) error {
 	if keyed {
 		text += "\nTo continue waiting, run the same command with the same --key."
 	}
-	return ended{exitInterrupted, text}
+	return exitError{exitInterrupted, text}
 }
 
 // report prints the answer, or returns why there is none.
@@ -268,13 +268,13 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	standing := view.Of(ask).Status().String()
 	switch {
 	case o.Status == askback.Declined:
-		return ended{exitNo, withReason(standing, o.Reason)}
+		return exitError{exitNo, withReason(standing, o.Reason)}
 	case o.Status == askback.Cancelled:
-		return ended{exitCancelled, withReason(standing, o.Reason)}
+		return exitError{exitCancelled, withReason(standing, o.Reason)}
 	case o.Status == askback.Expired && !o.Defaulted:
-		return ended{exitExpired, standing}
+		return exitError{exitExpired, standing}
 	case ask.Kind == askback.Confirm && !o.Approved():
-		return ended{exitNo, withReason(standing, o.Reason)}
+		return exitError{exitNo, withReason(standing, o.Reason)}
 	case o.Defaulted, o.Actor.Kind == askback.ActorPolicy:
 		note(io.err, standing)
 	}

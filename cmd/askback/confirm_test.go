@@ -13,8 +13,8 @@ import (
 )
 
 // askback confirm asks for the same digest as the tool confirm_action, so that an
-// approval of one holds for the other (C1).
-func TestConfirmHasTheDigestOfTheTool(t *testing.T) {
+// approval of one is valid for the other (C1).
+func TestConfirmAndConfirmActionHaveTheSameDigest(t *testing.T) {
 	t.Parallel()
 	const action, details = "Delete <old> & start anew", "It is \"in use\".\nÉtienne said so."
 	env, _ := sandbox(t)

@@ -14,7 +14,7 @@ import (
 // defaultListen is the address of the local server (wire.md §9).
 const defaultListen = "127.0.0.1:7575"
 
-// options returns how a command of this kind connects (see [connection.Options]).
+// options returns the connection options for a command of this kind.
 func (all *commands) options(file config.Config, kind string) (connection.Options, error) {
 	path, err := all.database(file)
 	if err != nil {
@@ -33,7 +33,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 		return connection.Options{}, err
 	}
 	o := connection.Options{Place: place, Tokens: tokens, Engine: engineOptions(file, nil), Kind: kind, Version: version()}
-	if kind == instance.KindServe { // a server never connects to another one
+	if kind == instance.KindServe { // a server never connects to another server
 		return o, nil
 	}
 	o.Remote = strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")
@@ -59,7 +59,7 @@ func (all *commands) connector(kind string) (*connection.Connector, error) {
 	return connector(o)
 }
 
-// connector checks the environment and returns a connector.
+// connector returns a connector, or an error if the environment is not valid.
 func connector(o connection.Options) (*connection.Connector, error) {
 	u, err := url.Parse(o.Remote)
 	if o.Remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -67,7 +67,7 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	}
 	conn := connection.New(o)
 	if !conn.IsLocal() && o.Tokens.Given == "" {
-		return nil, ended{exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN"}
+		return nil, exitError{exitRefused, "ASKBACK_URL names a server elsewhere, which must not get a local token: set ASKBACK_TOKEN"}
 	}
 	return conn, nil
 }

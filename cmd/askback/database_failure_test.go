@@ -18,12 +18,12 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// localCommand is a command that runs in the test process, with a database of its own.
+// A localCommand is a command that runs in the test process with its own database.
 type localCommand struct {
 	t      *testing.T
 	place  instance.Place
 	stderr *syncBuffer
-	stdin  *os.File // the end to write to
+	stdin  *os.File // the end of the pipe that the test writes to
 	exited chan int
 }
 

@@ -71,7 +71,7 @@ func leafCommands(n *kong.Node) []*kong.Node {
 	return all
 }
 
-// insertTable replaces the table between the two comments of a name.
+// insertTable replaces the table between the two comments with this name.
 func insertTable(t *testing.T, page, name, table string) string {
 	t.Helper()
 	begin := "<!-- " + name + " -->\n"

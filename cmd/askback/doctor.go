@@ -31,7 +31,7 @@ func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) erro
 	}
 	for _, f := range d.findings {
 		if f.Status == failed {
-			return ended{code: exitNo}
+			return exitError{code: exitNo}
 		}
 	}
 	return nil
@@ -61,7 +61,7 @@ type doctor struct {
 	database string // "" if its path is unknown
 	server   instance.Server
 	locked   bool // by another process
-	proved   bool // server proved its identity
+	proved   bool // the server proved its identity
 }
 
 func (d *doctor) found(check, status, detail, fix string) {

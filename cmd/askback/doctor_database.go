@@ -17,7 +17,7 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// checkDatabase reads the database, without a write.
+// checkDatabase checks the database without writing to it.
 func (d *doctor) checkDatabase(ctx context.Context) {
 	const check = "database"
 	if d.database == "" {
@@ -155,7 +155,7 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 		return nil // its tables may differ
 	}
 	var check string
-	// The full check includes the indexes: a row that an index lost cannot be found.
+	// The full check includes the indexes: a row that is missing from one cannot be found.
 	if err := db.QueryRowContext(ctx, "pragma integrity_check(1)").Scan(&check); err != nil {
 		return err
 	}
@@ -179,7 +179,8 @@ func (i *inspection) read(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// isAskback reads the header itself, since SQLite could change the file of another program.
+// isAskback returns an error unless the file is an Askback database. It reads the header
+// itself, because SQLite could change the file of another program.
 func isAskback(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// proveTime limits the proof of a server.
+// proveTime is how long a server may take to prove its identity.
 const proveTime = 3 * time.Second
 
-// checkHolder checks the process that holds the lock of the database. It takes a free lock
-// for a moment; other commands try again.
+// checkHolder checks the process that holds the lock of the database. If the lock is free,
+// it takes the lock for a moment, for which other commands wait.
 func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
 	path, err := d.all.database(d.file)

@@ -70,7 +70,7 @@ func TestDoctorChecksThePort(t *testing.T) {
 	}
 }
 
-// Each page of the database is checked, also a page that no command would read soon.
+// Each page of the database is checked, even a page that commands rarely read.
 func TestDoctorFindsADamagedPage(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 20 {
@@ -170,7 +170,7 @@ func runDoctor(t *testing.T, env []string, code int) string {
 }
 
 // A changed byte in a record is found by its checksum, and the record is named. For
-// records from before there were checksums, their number is reported.
+// records of older versions, which have no checksum, only their number is reported.
 func TestDoctorNamesDamagedRecord(t *testing.T) {
 	env, database := sandbox(t)
 	for i := range 3 {

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// If the process that serves an event stream is killed, the stream continues with the next
-// one, and each event comes once (E2).
+// If the process that serves an event stream is killed, the stream continues at the next
+// process, and yields each event once (E2).
 func TestEventsContinueAfterTheServerIsKilled(t *testing.T) {
 	env, database := sandbox(t)
 	first := launch(t, env, "ask", "First?", "yes", "no")

@@ -13,7 +13,7 @@ import (
 
 // The example agents ask, exit, and go on with the answer when they are started again
 // with the name of their run (A4, B2). They need no library.
-func TestExampleAgents(t *testing.T) {
+func TestExampleAgentsContinueAfterARestart(t *testing.T) {
 	t.Parallel()
 	for file, interpreter := range map[string]string{"agent.py": "python3", "agent.sh": "bash"} {
 		t.Run(file, func(t *testing.T) {

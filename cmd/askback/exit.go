@@ -24,21 +24,21 @@ const (
 	exitInterrupted = 130
 )
 
-// ended is an error with an exit code, such as for an ask that ended without an answer.
-type ended struct {
+// An exitError is an error with an exit code, such as that of a declined ask.
+type exitError struct {
 	code int
 	text string
 }
 
-func (e ended) Error() string { return e.text }
+func (e exitError) Error() string { return e.text }
 
 // usage returns an error in the command line.
-func usage(text string) error { return ended{exitUsage, text} }
+func usage(text string) error { return exitError{exitUsage, text} }
 
-// code writes an error to w and returns the exit code.
-func code(w io.Writer, err error) int {
+// printError writes an error to w and returns the exit code.
+func printError(w io.Writer, err error) int {
 	var (
-		coded   ended
+		coded   exitError
 		invalid askback.Invalid
 		syntax  *jcs.SyntaxError
 		file    config.Invalid
@@ -69,8 +69,8 @@ func code(w io.Writer, err error) int {
 	return exitRefused
 }
 
-// note writes a note for the user. It may quote an agent, so only its first line begins like
-// a note.
+// note writes a note for the user. The text may quote an agent, so only its first line may
+// begin with "askback:".
 func note(w io.Writer, text string) {
 	if text != "" {
 		safe := safetext.Block(text).String()

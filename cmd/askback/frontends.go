@@ -82,10 +82,9 @@ func (f *frontends) Stop() {
 // Finish implements [connection.Handler].
 func (f *frontends) Finish() { f.mcp.Finish() }
 
-// readiness returns what /readyz reports. With a rejected settings file or a damaged
-// record, all else works, so a load balancer must not remove the server. On a full disk
-// nothing can be asked or answered. The log has the problems of the file: anyone can read
-// /readyz.
+// readiness returns what /readyz reports. A rejected settings file or a damaged record is
+// not an error, because everything else works. A full disk is an error: nothing can be asked
+// or answered. The errors of the file are only in the log, because /readyz is public.
 func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {
 	r.Damaged = withoutNames(h.Damaged)
 	if settings.rejected() {
@@ -100,8 +99,8 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 	return r, nil
 }
 
-// withoutNames removes names of people from the names of damaged rows: that of a draft
-// ends with its author.
+// withoutNames removes the names of people from the names of damaged rows. The name of a
+// draft ends with its author.
 func withoutNames(rows []string) (out []string) {
 	for _, row := range rows {
 		id, _, _ := strings.Cut(row, "/")

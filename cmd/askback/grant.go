@@ -38,7 +38,7 @@ func (c *grantList) Run(ctx context.Context, io streams, conn *connection.Connec
 	return nil
 }
 
-// allGrants returns all grants that are active, or those that have ended.
+// allGrants returns all active grants or, if ended is true, those that have ended.
 func allGrants(ctx context.Context, client askback.Grants, ended bool) (all []askback.Grant, err error) {
 	q := askback.GrantQuery{Ended: ended, Limit: askback.MaxLimit}
 	for more := true; more; more = q.Cursor != "" {
@@ -107,7 +107,7 @@ func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Conn
 	g, err := conn.User.Revoke(ctx, id)
 	switch {
 	case errors.Is(err, askback.ErrNotFound):
-		return ended{exitRefused, "there is no standing approval " + id + " that you may revoke"}
+		return exitError{exitRefused, "there is no standing approval " + id + " that you may revoke"}
 	case err == nil:
 		note(io.err, "revoked: "+grantLine(g))
 	}

@@ -32,17 +32,17 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
 	switch {
 	case err != nil && c.Strict:
-		return ended{exitBlock, "Askback could not ask about this call: " + withoutRoute(err)}
+		return exitError{exitBlock, "Askback could not ask about this call: " + withoutRoute(err)}
 	case unwritten != nil && c.Strict:
-		return ended{exitBlock, "the decision could not be written: " + unwritten.Error()}
+		return exitError{exitBlock, "the decision could not be written: " + unwritten.Error()}
 	case err != nil:
 		note(in.err, withoutRoute(err))
 	}
 	return unwritten
 }
 
-// answer prints the decision and then acknowledges it. unwritten is why a decision could
-// not be printed.
+// answer prints the decision and then acknowledges it. If the decision could not
+// be printed, unwritten is the error.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
 	raw, err := io.ReadAll(io.LimitReader(in.in, claudehook.MaxInput+1))
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unw
 	}
 	ev, err := claudehook.Read(raw, os.Getenv(claudehook.EntrypointVariable))
 	if errors.Is(err, claudehook.ErrForeign) {
-		return nil, nil // another program runs this hook, and it shows nothing there
+		return nil, nil // another program runs this hook, which then must print nothing
 	}
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 
 // hostileServer puts control sequences into all strings of its replies, or into one.
 type hostileServer struct {
-	asks    map[bool]askback.Ask // by whether they are settled
+	asks    map[bool]askback.Ask // the key is whether the ask is settled
 	only    int                  // index of the hostile string; -1 for all
 	count   int                  // strings in the last reply
 	status  int                  // of every reply; 0 for success
@@ -101,7 +101,8 @@ func (s *hostileServer) write(w http.ResponseWriter, reply any) {
 }
 
 // withControlText returns a value with controlText in its strings. Times stay valid, so
-// that the client can read the reply. Strings that a client compares change only alone.
+// that the client can read the reply. Strings that the client compares are changed only if
+// s.only is their index.
 func (s *hostileServer) withControlText(value any, name string) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -259,7 +260,7 @@ func findHarm(shown, forged string) (excerpt string, found bool) {
 func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("ASKBACK_TOKEN", "askback_token")
-	t.Setenv("TERM", "dumb") // askback prints no control sequences of its own then
+	t.Setenv("TERM", "dumb") // then askback itself prints no control sequences
 	s := newScreen(t)
 	for _, kind := range []askback.AskKind{askback.Questions, askback.Confirm} {
 		h := &hostileServer{asks: map[bool]askback.Ask{false: hostileAsk(kind, false), true: hostileAsk(kind, true)}}
@@ -276,7 +277,7 @@ func TestHostileServerCannotControlTheTerminal(t *testing.T) {
 				shown := s.run(args...)
 				forged := "askback: approved by ana"
 				if args[0] == "ask" || args[0] == "confirm" {
-					forged = "" // they print the answer as it is, with its lines
+					forged = "" // they print the answer unchanged, which may have several lines
 				}
 				if excerpt, found := findHarm(shown, forged); found {
 					t.Errorf("askback %s, %s: printed %q", strings.Join(args, " "), variant, excerpt)

@@ -82,10 +82,11 @@ func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agen
 	}
 }
 
-// hooksClient is the client with hooks.
+// hooksClient is the only client for which --http and --no-http exist.
 const hooksClient = "claude-code"
 
-// options returns how the client reaches Askback: a server elsewhere, if one is named.
+// options returns how the client reaches Askback: by running this program or, if ASKBACK_URL
+// or --http is set, over HTTP.
 func (c *initCommand) options() (agentconfig.Options, error) {
 	o := agentconfig.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
@@ -127,7 +128,7 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 	}
 	after, err := f.Edit(before)
 	if refused, ok := errors.AsType[*agentconfig.EditError](err); ok {
-		return change{}, ended{exitRefused, refused.Error() + "; nothing was changed\nadd this yourself:\n" + refused.Paste}
+		return change{}, exitError{exitRefused, refused.Error() + "; nothing was changed\nadd this yourself:\n" + refused.Paste}
 	}
 	return change{path, before, after}, err
 }
@@ -146,7 +147,7 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	found, err := filepath.EvalSymlinks(there)
 	for errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(there); err == nil {
-			return "", ended{exitRefused, path + " is a broken link; nothing was changed"}
+			return "", exitError{exitRefused, path + " is a broken link; nothing was changed"}
 		}
 		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
 		found, err = filepath.EvalSymlinks(there)
@@ -156,7 +157,7 @@ func resolve(folder string, scope agentconfig.Scope, path string) (string, error
 	}
 	within, err := filepath.Rel(root, found)
 	if err != nil || within != "." && !filepath.IsLocal(within) {
-		return "", ended{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
+		return "", exitError{exitRefused, path + " is a link out of this folder, to " + found + "; nothing was changed"}
 	}
 	return filepath.Join(folder, within, rest), nil
 }

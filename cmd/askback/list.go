@@ -115,7 +115,7 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 		v := view.Brief(ask)
 		rest := v.From().String() + ": " + v.Headline().String()
 		if c := v.Confirmation; c != nil {
-			rest += " " + c.ArgumentsLine.String() // two calls of one tool differ in their arguments
+			rest += " " + c.ArgumentsLine.String() // calls of the same tool differ only in their arguments
 		}
 		if isDangerous(v) {
 			rest = "DANGEROUS " + rest
@@ -124,7 +124,8 @@ func (c *listCommand) draw(w io.Writer, page askback.Page, width int, now time.T
 	}
 }
 
-// title returns the number of asks, and whether the list is longer.
+// title returns a title with the number of asks on the page. It ends with "of a longer list"
+// if there are other pages.
 func (c *listCommand) title(page askback.Page) string {
 	what := c.Status + " ask"
 	switch c.Status {

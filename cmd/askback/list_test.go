@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// The title ends with "of a longer list" if the page does not hold all asks.
+// The title ends with "of a longer list" if the page does not contain all asks.
 func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i := range asks {

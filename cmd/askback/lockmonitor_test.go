@@ -53,7 +53,7 @@ func (m *lockMonitor) poll() {
 		}
 		locked := m.holdsLock(p)
 		if !m.hasOpen(p) {
-			continue // it was closed in between
+			continue // the process closed the database meanwhile
 		}
 		m.sightings++
 		if !locked {

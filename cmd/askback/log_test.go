@@ -120,8 +120,8 @@ func (s *oidcServer) sendEverywhere(secret string) {
 	}
 }
 
-// pathSegment returns a secret of Askback as it is: its prefix lets the log leave it
-// out of paths. Programs do not put other secrets into paths, so it returns an id then.
+// pathSegment returns secret if it has the prefix of Askback's secrets, which the log
+// removes from paths. Otherwise it returns an id: programs put no other secrets into paths.
 func pathSegment(secret string) string {
 	if strings.HasPrefix(secret, "askback_") {
 		return secret
@@ -162,8 +162,8 @@ func TestServePrintsTheNextCommandsAtATerminal(t *testing.T) {
 	s.waitExit(0)
 }
 
-// Flags set the format and the level of the log. Without them the settings file does.
-func TestLogFormatAndLevel(t *testing.T) {
+// Flags override the log format and the log level of the settings file.
+func TestFlagsOverrideTheLogSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "askback.yaml")
@@ -194,7 +194,7 @@ func TestLogFormatAndLevel(t *testing.T) {
 	}
 }
 
-// createToken creates a token through the server, once that answers.
+// createToken waits until the server replies and creates a token.
 func createToken(t *testing.T, env []string) {
 	t.Helper()
 	if !eventually(func() bool {

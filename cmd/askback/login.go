@@ -18,7 +18,7 @@ func (loginCommand) Run(ctx context.Context, io streams, conn *connection.Connec
 		return err
 	}
 	if pages == "" {
-		return ended{exitRefused, "no server is running to log in to: start askback serve first"}
+		return exitError{exitRefused, "no server is running to log in to: start askback serve first"}
 	}
 	secret, err := conn.User.LoginSecret(ctx)
 	if err != nil {

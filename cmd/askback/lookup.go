@@ -38,8 +38,8 @@ func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(ty
 // find returns the complete id.
 //
 // If several asks match, find prefers the open one. For decisions it does so only with a
-// match at the random end of the id: ids begin with the time. An agent could withdraw an
-// ask that a person has seen and at once make another one with the same beginning.
+// match at the random end of the id, because ids begin with the time. An agent could
+// withdraw an ask that a person has seen and at once create another with the same beginning.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -72,7 +72,7 @@ func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	return "", l.missing(typed)
 }
 
-// get returns the ask itself.
+// get is like find but returns the ask.
 func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 	id, err := l.find(ctx, typed)
 	if err != nil {
@@ -86,7 +86,7 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 func (l lookup) newest(ctx context.Context) (id string, err error) {
 	err = l.each(ctx, askback.Pending, func(a askback.Ask) { id = a.ID })
 	if err == nil && id == "" {
-		err = ended{exitRefused, "there is no open question that you may " + l.verb}
+		err = exitError{exitRefused, "there is no open question that you may " + l.verb}
 	}
 	return id, err
 }
@@ -106,12 +106,12 @@ func (l lookup) each(ctx context.Context, status askback.Status, do func(askback
 			return nil
 		}
 	}
-	return ended{exitRefused, "there are too many asks to search: give the complete id"}
+	return exitError{exitRefused, "there are too many asks to search: give the complete id"}
 }
 
 // missing returns the error for an id that matches no ask.
 func (l lookup) missing(typed string) error {
-	return ended{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
+	return exitError{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
 }
 
 // explain replaces a not-found error by one that names the ask.
@@ -141,7 +141,7 @@ func shortens(typed, id string) bool {
 }
 
 // minEnd is the minimal length of the end of an id for a decision, and the length in lists:
-// an agent cannot make another id with the same six random characters in practice.
+// an agent cannot create another id with the same six random characters in practice.
 const minEnd = 6
 
 // endsWith reports whether typed is the random end of an id, and long enough for a decision.
@@ -169,7 +169,7 @@ func findID(typed, prefix, noun string, list func() ([]string, error)) (string, 
 	found := slices.DeleteFunc(ids, func(id string) bool { return !shortens(typed, id) })
 	switch len(found) {
 	case 0:
-		return "", ended{exitRefused, fmt.Sprintf("there is no %s %s that you may revoke", noun, typed)}
+		return "", exitError{exitRefused, fmt.Sprintf("there is no %s %s that you may revoke", noun, typed)}
 	case 1:
 		return found[0], nil
 	}

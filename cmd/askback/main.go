@@ -71,13 +71,13 @@ func run(ctx context.Context, args []string, io streams) (exit int) {
 	parser := all.parser(kong.Writers(io.out, io.err), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindToProvider(connect))
 	parsed, err := parser.Parse(withHelpFlag(args))
 	if err != nil {
-		return code(io.err, parseError(err))
+		return printError(io.err, parseError(err))
 	}
 	err = parsed.Run(io, &all)
 	if conn != nil {
 		err = thenClose(io, conn, err)
 	}
-	return code(io.err, err)
+	return printError(io.err, err)
 }
 
 // parseError returns the error for an invalid command line. It names the command whose

@@ -37,7 +37,7 @@ type askFunc func(t *testing.T, input string) callResult
 // Malformed calls of models give the same questions with the same repairs, or the same
 // error, through every frontend (F15, W1–W15). The tests of package decode use the same
 // files.
-func TestMalformedCalls(t *testing.T) {
+func TestFrontendsAgreeOnMalformedCalls(t *testing.T) {
 	frontends := newAskFuncs(t)
 	rejected := 0
 	for name, sections := range malformedCalls(t) {
@@ -73,8 +73,8 @@ func TestExampleInErrorIsValid(t *testing.T) {
 	}
 }
 
-// isRepaired reports whether warnings name a repair. That a text asks several
-// questions is only advice.
+// isRepaired reports whether the warnings include a repair. The warning that one question
+// asks several is only advice.
 func isRepaired(repairs string) bool {
 	for line := range strings.Lines(repairs) {
 		if !strings.HasSuffix(strings.TrimSpace(line), ": this text asks several questions") {
@@ -118,8 +118,8 @@ func malformedCalls(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// newAskFuncs returns the library, HTTP and the command line, each with an agent of
-// its own at one engine.
+// newAskFuncs returns functions that ask through the library, over HTTP and with the command
+// line. They use one engine, each as a different agent.
 func newAskFuncs(t *testing.T) map[string]askFunc {
 	t.Helper()
 	e := engine.New(memstore.New(), nil)

@@ -39,7 +39,7 @@ func newOIDCServer(t *testing.T) *oidcServer {
 }
 
 // tryStart starts the server at a free port. It reports false if another process took
-// the port in between.
+// the port meanwhile.
 func (s *oidcServer) tryStart() bool {
 	s.t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,7 +74,7 @@ func (s *oidcServer) writeSettings(email string) {
 	}
 }
 
-// newBrowser returns a client with a cookie jar of its own.
+// newBrowser returns an HTTP client with a new cookie jar.
 func (s *oidcServer) newBrowser() *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -158,7 +158,7 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 }
 
 // A person who is removed from the settings is logged out, also the last one. If the
-// issuer is removed or replaced, all are.
+// issuer is removed or replaced, all people are.
 func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
@@ -194,8 +194,8 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	}
 }
 
-// A token of the issuer makes its bearer an agent, only at /mcp. A 401 there names the
-// metadata that lead to the issuer (F9).
+// A token of the issuer makes its bearer an agent, but only at /mcp. A 401 reply there
+// contains the URL of metadata that name the issuer (F9).
 func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)

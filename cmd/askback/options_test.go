@@ -14,7 +14,7 @@ import (
 
 // A question with the maximum number of options can be asked, shown and answered with
 // all of them.
-func TestMaximumNumberOfOptions(t *testing.T) {
+func TestMaximumNumberOfOptionsCanBeAnswered(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	var labels, keys []string

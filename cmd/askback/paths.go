@@ -26,8 +26,8 @@ func (all *commands) database(file config.Config) (string, error) {
 	return filepath.Abs(all.DB)
 }
 
-// inFolderOf makes a path that a file contains absolute. A relative path starts at the
-// folder of that file.
+// inFolderOf returns the absolute form of a path that is written in a file. A relative path
+// starts at the folder of that file.
 func inFolderOf(file, path string) (string, error) {
 	if filepath.IsAbs(path) {
 		return path, nil

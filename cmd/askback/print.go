@@ -73,7 +73,7 @@ func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []ask
 	return nil
 }
 
-// plain returns a value unchanged for a program, and safe for a terminal.
+// plain returns value unchanged or, if w is a terminal, in a form that is safe there.
 func plain(w io.Writer, value string) string {
 	if terminal.IsTerminal(w) {
 		return safetext.Block(value).String()

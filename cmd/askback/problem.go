@@ -24,7 +24,8 @@ func inFile(err error, file bool) error {
 	return fileError{err}
 }
 
-// arguments translates pointers to flags and arguments. $1 is the match in the pointer.
+// arguments translates JSON pointers to flags and arguments. $1 is the first group of the
+// pattern.
 var arguments = []struct {
 	pointer  *regexp.Regexp
 	argument string
@@ -63,7 +64,7 @@ func argumentOf(pointer string) string {
 		if len(m) > 1 {
 			number = m[1]
 			if n, err := strconv.Atoi(m[1]); err == nil {
-				number = strconv.Itoa(n + 1) // people count from 1
+				number = strconv.Itoa(n + 1) // users count from 1
 			}
 		}
 		return strings.ReplaceAll(a.argument, "$1", number)

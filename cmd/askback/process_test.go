@@ -38,7 +38,7 @@ func eventually(condition func() bool) bool {
 	}
 }
 
-// sandbox returns an environment with a state directory of its own, and the path of
+// sandbox returns an environment with a new state directory, and the path of
 // the database in it.
 func sandbox(t *testing.T, extra ...string) (env []string, database string) {
 	t.Helper()
@@ -115,7 +115,7 @@ func launch(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// waitForStderr waits until stderr contains a text.
+// waitForStderr waits until stderr contains text.
 func (p *process) waitForStderr(t *testing.T, text string) {
 	t.Helper()
 	if !eventually(func() bool { return strings.Contains(p.err.String(), text) }) {
@@ -145,8 +145,8 @@ func (p *process) wait() bool {
 	}
 }
 
-// exitCode returns the exit code that the result of a command means. It is -1 after
-// a signal, and -2 if the command did not start.
+// exitCode returns the exit code for the error of a command. It is -1 after a signal, and
+// -2 if the command did not start.
 func exitCode(err error) int {
 	var exit *exec.ExitError
 	switch {

@@ -123,7 +123,7 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	}
 }
 
-// ask repeats the prompt until there is a valid answer, or none can come from here.
+// ask repeats the prompt until there is a valid answer, or none can be given here.
 func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
 		result, err := p.ui.Ask(ctx, shown)
@@ -147,7 +147,7 @@ func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 }
 
 // submit submits an answer or a decline, and reports whether to prompt again. It does so
-// even if the ask was settled meanwhile: the history keeps late answers.
+// even if the ask was settled meanwhile, because the history keeps late answers.
 func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool) {
 	ctx, cancel := linger(ctx)
 	defer cancel()
@@ -163,7 +163,7 @@ func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool
 	switch {
 	case err == nil:
 	case errors.Is(err, askback.ErrSettled):
-		_ = p.ui.Settled(view.Of(ask)) // shows the answer that was first
+		_ = p.ui.Settled(view.Of(ask)) // shows the answer that was accepted
 	case errors.As(err, &invalid):
 		note(p.io.err, invalid.Error())
 		return true
@@ -179,8 +179,8 @@ func (p *prompt) claim(ctx context.Context) {
 	_, _ = p.conn.Person.Claim(ctx, p.id)
 }
 
-// lingerTime limits the submit of an answer after the command was interrupted or the ask
-// was settled.
+// lingerTime is how long submitting an answer may take after the command was interrupted or
+// the ask was settled.
 const lingerTime = 3 * time.Second
 
 // linger returns a context that ends lingerTime after ctx.

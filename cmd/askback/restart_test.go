@@ -102,7 +102,7 @@ func TestAskIsKeptUntilAPersonAnswers(t *testing.T) {
 	}
 }
 
-// The server has the paths of other programs, too (A4, E2).
+// The server also has routes with the paths that other programs use (A4, E2).
 func TestCompatPathsAreServed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

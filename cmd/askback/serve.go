@@ -88,7 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	return nil
 }
 
-// records opens the log. Flags override the settings file.
+// records opens the server log. Flags override the settings file.
 func (c *serveCommand) records(io streams, file config.Config) (*serverlog.Log, error) {
 	format := cmp.Or(c.LogFormat, file.Log.Format, serverlog.Text)
 	if format != serverlog.Text && format != serverlog.JSON {

@@ -48,7 +48,7 @@ func engineOptions(file config.Config, records *serverlog.Log) *engine.Options {
 	return o
 }
 
-// engineSettings returns what can change while the engine runs.
+// engineSettings returns the settings that can change while the engine runs.
 func engineSettings(file config.Config) engine.Settings {
 	s := engine.Settings{
 		MaxOpen: file.Limits.PendingPerAgent, AsksPerMinute: file.Limits.AsksPerMinute, Retention: file.Retention.Settled,

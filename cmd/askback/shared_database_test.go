@@ -43,8 +43,8 @@ type askGroup struct {
 }
 
 // Twenty processes ask at once. Other commands answer while the processes that hold the
-// database are killed. Each remaining process gets its own answer, and never do two
-// processes have the database open (F2, wire.md §11).
+// database are killed. Each remaining process gets its own answer. Two processes
+// never have the database open at once (F2, wire.md §11).
 func TestCommandsShareOneDatabase(t *testing.T) {
 	t.Parallel()
 	const asks, kills = 20, 6
@@ -63,12 +63,12 @@ func TestCommandsShareOneDatabase(t *testing.T) {
 	for range kills {
 		killed[g.killHolder()] = true
 		var group sync.WaitGroup
-		for _, i := range g.some(2) {
+		for _, i := range g.randomAsks(2) {
 			group.Go(func() { g.answer(i) })
 		}
 		group.Wait()
 	}
-	for _, i := range g.some(asks) {
+	for _, i := range g.randomAsks(asks) {
 		g.answer(i)
 	}
 	close(stop)
@@ -114,8 +114,8 @@ func (g *askGroup) killHolder() int {
 	return who
 }
 
-// some returns the indexes of up to n open asks at random.
-func (g *askGroup) some(n int) []int {
+// randomAsks returns the indexes of up to n random open asks.
+func (g *askGroup) randomAsks(n int) []int {
 	var all []int
 	for i := range g.asks {
 		all = append(all, i)
@@ -142,7 +142,7 @@ func (g *askGroup) answer(i int) {
 }
 
 // Only the owner has access to files of the state directory (T28).
-func TestFilesAreForTheirOwner(t *testing.T) {
+func TestOnlyTheOwnerHasAccessToFiles(t *testing.T) {
 	t.Parallel()
 	env, database := sandbox(t)
 	p := launch(t, env, "ask", "Which?", "a", "b")
@@ -162,24 +162,24 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 	}
 }
 
-// A server stops in time although clients are connected. It exits with 0, removes
+// A server stops in time even if clients are connected. It exits with 0, removes
 // server.json, releases the lock and leaves all data in one file. A waiting call gets the
 // pending ask.
-func TestServeStopsClean(t *testing.T) {
+func TestServeStopsCleanly(t *testing.T) {
 	t.Parallel()
 	// A connection without a request would delay each attempt by five seconds. A busy
 	// machine delays only some of them.
-	took := stopsClean(t)
+	took := stopsCleanly(t)
 	for tries := 1; took > 4*time.Second; tries++ {
 		if tries == 5 {
 			t.Fatalf("the server took %v to stop: it waited for a connection without a request", took)
 		}
-		took = stopsClean(t)
+		took = stopsCleanly(t)
 	}
 }
 
-// stopsClean stops a server and returns how long that took.
-func stopsClean(t *testing.T) (took time.Duration) {
+// stopsCleanly stops a server and returns how long that took.
+func stopsCleanly(t *testing.T) (took time.Duration) {
 	t.Helper()
 	env, database := sandbox(t)
 	p := launch(t, env, "serve", "--listen", "127.0.0.1:0")

@@ -158,7 +158,7 @@ func TestOnlyATypedYesApproves(t *testing.T) {
 	}
 }
 
-// Input from before a question was shown is discarded. Else the rest of a block that
+// Input from before a question was shown is discarded. Otherwise the rest of a block that
 // is pasted into a shell would answer the question of its first line.
 func TestTypeAheadIsDiscarded(t *testing.T) {
 	t.Parallel()
@@ -262,8 +262,8 @@ func TestRowsFitANarrowTerminal(t *testing.T) {
 	}
 }
 
-// A command in the background does not read the terminal, because the kernel would
-// stop it. All clients of the database that it holds would hang then.
+// A command in the background does not read the terminal. Otherwise the kernel would
+// stop it, and commands that use its database would hang.
 func TestBackgroundCommandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

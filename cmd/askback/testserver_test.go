@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// testServer is an askback serve with a database of its own, which a test may kill
-// and start again.
+// A testServer is an askback serve process with its own database. A test may kill it and
+// start it again.
 type testServer struct {
 	t           *testing.T
 	env         []string

@@ -27,7 +27,7 @@ type tokenCreate struct {
 	expires time.Duration
 }
 
-// AfterApply parses the flags, before the command connects.
+// AfterApply is called by kong. It parses the flags before the command connects.
 func (c *tokenCreate) AfterApply() (err error) {
 	c.expires, err = duration("--expires", c.Expires, "12h or 30d")
 	return err
@@ -125,7 +125,7 @@ func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Conn
 		return err
 	}
 	if _, err = conn.User.RevokeToken(ctx, id); errors.Is(err, askback.ErrNotFound) {
-		return ended{exitRefused, "there is no token " + id + " that you may revoke"}
+		return exitError{exitRefused, "there is no token " + id + " that you may revoke"}
 	}
 	return err
 }
