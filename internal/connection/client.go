@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A Client makes the calls of commands.
+// A Client combines the interfaces that commands use.
 type Client interface {
 	askback.Asker
 	askback.Inbox
@@ -29,8 +29,8 @@ type client struct {
 	of        func(*conn) askback.Client
 }
 
-// retry makes a call until it is not lost. It stops when ctx ends, when no server can be
-// found, or after [remoteTime] if no server was ever reached.
+// retry makes a call, and repeats it while it is lost. It gives up when ctx ends, when no
+// server can be found, or after [remoteTime] if no server was ever reached.
 func retry[T any](ctx context.Context, c client, call func(context.Context, askback.Client) (T, error)) (out T, err error) {
 	start := time.Now()
 	for attempt := 0; ; attempt++ {
@@ -65,8 +65,8 @@ func callOn[T any](ctx context.Context, conn *conn, c askback.Client, call func(
 	return out, err
 }
 
-// isLost reports whether a call may not have reached the server, or its reply not have
-// come back.
+// isLost reports whether the call may not have reached the server, or its reply may have
+// been lost.
 func isLost(err error) bool {
 	return errors.Is(err, askback.ErrUnreachable) || errors.Is(err, askback.ErrStopping)
 }
@@ -78,7 +78,7 @@ func (c *Connector) setReached() {
 	c.reached = true
 }
 
-// retries reports whether a call that began at start is made again after this error.
+// retries reports whether a call that began at start is repeated after this error.
 // [instance.Place.Join] itself limits the search for a local server. Only a command that
 // waits for an answer, and was connected before, searches again.
 func (c *Connector) retries(err error, start time.Time) bool {
@@ -93,7 +93,7 @@ func (c *Connector) retries(err error, start time.Time) bool {
 	return c.options.Remote == "" || c.reached || time.Since(start) < remoteTime
 }
 
-// retry0, retry1 and retry2 retry a method with as many arguments.
+// retry0, retry1 and retry2 call retry with a method of 0, 1 or 2 arguments.
 
 func retry0[T any](ctx context.Context, c client, m func(askback.Client, context.Context) (T, error)) (T, error) {
 	return retry(ctx, c, func(ctx context.Context, to askback.Client) (T, error) { return m(to, ctx) })

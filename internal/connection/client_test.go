@@ -20,7 +20,7 @@ func remote(url string) *Connector {
 	return New(Options{Remote: url, Tokens: &Tokens{Given: "askback_x"}, Kind: instance.KindAsk})
 }
 
-// wire.md §3
+// All attempts have the same Idempotency-Key, so only one ask is created (wire.md §3).
 func TestLostAskIsRepeatedWithItsKey(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -44,7 +44,7 @@ func TestLostAskIsRepeatedWithItsKey(t *testing.T) {
 	}
 }
 
-func TestRetries(t *testing.T) {
+func TestOnlyLostCallsAreRetried(t *testing.T) {
 	t.Parallel()
 	now, long := time.Now(), time.Now().Add(-time.Hour)
 	toServer := Options{Remote: "x"}
@@ -105,7 +105,7 @@ func (c eventClient) Events(_ context.Context, _ string, after askback.Cursor) i
 	}
 }
 
-// A lost stream continues; an error of the server and a break of the loop end it.
+// A lost stream continues. It ends with an error of the server or a break of the loop.
 func TestEventsContinueAfterLastCursor(t *testing.T) {
 	t.Parallel()
 	var after []askback.Cursor

@@ -31,7 +31,7 @@ type Options struct {
 	// open. Otherwise it is [instance.KindAsk] or [instance.KindServe], and the fields
 	// below apply.
 	Kind      string
-	Listen    string // address to listen on; with KindAsk, another one if it is in use
+	Listen    string // address to listen on; KindAsk uses another port if it is in use
 	PublicURL string // address of the pages for people; "" is where it listens
 	Version   string // of this program
 	// Handler returns the handler of an instance.
@@ -65,8 +65,8 @@ type Connector struct {
 	// connecting holds one value while a call connects, which can take seconds, and
 	// guards the fields below.
 	connecting chan struct{}
-	instance   *Instance // the last one of this process
-	yielded    bool      // this process handed over the database and takes it back last
+	instance   *Instance // the latest instance of this process
+	yielded    bool      // this process handed over the database; see [yieldedTime]
 	lastURL    string    // where the database was served last, if known
 }
 
@@ -107,7 +107,7 @@ func New(o Options) *Connector {
 	return c
 }
 
-// Place returns the place of the local database.
+// Place returns the local database file, which has methods to find its server.
 func (c *Connector) Place() instance.Place { return c.options.Place }
 
 // IsLocal reports whether the calls go to the local database.
@@ -163,12 +163,12 @@ func (c *Connector) connect(ctx context.Context) (*conn, error) {
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.connecting }()
-	if conn := c.current(); conn != nil { // of another call
+	if conn := c.current(); conn != nil { // another call has connected
 		return conn, nil
 	}
 	if c.instance != nil {
 		if err := c.instance.failure(); err != nil {
-			return nil, err // only a new process can rely on what it reads
+			return nil, err // after a failure, only a new process can rely on what it reads
 		}
 	}
 	conn, err := c.dial(ctx)
@@ -180,14 +180,14 @@ func (c *Connector) connect(ctx context.Context) (*conn, error) {
 	return conn, err
 }
 
-// current returns the connection, or nil if there is none at the moment.
+// current returns the connection, or nil if there is none.
 func (c *Connector) current() *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.conn
 }
 
-// lose drops a connection that failed, so that the next call makes another one.
+// lose drops a connection that failed, so that the next call connects again.
 func (c *Connector) lose(failed *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +223,7 @@ func (c *Connector) dial(ctx context.Context) (*conn, error) {
 // attach connects to a local server that proved its identity.
 func (c *Connector) attach(s instance.Server) (*conn, error) {
 	tokens := c.options.Tokens
-	if err := tokens.read(); err != nil { // that server may have created them just now
+	if err := tokens.read(); err != nil { // the server may have just created them
 		return nil, err
 	}
 	agent, user := tokens.agent, tokens.user
@@ -244,8 +244,8 @@ func (c *Connector) attach(s instance.Server) (*conn, error) {
 	return conn, nil
 }
 
-// dialRemote connects to the server of [Options.Remote]. If that was the local server, it
-// has to be the one in server.json and prove its identity.
+// dialRemote connects to the server of [Options.Remote]. If c.isLocal is true, server.json
+// must still contain that address, and the server must prove its identity.
 func (c *Connector) dialRemote() (*conn, error) {
 	remote := c.options.Remote
 	if !c.isLocal {
@@ -267,8 +267,8 @@ func remoteClient() *http.Client {
 	return &http.Client{Transport: t}
 }
 
-// A watchedTransport ends a connection when its server cannot be reached. A stream alone
-// would try that server for ever, although the next server may be elsewhere.
+// A watchedTransport ends a connection when its server cannot be reached. Otherwise a
+// stream would retry that server forever, although the next one may have another address.
 type watchedTransport struct {
 	next http.RoundTripper
 	conn *conn

@@ -52,7 +52,7 @@ func connected(t *testing.T, dir string) *Connector {
 	return c
 }
 
-func TestCallDoesNotWaitWhileAnotherConnects(t *testing.T) {
+func TestCancelledCallDoesNotWaitForAConnection(t *testing.T) {
 	t.Parallel()
 	c := newConnector(t, t.TempDir(), "")
 	place := c.options.Place
@@ -101,8 +101,8 @@ func TestCallDoesNotWaitWhileAnotherConnects(t *testing.T) {
 	}
 }
 
-// The command continues with a new listener. The end of the first instance returns the
-// error of its listener.
+// The command continues with a new instance. Close of the first one returns the error of its
+// listener.
 func TestInstanceIsReplacedAfterItsListenerFails(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A foreign name may point at 127.0.0.1 (T28).
+// The domain name of an attacker may resolve to 127.0.0.1 (T28).
 func TestForeignHostsAreRejected(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

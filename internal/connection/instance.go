@@ -29,13 +29,13 @@ type Instance struct {
 	conn       *conn          // of this process itself
 	close      func() error   // closes once and always returns the same error
 
-	// What serves other commands; nil or "" if Kind is "".
+	// These fields are for other commands, and are not set if Kind is "".
 	url      string // where it listens
 	secret   string // for proofs
 	handler  Handler
 	server   *http.Server
 	listener net.Listener
-	served   chan error // capacity 1: what ended server
+	served   chan error // capacity 1: the error that ended server
 	unused   unusedConns
 }
 
@@ -47,8 +47,8 @@ const (
 
 var errSlowClose = errors.New("the database could not be closed in time; no data is lost, but the next start takes longer")
 
-// open opens the database and serves it, if Kind is not "". It releases the lock when it
-// fails, and with the instance otherwise.
+// open opens the database and serves it, if Kind is not "". If it fails, it releases the
+// lock; otherwise Close of the instance does.
 func (c *Connector) open(ctx context.Context, lock *instance.Lock) (*Instance, error) {
 	o := c.options
 	db, err := sqlite.Open(o.Place.Database, &sqlite.Options{Log: o.Log})
@@ -133,8 +133,8 @@ func (i *Instance) Proof(nonce string) string {
 	return instance.Proof(i.secret, nonce)
 }
 
-// Yield hands over the database to another process, and makes this process use the
-// server there. It returns before the instance is closed.
+// Yield hands over the database to another process. From then on, this process connects to
+// the server there. Yield returns before the instance is closed.
 func (i *Instance) Yield() error {
 	c := i.connector
 	c.connecting <- struct{}{}
@@ -142,7 +142,7 @@ func (i *Instance) Yield() error {
 	<-c.connecting
 	go func() {
 		c.lose(i.conn)
-		_ = i.Close() // what was acknowledged is on disk
+		_ = i.Close() // an error loses no acknowledged change
 	}()
 	return nil
 }

@@ -60,8 +60,8 @@ func (i *Instance) listen() error {
 	})
 }
 
-// newListener listens on the address of the last server if that is free, since links name
-// it. [instance.KindServe] listens on the given address only.
+// newListener listens on the address of the last server if that is free, since links
+// contain it. [instance.KindServe] listens on the given address only.
 func (i *Instance) newListener() (net.Listener, error) {
 	o := i.connector.options
 	if o.Kind == instance.KindServe {
@@ -133,7 +133,7 @@ func (i *Instance) serve(ln net.Listener) {
 const announcePause = time.Second
 
 // announce writes server.json. While the disk is full, it tries again in the background:
-// those who know the address can read meanwhile.
+// clients that know the address can read meanwhile.
 func (i *Instance) announce(s instance.Server) error {
 	place, log := i.connector.options.Place, i.connector.options.Log
 	err := place.Announce(s)

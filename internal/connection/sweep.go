@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// How often an instance looks for hooks that have ended. Hooks on this machine leave a
-// file; hooks elsewhere are known by their calls only.
+// The times between two searches for hooks that have ended: for hooks on this machine, which
+// leave a file, and for all hooks, according to their calls.
 const (
 	abandonedPause = time.Second
 	sweepPause     = 10 * time.Second
@@ -26,7 +26,7 @@ type sweeper struct {
 	hooks  *claudehook.Sweeper
 	log    *slog.Logger
 
-	abandonedError, sweepError string // as logged last
+	abandonedError, sweepError string // the errors of the last attempts
 }
 
 func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweeper {
@@ -40,7 +40,8 @@ func newSweeper(place instance.Place, e *engine.Engine, log *slog.Logger) *sweep
 }
 
 // withdrawAbandoned withdraws asks if all processes on this machine that waited for them
-// have ended. It is exact, so even a short command that opens the database calls it.
+// have ended. It withdraws no other asks, so even a short command that opens the database
+// calls it.
 func (s *sweeper) withdrawAbandoned(ctx context.Context) {
 	client := s.engine.As(localUser())
 	err := s.place.Abandoned(func(id string) error {
@@ -73,7 +74,8 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// logNew logs an error unless it is the last one: on a full disk it repeats every second.
+// logNew logs an error unless the last attempt failed in the same way. On a full disk every
+// attempt does.
 func (s *sweeper) logNew(ctx context.Context, last *string, err error) {
 	text := ""
 	if err != nil {

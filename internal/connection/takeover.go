@@ -16,7 +16,7 @@ import (
 const takeOverTime = 10 * time.Second
 
 // TakeOver opens the database in this process. A command that has the database open while
-// it waits is asked to yield. Another server is not: then TakeOver returns an error.
+// it waits is asked to yield. If a server has it open, TakeOver returns an error.
 func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, takeOverTime, errors.New("the database is in use and was not handed over"))
 	defer cancel()
@@ -41,7 +41,7 @@ func (c *Connector) TakeOver(ctx context.Context) (*Instance, error) {
 // faster. It is not an error if the server has already ended.
 func (c *Connector) requestYield(ctx context.Context, s instance.Server) (*instance.Lock, error) {
 	place, tokens := c.options.Place, c.options.Tokens
-	if err := tokens.read(); err != nil { // that server may have created them just now
+	if err := tokens.read(); err != nil { // the server may have just created them
 		return nil, err
 	}
 	user := httpapi.NewClient(s.URL, tokens.user, s.Client())

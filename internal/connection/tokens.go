@@ -66,9 +66,8 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// Key returns the key that signs what MCP clients and browsers keep for the server, or
-// nil. It is derived from the user's token, so it survives a restart without a file of
-// its own.
+// Key returns the key that signs the data that MCP clients and browsers keep for the server,
+// or nil. It is derived from the user's token, so it is the same after a restart.
 func (t *Tokens) Key() []byte {
 	if t.user == "" {
 		return nil
@@ -101,7 +100,7 @@ func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 		}
 		err := e.Adopt(ctx, token.of, *token.secret)
 		if errors.Is(err, askback.ErrDiskFull) || errors.Is(err, askback.ErrDamaged) {
-			err = nil // the other tokens still work; the use of this one returns the error
+			err = nil // the other tokens work; a call with this token returns the error
 		}
 		if err != nil {
 			return fmt.Errorf("register %s: %w", token.path, err)
@@ -128,12 +127,12 @@ func createToken(path string, e *engine.Engine) (string, error) {
 	return created, err
 }
 
-// localUser returns the principal of the system's user.
+// localUser returns the principal of the user who runs this process.
 func localUser() askback.Principal {
 	return askback.Principal{Kind: askback.Admin, Name: UserName(), Channel: askback.ChannelTerminal}
 }
 
-// UserName returns the name of the system's user.
+// UserName returns the name of the user who runs this process.
 func UserName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

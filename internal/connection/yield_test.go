@@ -19,7 +19,7 @@ func yield(t *testing.T, i *Instance) {
 	}
 }
 
-// A command that attached now would lose its server a moment later.
+// A command that connected to a closing instance would lose the connection soon.
 func TestClosingInstanceProvesNothing(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())
@@ -33,7 +33,8 @@ func TestClosingInstanceProvesNothing(t *testing.T) {
 	}
 }
 
-func TestYieldedDatabaseIsTakenBackLast(t *testing.T) {
+// A process that yielded the database lets others open it first.
+func TestYieldedDatabaseIsReopenedAfterAPause(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())
 	yield(t, c.instance)
