@@ -90,7 +90,7 @@ func (p Place) abandoned(id string, do func(id string) error) error {
 	return os.Remove(path)
 }
 
-// isAt reports whether a file is still the one with this path.
+// isAt reports whether the open file f still has this path.
 func isAt(f *os.File, path string) bool {
 	info, err := f.Stat()
 	if err != nil {

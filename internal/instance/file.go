@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// maxFile is how many bytes are read of a file; those that this package writes are smaller.
+// maxFile is how many bytes of a file are read. The files that this package writes are
+// smaller.
 const maxFile = 1 << 16
 
 func readAll(f *os.File) ([]byte, error) { return io.ReadAll(io.LimitReader(f, maxFile)) }

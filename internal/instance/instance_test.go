@@ -98,7 +98,8 @@ func TestJoinFindsServerWithProof(t *testing.T) {
 
 // Join takes a lock that is released while a port does not reply.
 func TestSilentPortDoesNotDelayLock(t *testing.T) {
-	// It would take two seconds each time; on a busy machine it does now and then.
+	// Waiting for the port would delay each attempt by two seconds. A busy machine delays
+	// only some attempts.
 	took := joinWithSilentPort(t)
 	for tries := 1; took > time.Second; tries++ {
 		if tries == 5 {
@@ -262,8 +263,8 @@ func TestClientConnectsOnlyToServer(t *testing.T) {
 	res.Body.Close()
 }
 
-// A database has one lock under all its names.
-func TestLinksResolveToOnePlace(t *testing.T) {
+// A database has one lock, even if symbolic links lead to it.
+func TestLinksResolveToOneDatabase(t *testing.T) {
 	dir := t.TempDir()
 	want, err := instance.At(filepath.Join(dir, "real", "askback.db"))
 	if err != nil {
@@ -288,7 +289,7 @@ func TestLinksResolveToOnePlace(t *testing.T) {
 	}
 }
 
-func TestTwoDatabasesShareFolder(t *testing.T) {
+func TestTwoDatabasesCanShareAFolder(t *testing.T) {
 	p := place(t)
 	q := instance.Place{Database: filepath.Join(filepath.Dir(p.Database), "other.db")}
 	hold(t, p)

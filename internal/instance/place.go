@@ -16,7 +16,7 @@ import (
 type Place struct{ Database string }
 
 // At returns the place of a database file and creates its folder. It resolves links, so
-// that a database has one lock under all its names.
+// that a database has one lock for all of its paths.
 func At(database string) (Place, error) {
 	path, err := filepath.Abs(database)
 	if err != nil {
@@ -68,8 +68,8 @@ const searchPause = 20 * time.Millisecond
 // server returns the path of server.json.
 func (p Place) server() string { return p.file("server.json") }
 
-// file returns the path of a file next to the database. The name of the database is in
-// front if it is not askback.db, so that two databases can be in one folder.
+// file returns the path of a file next to the database. For a database other
+// than askback.db the file name begins with its name, so that databases can share a folder.
 func (p Place) file(name string) string {
 	dir, database := filepath.Split(p.Database)
 	if database != "askback.db" {
@@ -96,7 +96,7 @@ func (p Place) Retract() error {
 	return err
 }
 
-// Last returns the server that server.json names. It may have ended.
+// Last returns the server in server.json. That server may have ended.
 func (p Place) Last() (Server, bool) {
 	raw, err := readPrivate(p.server())
 	if err != nil {
@@ -106,7 +106,7 @@ func (p Place) Last() (Server, bool) {
 	return s, json.Unmarshal(raw, &s) == nil && s.Secret != ""
 }
 
-// Join returns the lock, or the server whose process holds it, after that proved its
+// Join returns the lock, or the server that holds it, after the server proved its
 // identity. The process may be starting or ending, so Join retries for 5 seconds before
 // it returns [ErrNoReply].
 func (p Place) Join(ctx context.Context) (*Lock, Server, error) {

@@ -69,7 +69,7 @@ func (s Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // maxReply is how many bytes of a reply are read before the server is verified.
 const maxReply = 8 << 10
 
-// challenge sends a nonce and checks the proof. It reads exactly the reply.
+// challenge sends a nonce and checks the proof. It reads no bytes after the reply.
 func (s Server) challenge(conn net.Conn, host string) error {
 	nonce := rand.Text()
 	_, err := fmt.Fprintf(conn, "GET /healthz?nonce=%s HTTP/1.1\r\nHost: %s\r\n\r\n", nonce, host)
