@@ -38,7 +38,7 @@ func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	return prefix + encode(b), nil
 }
 
-// encode returns 128 bits as 26 digits of five bits. The first digit has three.
+// encode returns 128 bits as 26 digits of five bits. The first digit has only three.
 func encode(b [16]byte) string {
 	hi, lo := bigEndian(b[:8]), bigEndian(b[8:])
 	var out [length]byte

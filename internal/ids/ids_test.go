@@ -30,7 +30,7 @@ func TestIDsSortByTime(t *testing.T) {
 	}
 }
 
-func TestValid(t *testing.T) {
+func TestValidRequiresThePrefixAndAULID(t *testing.T) {
 	for id, want := range map[string]bool{
 		"ask_01arz3ndektsv4rrffq69g5fav":  true,
 		"ask_7zzzzzzzzzzzzzzzzzzzzzzzzz":  true,
@@ -58,7 +58,7 @@ func TestNewReturnsTheErrorOfTheReader(t *testing.T) {
 	}
 }
 
-func TestSwap(t *testing.T) {
+func TestSwapReplacesThePrefix(t *testing.T) {
 	if got := ids.Swap("ask_01arz3ndektsv4rrffq69g5fav", ids.Session); got != "ses_01arz3ndektsv4rrffq69g5fav" {
 		t.Errorf("got %q", got)
 	}
