@@ -1,4 +1,4 @@
-// Package leftout skips tests that need a missing program, and reports them to people.
+// Package leftout skips tests that need a missing program, and prints that they were skipped.
 package leftout
 
 import (
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Reported is the environment variable of a program that runs go test and itself prints
-// the skipped tests.
+// Reported is the name of the environment variable that a program sets if it runs go test and
+// prints the skipped tests itself.
 const Reported = "ASKBACK_LEFT_OUT"
 
 var printed sync.Map // lines on the terminal
