@@ -4,9 +4,9 @@
 // packages are pure, and which package owns which library. A new package needs
 // a row there.
 //
-// The test parses the sources itself. It does not call the go command, because
-// the test cache knows only the files that the test itself opens: a violation
-// could be reported as "(cached) ok".
+// The tests parse the sources and do not call the go command. The test cache
+// knows only the files that a test itself opens. Otherwise go test could print
+// "(cached)" although a file now violates a rule.
 //
 // Every rule is a function of a tree of parsed files. Each rule is also tested
 // with a small tree in memory that violates it.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rules are the rules for the repository.
+// rules are the rules that the repository must follow, by name.
 var rules = map[string]rule{
 	"every package has a row":      everyPackageHasARow,
 	"layers are kept":              layersAreKept,
@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"wording is plain":             wordingIsPlain,
 }
 
-func TestRepository(t *testing.T) {
+func TestRepositoryFollowsTheRules(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +53,7 @@ func TestRepository(t *testing.T) {
 	}
 }
 
+// If no files were read, no rule would be violated.
 func TestRepositoryIsRead(t *testing.T) {
 	repo, err := read(os.DirFS(filepath.Join("..", "..")))
 	if err != nil {

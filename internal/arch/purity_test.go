@@ -140,8 +140,8 @@ func packageVariable(info *types.Info, e ast.Expr) string {
 	}
 }
 
-// noMaps forbids maps in the packages of withoutMaps, also of types of other
-// packages.
+// noMaps forbids maps in the packages of withoutMaps, even if another package
+// declares the map type.
 func noMaps(t *tree, report report) {
 	for _, pkg := range withoutMaps {
 		for _, f := range t.packages()[pkg] {
@@ -183,7 +183,7 @@ func newChecker(t *tree) *checker {
 	return &checker{tree: t, done: map[string]*types.Package{}, infos: map[string]*types.Info{}}
 }
 
-// info returns the types of the files of a package, without tests.
+// info returns the types in the files of a package, except tests.
 func (c *checker) info(pkg string) *types.Info {
 	if _, ok := c.infos[pkg]; !ok {
 		c.check(pkg)

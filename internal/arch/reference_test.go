@@ -61,7 +61,7 @@ func rowsExist(t *tree, report report) {
 }
 
 // rowsAreComplete requires that the rows of a table are numbered without gaps,
-// and that each row that is not "not built yet" names a test.
+// and that each row names a test unless it is "not built yet".
 func rowsAreComplete(t *tree, report report) {
 	for _, x := range t.texts {
 		last, n := map[string]int{}, 0

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A text is a file that is not Go, with its prose: the whole of a document, or
-// the comments of another file.
+// A text is a file without Go code, and its prose: all of a document, or the
+// comments of another file.
 type text struct {
 	name  string
 	raw   string

@@ -16,16 +16,16 @@ import (
 
 // A file is one parsed Go source.
 type file struct {
-	name    string // from the root, with slashes
+	name    string // path from the root, with slashes
 	pkg     string // its folder, "." for the root
 	test    bool
 	lines   int
 	ast     *ast.File
-	imports []imported
+	imports []importedPackage
 }
 
-// An imported is an imported package with its name in the file.
-type imported struct {
+// An importedPackage is a package that a file imports, with its name there.
+type importedPackage struct {
 	path string
 	name string
 	pos  token.Pos
@@ -40,7 +40,7 @@ type tree struct {
 	types *checker
 }
 
-// A report reports a violation. The position may be token.NoPos.
+// A report is a function that records a violation. The position may be token.NoPos.
 type report func(at token.Pos, format string, args ...any)
 
 // A rule reports the violations of a tree.
@@ -88,8 +88,8 @@ func skipped(folder string) bool {
 		strings.HasPrefix(folder, ".") && folder != "."
 }
 
-func importsOf(f *ast.File) []imported {
-	var all []imported
+func importsOf(f *ast.File) []importedPackage {
+	var all []importedPackage
 	for _, spec := range f.Imports {
 		// The parser has accepted the literal, so it can be unquoted.
 		at, _ := strconv.Unquote(spec.Path.Value)
@@ -97,7 +97,7 @@ func importsOf(f *ast.File) []imported {
 		if spec.Name != nil {
 			name = spec.Name.Name
 		}
-		all = append(all, imported{path: at, name: name, pos: spec.Pos()})
+		all = append(all, importedPackage{path: at, name: name, pos: spec.Pos()})
 	}
 	return all
 }
@@ -161,7 +161,7 @@ func (f *file) uses(visit func(importPath, name string, at token.Pos)) {
 	})
 }
 
-// inside returns the folder of a package of this module.
+// inside returns the folder of a package, if it is in this module.
 func inside(importPath string) (string, bool) {
 	if importPath == module {
 		return ".", true
