@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// script runs text after sourcing steps.sh. It returns the output, with times
+// script runs commands of Bash after sourcing steps.sh. It returns the output, with times
 // replaced by 0:00, and the exit code.
 func script(t *testing.T, text string) (output string, code int) {
 	t.Helper()
@@ -95,9 +95,9 @@ func TestMissingProgramsArePrintedBeforeInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, want := range map[string]string{
-		// apt_install is what would run apt-get, if there is one.
+		// The script replaces apt_install, which would run apt-get.
 		"INSTALL=": "no-such-program is not installed; it is for the moon\nINSTALLS no-such-package and-another\nLEFT OUT: the moon (no-such-program is not installed)\n",
-		// PATH: builtins are all that is needed.
+		// Without a PATH there is no apt-get. The script needs only builtins.
 		"PATH=":      "no-such-program is not installed; it is for the moon\nthere is no apt-get to install it with\nLEFT OUT: the moon (no-such-program is not installed)\n",
 		"INSTALL=no": "no-such-program is not installed; it is for the moon\nINSTALL=no: nothing is installed\nLEFT OUT: the moon (no-such-program is not installed)\n",
 	} {

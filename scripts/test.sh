@@ -24,7 +24,7 @@ all=$(go list ./...)
 drawing=$(go list -f '{{range .TestImports}}{{.}} {{end}}{{join .XTestImports " "}}{{"\t"}}{{.ImportPath}}' ./... |
 	awk -F '\t' '/pgregory.net\/rapid/ { print $2 }')
 
-# go_test FLAG… tests the packages on stdin. The checks have vetted them.
+# go_test FLAG… tests the packages on stdin, without go vet, which the checks run.
 go_test() {
 	local packages plain drawn rc=0
 	packages=$(cat)

@@ -60,7 +60,7 @@ func run(r *report, args []string) error {
 	return cmd.Wait()
 }
 
-// read sends whole lines.
+// read sends each line to the channel, and closes the channel at the end.
 func read(from io.Reader, lines chan<- []byte) {
 	defer close(lines)
 	in := bufio.NewReader(from)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An event is a line of go test -json, see go doc test2json.
+// An event is a line of the output of go test -json; see go doc test2json.
 type event struct {
 	Time    time.Time
 	Action  string

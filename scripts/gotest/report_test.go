@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// follows handles events, given as lines of "package test action output".
+// follows passes events to follow. Each line of text is "package test action output".
 func follows(t *testing.T, text string) (printed string, notes []string) {
 	t.Helper()
 	var out strings.Builder
@@ -105,7 +105,7 @@ func TestRunningTestsArePrinted(t *testing.T) {
 	}
 }
 
-func TestRealRunIsReported(t *testing.T) {
+func TestResultsOfGoTestAreReported(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":            "module example.com/tried\n",
