@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// maxAcks is the most calls of Ack at once, over HTTP and for each connection on
-	// stdio. Only a store that hangs gets as many: then one Ack less costs less than the
-	// memory.
+	// maxAcks limits the concurrent calls of Ack: over HTTP, and on each connection on
+	// stdio. It is reached only if the store hangs. Further outcomes then count as not
+	// delivered, which bounds the memory.
 	maxAcks = 4096
-	// ackTime bounds a call of Ack, and so how long the end waits for it.
+	// ackTime is the timeout of a call of Ack, and so bounds how long Finish waits for it.
 	ackTime = 5 * time.Second
-	// ackTick is the interval at which outcomes are acknowledged. Calls of one tick reach
-	// the store at the same moment, and it commits them together. Without it, each answer
-	// costs a commit more. It is short, because a crash before Ack returns the answer twice.
+	// ackTick is the interval at which outcomes are acknowledged. The store commits those
+	// of one tick together, which costs fewer commits. It is short, because an outcome is
+	// delivered again after a crash before Ack.
 	ackTick = 50 * time.Millisecond
 )
 
 // ack acknowledges an outcome in the background at the next tick, so that the reply does
-// not wait for the disk. If Ack fails, the outcome is returned once more.
+// not wait for the disk. If Ack fails, the outcome is delivered again.
 func (s *Server) ack(caller *caller, d delivery) {
 	if err := caller.acks.begin(); err != nil {
 		s.ackFailed(d, err)
@@ -33,7 +33,7 @@ func (s *Server) ack(caller *caller, d delivery) {
 		}
 		ctx, cancel := context.WithTimeout(s.ackCtx, ackTime)
 		defer cancel()
-		err := ctx.Err() // Finish may have run out of time
+		err := ctx.Err() // set if Finish has timed out
 		if err == nil {
 			_, err = caller.client.Ack(ctx, d.id)
 		}

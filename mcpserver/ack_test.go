@@ -22,7 +22,7 @@ import (
 // ackCounter is a client that counts calls of Ack.
 type ackCounter struct {
 	askback.Client
-	release              chan struct{} // each call waits until it is closed; nil waits for nothing
+	release              chan struct{} // each call waits until it is closed; nil does not block
 	err                  error
 	running, most, total atomic.Int64
 }
@@ -161,7 +161,7 @@ func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 	})
 }
 
-// When Finish has no more time, it cancels the running calls of Ack and starts no other.
+// When Finish has no more time, it cancels the running calls of Ack and starts no more.
 func TestNoAckAfterFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -196,9 +196,9 @@ func TestNoAckAfterFinish(t *testing.T) {
 	})
 }
 
-// With replies, cancellations and the end at once, every outcome is acknowledged or counts
-// as not delivered, and no request stays in memory.
-func TestAcksAndCancellationsAtOnce(t *testing.T) {
+// If replies, cancellations and Finish run at once, every outcome is acknowledged or counts
+// as not delivered. No request stays in memory.
+func TestConcurrentCancellationsLoseNoOutcome(t *testing.T) {
 	f := newFixture(t)
 	ids := make([]string, 200)
 	for n := range ids {

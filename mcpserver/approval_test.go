@@ -49,7 +49,7 @@ func TestConcurrentCallsNeedTheirOwnApprovals(t *testing.T) {
 		cs := connect()
 		other := cs
 		if strings.Contains(t.Name(), "http_"+stateless) {
-			other = connect() // another run of the agent, which the protocol does not distinguish
+			other = connect() // another run of the agent; the protocol does not distinguish the two
 		}
 		one, two := startCall(t.Context(), cs, "confirm_action", pay), startCall(t.Context(), other, "confirm_action", pay)
 		first := f.pendingAsk().ID
@@ -108,9 +108,9 @@ func TestCallThatAsksAgainKeepsItsDeadline(t *testing.T) {
 	})
 }
 
-// If two calls read the same approval, one gets it. The other gets the decision, as often
-// as it reads (F7).
-func TestReadingAConsumedApproval(t *testing.T) {
+// If two calls read the same approval, one gets it. The other always gets the decision,
+// marked as used (F7).
+func TestConsumedApprovalIsReadAsUsed(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		callTool(t.Context(), cs, "confirm_action", pay)
@@ -134,7 +134,7 @@ func TestReadingAConsumedApproval(t *testing.T) {
 	})
 }
 
-func TestTaskResultIsAnApprovalOnce(t *testing.T) {
+func TestTaskReturnsItsApprovalOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
@@ -173,8 +173,8 @@ func TestApprovalWithClientKeyIsReturnedAgain(t *testing.T) {
 	})
 }
 
-// If another call consumed the approval, a call that is resumed after the page asks again,
-// with a page of its own.
+// If another call consumed the approval, a call that is resumed after the page asks again
+// and shows a new page.
 func TestResumedCallAsksAgainAfterConsumedApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -271,7 +271,7 @@ func TestApprovalThatCannotBeConsumedIsNotATaskResult(t *testing.T) {
 	})
 }
 
-// hangUpEngine is an engine whose client hangs up when an ask was read for it.
+// hangUpEngine is an engine whose client disconnects when an ask has been read for it.
 type hangUpEngine struct {
 	*engine.Engine
 	hangUp func()
@@ -291,7 +291,8 @@ func (c hangUpClient) Get(ctx context.Context, id string) (askback.Ask, error) {
 	return c.Client.Get(ctx, id)
 }
 
-// A client that hangs up before it has the result of its task leaves the approval unused.
+// A client that disconnects before it has the result of its task leaves the approval
+// unused.
 func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -318,8 +319,8 @@ func TestTaskOfAGoneClientConsumesNoApproval(t *testing.T) {
 	})
 }
 
-// An approval by a grant that has ended meanwhile is not used: a person is asked (F8).
-func TestEndedGrantAsksAPerson(t *testing.T) {
+// An approval by a grant that has ended in the meantime is not used (F8).
+func TestPersonIsAskedAfterGrantEnds(t *testing.T) {
 	for tool, args := range map[string]string{"confirm_action": pay, "permission_prompt": bash} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)

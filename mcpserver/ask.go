@@ -22,7 +22,8 @@ func (c *call) askConfirmation(ctx context.Context) (*mcp.CallToolResult, error)
 	return c.ask(ctx, asktool.ConfirmAction, asktool.Confirmation)
 }
 
-// ask records an ask, or finds it, and replies in the form that this request supports.
+// ask records the ask of a call, or finds it if it exists, and replies in the best form
+// that this request supports.
 func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.Request, error)) (*mcp.CallToolResult, error) {
 	r, err := read(c.input())
 	if err != nil {
@@ -56,7 +57,8 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 	return nil, askback.ErrTooFast
 }
 
-// isDone reports whether an ask is over for the calls of a key: its outcome was delivered.
+// isDone reports whether the outcome of an ask was delivered, so that the same call makes a
+// new ask.
 func (c *call) isDone(k key, ask askback.Ask) bool {
 	return ask.Settled() && !k.explicit && c.delivered(k, ask)
 }
@@ -80,8 +82,8 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 	return c.waitReply(ctx, ask, k, started, c.maxWait())
 }
 
-// waitReply waits for an outcome, and returns it or a pending result. Every client supports
-// that. The call started at the given time.
+// waitReply waits for an outcome and returns it, or a pending result if most has passed
+// since the call started. Every client supports that.
 func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, most time.Duration) (*mcp.CallToolResult, error) {
 	now, err := c.wait(ctx, ask, started, most)
 	if err != nil {
@@ -90,8 +92,8 @@ func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started ti
 	return c.result(ctx, now, k)
 }
 
-// canShowPage reports whether this request supports elicitation by URL, and its client is
-// known to do that well.
+// canShowPage reports whether this request supports elicitation by URL and its client is
+// known to show pages well.
 func (c *call) canShowPage() bool {
 	elicitation, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientCapabilities)["elicitation"].(map[string]any)
 	return c.isStateless() && elicitation["url"] != nil && programOf(c.clientName()).pages
@@ -100,9 +102,8 @@ func (c *call) canShowPage() bool {
 // pageInput is the name of the one input request in a reply.
 const pageInput = "page"
 
-// showPage asks the client to show the page of an ask. The URL logs no one in: the person
-// who opens it logs in there. The Rust SDK requires the ElicitationID of revision
-// 2025-11-25.
+// showPage asks the client to show the page of an ask. The URL grants no access: the person
+// who opens it must log in. The Rust SDK requires the ElicitationID of revision 2025-11-25.
 func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{pageInput: &mcp.ElicitParams{
@@ -112,8 +113,8 @@ func (c *call) showPage(ask askback.Ask, k key) *mcp.CallToolResult {
 	}
 }
 
-// askOfPage returns the ask whose page the client was asked to show. What the client
-// reports about the page is not an answer, and does not end the wait.
+// askOfPage returns the ask whose page the client was asked to show. The client's report
+// about the page is not an answer and does not end the wait.
 func (c *call) askOfPage(ctx context.Context, k key) (askback.Ask, error) {
 	id, err := c.signer.parseState(c.req.Params.RequestState, c.caller.name, k.base, time.Now())
 	if err != nil {

@@ -52,8 +52,8 @@ func TestPersonAnswersModel(t *testing.T) {
 	})
 }
 
-// Only a person approves, and a denial is not an error (C3, F4).
-func TestApprovalAndDenial(t *testing.T) {
+// A denial is an answer, not an error (C3, F4).
+func TestPersonApprovesOrDenies(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, decision := range []askback.Decision{askback.Approve, askback.Deny} {
@@ -220,7 +220,8 @@ func TestOpenQuestionsAreListedAndWithdrawn(t *testing.T) {
 	})
 }
 
-// Clients that show a model only tools that it searches for show the ask tools always (C4).
+// Some clients show a model only the tools that it searches for. They show the ask tools
+// always (C4).
 func TestAskToolsAreAlwaysLoaded(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		list, err := connect().ListTools(t.Context(), nil)

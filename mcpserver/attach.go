@@ -56,7 +56,7 @@ func (c *call) key(tool string, input []byte) key {
 func (c *call) keyOf(tool string, input []byte) key {
 	canonical, err := jcs.Canonical(input)
 	if err != nil {
-		canonical = input // it has no canonical form, but the same bytes are the same call
+		canonical = input // no canonical form: equal bytes are the same call
 	}
 	return key{base: "mcp:" + digest(tool, c.caller.session, string(canonical))}
 }
@@ -71,9 +71,9 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// attach records the ask of a call, or finds it: a pending one, or a settled one whose
-// outcome the agent does not have yet. Each ask of a call is made only after those
-// before it are done, so only the last of them counts, or the next.
+// attach returns the ask of a call: a pending one, a settled one whose outcome the agent
+// does not have yet, or else a new one. A call makes its next ask only after the earlier
+// ones are done, so only the last one can be found.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if k.explicit {
 		r.Key = k.base
@@ -109,7 +109,7 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 // call that are done. It includes the agent, because keys of two agents must not collide.
 func (c *call) counterKey(k key) string { return "round:" + digest(c.caller.name, k.base) }
 
-// skip makes the next attach continue after a consumed approval, at the last ask of the
+// skip makes the next attach ignore a consumed approval and start at the last ask of the
 // call.
 func (c *call) skip(ctx context.Context, k key, ask askback.Ask) error {
 	c.recent.add(k.recentKey(ask.ID))
@@ -120,9 +120,8 @@ func (c *call) skip(ctx context.Context, k key, ask askback.Ask) error {
 	return err
 }
 
-// last returns the number of the last ask of a call. The n-th ask must exist. last reads
-// twice the logarithm of their number: with one read for each, a call would become
-// slower each time it is repeated.
+// last returns the number of the last ask of a call. The n-th ask must exist. The number of
+// reads is logarithmic, so that a call which is often repeated stays fast.
 func (c *call) last(ctx context.Context, k key, n int) (int, error) {
 	grow := true
 	for step := 1; step > 0; {
@@ -152,8 +151,8 @@ const (
 	// sessionlessAge is how long an outcome is kept for the same call if the protocol has
 	// no sessions. After that, the same question is asked again.
 	sessionlessAge = 24 * time.Hour
-	// promptAge is the age up to which a decision is used for a prompt, if this process
-	// does not know whether it was delivered. Claude Code tries again within minutes.
+	// promptAge is the maximum age of a decision for a prompt, if this process does not
+	// know whether the decision was delivered. Claude Code tries again within minutes.
 	promptAge = time.Hour
 )
 

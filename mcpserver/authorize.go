@@ -34,8 +34,8 @@ const resourcePath = login.ResourcePath
 // MetadataPath is the path of [Server.Metadata] (RFC 9728, section 3.1).
 const MetadataPath = "/.well-known/oauth-protected-resource" + resourcePath
 
-// Metadata returns a handler that tells clients where agents get tokens (RFC 9728). It is
-// nil without [Options.Issuer].
+// Metadata returns a handler with the metadata by which clients find the issuer of tokens
+// (RFC 9728). It is nil without [Options.Issuer].
 func (s *Server) Metadata() http.Handler {
 	if s.options.Issuer == nil {
 		return nil
@@ -61,15 +61,15 @@ func bearer(r *http.Request) (string, error) {
 }
 
 // authenticateSecret returns the caller for a token. A token with two dots is verified by
-// the issuer: tokens of Askback have none.
+// the issuer: tokens of Askback have no dots.
 func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret string) (*caller, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
 		if err != nil {
 			return nil, err
 		}
-		// A token of the issuer cannot be revoked, but it expires soon. A call that began
-		// before may end after that.
+		// A token of the issuer cannot be revoked, but it expires soon. A call may outlast
+		// its token.
 		p := askback.Principal{Kind: askback.Agent, Name: name, Channel: askback.ChannelMCP}
 		// The label is not the client's name, which could be the address of another person.
 		return &caller{client: a.As(p), name: p.Name, label: cmp.Or(label, name)}, nil

@@ -85,9 +85,9 @@ func TestChallengeNamesTheMetadata(t *testing.T) {
 	}
 }
 
-// The metadata follow RFC 9728, and pages of other origins can read them. Without an issuer
-// there are none.
-func TestMetadataNameTheIssuer(t *testing.T) {
+// The metadata follows RFC 9728, and pages of other origins can read it. Without an issuer
+// there is none.
+func TestMetadataNamesTheIssuer(t *testing.T) {
 	if m := newFixture(t).server.Metadata(); m != nil {
 		t.Error("there are metadata without an issuer")
 	}
@@ -107,7 +107,7 @@ func TestMetadataNameTheIssuer(t *testing.T) {
 }
 
 // An agent of the issuer asks and gets its answer. Other agents do not see the ask (D4).
-func TestAgentOfTheIssuerAsks(t *testing.T) {
+func TestAgentOfTheIssuerGetsItsAnswer(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newIssuerFixture(t)

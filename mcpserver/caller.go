@@ -10,17 +10,17 @@ import (
 	"github.com/askback/askback"
 )
 
-// A caller is the sender of a request. Over HTTP each request has its own, made from its
-// token, so two agents never share one.
+// A caller is the sender of one request. Over HTTP it is made from the token of the
+// request, so two agents never share one.
 type caller struct {
 	client     Agent
-	name       string // of the principal; "" on stdio, where there is only one
+	name       string // name of the principal; "" on stdio, which serves one agent
 	session    string // the client's session; "" if it has none
 	clientName string // used if the request does not declare a name
 	label      string // shown to people; "" is the client's name
 	stdio      bool
-	// connected ends when the client no longer reads the reply, even if the context of the
-	// call does not.
+	// connected is done when the client no longer reads the reply. The context of the call
+	// may continue.
 	connected context.Context
 
 	acks       *group
@@ -32,7 +32,8 @@ type caller struct {
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }
 
-// A delivery is a settled ask whose outcome is in a reply, with its key in recent.
+// A delivery is a settled ask whose outcome is in a reply, with the key of the ask in
+// recent.
 type delivery struct{ id, recentKey string }
 
 type callerKey struct{}
@@ -45,8 +46,8 @@ func callerOf(ctx context.Context) (*caller, error) {
 	return caller, nil
 }
 
-// deliver records that the reply to a request has the outcome of an ask. It is acknowledged
-// after the reply is written.
+// deliver records that the reply to a request contains the outcome of an ask. The outcome
+// is acknowledged after the reply is written.
 func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 	caller.mu.Lock()
 	defer caller.mu.Unlock()
@@ -57,8 +58,8 @@ func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 	caller.deliveries = append(caller.deliveries, delivery{ask.ID, recentKey})
 }
 
-// hasDeliveries reports whether the reply has an outcome. If not, the request is closed:
-// its call may still run, but the reply is no longer read.
+// hasDeliveries reports whether the reply contains an outcome. If it does not, the request
+// is closed: its call may still run, but the result is not read.
 func (c *caller) hasDeliveries() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,9 +67,9 @@ func (c *caller) hasDeliveries() bool {
 	return len(c.deliveries) > 0
 }
 
-// startReply records that a reply with outcomes is being written. From here on only a
-// failed write discards them, and no cancellation: some clients send one for each call
-// whose reply they have. If the client is gone already, the outcomes are discarded.
+// startReply records that a reply with outcomes is being written. From then on a failed
+// write discards the outcomes, but a cancellation does not: some clients cancel each call
+// after its reply. If the client is gone already, the outcomes are discarded.
 func (s *Server) startReply(caller *caller, gone bool) {
 	caller.mu.Lock()
 	defer caller.mu.Unlock()
@@ -95,8 +96,8 @@ func (s *Server) cancel(caller *caller) {
 	s.discard(caller)
 }
 
-// discard makes the outcomes in a reply count as not delivered, and closes the request. The
-// caller must hold the lock.
+// discard makes the outcomes in a reply count as not delivered, and closes the request.
+// caller.mu must be held.
 func (s *Server) discard(caller *caller) {
 	for _, d := range caller.deliveries {
 		s.recent.remove(d.recentKey)
@@ -119,7 +120,7 @@ func (s *Server) finishReply(caller *caller, arrived bool) {
 	caller.deliveries, caller.closed = nil, true
 }
 
-// A call is a call of a tool.
+// A call is a tool call that is being served.
 type call struct {
 	*Server
 	caller *caller
@@ -163,9 +164,9 @@ func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) str
 	return caller.clientName
 }
 
-// label returns the name of the agent for people. It does not identify the agent: the token
-// does. With an idempotency key of the client it has no folder, because the label is part
-// of the request, and the same key must work in every folder.
+// label returns the name of the agent for people. The agent is identified by its token, not
+// by this name. With an idempotency key of the client, the folder is left out: the label is
+// part of the request, and the same key must work in every folder.
 func (c *call) label(k key) string {
 	if c.caller.label != "" {
 		return c.caller.label

@@ -6,9 +6,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// checkedClient authenticates the token of an HTTP request again, because its body or its
-// wait may take long. A token that was revoked meanwhile changes nothing, reads no outcome
-// and consumes no approval.
+// checkedClient authenticates the token of an HTTP request again at each use, because its
+// body or its wait may take long. With a token that was revoked in the meantime, a call
+// changes nothing, reads no outcome and consumes no approval.
 type checkedClient struct {
 	askback.Client
 	authenticator Authenticator

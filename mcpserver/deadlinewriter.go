@@ -15,8 +15,8 @@ const (
 	writePiece = 64 << 10
 )
 
-// deadlineWriter writes a reply that may take long to begin and must then be read. There is
-// a deadline for each write, and none between two writes.
+// deadlineWriter writes a reply that may take long to begin. Each write has a deadline, but
+// the time between two writes is not limited.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control     *http.ResponseController
@@ -25,8 +25,8 @@ type deadlineWriter struct {
 	failed      atomic.Bool // a write has failed
 }
 
-// newDeadlineWriter replaces the deadline that the HTTP server has for the whole reply by
-// one for each write. A test without a connection has no deadlines.
+// newDeadlineWriter replaces the HTTP server's deadline for the whole reply by a deadline
+// for each write. A test without a connection has no deadlines.
 func (s *Server) newDeadlineWriter(w http.ResponseWriter, beforeWrite func()) *deadlineWriter {
 	d := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), limit: s.writeTime, beforeWrite: beforeWrite}
 	d.clearDeadline()
@@ -79,8 +79,8 @@ func (d *deadlineWriter) flushed() bool {
 }
 
 // endTime bounds what the HTTP server writes after the handler: the last bytes of a flushed
-// reply. It is longer than a connection may be idle, because it stays in force until the
-// next reply sets its own.
+// reply. It is longer than a connection may be idle, because it applies until the next
+// reply sets its own deadline.
 const endTime = 5 * time.Minute
 
 func (d *deadlineWriter) finish() { _ = d.control.SetWriteDeadline(time.Now().Add(endTime)) }

@@ -31,8 +31,8 @@ func (b failingClient) Wait(ctx context.Context, id string) (askback.Ask, error)
 	return b.Client.Wait(ctx, id)
 }
 
-// The result of a failed call says in few words what the model can do, and nothing about
-// the inside of the server.
+// The result of a failed call states briefly what the model can do, without internal
+// details of the server.
 func TestErrorResultsHaveAdvice(t *testing.T) {
 	for _, test := range []struct {
 		err  error
@@ -58,7 +58,7 @@ func TestErrorResultsHaveAdvice(t *testing.T) {
 	}
 }
 
-func TestFailedWaitIsPending(t *testing.T) {
+func TestFailedWaitReturnsPendingResult(t *testing.T) {
 	for _, err := range []error{askback.ErrStopping, askback.ErrUnreachable, askback.ErrTooMany} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFixture(t)

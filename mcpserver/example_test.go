@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// agentKeys is an Authenticator that knows the keys of its agents.
+// agentKeys is an Authenticator with a fixed key for each agent.
 type agentKeys struct {
 	engine *engine.Engine
 	agents map[string]string
@@ -32,7 +32,7 @@ func (k agentKeys) Authenticate(_ context.Context, secret string) (askback.Princ
 
 func (k agentKeys) As(p askback.Principal) askback.Client { return k.engine.As(p) }
 
-// Serve agents over HTTP whose keys the program knows.
+// Serve agents over HTTP. The program has a key for each of them.
 func ExampleServer_Handler() {
 	server := mcpserver.New(&mcpserver.Options{PublicURL: "https://ask.example.com"})
 	agents := agentKeys{engine.New(memstore.New(), nil), map[string]string{"key of the bot": "bot"}}

@@ -108,7 +108,7 @@ func TestStdioEndsAfterItsAcks(t *testing.T) {
 }
 
 // Finish has a timeout, and no client is used after it.
-func TestFinishIsBounded(t *testing.T) {
+func TestFinishHasATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		id := f.answeredAsk(t).ID
@@ -134,9 +134,9 @@ func TestFinishIsBounded(t *testing.T) {
 	})
 }
 
-// Requests during the end are served or rejected, and every delivered outcome is
+// Requests during Finish are served or rejected, and every delivered outcome is
 // acknowledged.
-func TestRequestsDuringFinish(t *testing.T) {
+func TestRequestsDuringFinishLoseNoOutcome(t *testing.T) {
 	f := newFixture(t)
 	id := f.answeredAsk(t).ID
 	httpClient := f.wrappedHTTPClient(func(s askback.Client) askback.Client { return s })
@@ -162,7 +162,7 @@ func TestRequestsDuringFinish(t *testing.T) {
 	}
 }
 
-// A server that stops tells clients to come back later.
+// A server that stops tells clients to retry later.
 func TestStoppingServerRejectsRequests(t *testing.T) {
 	f := newFixture(t)
 	f.server.Stop()

@@ -53,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// restart creates the engine and the server anew, as after a crash.
+// restart creates a new engine and a new server, as after a crash.
 func (f *fixture) restart() {
 	f.engine = engine.New(f.store, nil)
 	f.server = mcpserver.New(&f.options)
@@ -144,7 +144,7 @@ func (f *handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}()
 	select {
 	case <-w.ready:
-	case <-r.Context().Done(): // not the handler's, which ends when its reply is written
+	case <-r.Context().Done(): // the context of the client; that of the handler ends when its reply is written
 		_ = pr.CloseWithError(r.Context().Err())
 		return nil, r.Context().Err()
 	}
@@ -192,7 +192,7 @@ func (f *fixture) pendingAsks() []askback.Ask {
 	return p.Items
 }
 
-// pendingAsk returns the one pending ask.
+// pendingAsk returns the only pending ask.
 func (f *fixture) pendingAsk() askback.Ask {
 	f.t.Helper()
 	asks := f.pendingAsks()

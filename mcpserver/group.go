@@ -6,18 +6,18 @@ import (
 	"github.com/askback/askback"
 )
 
-// A group counts calls in progress, so that the end can wait for them. The zero value is
+// A group counts calls in progress, so that close can wait for them. The zero value is
 // open, empty and without a limit.
 type group struct {
-	limit int // the most calls at once; 0 is no limit
+	limit int // maximum number of calls at once; 0 is no limit
 
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // nil until close is called; closed when no call is in progress
 }
 
-// begin counts one more call. The error is [askback.ErrStopping] after close, and
-// [askback.ErrBusy] at the limit; the call must not be made then.
+// begin adds a call. The error is [askback.ErrStopping] after close, and [askback.ErrBusy]
+// at the limit: the call must then not be made.
 func (g *group) begin() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -31,7 +31,7 @@ func (g *group) begin() error {
 	return nil
 }
 
-// end counts one call less.
+// end removes a call.
 func (g *group) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,8 +41,8 @@ func (g *group) end() {
 	}
 }
 
-// close makes begin fail from now on. The channel that it returns is closed when the
-// last call has ended.
+// close makes begin fail from now on. The returned channel is closed when the last call has
+// ended.
 func (g *group) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -29,9 +29,9 @@ const maxBody = 2 << 20
 // 2026-07-28.
 const sessionHeader = "Mcp-Session-Id"
 
-// Handler returns a handler that serves agents over HTTP. Each has a token of its own in
+// Handler returns a handler that serves agents over HTTP. Each agent sends its own token in
 // the header Authorization. The server stores nothing between two requests, so any process
-// over the same store can serve any request, in every revision of the protocol.
+// with the same store can serve any request, in every revision of the protocol.
 func (s *Server) Handler(a Authenticator) http.Handler {
 	protocol := mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.protocol },
@@ -110,7 +110,7 @@ func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter,
 	var info struct {
 		Name string `json:"name"`
 	}
-	_ = json.Unmarshal(m.clientInfo, &info) // the protocol reports what is wrong with it
+	_ = json.Unmarshal(m.clientInfo, &info) // the protocol reports invalid JSON
 	id := session{Random: rand.Text(), Client: clip(info.Name, maxName)}
 	w.Header().Set(sessionHeader, s.signer.sign(id, "session", caller.name))
 }

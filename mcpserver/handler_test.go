@@ -110,8 +110,8 @@ func TestConcurrentCallsGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// The same over a network connection.
-func TestNetworkConnection(t *testing.T) {
+// The handler works on a real network connection, in both revisions.
+func TestCallOverTheNetworkIsAnswered(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			f := newFixture(t)

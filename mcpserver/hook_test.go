@@ -131,8 +131,8 @@ func TestGrantCoversPromptsAndHooks(t *testing.T) {
 	})
 }
 
-// Questions without their options would be other questions. They are not asked, and the
-// model gets the reason (F3).
+// Questions whose options are missing are not asked, because they would be different
+// questions. The model gets the reason (F3).
 func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -147,8 +147,8 @@ func TestQuestionsWithoutOptionsAreNotAsked(t *testing.T) {
 	})
 }
 
-// The permission to call confirm_action of this server is consumed only by its prompt,
-// whatever other tools return before.
+// The permission to call confirm_action of this server is consumed only by its prompt, even
+// if other tools have returned it before.
 func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -168,8 +168,8 @@ func TestPromptForConfirmActionConsumesItsOwnApproval(t *testing.T) {
 	})
 }
 
-// The hooks of a session withdraw what its prompts asked once the tool has run or the turn
-// is over. Those of other sessions do not (F9).
+// The hooks of a session withdraw the asks of its prompts once the tool has run or the turn
+// is over. Hooks of other sessions do not (F9).
 func TestHookWithdrawsAskOfPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -8,12 +8,12 @@ import (
 // cancelledMethod is the notification of a client that no longer waits for a reply.
 const cancelledMethod = "notifications/cancelled"
 
-// trackCancellation makes a request in a session cancellable, or cancels the request that m
-// names. The returned function ends it.
+// trackCancellation makes a request in a session cancellable until end is called. If m is a
+// cancellation, it cancels the request that m names.
 //
-// Some clients send a notification when they give up, and leave the connection open. The
-// call then ends and delivers nothing, and the ask stays as after a disconnect. If another
-// process receives the notification, the call ends by its own timeout.
+// Some clients send a cancellation when they give up, and leave the connection open. The
+// call then ends and delivers nothing, and the ask stays pending, as after a disconnect. If
+// another process receives the cancellation, the call ends by its own timeout.
 func (s *Server) trackCancellation(m *message, c *caller, r *http.Request) (end func()) {
 	if m == nil || c.session == "" || !beforeStateless(r) {
 		return func() {}

@@ -55,7 +55,7 @@ func (f *fixture) cancelInSession(agent, session string, id int) {
 }
 
 // The TypeScript SDK 1.x keeps the connection of a call that it gave up, and sends a
-// notification. The call then delivers nothing, and the same call gets the answer. A
+// cancellation. The call then delivers nothing, and the same call gets the answer. A
 // cancellation of another session or agent has no effect (B7, F9).
 func TestCancelledCallDeliversNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestCancelledCallDeliversNothing(t *testing.T) {
 	})
 }
 
-// If a client uses an id twice at once, a cancellation names the later request.
-func TestCancellationOfAnIDUsedTwice(t *testing.T) {
+// If a client uses an id for two requests at once, a cancellation ends the later request.
+func TestCancellationOfReusedIDEndsTheLaterRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		first := f.callInSession(7, `{"question": "First?"}`)
@@ -105,8 +105,7 @@ func TestCancellationOfAnIDUsedTwice(t *testing.T) {
 	})
 }
 
-// A wireClient is a client of a revision with cancellations that sends messages as they
-// are.
+// A wireClient is a client of a revision with cancellations. It sends messages unchanged.
 type wireClient struct {
 	send   func(id int, message string) // sends a request
 	cancel func(id string)

@@ -9,8 +9,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// An inputError is the mistake in the input of a tool of this package, as a text for the
-// model.
+// An inputError is a mistake in the input of a tool of this package, written for the model.
 type inputError string
 
 func (m inputError) Error() string { return string(m) }
@@ -23,17 +22,17 @@ type input struct {
 	seconds int64 // -1 if not given
 }
 
-// maxWaitSeconds bounds max_wait_s. A day is more than any client waits, and does not
-// overflow.
+// maxWaitSeconds bounds max_wait_s. A day is longer than any client waits, and does not
+// overflow a time.Duration.
 const maxWaitSeconds = 24 * 60 * 60
 
-// maxName bounds a name or an id of a client in a text, in characters.
+// maxName is how many characters of a client's name or id are shown in a message.
 const maxName = 60
 
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
 // readInput reads the fields of a tool. The first is required. Unknown fields are rejected,
-// because the model means something by them.
+// because the model expects them to have an effect.
 func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
 	v, err := jcs.Parse(raw)
@@ -72,8 +71,8 @@ func (in *input) set(m jcs.Member) error {
 	return nil
 }
 
-// setSeconds also accepts a number in quotes, which models send, and null, which is the
-// same as leaving it out.
+// setSeconds sets the seconds from max_wait_s. Models also send a number in quotes, and
+// null, which is the same as leaving it out.
 func (in *input) setSeconds(v jcs.Value) error {
 	n, ok := v.Int()
 	if v.Kind == jcs.String {
@@ -98,7 +97,7 @@ func example(fields []string) string {
 	return exampleID
 }
 
-// clip returns the first characters of a text, with a mark if there are more.
+// clip returns the first characters of text, with a mark if there are more.
 func clip(text string, most int) string {
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"

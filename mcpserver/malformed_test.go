@@ -17,11 +17,11 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// withTasks are capabilities with which a call returns at once.
+// withTasks declares the tasks extension, with which a call returns at once.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
-// Input that models really send is repaired to the same ask, or rejected with the same text, as
-// by every other frontend (F15, W1–W15).
+// Malformed input of real models is repaired to the same ask, or rejected with the same
+// text, as by every other frontend (F15, W1–W15).
 func TestMalformedCalls(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
@@ -104,8 +104,8 @@ func TestToolNamesOfOtherProgramsAreAccepted(t *testing.T) {
 	})
 }
 
-// An error for the input of a small tool says where the mistake is, what is expected, and
-// gives an example (F15).
+// An error for the input of a tool of this package states where the mistake is and what is
+// expected, and gives an example (F15).
 func TestInvalidInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

@@ -59,7 +59,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Agent is what this package uses of the client of an agent. An [askback.Client] is one.
+// An Agent is the part of an [askback.Client] that this package uses.
 type Agent interface {
 	askback.Asker
 	// Get returns an ask of this agent.
@@ -81,7 +81,7 @@ type Options struct {
 	// the client. "" shows none.
 	Folder string
 	// ClaudeSession is the session id of the Claude Code that started this server on stdio,
-	// so that its hooks find what permission_prompt asked. "" means none.
+	// so that its hooks find the asks of permission_prompt. "" means none.
 	ClaudeSession string
 	// Issuer verifies tokens that another server issued, over HTTP. It requires PublicURL.
 	// Nil accepts no such tokens.
@@ -98,23 +98,23 @@ type Server struct {
 	signer   signer
 	recent   recentSet
 	protocol *mcp.Server
-	// inFlight has the HTTP requests that a client can cancel, each a *caller by a digest
-	// of its id. A cancellation is a request of its own and must find the one it names.
+	// inFlight has the HTTP requests that a client can cancel: a *caller for each digest of
+	// a request id. A cancellation is a separate request and must find the one it names.
 	inFlight sync.Map
 	// Finish waits for requests: those over HTTP and connections on stdio. Then it waits
 	// for acks: the calls of Ack for requests over HTTP.
 	requests  group
 	acks      group
 	writeTime time.Duration // for each write of a reply
-	// ackCtx ends when Finish has no more time. Then no outcome is acknowledged.
+	// ackCtx is done when Finish times out. From then on, no outcome is acknowledged.
 	ackCtx   context.Context
 	stopAcks context.CancelFunc
-	// stopping ends when Stop is called. Then no call waits.
+	// stopping is done after Stop. From then on, no call waits.
 	stopping context.Context
 	stop     context.CancelFunc
 }
 
-// minSecret is the minimum length of a secret, in bytes: that of the signature.
+// minSecret is the minimum length of a secret, in bytes. A signature has the same length.
 const minSecret = 32
 
 // New returns a server. It starts no goroutines.

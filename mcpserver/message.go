@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A message is what this package reads of a request before the protocol does. Like the
-// protocol, it finds members by their exact names.
+// A message has the fields of a request that this package reads before the protocol does.
+// Like the protocol, it finds members by their exact names.
 type message struct {
 	method                      string
 	id                          json.RawMessage
@@ -25,20 +25,20 @@ func readMessage(raw []byte) *message {
 		return nil
 	}
 	m := &message{id: all["id"]}
-	_ = json.Unmarshal(all["method"], &m.method) // the protocol reports what is wrong with it
+	_ = json.Unmarshal(all["method"], &m.method) // the protocol reports invalid JSON
 	_ = json.Unmarshal(all["params"], &params)
 	m.cancelled, m.task, m.clientInfo = params["requestId"], params["taskId"], params["clientInfo"]
 	return m
 }
 
-// A body is the body of a request of which a part was read.
+// A body is the body of a request whose beginning was already read.
 type body struct {
 	io.Reader
 	io.Closer
 }
 
 // peek reads the message of a request and restores the body. It returns nil if this package
-// needs nothing of it, or if it is not valid, which the protocol then reports.
+// does not need the message, or if the message is invalid, which the protocol reports.
 func peek(r *http.Request) *message {
 	if r.Method != http.MethodPost || !beforeStateless(r) && !aboutTask(r) {
 		return nil
@@ -70,21 +70,21 @@ func beforeStateless(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") < statelessVersion
 }
 
-// aboutTask reports whether the header names a method of the tasks extension.
+// aboutTask reports whether the header of a request names a method of the tasks extension.
 func aboutTask(r *http.Request) bool {
 	return slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel"}, r.Header.Get("Mcp-Method"))
 }
 
 // checkTaskHeader rejects a request whose header and body name different tasks, and reports
-// whether it did. A proxy may route by the header. The SDK checks it only for methods that
-// it knows.
+// whether it did. A proxy may route by the header. The SDK checks the header only for
+// methods that it knows.
 func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (refused bool) {
 	if m == nil || beforeStateless(r) || !aboutTask(r) {
 		return false
 	}
 	var task string
 	if len(m.task) > 0 && json.Unmarshal(m.task, &task) != nil || task == r.Header.Get("Mcp-Name") {
-		return false // the protocol reports what else is wrong
+		return false // the protocol reports other errors
 	}
 	rejectMessage(w, m.id, mcp.CodeHeaderMismatch, "header mismatch: Mcp-Name is not the taskId of the body")
 	return true

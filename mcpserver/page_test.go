@@ -24,7 +24,7 @@ func pageOptions(show func(*mcp.ElicitParams) string) *mcp.ClientOptions {
 	}
 }
 
-// A client that can show a page is asked to, once. What it reports about the page is not an
+// A client that can show a page is asked to do so once. Its report about the page is not an
 // answer (F9).
 func TestClientShowsThePageOnce(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, _ func() *mcp.ClientSession) {
@@ -78,7 +78,8 @@ func TestDeclinedPageIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// Only clients that are known to show pages well are asked to. The calls of others wait.
+// Only clients that are known to show pages well are asked to show one. Calls of other
+// clients wait.
 func TestOnlyKnownClientsShowPages(t *testing.T) {
 	for program, waits := range map[string]time.Duration{
 		"copilot-cli": 45 * time.Second, "codex-mcp-client": 240 * time.Second, "claude-code": 25 * time.Minute, "Visual Studio Code": 45 * time.Second, "program": 45 * time.Second,
@@ -126,8 +127,8 @@ func withState(tool, args, state string) string {
 	return strings.Replace(pageCall(tool, args), `"_meta"`, fmt.Sprintf(`"requestState": %q, "inputResponses": {"page": {"action": "decline"}}, "_meta"`, state), 1)
 }
 
-// A requestState is signed for one agent and one call, and expires. Any other is rejected
-// (T21).
+// A requestState is signed for one agent and one call, and expires. Any other requestState
+// is rejected (T21).
 func TestForgedStatesAreRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

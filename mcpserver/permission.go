@@ -20,8 +20,8 @@ type prompt struct {
 	input json.RawMessage
 }
 
-// readPrompt parses a prompt. Unknown fields belong to a newer Claude Code and do not
-// change what is allowed: the tool and its arguments.
+// readPrompt parses a prompt. It ignores unknown fields, which a newer Claude Code may
+// send: they do not change the tool or its arguments.
 func readPrompt(raw []byte) (prompt, error) {
 	const want = `The input is {"tool_name": "Bash", "input": {"command": "ls"}}: `
 	v, err := jcs.Parse(raw)
@@ -36,9 +36,9 @@ func readPrompt(raw []byte) (prompt, error) {
 	return prompt{name.Text(), input.Raw(raw)}, nil
 }
 
-// permission implements permission_prompt (D1, F7). It allows exactly what a person
-// approved, with these arguments or those the person changed them to, once. The approval is
-// consumed before the reply.
+// permission implements permission_prompt (D1, F7). It allows one use of a tool, with
+// exactly the arguments that a person approved or changed them to. The approval is consumed
+// before the reply.
 func (c *call) permission(ctx context.Context) (*mcp.CallToolResult, error) {
 	p, err := readPrompt(c.input())
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 		err = c.consume(ctx, c.caller, ask)
 		switch {
 		case err == nil:
-			c.recent.add(k.recentKey(ask.ID)) // it is consumed, whether or not the reply arrives
+			c.recent.add(k.recentKey(ask.ID)) // consumed, whether or not the reply arrives
 			return allow(approvedInput(ask)), nil
 		case !approvalGone(err):
 			return nil, err
@@ -79,8 +79,8 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 	return nil, askback.ErrTooFast
 }
 
-// promptContext returns the context of a prompt. By it, the hooks of the same session find
-// the ask and withdraw it once the tool ran or the turn is over.
+// promptContext returns the context of a prompt, by which the hooks of the same session
+// find the ask. They withdraw it once the tool has run or the turn is over.
 func (c *call) promptContext() json.RawMessage {
 	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
@@ -88,9 +88,9 @@ func (c *call) promptContext() json.RawMessage {
 	return claudehook.PromptContext(c.options.ClaudeSession)
 }
 
-// promptKey returns the key of a prompt. It does not include the id of the tool use: a
-// model that tries again does so under a new one. An outcome that another tool delivered
-// does not count, because only the reply to the prompt lets the tool run.
+// promptKey returns the key of a prompt. It does not include the id of the tool use, which
+// changes when the model tries again. An outcome that another tool delivered does not
+// count, because only the reply to the prompt lets the tool run.
 func (c *call) promptKey(p prompt) key {
 	both, err := json.Marshal(map[string]any{"tool_name": p.tool, "input": p.input})
 	if err != nil {
@@ -122,7 +122,7 @@ func approvedInput(ask askback.Ask) json.RawMessage {
 	return ask.Confirmation.Input
 }
 
-// permitQuestions puts the questions of Claude Code's own tool to people. The result is the
+// permitQuestions asks people the questions of Claude Code's own tool. The result is the
 // tool's input with the answers in it, as for a hook.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	asks, err := claudehook.Questions(p.input)
@@ -140,7 +140,7 @@ func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResu
 		return c.deny(ask, k), nil
 	}
 	input, ok := claudehook.MergeAnswers(p.input, result)
-	if !ok { // without answers the tool would take silence for an answer
+	if !ok { // without answers, the tool would treat silence as an answer
 		return c.deny(ask, k), nil
 	}
 	c.deliver(c.caller, ask, k.recentKey(ask.ID))

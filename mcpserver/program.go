@@ -51,7 +51,7 @@ func (p program) claudeCode() bool { return p.prefix == "claude-code" }
 const maxLabel = 40
 
 // label returns the label of an agent: the client's name and the project's folder, as in
-// "codex · shop". "" uses the name of the token.
+// "codex · shop". If it is "", people see the name of the token.
 func label(clientName, folder string) string {
 	name := cmp.Or(programOf(clientName).label, cleaned(clientName))
 	if folder = cleaned(folder); name != "" && folder != "" {

@@ -74,7 +74,7 @@ func TestGrantCoversOneClientAndFolder(t *testing.T) {
 			client, folder string
 			covered        bool
 		}{
-			{"codex-mcp-client", "shop", false}, // here it is made
+			{"codex-mcp-client", "shop", false}, // makes the grant
 			{"codex-mcp-client", "shop", true},
 			{"opencode", "shop", false},
 			{"codex-mcp-client", "blog", false},

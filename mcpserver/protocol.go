@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// The names of the tools that package asktool does not have.
+// The names of the tools that are not in package asktool.
 const (
 	waitForAnswer     = "wait_for_answer"
 	getAnswer         = "get_answer"
@@ -46,9 +46,8 @@ func (s *Server) newProtocol() *mcp.Server {
 	return p
 }
 
-// A tool is a tool with its implementation. The implementation reads the input itself,
-// without a schema validator, so that what models really send is repaired or explained
-// (F15).
+// A tool is the declaration of a tool with its implementation. The implementation reads the
+// input without a schema validator, so that it can repair or explain malformed input (F15).
 type tool struct {
 	*mcp.Tool
 	run func(*call, context.Context) (*mcp.CallToolResult, error)
@@ -60,8 +59,8 @@ func tools() []tool {
 	readHints := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}
 	writeHints := &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no}
 	permissionHints := &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &yes}
-	// Some clients show a model only tools that it searches for. A model does not search
-	// for a way to ask.
+	// Some clients show a model only the tools that it searches for, and a model does not
+	// search for a way to ask.
 	always := mcp.Meta{"anthropic/alwaysLoad": true}
 	return []tool{
 		{&mcp.Tool{

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// maxRecent bounds the number of keys, at a few hundred bytes each. Then the older half is
-// dropped.
+// maxRecent is the maximum number of keys, each of a few hundred bytes, in both maps of a
+// recentSet. When one map has half as many, the older map is dropped.
 const maxRecent = 8192
 
-// A recentSet has the keys of recent deliveries, with a number for each. A key that was
-// dropped is looked up in the store, as after a restart.
+// A recentSet maps the keys of recent deliveries to numbers. A key that was dropped is
+// looked up in the store, as after a restart.
 type recentSet struct {
 	mu       sync.Mutex
 	now, old map[string]int
@@ -21,7 +21,7 @@ type recentSet struct {
 // newRecentSet returns an empty set.
 func newRecentSet(now time.Time) recentSet { return recentSet{nowSince: now, oldSince: now} }
 
-// covers reports whether the set has all keys added at this time.
+// covers reports whether no key that was added at this time has been dropped.
 func (s *recentSet) covers(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

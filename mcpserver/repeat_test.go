@@ -43,7 +43,7 @@ func TestUndeliveredAnswerIsReturnedToTheSameCall(t *testing.T) {
 		if n := f.serving.Load(); n != 0 {
 			t.Errorf("%d requests still wait", n)
 		}
-		f.answer(f.pendingAsk().ID, askback.Choose("SQLite")) // a disconnect withdrew nothing
+		f.answer(f.pendingAsk().ID, askback.Choose("SQLite")) // the disconnect did not withdraw the ask
 		if got := callTool(t.Context(), cs, "ask_user_question", database).text(t); !strings.Contains(got, "SQLite") {
 			t.Errorf("got %q", got)
 		}
@@ -246,7 +246,8 @@ func TestAnswerToAnEndedCallIsReturnedAgain(t *testing.T) {
 	}
 }
 
-func TestAgentFindsItsAskWhateverOthersAsked(t *testing.T) {
+// The asks of one call are counted for each agent, so cat finds its own ask after a restart.
+func TestAsksOfOtherAgentsAreNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		bot, cat := f.connectHTTP("bot", "program", stateless, nil), f.connectHTTP("cat", "program", stateless, nil)
@@ -265,7 +266,7 @@ func TestAgentFindsItsAskWhateverOthersAsked(t *testing.T) {
 	})
 }
 
-// When the input ends, so do all waits. The ask stays pending.
+// When the input ends, all waits end. The ask stays pending.
 func TestEndOfInputEndsStdio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -395,7 +396,7 @@ func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 			}
 			return len(settled) == 1
 		}
-		for range 2 { // to list an outcome does not deliver it
+		for range 2 { // listing an outcome does not deliver it
 			if !listed() {
 				t.Error("the answer is not in the list before it is delivered")
 			}

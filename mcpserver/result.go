@@ -21,11 +21,11 @@ const pendingAdvice = "Do not ask this again: it is kept until a person answers.
 
 // result returns the result for an ask. The outcome of a settled ask counts as delivered.
 // The error is ErrConsumed if another call consumed the approval that this call asked for.
-// A call that only reads gets a result that the approval was used. With an idempotency key
-// of the client, the approval is returned again.
+// For a call that only reads, the result then states that the approval was used. With an
+// idempotency key of the client, the approval is returned again.
 func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolResult, error) {
 	if c.isGone(ctx) {
-		return nil, context.Canceled // the client does not read it
+		return nil, context.Canceled // the client does not read the result
 	}
 	result := resultOf(ask)
 	if isConsumable(ask) {
@@ -44,9 +44,8 @@ func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToo
 	return result, nil
 }
 
-// isConsumable reports whether an ask is an approval that is consumed by its delivery: one
-// that the model asked for by confirm_action. That of a prompt is consumed when its tool
-// runs.
+// isConsumable reports whether delivery consumes an ask, because it is an approval for
+// confirm_action. The approval of a prompt is consumed when its tool runs.
 func isConsumable(ask askback.Ask) bool {
 	k := ask.Confirmation
 	return ask.Outcome.Approved() && k != nil && k.ToolName == asktool.ConfirmAction && k.Server == ""
@@ -69,7 +68,7 @@ func resultOf(ask askback.Ask) *mcp.CallToolResult {
 	return result
 }
 
-// usedAdvice tells the model that an approval was consumed before, by this or another call.
+// usedAdvice is the text for an approval that was consumed before, by this or another call.
 const usedAdvice = "This approval was used already: do not act on it again. To do the same once more, call confirm_action again."
 
 // usedResult returns the result for an approval that was consumed before: the decision, but
@@ -94,19 +93,19 @@ func pending(ask askback.Ask, text string) *mcp.CallToolResult {
 	}{ask.Status, ask.ID, ask.PageURL, pendingAdvice})
 }
 
-// textResult returns a result with a text and the same as JSON, if that is not nil.
+// textResult returns a result with text and, unless it is nil, the same content as JSON.
 func textResult(text string, structured any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: structured}
 }
 
-// errorResult returns the result of a call that failed. Models read it, so it says what to
-// do, in at most [decode.MaxCorrection] characters.
+// errorResult returns the result of a call that failed. Models read it, so it contains the
+// next step, in at most [decode.MaxCorrection] characters.
 func (c *call) errorResult(err error) (*mcp.CallToolResult, error) {
 	if broken, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return nil, broken
 	}
 	if errors.Is(err, context.Canceled) {
-		return nil, err // the client does not read it
+		return nil, err // the client does not read the result
 	}
 	result := textResult(truncate(c.explain(err)), nil)
 	result.IsError = true
@@ -132,7 +131,7 @@ func (c *call) explain(err error) string {
 	return "Something went wrong on the server, whose log has the reason. Nothing was approved. Call list_open_questions before you try again."
 }
 
-// advice is what a model can do about errors that it did not cause.
+// advice has the next step for each error that the model did not cause.
 var advice = []struct {
 	err error
 	do  string
@@ -152,7 +151,7 @@ var advice = []struct {
 	{askback.ErrForbidden, "Tell the people you work for: this token is not an agent's."},
 }
 
-// truncate shortens a text to the limit for errors of tools.
+// truncate shortens text to the maximum length of a tool error.
 func truncate(text string) string {
 	if utf8.RuneCountInString(text) <= decode.MaxCorrection {
 		return text

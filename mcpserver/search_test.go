@@ -127,10 +127,10 @@ func TestTwoProcessesFindTheSameAsk(t *testing.T) {
 	})
 }
 
-// If a process does not know whether a decision was delivered, it is used for a prompt for
-// an hour: Claude Code tries again within minutes. If the process knows that it was not,
-// the decision is used without a limit (D1).
-func TestAgeOfADecisionForAPrompt(t *testing.T) {
+// A prompt uses a decision for an hour if its process does not know whether it was
+// delivered: Claude Code tries again within minutes. If the process knows that it was not,
+// there is no limit (D1).
+func TestPromptUsesOnlyRecentDecisions(t *testing.T) {
 	for _, test := range []struct {
 		restart bool
 		age     time.Duration
@@ -170,8 +170,8 @@ func (b brokenList) List(ctx context.Context, q askback.Query) (askback.Page, er
 	return b.Client.List(ctx, q)
 }
 
-// A call whose last ask cannot be found is an error. It neither asks twice nor returns
-// an older answer.
+// If the search for the last ask of a call fails, the call returns an error. It neither
+// asks twice nor returns an older answer.
 func TestFailedSearchForTheLastAskIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, failingClient := newFixture(t), &atomic.Bool{}

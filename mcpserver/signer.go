@@ -17,11 +17,11 @@ const stateTime = 10 * time.Minute
 // agent or call, or has expired.
 var errState = errors.New("this requestState is not valid, or has expired; call the tool again without it")
 
-// A signer signs values that clients keep for the server.
+// A signer is a secret that signs values which clients keep for the server.
 type signer []byte
 
-// A state is what a client sends back after it has shown a page. The signature also covers
-// the agent and the call.
+// A state is the content of a requestState, which a client sends back after it has shown a
+// page. The signature also covers the agent and the call.
 type state struct {
 	Ask     string `json:"ask"`
 	Expires int64  `json:"expires"` // Unix time
@@ -48,18 +48,17 @@ type session struct {
 	Client string `json:"client"`
 }
 
-// sign returns a value with a signature for this use.
+// sign returns a value with a signature that is valid only for this use.
 func (s signer) sign(v any, use ...string) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only for a type of this file that cannot be marshalled
+		panic(err) // every type in this file can be marshalled
 	}
 	body := base64.RawURLEncoding.EncodeToString(raw)
 	return body + "." + s.mac(body, use)
 }
 
-// verify reads the value of a signed text. It reports whether the signature is valid for
-// this use.
+// verify decodes a signed value. It reports whether the signature is valid for this use.
 func (s signer) verify(text string, into any, use ...string) bool {
 	body, sum, _ := strings.Cut(text, ".")
 	if !hmac.Equal([]byte(sum), []byte(s.mac(body, use))) {

@@ -36,8 +36,8 @@ func TestStateOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// A session id contains the client, for the agent of the session alone: only then is Codex
-// known to wait for four minutes.
+// A session id contains the client's name and is valid for one agent. With a valid id,
+// Codex is known to wait for four minutes.
 func TestSessionOfAnEarlierReleaseIsValid(t *testing.T) {
 	for agent, want := range map[string]time.Duration{"bot": 240 * time.Second, "cat": 45 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestSessionOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// Only initialize returns a session id. Another one would separate a client from its
+// Only initialize returns a session id. A second id would separate a client from its
 // earlier asks.
 func TestOnlyInitializeReturnsASession(t *testing.T) {
 	f := newFixture(t)

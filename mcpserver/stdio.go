@@ -14,12 +14,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine is the maximum length of a message on stdio, in bytes. A longer one ends the
-// connection. So it is far above [maxArguments], whose excess is reported to the model.
+// maxLine is the maximum length of a message on stdio, in bytes. A longer message ends the
+// connection. So the limit is far above [maxArguments], for which the model gets an error.
 const maxLine = 16 << 20
 
 // ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in
-// ends, it returns nil, and every ask stays as it is.
+// ends, it returns nil, and pending asks stay pending.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	if err := s.requests.begin(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (c *stdioConn) finish() {
 	<-c.acks.close() // each has a timeout
 }
 
-// countingWriter counts the bytes that are written. Its Close leaves the output open.
+// countingWriter counts the bytes that are written. Its Close does not close the output.
 type countingWriter struct {
 	io.Writer
 	n int64

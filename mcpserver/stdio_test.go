@@ -144,7 +144,7 @@ func TestRequestWithAnIDInUseIsDropped(t *testing.T) {
 	})
 }
 
-// An input that is too large is explained, and the connection can be used further.
+// Input that is too large gets an error result, and the connection stays usable.
 func TestLargeInputIsExplained(t *testing.T) {
 	eachTransport(t, func(t *testing.T, _ *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -184,7 +184,7 @@ func TestRepliesBeforeTheEndOfInput(t *testing.T) {
 					t.Errorf("%s is not in %s", want, out.String())
 				}
 			}
-			f.pendingAsk() // it stays pending
+			f.pendingAsk() // the ask is still pending
 		})
 	}
 }

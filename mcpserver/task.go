@@ -17,8 +17,8 @@ import (
 // independent of this process.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// The bounds of the interval at which a client polls. The interval is a tenth of the time
-// since the ask was made, so an answer is at most that much late.
+// The bounds of the interval at which a client polls. The interval is a tenth of the age of
+// the ask, so the client sees an answer at most that much later.
 const (
 	quickPoll = 2 * time.Second
 	slowPoll  = 30 * time.Second
@@ -131,7 +131,7 @@ func (s *Server) addTasks(p *mcp.Server) {
 			return &anyResult{Result: result}, nil
 		})
 		if err != nil {
-			panic("mcpserver: " + err.Error()) // the SDK now has this method
+			panic("mcpserver: " + err.Error()) // the SDK implements this method itself now
 		}
 	}
 }

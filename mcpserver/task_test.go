@@ -37,9 +37,9 @@ func (f *fixture) newTask(httpClient *http.Client, tool, args string) map[string
 	return task
 }
 
-// A request that declares the tasks extension gets a task at once. Its id is that of the
-// ask, it survives a restart, and its result is that of the call (F9).
-func TestTaskIsItsAsk(t *testing.T) {
+// A request that declares the tasks extension gets a task at once. The task has the id of
+// its ask, survives a restart, and has the result of the call (F9).
+func TestTaskHasIDAndResultOfItsAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")
@@ -66,7 +66,7 @@ func TestTaskIsItsAsk(t *testing.T) {
 		}
 		f.answer(ask.ID, askback.Choose("SQLite"))
 		f.restart()
-		for range 2 { // reading it changes nothing
+		for range 2 { // reading the task changes nothing
 			got, _ := f.taskRequest(httpClient, "tasks/get", ask.ID)
 			result, _ := got["result"].(map[string]any)
 			if got["status"] != "completed" || result["resultType"] != "complete" || !strings.Contains(fmt.Sprint(result), `"Which database?" = "SQLite".`) {
@@ -78,7 +78,7 @@ func TestTaskIsItsAsk(t *testing.T) {
 
 // If a person declines, the task is completed, because the model has to read the result.
 // Only a withdrawn ask is a cancelled task.
-func TestTaskEnds(t *testing.T) {
+func TestTaskStatusDependsOnTheOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		httpClient := f.httpClient("bot")

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// waitForAnswer implements wait_for_answer. It waits no longer than max_wait_s, nor than
-// its client does.
+// waitForAnswer implements wait_for_answer. It waits for at most max_wait_s, and never
+// longer than its client.
 func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	in, err := readInput(c.input(), "question_id", "max_wait_s")
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []
 		}
 		for _, ask := range p.Items {
 			if c.recent.has(ask.ID) {
-				continue // delivered, and not acknowledged yet
+				continue // delivered, but not yet acknowledged
 			}
 			rows = append(rows, newListRow(c.withPageURL(ask)))
 		}
@@ -151,8 +151,8 @@ func newListRow(ask askback.Ask) listRow {
 	return l
 }
 
-// formatList returns both lists as a text. Questions are quoted, so that none looks like
-// another row.
+// formatList returns both lists as text. Questions are quoted, so that a question cannot
+// look like another row.
 func formatList(open, settled []listRow, first bool, next string) string {
 	var b strings.Builder
 	switch {
@@ -184,7 +184,8 @@ func (l listRow) quoted() []byte {
 	return b
 }
 
-// notFound returns an error with advice for an id that is not known, or not this agent's.
+// notFound returns an error with advice for an id that does not exist or belongs to another
+// agent.
 func notFound(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return inputError(fmt.Sprintf("/question_id: you have no question called %q. "+

@@ -36,8 +36,8 @@ func TestUndeliveredAnswerIsListedBehindManyOthers(t *testing.T) {
 	})
 }
 
-// Every ask is in one page of the list, and no page is large.
-func TestListHasPages(t *testing.T) {
+// Each ask is on one page of the list, and no page is large.
+func TestListIsSplitIntoPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		client, want := f.engine.As(bot), map[string]bool{}

@@ -34,9 +34,9 @@ func (c *call) maxWait() time.Duration {
 // claudeCode reports whether the client is Claude Code.
 func (c *call) claudeCode() bool { return programOf(c.clientName()).claudeCode() }
 
-// wait returns an ask once it is settled, or pending when the time since the call started
-// is over. It has its own deadline, because the context of a call does not end when its
-// client is gone.
+// wait returns an ask once it is settled, or a pending one when most has passed since the
+// call started. It has its own deadline, because the context of a call does not end when
+// its client is gone.
 func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, most time.Duration) (askback.Ask, error) {
 	if ask.Settled() {
 		return ask, nil
@@ -58,10 +58,10 @@ func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, mos
 			return c.withPageURL(now), nil
 		}
 	}
-	return ask, nil // as far as is known it is pending
+	return ask, nil // as far as this process knows
 }
 
-// poll reads an ask after pollInterval, for a principal with too many waits. An immediate
+// poll waits for pollInterval and reads the ask. It is used if Wait fails: an immediate
 // result would make models call again and again.
 func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 	select {
@@ -73,7 +73,7 @@ func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 	return ask, err == nil && ask.Settled()
 }
 
-// transient are the errors after which an ask can still be waited for.
+// transient lists the errors after which an ask can still be waited for.
 var transient = []error{askback.ErrStopping, askback.ErrUnreachable, askback.ErrBusy, askback.ErrFull, askback.ErrTooMany}
 
 func isTransient(err error) bool {

@@ -35,8 +35,8 @@ func (c failingWait) Wait(ctx context.Context, id string) (askback.Ask, error) {
 // transientErrors are errors after which an ask can still be waited for.
 var transientErrors = []error{askback.ErrTooMany, askback.ErrBusy, askback.ErrFull, askback.ErrUnreachable, askback.ErrStopping}
 
-// If Wait fails, the call takes its time nevertheless: after an immediate "pending" a model
-// would call again at once (B7).
+// If Wait fails, the call still waits: after an immediate pending result a model would call
+// again at once (B7).
 func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 	for _, err := range transientErrors {
 		synctest.Test(t, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 	}
 }
 
-// Wait is tried again, and the ask is read meanwhile.
+// Wait is retried, and the ask is read in the meantime.
 func TestFailedWaitIsTriedAgain(t *testing.T) {
 	for name, until := range map[string]int32{"Wait succeeds in the end": 3, "Wait never succeeds": 1 << 30} {
 		t.Run(name, func(t *testing.T) {
