@@ -78,7 +78,7 @@ func TestSamplesMatchRFC8785(t *testing.T) {
 	}
 }
 
-func TestCanonicalStrings(t *testing.T) {
+func TestStringsHaveTheFewestEscapes(t *testing.T) {
 	for src, want := range map[string]string{
 		`"\u0008\u0009\u000a\u000c\u000d\u0022\u005c\u002f"`: `"\b\t\n\f\r\"\\/"`,
 		`"\u0000\u000B\u001F"`:                               `"\u0000\u000b\u001f"`,
@@ -122,7 +122,7 @@ func TestInexactNumbersAreRejected(t *testing.T) {
 }
 
 // An approval is bound to the exact tool and arguments (F7).
-func TestConfirmationDigestBindsEverything(t *testing.T) {
+func TestConfirmationDigestDependsOnEveryPart(t *testing.T) {
 	base := func() []string { return []string{"deploy-bot", "infra", "rm", `{"path":"/tmp/x","n":1}`} }
 	sum := func(a []string) string {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// texts generates JSON with difficult parts: odd numbers, escapes, duplicates.
+// texts generates JSON with difficult parts: unusual numbers, escapes, duplicates.
 func texts() *rapid.Generator[string] {
 	number := rapid.Custom(func(t *rapid.T) string {
 		if rapid.Bool().Draw(t, "double") {

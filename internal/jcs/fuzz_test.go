@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// FuzzParse checks every parsed tree and every error against the text.
+// FuzzParse checks every parsed tree and every error against the source.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		checkSkim(t, src)

@@ -28,7 +28,7 @@ const read = line => { try { return JSON.parse(line) } catch { return undefined 
 const lines = require("fs").readFileSync(0, "utf8").split("\n")
 process.stdout.write(lines.map(line => { const v = read(line); return v === undefined ? "" : write(v) }).join("\n"))`
 
-// inNode returns the canonical form of each line by Node.js.
+// inNode returns the canonical form of each line, as computed by Node.js.
 func inNode(t *testing.T, lines []string) []string {
 	t.Helper()
 	node, err := exec.LookPath("node")

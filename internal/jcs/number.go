@@ -13,8 +13,8 @@ type decimal struct {
 	point    int
 }
 
-// farAway is an exponent that no double has, whatever the number of zeros in a text of a
-// few megabytes. It fits into an int of 32 bits.
+// farAway is an exponent too large for any double, even if megabytes of zeros precede
+// the digits. It fits into an int of 32 bits.
 const farAway = 1 << 30
 
 // parseDecimal parses the text of a JSON number. Its time is linear in the text and does
@@ -98,7 +98,7 @@ func (d decimal) append(dst []byte) []byte {
 	return strconv.AppendInt(dst, int64(n-1), 10)
 }
 
-// int64 returns the value if it is an integer that fits.
+// int64 returns the value if it is an integer that fits into 64 bits.
 func (d decimal) int64() (int64, bool) {
 	const most = 19 // digits of the largest int64
 	if d.digits == "" {

@@ -24,7 +24,7 @@ type parser struct {
 	path  []step
 }
 
-// document calls read for the value, and requires that the text has nothing else.
+// document parses a value with read, and requires that the text contains nothing else.
 func (p *parser) document(read func() (Value, *SyntaxError)) (Value, *SyntaxError) {
 	if strings.HasPrefix(p.src, "\ufeff") {
 		return Value{}, p.fail(0, "expected a value, got a byte order mark")
@@ -237,8 +237,8 @@ func (p *parser) space() {
 	}
 }
 
-// peek returns the next byte, or 0 at the end. A NUL in the text is no token either, so
-// both lead to unexpected, which distinguishes them.
+// peek returns the next byte, or 0 at the end. A NUL in the text is not a token either,
+// so both lead to unexpected, which distinguishes them.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]

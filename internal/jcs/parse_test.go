@@ -80,7 +80,7 @@ func TestSyntaxErrorsAreExplained(t *testing.T) {
 	}
 }
 
-func TestErrorsReadAsOneLine(t *testing.T) {
+func TestErrorsHaveOneLine(t *testing.T) {
 	_, err := jcs.Parse([]byte(`{"a": [tru]}`))
 	if got, want := err.Error(), `not JSON: line 1, column 8 ("/a/0"): expected a value, got "t"`; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -107,7 +107,7 @@ func TestErrorsNeverRepeatLongInput(t *testing.T) {
 	}
 }
 
-func TestTreeIsReadable(t *testing.T) {
+func TestParseReturnsTheTree(t *testing.T) {
 	src := []byte(` {"text": "a\n\u00e9\ud83d\ude00\/", "list": [1, -2.50, true, false, null, [], {}], "1e2": 1e2}`)
 	v, err := jcs.Parse(src)
 	if err != nil {
@@ -237,7 +237,7 @@ func TestPointersAreEscaped(t *testing.T) {
 	}
 }
 
-func TestEveryCodePointSurvives(t *testing.T) {
+func TestEveryCodePointIsPreserved(t *testing.T) {
 	for r := rune(0x20); r <= utf8.MaxRune; r++ {
 		if !utf8.ValidRune(r) || r == '"' || r == '\\' {
 			continue

@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A leaf has what Skim and Parse must both return for a member.
+// A leaf has the fields of a member that Skim and Parse must both return.
 type leaf struct {
 	Name, Text       string
 	At, Offset, End  int

@@ -114,7 +114,7 @@ func (p *parser) hex() (rune, *SyntaxError) {
 }
 
 // appendString appends s as a JSON string with the fewest escapes (RFC 8785 section
-// 3.2.2.2). It must be valid UTF-8.
+// 3.2.2.2). The string must be valid UTF-8.
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

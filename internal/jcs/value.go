@@ -45,8 +45,8 @@ type Value struct {
 	children *children
 }
 
-// children is apart from Value to keep a Value small, since an array of a million numbers
-// is a common attack.
+// children is separate from Value to keep a Value small, since attackers send arrays of a
+// million numbers.
 type children struct {
 	elements []Value
 	members  []Member
