@@ -12,8 +12,8 @@ import (
 // Agent verifies an access token and returns the name of its agent. The token is a JWT
 // of the issuer (RFC 9068) whose audience is the public URL and [ResourcePath].
 //
-// The name is made of the subject, which is the same in the next token; an e-mail address
-// may belong to another person one day. The label is the verified e-mail address, or "" if
+// The name is derived from the subject, which never changes. An e-mail address could
+// later belong to another person. The label is the verified e-mail address, or "" if
 // there is none or it is not printable. The error is [ErrInvalid] or [ErrUnreachable].
 func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, err error) {
 	if !isJWT(token) {
@@ -33,8 +33,8 @@ func (i *Issuer) Agent(ctx context.Context, token string) (name, label string, e
 }
 
 // rejectAccess returns why a token of the issuer is not an access token, or "". A token
-// of the type at+jwt is one. Of other types, those known to be something else are
-// rejected (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
+// of the type at+jwt is an access token. Another type is rejected if it is known to be
+// something else (RFC 9068, section 4; OpenID Connect; Keycloak's "typ").
 func rejectAccess(typ string, c claims) (why string) {
 	switch {
 	case c.has("cnf"):
@@ -51,7 +51,7 @@ func rejectAccess(typ string, c claims) (why string) {
 	return ""
 }
 
-// isJWT reports whether a secret has the form of a signed token in compact form.
+// isJWT reports whether a secret has the form of a JWT in compact form.
 func isJWT(secret string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 	return strings.Count(secret, ".") == 2 && strings.Trim(secret, letters) == ""
@@ -72,11 +72,11 @@ func tokenType(token string) string {
 // hashPrefix is the prefix of a subject that was replaced by its hash.
 const hashPrefix = "sha256:"
 
-// maxPrintable is the length from which a subject is replaced by its hash, in bytes.
+// maxPrintable is the length in bytes from which a subject is replaced by its hash.
 const maxPrintable = 100
 
-// printable returns a text that people can read in one line. A text that is too long, or
-// has other than visible ASCII characters, becomes its hash, so no two subjects collide.
+// printable returns s if people can read it in one line. A string that is too long, or is
+// not visible ASCII, is replaced by its hash, so no two subjects collide.
 func printable(s string) string {
 	hidden := func(r rune) bool { return r <= ' ' || r >= 0x7f }
 	if len(s) <= maxPrintable && !strings.HasPrefix(s, hashPrefix) && strings.IndexFunc(s, hidden) < 0 {

@@ -52,7 +52,7 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// newServer returns the login of another process of the same server.
+// newServer returns the Issuer of a new process of the same server.
 func (f *fixture) newServer() *login.Issuer {
 	return login.NewIssuer(login.Settings{
 		Issuer: f.URL, ClientID: f.ClientID, ClientSecret: f.ClientSecret, PublicURL: publicURL, Now: f.clock.Now,
@@ -137,7 +137,7 @@ func TestInvalidTokensAreRejected(t *testing.T) {
 	}
 }
 
-// An issuer that cannot be reached rejects every token, until it can be reached again.
+// While the issuer cannot be reached, every token is rejected.
 func TestUnreachableIssuerIsAskedAgainLater(t *testing.T) {
 	f := newFixture(t)
 	token := f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(time.Hour).Unix()}))
@@ -282,8 +282,8 @@ func TestTokensOfWithdrawnKeyAreRejected(t *testing.T) {
 	}
 }
 
-// Known keys are used for an hour after the issuer was reached last, and it is not asked
-// each time.
+// Known keys are used for an hour after the issuer was last reached, without a request
+// for each token.
 func TestKnownKeysAreUsedForAnHour(t *testing.T) {
 	f := newFixture(t)
 	token := f.Sign(f.access().With(logintest.Claims{"exp": f.clock.Now().Add(100 * time.Hour).Unix()}))
@@ -318,7 +318,8 @@ func TestKnownKeysAreUsedForAnHour(t *testing.T) {
 	accepted("reachable again")
 }
 
-// Without the keys, a token is not reported as invalid: its agent would discard it.
+// If the keys cannot be fetched, a token is not reported as invalid: its agent would
+// discard it.
 func TestUnavailableKeysDoNotRejectTokens(t *testing.T) {
 	for name, keys := range map[string]string{"empty": " ", "HTML": "<html>", "truncated": `{"keys":`} {
 		f := newFixture(t)
@@ -375,7 +376,8 @@ func TestIssuerByHTTPSHasOnlyHTTPSAddresses(t *testing.T) {
 	}
 }
 
-// Callers that wait for an issuer that does not reply can give up, and share one request.
+// Concurrent callers share one request to the issuer. Each can give up while the issuer
+// does not reply.
 func TestConcurrentFetchesShareOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		blocked, start := make(blockingTransport), time.Now()

@@ -22,7 +22,8 @@ type cachingTransport struct {
 	entries map[string]*cacheEntry // by URL
 }
 
-// cacheEntry is a fetch. Its result is set before fetched is closed.
+// cacheEntry is a document that is being fetched, or was. Its result is set before
+// fetched is closed.
 type cacheEntry struct {
 	fetched     chan struct{}
 	body        []byte
@@ -31,8 +32,8 @@ type cacheEntry struct {
 	until       time.Time // zero until it is fetched
 }
 
-// The times for which a result is cached. New keys of an issuer are seen after the first;
-// an issuer that failed is asked again after the second.
+// The times for which a result is cached. New keys of an issuer are found after the
+// first; a failed fetch is repeated after the second.
 const (
 	successTTL = 10 * time.Second
 	failureTTL = 2 * time.Second

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// claims are the claims of a token, read strictly. encoding/json would accept a name in
-// any case, and the last of several.
+// claims are the claims of a token, read strictly. encoding/json would ignore the case of
+// names, and accept duplicates.
 type claims struct{ jcs.Value }
 
 // strictNames are the claims that this package reads.

@@ -1,5 +1,5 @@
-// Package login authenticates browsers by the cookie of this server, and people and
-// agents by an issuer of OpenID Connect.
+// Package login authenticates browsers by a session cookie, and people and agents by an
+// issuer of OpenID Connect.
 package login
 
 import (
@@ -38,7 +38,8 @@ func Possible(r *http.Request) bool { return cookieName(r) != "" }
 // Secret returns the secret in the session cookie of a request, or "".
 func Secret(r *http.Request) string { return cookieValue(r, "") }
 
-// SetCookie sets the session cookie for a time. It reports whether that is [Possible].
+// SetCookie sets the session cookie with a lifetime. It reports whether that is
+// [Possible].
 func SetCookie(w http.ResponseWriter, r *http.Request, secret string, lifetime time.Duration) bool {
 	return setCookie(w, r, "", secret, lifetime)
 }
@@ -56,8 +57,8 @@ func SetReturnPath(w http.ResponseWriter, r *http.Request, path string, lifetime
 	setCookie(w, r, returnPathSuffix, localPath(path), lifetime)
 }
 
-// TakeReturnPath returns the path that [SetReturnPath] stored and deletes the cookie.
-// The path is always one of this server, and "/" if there is none.
+// TakeReturnPath returns the path that [SetReturnPath] stored and deletes the cookie. The
+// path always leads to this server, and is "/" if none was stored.
 func TakeReturnPath(w http.ResponseWriter, r *http.Request) string {
 	path := cookieValue(r, returnPathSuffix)
 	if path != "" {

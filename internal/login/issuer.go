@@ -19,7 +19,7 @@ import (
 
 // The errors of an [Issuer]. They wrap what the issuer replied, which is for the log only.
 var (
-	// ErrUnreachable is returned if the issuer does not answer, or not as an issuer does.
+	// ErrUnreachable is returned if the issuer does not reply, or its reply is not valid.
 	ErrUnreachable = errors.New("the issuer does not answer as it should")
 	// ErrInvalid is returned for a token that is not the issuer's, not for this server, or
 	// expired.
@@ -29,8 +29,7 @@ var (
 	ErrNotPending = errors.New("this browser has not begun this log-in")
 	// ErrDenied is returned if the issuer did not log the person in.
 	ErrDenied = errors.New("the issuer denied the log-in")
-	// ErrTooMany is returned if more log-ins end at this moment than the issuer may be
-	// asked about.
+	// ErrTooMany is returned if log-ins exceed the rate limit for exchanging codes.
 	ErrTooMany = errors.New("too many log-ins end at this moment")
 	// ErrClient is returned if the issuer does not accept the credentials of this server.
 	ErrClient = errors.New("the issuer does not accept login.oidc.client_id and client_secret")
@@ -57,8 +56,8 @@ type Settings struct {
 // CallbackPath is the path to which the issuer redirects people after a log-in.
 const CallbackPath = "/login/oidc/callback"
 
-// ResourcePath and the public URL in front of it are the audience of agents' tokens
-// (RFC 8707).
+// ResourcePath is the path of the resource for agents. The audience of their tokens is
+// the public URL followed by it (RFC 8707).
 const ResourcePath = "/mcp"
 
 // An Issuer authenticates people and agents by OpenID Connect. Its metadata is fetched at
@@ -79,12 +78,12 @@ type Issuer struct {
 type provider struct {
 	*oidc.Provider
 	keys  keys
-	style oauth2.AuthStyle // how it expects the client secret
+	style oauth2.AuthStyle // how the issuer expects the client secret
 	found time.Time
 }
 
-// The rate limit for exchanging codes, for each second and at once. Without it, strangers
-// could use up the limit that the issuer has for this server.
+// The rate limit for exchanging codes: for each second, and in a burst. Without it,
+// strangers could use up the limit that the issuer has for this server.
 const (
 	exchangeRate  = 5
 	exchangeBurst = 20
@@ -134,19 +133,19 @@ func (i *Issuer) Reach(ctx context.Context) error {
 	return err
 }
 
-// The ages of the result of a discovery. After freshTime it is read again, so that keys
-// which the issuer withdrew are no longer accepted. If that fails, it is used until
-// staleTime, and read again at most once in retryTime.
+// The ages of the result of a discovery. After freshTime it is fetched again, so that
+// keys which the issuer withdrew are no longer accepted. If that fails, the old result is
+// used until staleTime, with at most one attempt in retryTime.
 const (
 	freshTime = 10 * time.Minute
 	staleTime = time.Hour
 	retryTime = 10 * time.Second
 )
 
-// refreshTime bounds a new discovery if there is a result that can still be used.
+// refreshTime is the timeout of a new discovery while an older result can still be used.
 const refreshTime = 2 * time.Second
 
-// provider returns the result of a recent discovery, or reads it.
+// provider returns the result of a recent discovery, or of a new one.
 func (i *Issuer) provider(ctx context.Context) (*provider, error) {
 	i.mu.Lock()
 	now := i.settings.Now()
@@ -247,8 +246,8 @@ func (i *Issuer) verify(ctx context.Context, raw, audience string) (*oidc.IDToke
 	return token, c, err
 }
 
-// algorithms are the accepted signatures: only those by a private key. Signatures by a
-// shared secret, and "none", are not accepted.
+// algorithms are the accepted signature algorithms, which all use a private key.
+// Signatures by a shared secret, and "none", are not accepted.
 var algorithms = []string{
 	oidc.RS256, oidc.RS384, oidc.RS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.EdDSA,
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pendingTime is how long a person may take at the issuer.
+// pendingTime is how long a person may take to log in at the issuer.
 const pendingTime = 10 * time.Minute
 
 // pendingLogin is a log-in between [Issuer.Begin] and [Issuer.Finish]. It is stored only
@@ -24,13 +24,14 @@ type pendingLogin struct {
 	Until    int64  `json:"u"` // Unix time
 }
 
-// maxPending is the most pending logins of a browser, each in a tab of its own.
+// maxPending is the maximum number of pending logins of a browser, such as one in each
+// tab.
 const maxPending = 5
 
 // setPending stores a pending login in a cookie. A browser with [maxPending] of them
 // loses all older ones.
 func (i *Issuer) setPending(w http.ResponseWriter, r *http.Request, p pendingLogin) {
-	b, _ := json.Marshal(p) // texts and a number can be marshalled
+	b, _ := json.Marshal(p) // strings and a number can be marshalled
 	var old []string
 	for _, c := range r.Cookies() {
 		if suffix, ok := strings.CutPrefix(c.Name, cookieName(r)); ok && strings.HasPrefix(suffix, pendingPrefix) {
@@ -76,7 +77,7 @@ func pendingSuffix(state string) string {
 	return pendingPrefix + base64.RawURLEncoding.EncodeToString(sum[:9])
 }
 
-// localPath returns to if it is a path of this server, and "/" if it leads elsewhere.
+// localPath returns to if it is a path of this server, and "/" otherwise.
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	switch {

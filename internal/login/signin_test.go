@@ -94,7 +94,7 @@ func TestLogInReturnsToThePage(t *testing.T) {
 	if c := b.pending(t); !strings.HasPrefix(c.Name, "__Host-askback-attempt-") || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.MaxAge != 600 {
 		t.Errorf("the cookie of the pending login is %v", c)
 	}
-	email, to, err := b.finish(f.newServer(), callback) // another process than began it
+	email, to, err := b.finish(f.newServer(), callback) // not the process that began the log-in
 	if email != "Ana@example.com" || to != "/asks/ask_1" || err != nil {
 		t.Errorf("got %q, %q, %v", email, to, err)
 	}
@@ -106,7 +106,7 @@ func TestLogInReturnsToThePage(t *testing.T) {
 	}
 }
 
-func TestFailedLogIns(t *testing.T) {
+func TestFailedLogInReturnsItsError(t *testing.T) {
 	stranger := logintest.Claims{"sub": "u2", "email": "ana@example.com", "email_verified": true}
 	for name, c := range map[string]struct {
 		change func(*fixture)
@@ -310,7 +310,7 @@ func TestCodeExchangesAreLimited(t *testing.T) {
 }
 
 // A person whose log-in failed can choose another account.
-func TestChooseAsksForAnAccount(t *testing.T) {
+func TestPersonCanChooseAnotherAccount(t *testing.T) {
 	f := newFixture(t)
 	for _, choose := range []bool{false, true} {
 		address, err := f.login.Begin(httptest.NewRecorder(), httptest.NewRequest("GET", publicURL+"/login/oidc", nil), "/", choose)

@@ -1,5 +1,5 @@
-// Package logintest is an issuer of OpenID Connect for tests. It logs a given person in
-// without a form, and can be made to send wrong metadata, keys and tokens.
+// Package logintest provides an issuer of OpenID Connect for tests. It logs in a given
+// person without a form, and can send wrong metadata, keys and tokens.
 package logintest
 
 import (
@@ -23,7 +23,7 @@ import (
 // Claims are the claims of a token.
 type Claims map[string]any
 
-// With returns a copy with changes; nil removes a claim.
+// With returns a copy of c with changes; nil removes a claim.
 func (c Claims) With(changes Claims) Claims {
 	out := Claims{}
 	for _, from := range []Claims{c, changes} {
@@ -120,7 +120,7 @@ func (i *Issuer) Asked(path string) int {
 	return i.asked[path]
 }
 
-// Sign returns a token.
+// Sign returns a token with these claims, signed by ES256.
 func (i *Issuer) Sign(c Claims) string { return i.SignAs("ES256", c) }
 
 // SignAs returns a token that names an algorithm. Only ES256 is a signature of the issuer:
@@ -139,7 +139,7 @@ func (i *Issuer) sign(alg, kind, payload string) string {
 	return sign(alg, kind, key, id, payload)
 }
 
-// Forge returns a token that names the issuer's key, but is signed with another one.
+// Forge returns a token that names the issuer's key, but is signed with another key.
 func (i *Issuer) Forge(c Claims) string {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
