@@ -27,7 +27,7 @@ const (
 
 // Canonical returns the name of the tool that a model calls by name. It reports
 // false if there is none. AskUserQuestion has further names, because models also
-// use those of other programs.
+// use names from other programs.
 func Canonical(name string) (string, bool) {
 	switch name {
 	case AskUserQuestion, "AskUserQuestion", "askUserQuestion", "ask_user":

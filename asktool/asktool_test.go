@@ -17,7 +17,7 @@ import (
 )
 
 // Only the listed names are names of the tools; similar ones are not.
-func TestCanonicalNames(t *testing.T) {
+func TestOnlyListedNamesAreToolNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"ask_user_question": asktool.AskUserQuestion, "AskUserQuestion": asktool.AskUserQuestion,
 		"askUserQuestion": asktool.AskUserQuestion, "ask_user": asktool.AskUserQuestion,
@@ -106,8 +106,8 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	}
 }
 
-// Equal words give equal arguments however the input is written, since an approval
-// is bound to their digest (F7).
+// The same action and details give equal arguments however the input is written,
+// since an approval is bound to their digest (F7).
 func TestConfirmationEqualsAction(t *testing.T) {
 	for input, want := range map[string]askback.Request{
 		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),

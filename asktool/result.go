@@ -10,9 +10,9 @@ import (
 // the call failed (wire.md §5). What a person wrote is a quoted string in the text,
 // so that a model cannot take it for structure or for other words (T30).
 //
-// A denial is an answer, and no failure. Without an answer the call failed, and the
-// text states that this is not consent. If a timer applied the asker's defaults, the
-// text states that.
+// A denial is an answer, not a failure. Without an answer the call failed, and
+// the text states that this is not consent. If a timer applied the asker's
+// defaults, the text states that.
 func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	if !ask.Settled() {
 		return pendingResult(ask)
@@ -139,8 +139,8 @@ func decisionText(ask askback.Ask) string {
 	return "Approved by " + actorText(o.Actor) + ": do it once, with exactly these arguments." + remarks(*o)
 }
 
-// actorText returns a text for the actor of an outcome. A name is quoted like all
-// text of people.
+// actorText describes the actor of an outcome. A name is quoted like all text of
+// people.
 func actorText(by askback.Actor) string {
 	switch {
 	case by.Kind == askback.ActorPolicy:
@@ -151,7 +151,7 @@ func actorText(by askback.Actor) string {
 	return "a " + string(by.Kind)
 }
 
-// noAnswerText returns why there is no answer, and that this is not consent.
+// noAnswerText states why there is no answer, and that this is not consent.
 func noAnswerText(ask askback.Ask) string {
 	const next = " Continue by your own judgement if that is safe, or ask differently."
 	text := ""

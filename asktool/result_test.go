@@ -41,8 +41,9 @@ func answersOfAna(a ...askback.QuestionAnswer) *askback.Outcome {
 	return &askback.Outcome{Status: askback.Answered, Answers: a, Actor: ana, Channel: "web"}
 }
 
-// The text that a model reads (wire.md §5), and whether the call failed.
-func TestResultText(t *testing.T) {
+// The outcome decides what text a model reads, and whether the call failed
+// (wire.md §5).
+func TestResultTextDependsOnTheOutcome(t *testing.T) {
 	const noConsent = " This is not consent. Continue by your own judgement if that is safe, or ask differently."
 	decided := func(d askback.Decision, by askback.Actor) *askback.Outcome {
 		return &askback.Outcome{Status: askback.Answered, Decision: d, Actor: by}
@@ -115,7 +116,7 @@ func TestResultText(t *testing.T) {
 }
 
 // In JSON an answer is a string, or a list if the question allows several.
-func TestResultJSON(t *testing.T) {
+func TestJSONAnswerIsAStringOrAList(t *testing.T) {
 	ask := newAsk(answersOfAna(
 		askback.QuestionAnswer{ID: "q1", Selected: []string{"SQLite"}}, askback.QuestionAnswer{ID: "q2"}, askback.QuestionAnswer{ID: "q3", Other: "<Fred>"},
 	), database, sizes, title)

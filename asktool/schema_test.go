@@ -27,9 +27,9 @@ type dialect struct {
 var dialects = []dialect{
 	{
 		// Names: platform.openai.com/docs/api-reference/chat/create. A longer
-		// description is refused (github.com/getsentry/sentry-mcp/issues/106), an
-		// array without items too (github.com/sigoden/aichat/pull/1049). Strict
-		// mode is not asked for: it needs every property to be required.
+		// description is rejected (github.com/getsentry/sentry-mcp/issues/106),
+		// and so is an array without items (github.com/sigoden/aichat/pull/1049).
+		// Strict mode is not used: it requires every property.
 		name: "OpenAI", tool: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), text: 1024,
 		refused: []string{"oneOf", "anyOf", "allOf", "enum", "not"},
 	},
@@ -42,8 +42,9 @@ var dialects = []dialect{
 	},
 	{
 		// The Schema of FunctionDeclaration.parameters is a subset of OpenAPI
-		// 3.0: ai.google.dev/api/caching#Schema. A default is taken and ignored there.
-		// An array without items is refused: github.com/NousResearch/hermes-agent/pull/71874.
+		// 3.0: ai.google.dev/api/caching#Schema. A default is accepted and
+		// ignored. An array without items is rejected:
+		// github.com/NousResearch/hermes-agent/pull/71874.
 		name: "Gemini", tool: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,62}$`),
 		keywords: []string{
 			"type", "title", "description", "enum", "format", "default", "nullable", "properties", "required", "items", "minItems", "maxItems",
