@@ -1,5 +1,5 @@
-// Package browsertest runs tests in Chromium. A browser window can reach this
-// machine only, and what a page must not do is recorded.
+// Package browsertest runs tests in Chromium. Its windows can reach only this
+// machine, and a [Monitor] records what pages must not do.
 package browsertest
 
 import (
@@ -65,8 +65,8 @@ func Start() (*Browser, error) {
 // Stop stops Chromium and closes its windows.
 func (b *Browser) Stop() { b.stop() }
 
-// A Viewport is the size and the settings of a window. A window with a width
-// below 500 is that of a phone.
+// A Viewport is the size and the settings of a window. A width below 500 emulates
+// a phone.
 type Viewport struct {
 	Width, Height int64
 	Dark          bool // prefers dark colors

@@ -17,8 +17,8 @@ type Window struct {
 // Run runs actions in the window.
 func (w *Window) Run(actions ...chromedp.Action) {
 	w.t.Helper()
-	// The first Run attaches the window to its context: it must not be one that is
-	// canceled after the actions.
+	// The first Run attaches the window to its context, which must outlive the
+	// actions.
 	if err := chromedp.Run(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ import (
 )
 
 // Headroom is how many bytes may be allocated between two collections of a small heap.
-// Every machine can spare as much. More gained little on go run ./test/bench.
+// Every machine has that much memory. More headroom gained little on go run ./test/bench.
 const Headroom = 128 << 20
 
 // Start allows [Headroom] to be allocated between two collections, or as much as is in
@@ -84,8 +84,8 @@ func (t *tuner) watch() {
 	runtime.AddCleanup(&sentinel{}, (*tuner).collected, t)
 }
 
-// collected adjusts the percentage after a collection. To set it stops the world for a
-// moment, so changes of less than a tenth are left out.
+// collected adjusts the percentage after a collection. Setting it stops the world for a
+// moment, so changes of less than a tenth are skipped.
 func (t *tuner) collected() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -89,8 +89,8 @@ func TestGOGCTakesPrecedence(t *testing.T) {
 	}
 }
 
-// collected runs collections until the percentage satisfies ok. It reports whether it does.
-// The runtime runs cleanups in a goroutine of its own.
+// collected runs collections until the percentage satisfies ok. It reports whether it
+// does. The runtime runs cleanups in a separate goroutine.
 func collected(ok func(percent int) bool) bool {
 	for range 200 {
 		runtime.GC()
