@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/loopback"
 )
 
-func TestIsHost(t *testing.T) {
+func TestOnlyLocalHostsAreLoopback(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost":              true,
 		"LocalHost:7575":         true,

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/spelling"
 )
 
-func TestDistance(t *testing.T) {
+func TestDistanceCountsEdits(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
