@@ -26,7 +26,7 @@ func approvedAll(scope askback.Scope, reason string) terminal.Result {
 	}}
 }
 
-// D1, F8: all and then yes approves later calls, for the time that the prompt shows.
+// D1, F8: typing all and then yes approves later calls, for the time that the prompt shows.
 func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	for script, reason := range map[string]string{
 		"all\nyes\n": "", ":note I know it\n ALL \n:note really\n yes\r\n": "I know it\nreally", "sure\nall\nno\nall\nyes\n": "",
@@ -49,8 +49,8 @@ func TestAllAndYesApproveLaterCalls(t *testing.T) {
 	}
 }
 
-// To approve all calls of a tool whose effect depends on a text, such as a shell, is risky.
-func TestToolApprovalOfShellHasWarning(t *testing.T) {
+// It is risky to approve all calls of a tool that runs its arguments, such as a shell.
+func TestApprovalOfAllShellCallsHasWarning(t *testing.T) {
 	for _, c := range []struct {
 		tool, script string
 		want         bool
@@ -64,10 +64,10 @@ func TestToolApprovalOfShellHasWarning(t *testing.T) {
 	}
 }
 
-// decisionLine matches an approval in reply to the first question, asked again.
+// decisionLine matches lines that approve when the call is asked about again.
 var decisionLine = regexp.MustCompile(`(?im)^\s*(y|yes|approved?|all|all tool)\s*$`)
 
-// C3, F8: only yes after all approves later calls, and not from a pipe.
+// C3, F8: later calls are approved only by typing all and then yes, and not from a pipe.
 func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	check := func(t testingT, human, suggested bool, second string) {
 		v := view.Of(callAsk())
@@ -109,7 +109,7 @@ func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	}
 }
 
-// Other arguments cannot be typed at the prompt, which shows the command for them.
+// Arguments cannot be changed at the prompt, so it shows a command that can change them.
 func TestPromptShowsHowToEditArguments(t *testing.T) {
 	a := deletionCall()
 	for id, want := range map[string]string{"ask_01k2": "askback answer ask_01k2 --approve --input FILE", "ask_1; rm -rf": "askback answer ASK --approve --input FILE"} {
@@ -121,7 +121,7 @@ func TestPromptShowsHowToEditArguments(t *testing.T) {
 	}
 }
 
-// Some agents cannot run other arguments.
+// The command is not shown if the agent cannot run changed arguments.
 func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.NoEdit = true
@@ -160,7 +160,7 @@ func (s *slowTypist) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A claim is cancelled when the ask ends, so that it does not delay Ask.
+// The context of a claim ends with the ask, so that a slow claim does not delay Ask.
 func TestClaimEndsWithAsk(t *testing.T) {
 	ended := make(chan error, 1)
 	options := &terminal.Options{Human: true, Claim: func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() }}

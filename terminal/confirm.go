@@ -81,7 +81,7 @@ func askID(a view.Ask) string {
 
 const onlyPeople = "Only a person can approve this, at a terminal or in the browser. It is still open."
 
-// parseDecision returns the decision that a line stands for, or what is wrong with it.
+// parseDecision returns the decision that a line means, or why it is not a decision.
 func (d *dialog) parseDecision(words string) (askback.Answer, string) {
 	suggested := d.ask.Confirmation.SuggestYes
 	switch strings.ToLower(words) {
@@ -117,7 +117,8 @@ var denialPattern = regexp.MustCompile(`(?is)^(no?|deny|denied)(?:[,;:.!]\s*|\s+
 // ambiguousReason matches words in a reason that may mean yes: "no problem, go ahead".
 var ambiguousReason = regexp.MustCompile(`(?i)\b(y|yes|yeah|yep|ok|okay|sure|approved?|allow(ed)?|go|run|do it|problem|worries|objections?|need to ask|wait)\b`)
 
-// confirmReason asks again if the reason of a denial may mean yes.
+// confirmReason asks whether to deny a call if the reason may mean yes. It returns why the
+// denial is not accepted, or "".
 func (d *dialog) confirmReason(reason string) (problem string) {
 	if !ambiguousReason.MatchString(reason) {
 		return ""
@@ -132,13 +133,15 @@ func (d *dialog) confirmReason(reason string) (problem string) {
 	return "Nothing is decided. Type y to approve or n to deny."
 }
 
-// confirmUnread asks again if rows of the call were not shown.
+// confirmUnread warns that rows of the call were not shown, and asks whether to approve it
+// without reading them.
 func (d *dialog) confirmUnread() (problem string) {
 	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows))
 	return d.requireYes("Type yes to approve without reading them: ")
 }
 
-// requireYes asks for a yes, typed from now on. Any other reply is a problem.
+// requireYes discards what was typed ahead, and then accepts only the reply yes. It returns a
+// problem for any other reply.
 func (d *dialog) requireYes(prompt string) (problem string) {
 	d.discardTyped()
 	if line, err := d.readInput(prompt); err == nil && line.text == "yes" {
@@ -147,7 +150,8 @@ func (d *dialog) requireYes(prompt string) (problem string) {
 	return "That was not yes. Nothing is approved, and the call is still open."
 }
 
-// approve returns a if a person types, and a problem otherwise. Every approval goes through it.
+// approve returns a if the input is from a person, and a problem if it is from a pipe. Every
+// approval must use this method.
 func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	if !d.options.Human {
 		return askback.Answer{}, onlyPeople
@@ -155,8 +159,8 @@ func (d *dialog) approve(a askback.Answer) (askback.Answer, string) {
 	return a, ""
 }
 
-// confirmGrant shows what would be approved from now on and asks for a yes, typed after
-// that. Any other reply approves nothing (F8).
+// confirmGrant shows which later calls would be approved, and asks the person to type yes
+// after that. Any other reply approves nothing (F8).
 func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	f := newFrame(d.options)
 	f.grantPreview(d.ask, scope)

@@ -37,7 +37,7 @@ func computeCellWidth(r rune) uint8 {
 	case r >= 0x1100 && r <= 0x115F, r == 0x2329, r == 0x232A, r >= 0x2E80 && r <= 0x303E, r >= 0x3041 && r <= 0x33FF, r >= 0x3400 && r <= 0x4DBF, r >= 0x4E00 && r <= 0xA4CF, r >= 0xA960 && r <= 0xA97C,
 		r >= 0xAC00 && r <= 0xD7A3, r >= 0xF900 && r <= 0xFAFF, r >= 0xFE10 && r <= 0xFE19, r >= 0xFE30 && r <= 0xFE6F, r >= 0xFF01 && r <= 0xFF60, r >= 0xFFE0 && r <= 0xFFE6:
 		return 2
-	case unicode.Is(unicode.Cn, r): // wide in a newer version of Unicode, perhaps
+	case unicode.Is(unicode.Cn, r): // it may be wide in a newer version of Unicode
 		return 2
 	case r >= 0x17000 && r <= 0x18CFF, r >= 0x1B000 && r <= 0x1B2FF, r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2600 && r <= 0x27BF, r >= 0x20000 && r <= 0x3FFFD:
 		return 2
@@ -45,13 +45,13 @@ func computeCellWidth(r rune) uint8 {
 	return 1
 }
 
-// wideFiller is in the second cell of a wide rune.
+// wideFiller marks the second cell of a wide rune.
 const wideFiller = '\U0010FFFD'
 
-// A console is a terminal with all that was drawn.
+// A console is the screen of a terminal, with everything that was drawn.
 type console struct {
 	vt      vt10x.Terminal
-	grid    [][]rune // without vt: the rows
+	grid    [][]rune // the rows, if vt is nil
 	rows    int
 	width   int
 	replies bytes.Buffer // what the terminal would send to the program

@@ -69,7 +69,7 @@ func TestShortCallIsNotFolded(t *testing.T) {
 	}
 }
 
-// Typing y does not approve arguments that were not shown without a warning.
+// A person who approves arguments that were not shown is warned, and must confirm it.
 func TestUnreadCallNeedsConfirmation(t *testing.T) {
 	approved := terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")})
 	for script, want := range map[string]terminal.Result{
@@ -81,7 +81,7 @@ func TestUnreadCallNeedsConfirmation(t *testing.T) {
 		":show\ny\n":      approved,
 		"y\n:show\nyes\n": approved,
 		"n\n":             terminal.Answered{Answer: askback.Decide(askback.Deny, "")},
-		"all\nyes\n":      nil, // yes confirms the unread rows; later calls need another one
+		"all\nyes\n":      nil, // yes confirms the unread rows; later calls need another yes
 		"y\n:other yes\n": nil,
 	} {
 		got, drawn, _, err := runWithPager(longCall(5000), script)
@@ -94,7 +94,7 @@ func TestUnreadCallNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// Without a pager, or if it does not run, the text is written below the prompt.
+// Without a pager, or if the pager fails, the text is written below the prompt.
 func TestLongCallIsWrittenWithoutPager(t *testing.T) {
 	for name, page := range map[string]func(context.Context, string) error{
 		"none":   nil,

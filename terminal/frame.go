@@ -27,9 +27,9 @@ const (
 	continued = "┊" // the gutter of a row that continues the one above
 	minText   = 12  // columns for the agent, even on a narrower terminal
 	maxText   = 100 // columns for the agent: wider text is hard to read
-	maxBlank  = 2   // consecutive empty rows that are drawn; more are counted instead
-	maxRows   = 18  // rows of a text without a row count: small screens have 24
-	maxShown  = 200 // rows of a text that are all drawn; of a longer one, these:
+	maxBlank  = 2   // consecutive empty rows; of more rows, only their number is drawn
+	maxRows   = 18  // rows of a text that is drawn without its row count: small screens have 24
+	maxShown  = 200 // rows of a text that is drawn as a whole; of a longer text, these are drawn:
 	headRows  = 60
 	tailRows  = 30
 )
@@ -42,7 +42,7 @@ const (
 	underline = "4"
 )
 
-// frame collects what is drawn, to be written at once.
+// A frame collects rows, so that they can be written at once.
 type frame struct {
 	b      strings.Builder
 	rows   int
@@ -67,7 +67,7 @@ func newFrame(o Options) *frame {
 	return f
 }
 
-// writeTo writes all that was drawn.
+// writeTo writes the frame to w.
 func (f *frame) writeTo(w io.Writer) error {
 	if f.b.Len() == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (f *frame) writeTo(w io.Writer) error {
 	return err
 }
 
-// withSGR returns s in a style, if the terminal has styles.
+// withSGR returns s with a style, or s alone if the terminal has no styles.
 func (f *frame) withSGR(sgr, s string) string {
 	if !f.style || sgr == plain || s == "" {
 		return s
@@ -84,7 +84,7 @@ func (f *frame) withSGR(sgr, s string) string {
 	return "\x1b[" + sgr + "m" + s + "\x1b[0m"
 }
 
-// fullWidth returns how many columns a row of Askback may take.
+// fullWidth returns the maximum width in columns of a row without a gutter.
 func (f *frame) fullWidth() int { return f.margin + utf8.RuneCountInString(gutter) + 1 + f.width }
 
 // rule draws a horizontal line with words in it.
@@ -128,7 +128,7 @@ func (f *frame) erasePrompt() {
 	f.b.WriteString("\n")
 }
 
-// withRowCount draws a part. If the part is long, its number of rows comes first.
+// withRowCount draws a part of the frame. Above a long part, it draws the number of rows.
 func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone}
 	draw(part)
@@ -165,5 +165,5 @@ func (f *frame) headAndTail(part *frame) {
 // notShown returns the note on rows that were left out.
 func notShown(rows int) string { return fmt.Sprintf("(%d rows are not shown; :show shows them)", rows) }
 
-// aside draws a note on the text around it, indented to the gutter.
+// aside draws a note about the rows above or below it, indented to the gutter.
 func (f *frame) aside(words string) { f.message(strings.Repeat(" ", f.margin) + words) }

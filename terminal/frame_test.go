@@ -21,8 +21,8 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// asksWithText returns asks with a text of word in every field that an agent or a person
-// fills. Fields that are lists have several.
+// asksWithText returns three asks with the results of word in every field that an agent or a
+// person fills. Most lists have the given number of elements.
 func asksWithText(several int, word func() string) (questions, confirmation, settled askback.Ask) {
 	words := func() (all []string) {
 		for range several {
@@ -53,7 +53,7 @@ func asksWithText(several int, word func() string) (questions, confirmation, set
 	settled.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, Channel: askback.ChannelWeb, At: noon, Comment: word(), Reason: word(), Input: confirmation.Confirmation.Input,
 	}
-	for range several + 1 { // a single one could be on the row of the outcome
+	for range several + 1 { // a single answer could be on the row of the outcome
 		settled.Outcome.Answers = append(settled.Outcome.Answers, askback.QuestionAnswer{Question: word(), Selected: []string{word()}, Other: word(), Notes: word()})
 	}
 	return questions, confirmation, settled
@@ -64,7 +64,7 @@ func quoted(s string) json.RawMessage {
 	return json.RawMessage(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`).Replace(s) + `"`)
 }
 
-// drawAsk returns all that package terminal draws of an ask.
+// drawAsk returns everything that package terminal draws of an ask.
 func drawAsk(t testingT, v view.Ask, width int) string {
 	options := &terminal.Options{Human: true, Style: true, Width: func() int { return width }, Zone: time.UTC}
 	var out bytes.Buffer
@@ -89,8 +89,8 @@ type testingT interface {
 // ownSequences removes the control sequences of Askback.
 var ownSequences = strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[4m", "", "\r\x1b[K", "")
 
-// checkFrame draws asks with texts of word, and the same asks with harmless text. The text of
-// Askback must be the same in both (T8, T10), and no control sequence may be drawn except
+// checkFrame draws asks with the results of word, and the same asks with harmless text. The
+// text of Askback must be the same in both (T8, T10). No control sequence may be drawn except
 // those of Askback. For the kinds that emulate selects, it also uses a terminal emulator.
 func checkFrame(t testingT, width, several int, emulate func(kind int) bool, word func() string) {
 	t.Helper()
@@ -132,10 +132,10 @@ type reference struct {
 	hidden, emulated     bool
 }
 
-var referenceCache sync.Map // of the text of references
+var referenceCache sync.Map // from a reference and a number of words to the text of Askback
 
-// askbackText returns the text of Askback in the drawing. Each text of the agent has the given
-// number of words more: below a long call, the tool is repeated.
+// askbackText returns the text of Askback in the drawing. words is added to the length of each
+// text of the agent, because the tool is drawn again below a long call.
 func (h reference) askbackText(t testingT, words int) []string {
 	key := fmt.Sprint(h, words)
 	if known, ok := referenceCache.Load(key); ok {
@@ -157,9 +157,9 @@ func (h reference) askbackText(t testingT, words int) []string {
 
 var widths = []int{80, 50, 24, 16}
 
-// T8, T10, D1, F7: every code point, in every field, at several widths. Surrogates are encoded
-// as CESU-8. Beyond U+3000, the emulator gets only one kind of ask. Short mode tests one
-// batch of 64.
+// T8, T10, D1, F7: no code point changes the text of Askback, in any field, at several widths.
+// Surrogates are encoded as CESU-8. Beyond U+3000, the emulator draws only one kind of ask.
+// Short mode tests one batch of 64.
 func TestCodePointsStayInFrame(t *testing.T) {
 	const batch, parts = 2048, 4
 	for part := range parts {
@@ -190,7 +190,7 @@ func codePoints(first rune, size int) string {
 }
 
 // F6: the ask shows when the agent received its outcome.
-func TestShowHasTimeOfAck(t *testing.T) {
+func TestShowPrintsTimeOfAck(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{
 		Status: askback.Answered, Actor: askback.Actor{Kind: askback.ActorPerson, Name: "ana"}, At: noon,

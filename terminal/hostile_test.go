@@ -26,7 +26,7 @@ const (
 	screenWidth = 60
 )
 
-// hostileWord draws a text with which an agent could forge text of Askback (T8 to T10).
+// hostileWord draws a string with which an agent could imitate text of Askback (T8 to T10).
 func hostileWord() *rapid.Generator[string] {
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{
@@ -103,7 +103,7 @@ func TestAgentTextStaysInFrame(t *testing.T) {
 		a := hostileAsk(t)
 		drawn := strings.ReplaceAll(drawHostile(t, a, true), "\u200e", "") // invisible, and only Askback can write it
 		rows := strings.Split(ownStyles.ReplaceAllString(drawn, ""), "\n")
-		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2)) // wider than every row, however it counts cells
+		screen := vt10x.New(vt10x.WithSize(20*screenWidth, len(rows)+2)) // wider than every row, however the emulator counts cells
 		const title = "bash"
 		screen.Write([]byte("\x1b]0;" + title + "\x07"))
 		if _, err := io.WriteString(screen, strings.ReplaceAll(drawn, "\n", "\r\n")); err != nil {
@@ -147,8 +147,7 @@ func checkRow(t *rapid.T, row string) {
 	}
 }
 
-// F3, T3: all text can be read, with :show if it is long. The text right of the gutter is that
-// of the agent, for arguments with every space.
+// F3, T3: all text can be read, after :show if it is long. Arguments keep every space.
 func TestNothingIsTruncated(t *testing.T) {
 	long := strings.Repeat("word and  word,", 7_000)
 	a := deletionCall()
@@ -216,7 +215,7 @@ func TestEmptyRowsAreCounted(t *testing.T) {
 }
 
 // Drawing takes linear time for all kinds of characters.
-func TestMegabyteOfArgumentsIsDrawn(t *testing.T) {
+func TestLargeArgumentsAreDrawnInTime(t *testing.T) {
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
 		a := deletionCall()
 		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)

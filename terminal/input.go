@@ -40,8 +40,8 @@ var approvalHelp = []string{
 
 var textTooLong = fmt.Sprintf("That text is longer than %d characters and was not accepted.", askback.MaxText)
 
-// readInput reads lines and runs commands until a line is meant as an answer. The error is
-// that of the dialog.
+// readInput reads lines and runs commands until a line is meant as an answer. It returns d.err
+// when the dialog ends.
 func (d *dialog) readInput(prompt string) (input, error) {
 	for d.err == nil {
 		d.writePrompt(prompt)
@@ -92,8 +92,8 @@ func (d *dialog) readLine() (line string, tooLong bool) {
 	return line, tooLong
 }
 
-// parseCommand splits a command into its name and argument. If line is not a command, it
-// returns false, and the text as argument.
+// parseCommand splits a command into its name and argument. If line is not a command, ok is
+// false and argument is the text of the line.
 func parseCommand(line string) (command, argument string, ok bool) {
 	line = strings.TrimSpace(line)
 	rest, ok := strings.CutPrefix(line, ":")
@@ -132,13 +132,13 @@ func (d *dialog) typeInstead() string {
 	return "type one of " + d.current.Keys()
 }
 
-// maxRejected is how many lines in a row a pipe may send without an answer. An endless input
-// would otherwise cause endless output.
+// maxRejected is how many consecutive lines a pipe may send without an answer. An endless
+// input would otherwise cause endless output.
 const maxRejected = 3
 
 // reject explains why a line is not an answer, or shows help. It discards what was typed
 // ahead: the next line of a pasted block is not an answer. A person can try any number of
-// times, another input only [maxRejected] times.
+// times, a pipe only [maxRejected] times.
 func (d *dialog) reject(sentences ...string) {
 	d.discardTyped()
 	d.print(sentences...)
@@ -171,7 +171,8 @@ func (d *dialog) runCommand(command, argument string) {
 	}
 }
 
-// addText adds a note or a comment to the answer. If text is empty, it shows missing.
+// addText appends a note or a comment to texts. If text is empty, it rejects the line with the
+// sentence missing.
 func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":

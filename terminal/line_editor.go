@@ -17,7 +17,7 @@ import (
 type lineEditor struct {
 	mu      sync.Mutex
 	line    []key
-	partial []byte // of a character
+	partial []byte // the first bytes of an incomplete character
 	escape  escapeState
 	typed   func() // called for every key that is text; may be nil
 }
@@ -163,7 +163,7 @@ func (e *lineEditor) text() string {
 	return b.String()
 }
 
-// erase removes the last n keys, combining marks together with their letter.
+// erase removes the last n keys. A combining mark is removed together with its letter.
 func (e *lineEditor) erase(n int) (echo string) {
 	e.partial = nil
 	for ; n > 0 && len(e.line) > 0; n-- {

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// maxLine is how many bytes of a line are kept. No accepted text is longer.
+// maxLine is the maximum length of a line in bytes. No text that is accepted is longer.
 const maxLine = 4*askback.MaxText + 1024
 
-// errLineTooLong is the error for a longer line. The next line can be read.
+// errLineTooLong is the error for a line longer than maxLine. The next line can still be read.
 var errLineTooLong = errors.New("that line is too long")
 
 // lineReader reads single lines from a reader.
@@ -25,10 +25,10 @@ var errLineTooLong = errors.New("that line is too long")
 // beyond the end of its line.
 type lineReader struct {
 	in      io.Reader
-	result  chan line     // holds one
+	result  chan line     // has a buffer for one line
 	reading bool          // a goroutine is reading, or its line is in result
 	started atomic.Bool   // the goroutine has read a part of its line
-	typed   chan struct{} // holds one: a key was typed
+	typed   chan struct{} // has one element if a key was typed
 	stale   bool          // the line was started for an earlier ask
 }
 
@@ -52,7 +52,7 @@ func (l *lineReader) discardStarted() {
 }
 
 // next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or
-// that of ctx. While next waits, it calls typing whenever a key of that line was typed.
+// that of ctx. While next waits, it calls typing whenever a key of that line is typed.
 func (l *lineReader) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -133,7 +133,7 @@ func (l *lineReader) read() {
 	}
 }
 
-// completeLine returns a line that was read to its end.
+// completeLine returns the result for a line that was read up to its newline.
 func completeLine(text string) line {
 	if len(text) > maxLine {
 		return line{err: errLineTooLong}

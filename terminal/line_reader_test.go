@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// fakeKeyboard is an input of single bytes. It reports when a reader waits for one.
+// fakeKeyboard is an input of single bytes. It reports when a reader waits for a byte.
 type fakeKeyboard struct {
 	bytes     chan byte
 	waits     chan struct{}
@@ -64,7 +64,7 @@ func (k *fakeKeyboard) awaitReads(t *testing.T, n int) {
 	}
 }
 
-// fakeScreen is an output that delivers all that is written.
+// fakeScreen is an output that sends everything that is written to a channel.
 type fakeScreen chan string
 
 func (s fakeScreen) Write(p []byte) (int, error) { s <- string(p); return len(p), nil }
@@ -141,7 +141,7 @@ func TestNextAskReusesReader(t *testing.T) {
 	}
 }
 
-// A line that was started for one ask is not the answer to another.
+// A line that was started for an ask is not the answer to the next ask.
 func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 	for typed, rest := range map[string]string{"fi": "rst\n", "first\n": ""} {
 		k := newFakeKeyboard()

@@ -51,7 +51,7 @@ func sgrOf(s markdown.Span, sgr string) string {
 	return sgr
 }
 
-// applyStyles returns s, which begins at pos of the whole text, with its styles.
+// applyStyles returns s with its styles. s begins at byte pos of the text that styles are for.
 func (f *frame) applyStyles(s string, pos int, styles []styledRange) string {
 	var b strings.Builder
 	for _, l := range styles {

@@ -20,8 +20,8 @@ const sampleMarkdown = "# Plan\nI would **drop** the table `users`, *carefully*,
 	"1. back up\n2. drop\n   - at night\n   - with two people who know what they do, and a third one who watches them do it\n\n> No one uses it.\n> Really.\n\n" +
 	"```sql\nDROP TABLE   users;\n\n  -- done\n```\n\n---\n\n| table | rows |\n|---|---|\n| users | 12 |\n\nBut see [example.org](https://evil.example) and https://ex\u0430mple.org <b>now</b>.\n"
 
-// The screens have Markdown with and without styles, wide and narrow.
-func TestMarkdownScreens(t *testing.T) {
+// Markdown is drawn with and without styles, at two widths.
+func TestMarkdownMatchesGoldenFile(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.Description = sampleMarkdown
 	a.Warnings = []askback.Problem{{Pointer: "/confirmation/tier", Detail: "\"high\" was read as confirm"}}
@@ -40,7 +40,7 @@ func TestMarkdownScreens(t *testing.T) {
 	golden.Check(t, "testdata/markdown.txt", b.String())
 }
 
-// F3: every word of a text is drawn in its order, whatever it means in Markdown.
+// F3: all words of a text are drawn in the same order, whatever they mean in Markdown.
 func TestMarkdownKeepsEveryWord(t *testing.T) {
 	piece := rapid.OneOf(rapid.SampledFrom([]string{
 		"word", "**strong**", "*soft*", "`code`", "[text](https://example.org/a)", "https://example.org", "# ", "> ", "- ", "1. ", "\n", "\n\n", "```\n", "    ", "---\n", "| a | b |\n", "<b>", "&amp;", "\\*", "long-winded-and-hyphenated", "日本語", "שלום",

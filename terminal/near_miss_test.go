@@ -27,8 +27,8 @@ var (
 )
 
 // A line that only resembles an option, or that looks like a command, is not an answer. A
-// person is asked about it, and a pipe is rejected.
-func TestNearMissIsNotAnAnswer(t *testing.T) {
+// person is asked about it. From a pipe, it is rejected.
+func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	for _, c := range []struct {
 		q     askback.Question
 		typed string
@@ -116,7 +116,7 @@ func TestOwnTextIsSentAfterYes(t *testing.T) {
 }
 
 // Unambiguous forms are accepted from a person and from a pipe.
-func TestAlternativeFormsOfChoices(t *testing.T) {
+func TestAlternativeFormsAreAccepted(t *testing.T) {
 	for _, c := range []struct {
 		q        askback.Question
 		typed    string
@@ -144,7 +144,7 @@ func TestAlternativeFormsOfChoices(t *testing.T) {
 	}
 }
 
-// A pipe can answer with text that resembles no option. For other text, it gets the reason.
+// Text from a pipe is an answer if it resembles no option. Other text is rejected with a reason.
 func TestPipeCanAnswerWithOwnText(t *testing.T) {
 	got, drawn, err := runScript(questionAsk(databases), false, "sqlit\nq\na big spreadsheet\n")
 	if diff := cmp.Diff(answered(databases, nil, "a big spreadsheet"), got); diff != "" || err != nil {

@@ -17,7 +17,7 @@ func (f *frame) settled(o *view.Outcome) {
 	f.decisionDetails(o)
 }
 
-// oneRow draws a message and an answer on one row. It reports whether they fit.
+// oneRow draws a message and an answer on one row if they fit, and reports whether they do.
 func (f *frame) oneRow(words string, answer safetext.Text) bool {
 	if width(words)+safetext.Width(answer)+3 > f.fullWidth() {
 		return false
@@ -51,7 +51,7 @@ func (f *frame) answer(a view.Answer, several bool) {
 	}
 }
 
-// decisionDetails draws what belongs to a decision: its grant, its reason, and changed
+// decisionDetails draws the details of a decision: its grant, its reason, and changed
 // arguments.
 func (f *frame) decisionDetails(o *view.Outcome) {
 	if !o.ByGrant { // else the sentence names the grant

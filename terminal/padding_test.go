@@ -20,8 +20,8 @@ var (
 	foldNote  = regexp.MustCompile(`\((\d+) rows, the first 60 and the last 30 shown\)`)
 )
 
-// T3: text that is long to push other text off the screen is folded. Its number of rows comes
-// first, its end is shown, :show shows all of it, and the tool is repeated below it.
+// T3: a long text cannot push other text off the screen. It is folded and begins with its
+// number of rows. :show shows all of it, and the tool is repeated below it.
 func TestPaddingDoesNotHideText(t *testing.T) {
 	for name, padding := range map[string]string{
 		"one line of a million columns": strings.Repeat("-", 1_000_000),
@@ -60,7 +60,7 @@ func TestPaddingDoesNotHideText(t *testing.T) {
 	}
 }
 
-// The output is at most a constant factor larger than the input, for any field.
+// The output is larger than the input by a constant factor at most, for any kind of text.
 func TestOutputIsProportionalToInput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow, and without concurrency")

@@ -13,7 +13,7 @@ func (d *dialog) newFrame() *frame {
 	return f
 }
 
-// addFolded adds the rows that f left out, and draws a note about them.
+// addFolded adds the rows that f left out to unseenRows, and draws a note about them.
 func (d *dialog) addFolded(f *frame) {
 	d.unseenRows += f.folded
 	if f.folded > 0 {
@@ -47,7 +47,7 @@ func (d *dialog) showAll() {
 	d.reject()
 }
 
-// ask draws all of an ask.
+// ask draws an ask with its call, or with all its questions.
 func (f *frame) ask(a view.Ask) {
 	f.head(a)
 	if a.Confirmation != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// head draws the agent, the recipients and what belongs to the whole ask.
+// head draws the title, the agent, the recipients and the context of an ask.
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {
@@ -41,8 +41,8 @@ func (f *frame) asker(a view.Ask) {
 	f.text("token", bold, a.Owner)
 }
 
-// context draws the context of the agent and the repairs of its call. Both are text of the
-// agent: it could write the same itself.
+// context draws the context of an ask and the repairs of its call. Repairs are drawn like text
+// of the agent, because an agent could imitate them.
 func (f *frame) context(a view.Ask) {
 	f.markdown("about", plain, a.Context)
 	if a.Data.String() != "" {
@@ -85,7 +85,8 @@ func (f *frame) choice(c view.Choice) {
 	f.preview(c.Preview)
 }
 
-// otherChoice draws the key for own words. This row has no text of the agent.
+// otherChoice draws the key for an answer that is not an option. The row has no text of the
+// agent.
 func (f *frame) otherChoice(key string) {
 	words := "Other: your own words"
 	if f.margin == 0 {
@@ -96,8 +97,8 @@ func (f *frame) otherChoice(key string) {
 	f.rows++
 }
 
-// call draws a tool call: first exactly what will run, then, in a part of its own, what the
-// agent says about it.
+// call draws a tool call: first exactly what will run, then, in a separate part, the
+// description by the agent.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)

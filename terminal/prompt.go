@@ -57,7 +57,7 @@ type Options struct {
 	Zone  *time.Location // for times; nil means the local one
 
 	// Claim is called when a person begins to type, and each minute while they continue, in
-	// a goroutine of its own. Its context ends with the ask. It may be nil.
+	// a new goroutine. Its context ends with the ask. It may be nil.
 	Claim func(ctx context.Context)
 
 	// Page shows a long text, and returns when the person has closed it. If Page is nil, the
@@ -65,7 +65,7 @@ type Options struct {
 	Page func(ctx context.Context, text string) error
 }
 
-// defaultWidth is the number of columns of an output that has no width.
+// defaultWidth is the number of columns of an output whose width is unknown.
 const defaultWidth = 80
 
 func (o Options) width() int {
@@ -111,7 +111,7 @@ type Declined struct{ Reason string }
 func (Answered) result() {}
 func (Declined) result() {}
 
-// declined is returned by the command :decline to Ask.
+// declined is the error with which the command :decline ends a dialog.
 type declined Declined
 
 func (declined) Error() string { return "declined" }
@@ -205,10 +205,11 @@ type dialog struct {
 	err        error         // why the ask ends without an answer; then nothing more is read or drawn
 }
 
-// claimEvery is well below the five minutes for which a claim postpones a deadline.
+// claimEvery is the minimum time between two claims. It is well below the five minutes for
+// which a claim postpones a deadline.
 const claimEvery = time.Minute
 
-// claim claims the ask for the person who is typing.
+// claim claims the ask for the person who is typing, unless it was claimed within claimEvery.
 func (d *dialog) claim() {
 	if now := time.Now(); d.options.Human && d.options.Claim != nil && now.Sub(d.claimed) >= claimEvery {
 		d.claimed = now
@@ -216,7 +217,7 @@ func (d *dialog) claim() {
 	}
 }
 
-// run asks all questions, or for a decision.
+// run asks for a decision about a call, or all questions of the ask.
 func (d *dialog) run() (askback.Answer, error) {
 	f := d.newFrame()
 	f.head(d.ask)
@@ -284,9 +285,9 @@ func (d *dialog) askQuestion(q view.Question) (askback.QuestionAnswer, error) {
 	return askback.QuestionAnswer{}, d.err
 }
 
-// confirmOwnText returns why not to send text that is not an option, or "". It asks a person.
-// From a program, it rejects text that looks like an option. If the person types another
-// reply to the question instead, it returns that line.
+// confirmOwnText asks a person whether to send text that is not an option. From a program, it
+// rejects text that looks like an option. If the person types another reply to the question
+// instead, it returns that line. problem is why the text is not sent, or "".
 func (d *dialog) confirmOwnText(q view.Question, r reply) (line input, isReply bool, problem string) {
 	if !d.options.Human {
 		if len(q.Choices) > 0 && r.resemblesChoice {
@@ -336,7 +337,7 @@ func (d *dialog) askToSend(q view.Question, r reply) (input, error) {
 	return d.readInput(prompt)
 }
 
-// print writes sentences of Askback.
+// print writes sentences of Askback, each on a new row.
 func (d *dialog) print(sentences ...string) {
 	f := newFrame(d.options)
 	for _, words := range sentences {

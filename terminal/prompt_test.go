@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// runScript asks with a script as input. It returns the result and what was drawn.
+// runScript calls Ask with a script as input. It returns the result and what was drawn.
 func runScript(a askback.Ask, human bool, script string) (terminal.Result, string, error) {
 	var out bytes.Buffer
 	p := terminal.New(strings.NewReader(script), &out, &terminal.Options{Human: human})
@@ -35,7 +35,7 @@ func callAsk() askback.Ask {
 	return askback.Ask{Agent: "bot", Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "rm", Input: []byte(`{}`)}}
 }
 
-// C1, C5: numbers, labels, own text, defaults.
+// C1, C5: a line can be a number, a label, own text, or empty for the default.
 func TestLinesAreAnswers(t *testing.T) {
 	colours := askback.Question{Options: askback.Options("red", "green", "blue")}
 	fixed, standard, optional := colours, colours, colours
@@ -154,7 +154,7 @@ func TestAnswerHasNotesAndComments(t *testing.T) {
 	}
 }
 
-func TestDeclineHasReason(t *testing.T) {
+func TestDeclineCanHaveReason(t *testing.T) {
 	for script, want := range map[string]terminal.Result{
 		":decline\n":                     terminal.Declined{},
 		"7\n:DECLINE  not mine, sorry\n": terminal.Declined{Reason: "not mine, sorry"},
@@ -206,8 +206,8 @@ func TestEndOfInputIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// The same for random asks and scripts.
-func TestUnfinishedInputIsNotAnAnswer(t *testing.T) {
+// This is TestEndOfInputIsNotAnAnswer for random asks and scripts.
+func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t, "ask")
 		script := strings.Join(rapid.SliceOfN(anyLine(), 1, 8).Draw(t, "lines"), "")
@@ -352,7 +352,7 @@ func TestOutputErrorEndsAsk(t *testing.T) {
 	}
 }
 
-// T3: text of the agent comes after what will run. Its token comes before.
+// T3: text of the agent is drawn below the call that will run. Only its token is above.
 func TestAgentTextIsBelowCall(t *testing.T) {
 	a := callAsk()
 	a.Tags, a.Title, a.Owner = []string{"harmless"}, "Tidy up", "mallory"
@@ -422,7 +422,7 @@ func TestEndlessPipeIsAbandoned(t *testing.T) {
 	}
 }
 
-// An answer resets the count, and a person has no limit.
+// An answer resets the count of rejected lines. A person can try any number of times.
 func TestConsecutiveRejectedLinesAreCounted(t *testing.T) {
 	choices := questionAsk(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
 	choices.Questions = append(choices.Questions, choices.Questions[0])

@@ -14,7 +14,7 @@ import (
 
 // A denial can have its reason on the same line. If the reason could mean yes, the person is
 // asked again.
-func TestDenialHasReason(t *testing.T) {
+func TestDenialCanHaveReason(t *testing.T) {
 	for script, want := range map[string]string{
 		"no, use staging first\n":                        "use staging first",
 		"n use staging\n":                                "use staging",

@@ -30,7 +30,7 @@ func (r reply) answer(q view.Question) askback.QuestionAnswer {
 	return q.Pick(r.choices, r.ownText)
 }
 
-// hint returns what can be typed.
+// hint returns a sentence about what can be typed as an answer to q.
 func hint(q view.Question) string {
 	what, marked := "Write your answer", "the default"
 	if len(q.Choices) > 0 {
@@ -85,7 +85,7 @@ func parseReply(q view.Question, line input) reply {
 	return unmatchedReply(q, line.text)
 }
 
-// matchedReply returns the reply for the choices that a text matches.
+// matchedReply returns the reply for words that match the choices found.
 func matchedReply(q view.Question, found []int) reply {
 	switch {
 	case len(found) > 1:
@@ -96,7 +96,7 @@ func matchedReply(q view.Question, found []int) reply {
 	return reply{choices: found}
 }
 
-// unmatchedReply returns the reply for a text that is neither a label nor a key.
+// unmatchedReply returns the reply for words that are neither a label nor a key.
 func unmatchedReply(q view.Question, words string) reply {
 	switch {
 	case q.LooksLikeKey(words) && q.OtherKey != "":
@@ -141,7 +141,7 @@ func sendExactly(q view.Question) string {
 	return " To answer with that word, type :other and the word."
 }
 
-// ownTextReply returns the reply for the text of :other.
+// ownTextReply returns the reply for words that were typed after :other.
 func ownTextReply(q view.Question, words string) reply {
 	switch {
 	case !q.AllowsOther():
@@ -173,8 +173,8 @@ func allKeys(q view.Question, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !q.LooksLikeKey(part) })
 }
 
-// parseMulti parses a line with several choices. They are separated by commas, or in another
-// way that accounts for every word.
+// parseMulti parses a line with several choices. If they are not separated by commas, every
+// word of the line must belong to the list.
 func parseMulti(q view.Question, line string, parts []string) reply {
 	r := parseParts(q, parts)
 	if r.problem == "" && r.ownText == "" && !r.help {
@@ -190,7 +190,7 @@ func parseMulti(q view.Question, line string, parts []string) reply {
 func parseParts(q view.Question, parts []string) reply {
 	var all reply
 	var own []string
-	afterOwn := false // the part before was own text, too: the comma belongs to the text
+	afterOwn := false // the previous part was own text, so the comma belongs to the text
 	for len(parts) > 0 {
 		found, n := matchLongest(q, parts)
 		part := strings.Join(parts[:n], ",")

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// brailleBlank is a symbol without ink.
+// brailleBlank is the Braille pattern without dots. It looks like a space.
 const brailleBlank = "\u2800"
 
 // leftToRight is U+200E, the invisible left-to-right mark. A terminal with bidirectional text
@@ -43,7 +43,7 @@ func (f *frame) row(word, gutter, sgr, text string) {
 	f.styledRow(word, gutter, text, f.withSGR(sgr, text))
 }
 
-// styledRow draws a row like row does. Drawn is text with its styles.
+// styledRow is like row, for a text with several styles. drawn is the text with its styles.
 func (f *frame) styledRow(word, gutter, text, drawn string) {
 	if f.margin == 0 && word != "" {
 		f.message(word)
@@ -65,7 +65,7 @@ func (f *frame) text(word, sgr string, t safetext.Text) {
 	f.wrapped(word, sgr, t, func(row string) string { return row })
 }
 
-// wrapped draws t like text. Change is called for each row.
+// wrapped is like text, but draws the result of change for each row.
 func (f *frame) wrapped(word, sgr string, t safetext.Text, change func(row string) string) {
 	if t.String() == "" {
 		return
@@ -85,8 +85,8 @@ func (f *frame) wrapped(word, sgr string, t safetext.Text, change func(row strin
 // blankRows are consecutive empty rows that were held back. If they are many, only their
 // number is drawn, so that they cannot push text off the screen (T3).
 type blankRows struct {
-	word    string   // of the margin, for the next row
-	gutters []string // of the first rows, at most maxBlank
+	word    string   // the word in the margin of the next row
+	gutters []string // the gutters of the first rows, at most maxBlank
 	n       int
 }
 
@@ -116,7 +116,7 @@ func (b *blankRows) flush(f *frame) string {
 	return word
 }
 
-// exact draws text without losing a byte. Rows that continue a line are marked.
+// exact draws t with all its spaces. Rows that continue a line are marked.
 func (f *frame) exact(word, sgr string, t safetext.Text) {
 	f.withRowCount(func(part *frame) { part.exactLines(word, sgr, "", t) })
 }
@@ -162,7 +162,7 @@ func cutRows(line string, width int) iter.Seq[string] {
 	}
 }
 
-// names draws names in a row, with a separator.
+// names draws a list of names, with separator between them.
 func (f *frame) names(word, sgr string, names []safetext.Text, separator string) {
 	f.wrapped(word, sgr, joinNames(names, separator), keepOrder)
 }

@@ -85,8 +85,8 @@ func deletionCall() askback.Ask {
 	}
 }
 
-// The files in testdata have the screens of people at two widths (C1, C3, C5, F3, F5, T3).
-func TestScreens(t *testing.T) {
+// Asks are drawn at two widths as in the files in testdata (C1, C3, C5, F3, F5, T3).
+func TestScreensMatchGoldenFiles(t *testing.T) {
 	screens := []struct {
 		name   string
 		ask    askback.Ask
@@ -107,7 +107,7 @@ func TestScreens(t *testing.T) {
 }
 
 // F4: an outcome shows who answered and where, or that a timer ended the ask.
-func TestSettledScreens(t *testing.T) {
+func TestOutcomeShowsWhoAnswered(t *testing.T) {
 	var b strings.Builder
 	for _, width := range []int{80, 40} {
 		for _, o := range outcomes() {

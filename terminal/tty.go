@@ -18,7 +18,7 @@ var ErrNoTerminal = errors.New("this process has no terminal")
 type TTY struct {
 	file    *os.File
 	editor  lineEditor
-	pending string // of the last line, not returned by Read yet
+	pending string // the rest of the last line, which Read has not returned yet
 
 	mu     sync.Mutex
 	state  *term.State // to restore; nil before the first change
@@ -38,8 +38,8 @@ func Open() (*TTY, error) {
 	return t, nil
 }
 
-// control calls do with the file descriptor. It does not use File.Fd, with which a Read would
-// block Close.
+// control calls do with the file descriptor. It does not use File.Fd, after which Close could
+// not end a blocked Read.
 func (t *TTY) control(do func(fd int) error) error {
 	raw, err := t.file.SyscallConn()
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *TTY) Foreground() bool {
 
 // Prepare switches the terminal to single keys before the prompt is drawn, so that keys typed
 // at once are echoed correctly.
-func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and can do without
+func (t *TTY) Prepare() { _ = t.control(t.setCbreak) } // Read tries again, and works without it
 
 // OnTyping sets the function that is called for every key that is text.
 func (t *TTY) OnTyping(typed func()) { t.editor.onTyping(typed) }
@@ -118,7 +118,7 @@ func style() bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && os.Getenv("TERM") != ""
 }
 
-// Discard discards what was typed and not read yet, also an unfinished line.
+// Discard discards what was typed and not read yet, including an unfinished line.
 func (t *TTY) Discard() error {
 	t.editor.clear()
 	return t.control(discard)
@@ -129,7 +129,7 @@ func (t *TTY) Options() *Options {
 	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page}
 }
 
-// Close restores the state of the terminal before the first Read. It ends a blocked Read.
+// Close restores the state that the terminal had before the first Read. It ends a blocked Read.
 func (t *TTY) Close() error {
 	err := t.control(t.restore)
 	return errors.Join(err, t.file.Close())

@@ -93,7 +93,7 @@ type program struct {
 	screen bytes.Buffer
 }
 
-// startProgram starts this test binary on a new terminal with input typed before.
+// startProgram starts this test binary on a new terminal, on which before was already typed.
 func startProgram(t *testing.T, before string, env ...string) *program {
 	t.Helper()
 	keys, screen, err := pty.Open()
@@ -164,7 +164,7 @@ func (p *program) typeKeys(s string) {
 }
 
 // C3, C5: a y that was typed before the call was shown does not approve it.
-func TestTTYIsAsked(t *testing.T) {
+func TestInputBeforeCallDoesNotApprove(t *testing.T) {
 	p := startProgram(t, "y\n")
 	p.waitFor("77 columns, style true")
 	p.waitFor("Approve? [y/N]")
@@ -175,7 +175,7 @@ func TestTTYIsAsked(t *testing.T) {
 	p.waitFor("answer: after all")
 }
 
-func TestTTYApproves(t *testing.T) {
+func TestYesOnTTYApproves(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
 	p.typeKeys("yes\n")
@@ -192,8 +192,8 @@ func TestFirstKeyClaimsAsk(t *testing.T) {
 	p.waitFor("decision: denied")
 }
 
-// Backspace, Ctrl+U and Ctrl+W work as usual.
-func TestLineIsEdited(t *testing.T) {
+// Backspace, Ctrl+U and Ctrl+W work as in other programs.
+func TestEditingKeysWork(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
 	p.typeKeys("yes\x7f\x7f\x7fno way\x17\x7f\n")
@@ -279,7 +279,7 @@ func TestStylesCanBeDisabled(t *testing.T) {
 	}
 }
 
-// TestAskWithoutTerminalFails runs this test binary in a session that has none.
+// The test binary runs in a session without a terminal.
 func TestAskWithoutTerminalFails(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), programEnv+"=1")
