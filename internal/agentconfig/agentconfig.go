@@ -1,7 +1,7 @@
 // Package agentconfig adds Askback to the configuration of other programs, and removes it.
 //
-// It does not access files: it computes the new content from the present one. The rest of a
-// file stays the same to the byte, including comments. If a file cannot be parsed reliably,
+// It does not access files: it computes the new content from the present content. The rest of
+// a file stays the same to the byte, including comments. If a file cannot be parsed reliably,
 // it is not changed, and the error has the text to paste. No secrets are written:
 // configurations name the environment variable with the token.
 package agentconfig
@@ -17,10 +17,10 @@ import (
 // TokenVariable is the environment variable with the token of the agent.
 const TokenVariable = "ASKBACK_TOKEN"
 
-// A Scope is the owner of a configuration.
+// A Scope is the range in which a configuration applies: a project, or all projects of a user.
 type Scope string
 
-// The scopes: the files of a project, or those in the home folder of the user.
+// Files of Project are in the folder of the project, those of User in the user's home folder.
 const (
 	Project Scope = "project"
 	User    Scope = "user"
@@ -44,7 +44,7 @@ type File struct {
 	write  func(f File, present []byte) ([]byte, error)
 }
 
-// ErrUnsupported is the error for an unknown client, or a scope that it does not have.
+// ErrUnsupported is the error for an unknown client, or for a scope that a client lacks.
 var ErrUnsupported = errors.New("this cannot be set up with a file")
 
 // clients has a function for each client that returns its files.
@@ -60,7 +60,7 @@ var clients = map[string]func(Scope, Options) ([]File, error){
 // Clients returns the names of the clients, sorted.
 func Clients() []string { return slices.Sorted(maps.Keys(clients)) }
 
-// Files returns the files that set up a client. The error is [ErrUnsupported].
+// Files returns the files to change to set up a client. The error is [ErrUnsupported].
 func Files(client string, scope Scope, o Options) ([]File, error) {
 	filesOf, ok := clients[client]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 
 // Each archive in testdata is a file of a client: client, scope, path and options, the content
 // before and after, and the diff that a person sees (F9).
-func TestFiles(t *testing.T) {
+func TestEditsMatchArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err, paths)
@@ -118,8 +118,8 @@ func (c testCase) checkSecondEdit(t *testing.T, after []byte) {
 	}
 }
 
-// checkRemoval checks that removing Askback restores the content before, or results in the
-// golden file "removed".
+// checkRemoval checks that removing Askback restores the original content, or results in the
+// file "removed" of the archive.
 func (c testCase) checkRemoval(t *testing.T, after []byte) {
 	t.Helper()
 	out, err := c.file(t, true).Edit(after)
@@ -233,8 +233,8 @@ func TestRemoveCreatesNoFile(t *testing.T) {
 	}
 }
 
-// A second init with other options replaces the entries of the first.
-func TestOtherOptionsReplaceEntries(t *testing.T) {
+// A second init with different options replaces the entries of the first.
+func TestSecondInitReplacesEntries(t *testing.T) {
 	local, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Options{Command: "/opt/my tools/askback"})
 	if err != nil {
 		t.Fatal(err)
@@ -271,8 +271,8 @@ func TestUnknownClientOrScopeIsRejected(t *testing.T) {
 	}
 }
 
-// Every text is either rejected or edited. The result of a valid text is valid, and a second
-// edit does not change it (T5).
+// Every content is either rejected or edited. Strict JSON stays valid, and a second edit does
+// not change the result (T5).
 func FuzzEdit(f *testing.F) {
 	for _, s := range []string{`{}`, "{\n\t// mine\n\t\"mcpServers\": {\"a\": {},}, /* x */\n}", `{"hooks":{"Stop":[{"hooks":[]}]},"permissions":{"allow":["a"]}}`, "\ufeff{\"a\":[1,2,]}\r\n", "[", `{"servers":[]}`, "[mcp_servers]\nx = 1"} {
 		f.Add(s)

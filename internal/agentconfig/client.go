@@ -9,11 +9,11 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxWait is how long a client may wait for a reply, in seconds. Askback replies earlier; the
-// client must not give up before that.
+// maxWait is how long a client waits for a reply, in seconds. Askback always replies before
+// that time.
 const maxWait = 24 * 60 * 60
 
-// hookName is at the end of the command, or of the URL, of each hook.
+// hookName is the last word of the command, or the end of the URL, of each hook.
 const hookName = "claude-code"
 
 func jsonFile(path string, edits ...edit) File {
@@ -27,7 +27,7 @@ func jsonFile(path string, edits ...edit) File {
 // member returns an edit that sets a member of an object.
 func member(value any, path ...string) edit { return edit{path: path, value: compact(value)} }
 
-// compact returns v as compact JSON. It is for values of this package, which are all valid.
+// compact returns v as compact JSON. Encoding the values of this package cannot fail.
 func compact(v any) string {
 	b, _ := jcs.Marshal(v)
 	return string(b)
@@ -46,7 +46,7 @@ type server struct {
 	Trust   bool              `json:"trust,omitempty"`
 }
 
-// withAddress returns s with the command or the URL of the server. The client replaces
+// withAddress returns s with the command or the URL of Askback. The client replaces
 // tokenReference by the token.
 func (s server) withAddress(o Options, tokenReference string) server {
 	if o.URL == "" {
@@ -84,8 +84,7 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 
 // allowTools returns the edits that let Claude Code use Askback's tools without a dialog, but
 // no other tools of a server with that name. Earlier versions allowed all tools of the
-// server. The last edit replaces that rule, so that the list never becomes empty in between
-// and keeps its place.
+// server. The last edit replaces that rule, so that the list is never removed as empty.
 func allowTools() (edits []edit) {
 	for i, tool := range claudehook.OwnTools {
 		rule, last := compact("mcp__askback__"+tool), i == len(claudehook.OwnTools)-1
@@ -109,8 +108,8 @@ var claudeHooks = []claudeHook{
 	{event: "PreToolUse", matcher: "AskUserQuestion", timeout: maxWait}, // for claude -p
 	{event: "Elicitation", matcher: "*", timeout: maxWait},
 	{event: "ElicitationResult", matcher: "*", timeout: 10, async: true},
-	// No hook reports that a person approved at the terminal. It is known when the tool has
-	// run.
+	// No hook reports that a person approved a call at the terminal. Askback knows it only
+	// after the tool has run.
 	{event: "PostToolUse", matcher: "*", timeout: 10, async: true},
 	{event: "PostToolUseFailure", matcher: "*", timeout: 10, async: true},
 	{event: "UserPromptSubmit", timeout: 10, async: true},
@@ -223,8 +222,8 @@ func vscode(scope Scope, o Options) ([]File, error) {
 	return []File{jsonFile(".vscode/mcp.json", edits...)}, nil
 }
 
-// locationVariables are the variables that determine which Askback a command uses. Codex
-// passes only listed variables to a server.
+// locationVariables are the environment variables that determine which server a command of
+// Askback uses. Codex passes only listed variables to an MCP server.
 var locationVariables = []string{"ASKBACK_CONFIG", "ASKBACK_DB", TokenVariable, "ASKBACK_URL", "XDG_STATE_HOME"}
 
 // tomlArray returns a TOML array on one line.

@@ -8,8 +8,8 @@ import (
 // contextLines is how many unchanged lines a diff shows before and after a change.
 const contextLines = 3
 
-// Diff returns the change of a file as a unified diff, or "" if it does not change. Nil means
-// that the file does not exist.
+// Diff returns the change of a file as a unified diff, or "" if it does not change. Nil as
+// before or after means that the file does not exist.
 func Diff(path string, before, after []byte) string {
 	if string(before) == string(after) {
 		return ""
@@ -119,7 +119,7 @@ func hunk(out *strings.Builder, ops []op, from, to int) {
 		return n
 	}
 	oldN, newN := count(ops[from:to], '+'), count(ops[from:to], '-')
-	oldAt, newAt := count(ops[:from], '+')+min(oldN, 1), count(ops[:from], '-')+min(newN, 1) // without lines: the line before
+	oldAt, newAt := count(ops[:from], '+')+min(oldN, 1), count(ops[:from], '-')+min(newN, 1) // an empty range names the line before it
 	fmt.Fprintf(out, "@@ -%d,%d +%d,%d @@\n", oldAt, oldN, newAt, newN)
 	for _, o := range ops[from:to] {
 		fmt.Fprintf(out, "%c%s\n", o.mark, o.line)

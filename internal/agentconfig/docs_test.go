@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-// docs/agents.md shows what askback init writes.
+// docs/agents.md shows the files that askback init writes.
 func TestDocsShowWrittenFiles(t *testing.T) {
 	const doc = "../../docs/agents.md"
 	raw, err := os.ReadFile(doc)

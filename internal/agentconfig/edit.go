@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// edit sets a member of an object in a JSON file, or adds an element to a list.
+// An edit sets a member of an object in a JSON file, or adds an element to a list.
 type edit struct {
 	path  []string
 	value string                    // compact JSON
-	list  bool                      // path is a list, and value one of its elements
-	group string                    // elements are objects with a list of this name, which has the entries of Askback
+	list  bool                      // path is a list, and value is an element to add
+	group string                    // if not "", each element has a list of this name, in which entries of Askback can be
 	isOwn func(compact string) bool // reports whether Askback wrote an entry
-	// onlyIfParent limits the edit to files that have the object of the member.
+	// onlyIfParent limits the edit to files that already have the parent object of the member.
 	onlyIfParent bool
 }
 
@@ -43,7 +43,7 @@ func editJSON(f File, present []byte) ([]byte, error) {
 	return []byte(src), nil
 }
 
-// apply returns src with the edit, or without it.
+// apply returns src after the edit, or without the entries of Askback if remove is set.
 func (e edit) apply(src string, remove bool) (string, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -68,8 +68,8 @@ func (e edit) apply(src string, remove bool) (string, error) {
 	return e.insert(src)
 }
 
-// applies reports whether an edit with onlyIfParent applies. It does not replace another value
-// of the member, which a person wrote.
+// applies reports whether an edit with onlyIfParent applies. It does not apply if the member
+// has another value, because a person wrote that.
 func (e edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
 		return compactText(src, v) == e.value
@@ -108,7 +108,7 @@ func find(v value, path []string) (at value, rest []string) {
 	return v, path
 }
 
-// removeOwn removes the entries of Askback, and what becomes empty by that.
+// removeOwn removes the entries of Askback, and then each object and list that became empty.
 func (e edit) removeOwn(src string) (string, error) {
 	for {
 		root, err := parse(src)
@@ -123,7 +123,7 @@ func (e edit) removeOwn(src string) (string, error) {
 	}
 }
 
-// location is an entry and the value that contains it.
+// A location is the position of an entry: the value that contains it, and its index.
 type location struct {
 	in value
 	i  int

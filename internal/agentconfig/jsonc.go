@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// value is a JSON value and its position in a text. Like several clients, this package allows
-// comments and a comma after the last entry.
+// A value is a JSON value and its position in a file. Like several clients, this package
+// allows comments and a comma after the last entry.
 type value struct {
 	kind       byte // one of { [ " or 0 for other values
 	start, end int  // byte offsets
@@ -39,11 +39,11 @@ const maxDepth = 200
 type scanner struct {
 	src string
 	at  int
-	err error // the first error; at is then the end
+	err error // the first error; after it, at is the end of src
 }
 
-// parse parses a text. It accepts what at least one client accepts, but rejects repeated names,
-// which programs read differently.
+// parse parses a file. It accepts every syntax that at least one client accepts, but rejects
+// repeated names, which programs read differently.
 func parse(src string) (value, error) {
 	s := &scanner{src: src, at: len(src) - len(strings.TrimPrefix(src, "\ufeff"))}
 	v := s.value(0)

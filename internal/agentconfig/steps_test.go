@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// Changing its files is not enough to set up a client.
+// No client is set up by its files alone.
 func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range agentconfig.Clients() {
 		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {

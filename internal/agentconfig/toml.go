@@ -14,8 +14,8 @@ const (
 	tomlEnd   = "# askback: end."
 )
 
-// handWritten matches an MCP server askback outside of the block, written as a table or as a
-// key of another table.
+// handWritten matches an MCP server named askback that a person wrote, as a table or as a key
+// of another table.
 var handWritten = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\s*["']?askback\b|["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)|["']?askback["']?\s*[.=])`)
 
 // editTOML puts the block of Askback at the end of a file, where a table can always begin. It
@@ -25,7 +25,7 @@ func editTOML(f File, present []byte) ([]byte, error) {
 	newline := withNewlines(text, "\n")
 	_, block, marked := strings.Cut(text, tomlBegin)
 	if marked {
-		newline = withNewlines(block[:strings.IndexByte(block, '\n')+1], "\n") // the line ends of the block
+		newline = withNewlines(block[:strings.IndexByte(block, '\n')+1], "\n") // the same line ends as in the block
 	}
 	before, after, err := cutBlock(text, newline)
 	if err != nil {
