@@ -31,14 +31,14 @@ type Log struct {
 	Level  string // debug, info, warn or error
 }
 
-// Limits are the limits of one agent, so that it cannot fill the inbox. Zero is the default
+// Limits apply to each agent, so that an agent cannot fill the inbox. Zero means the default
 // limit.
 type Limits struct {
 	PendingPerAgent int
 	AsksPerMinute   int
 }
 
-// Retention is how long records are kept. Zero is for good.
+// Retention is how long records are kept. Zero means that they are never deleted.
 type Retention struct {
 	Settled time.Duration // for an ask, after its outcome; pending asks are always kept
 }
@@ -49,8 +49,8 @@ func (c Config) Equal(d Config) bool { return reflect.DeepEqual(c, d) }
 // maxSize is the maximum size of a file in bytes, far above what a person writes.
 const maxSize = 1 << 20
 
-// Load reads settings from r. Errors name the file name. Values can use a variable of env
-// as ${NAME}. The error is [Invalid], unless r itself fails.
+// Load reads settings from r. Errors contain name as the name of the file. ${NAME} in a value
+// is replaced by the variable of env. The error is [Invalid], unless reading from r fails.
 func Load(name string, r io.Reader, env func(string) (string, bool)) (Config, error) {
 	src, err := io.ReadAll(io.LimitReader(r, maxSize+1))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-// env returns the variables of the tests.
+// env returns the value of a variable for the tests.
 func env(name string) (string, bool) {
 	value, ok := map[string]string{
 		"ADDRESS":     "0.0.0.0:80",
@@ -65,8 +65,7 @@ func TestFileIsLoaded(t *testing.T) {
 	}
 }
 
-// Every key of wire.md §10 is known. Those that are not supported yet are rejected and not
-// ignored.
+// A key of wire.md §10 that is not supported yet is rejected, not ignored.
 func TestUnsupportedSettingsAreRejected(t *testing.T) {
 	_, err := load(read(t, "testdata/everything.yaml"))
 	if err == nil {
@@ -75,7 +74,7 @@ func TestUnsupportedSettingsAreRejected(t *testing.T) {
 	golden.Check(t, "testdata/everything.txt", err.Error()+"\n")
 }
 
-// Section 10 of docs/wire.md names every key, also those that are rejected.
+// Section 10 of docs/wire.md names every key, including those that are rejected.
 func TestWireDocHasEveryKey(t *testing.T) {
 	_, text, _ := strings.Cut(read(t, "../../docs/wire.md"), "\n## 10. ")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -124,8 +123,8 @@ func TestInvisibleCharactersAreRejected(t *testing.T) {
 	}
 }
 
-// The library takes time proportional to the square of the length, so long files are
-// rejected before it runs. A thousand people are not too many.
+// The YAML parser takes time proportional to the square of the length, so long files are
+// rejected before it runs. A file with a thousand people is not too long.
 func TestLongFilesAreRejected(t *testing.T) {
 	for _, part := range []string{"- a\n", "a:\n", "[", "- - - ", "- {a: b}\n"} {
 		_, err := load("people:\n" + strings.Repeat(part, 100_000))
@@ -262,7 +261,7 @@ func TestReadErrorIsReturned(t *testing.T) {
 	}
 }
 
-// No text causes a panic, and each problem has a position in the text (T5).
+// No file causes a panic, and each problem has a position in the file (T5).
 func FuzzLoad(f *testing.F) {
 	for _, path := range []string{"testdata/askback.yaml", "testdata/everything.yaml", "testdata/problems.txt"} {
 		b, err := os.ReadFile(path)

@@ -17,7 +17,7 @@ type Login struct {
 type OIDC struct {
 	Issuer       string // exactly as in its discovery document
 	ClientID     string
-	ClientSecret string // "" is a public client
+	ClientSecret string // "" for a public client
 }
 
 // login returns a function that reads the settings of the log-in.
@@ -45,13 +45,13 @@ func (l *loader) login(c *Config) func(value) {
 }
 
 // NoPersonCanLogIn reports whether there is an issuer but no person with an e-mail address.
-// That is valid: the last person may just have been removed.
+// Such settings are valid, so that the last person can be removed.
 func (c Config) NoPersonCanLogIn() bool {
 	return c.Login.OIDC != (OIDC{}) && !slices.ContainsFunc(c.People, func(p Person) bool { return p.Email != "" })
 }
 
-// issuerProblem requires https: without it, anyone on the network path could log in as any
-// person.
+// issuerProblem returns what is wrong with the URL of an issuer, or "". It requires https:
+// otherwise, anyone on the network path could log in as any person.
 func issuerProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	switch {

@@ -14,18 +14,18 @@ type Person struct {
 	Name     string
 	Email    string
 	Slack    string // a member id
-	TimeZone string // a name that time.LoadLocation knows
+	TimeZone string // a name for [time.LoadLocation]
 	Quiet    Quiet
 }
 
-// Quiet is the quiet hours of a person, in their time zone. The zero value means none. An
-// end before the start is on the next day.
+// Quiet is the quiet hours of a person, in their time zone. The zero value means none. If To is
+// before From, it is on the next day.
 type Quiet struct {
 	From, To time.Duration // since midnight
 }
 
-// people reads the list of people. Names and addresses must be unique, because an answer
-// belongs to one person.
+// people reads the list of people. Names and addresses must be unique, so that they identify
+// the person who answers.
 func (l *loader) people(v value) (out []Person) {
 	used := map[[2]string]bool{}
 	l.list(v, func(v value) {
@@ -53,7 +53,7 @@ func (l *loader) person(v value) (person Person) {
 			return problem
 		})},
 	})(v)
-	if len(l.problems) > before { // the next checks could report the same again
+	if len(l.problems) > before { // the next checks could report the same problems again
 		return person
 	}
 	if person.Name == "" {
@@ -65,8 +65,8 @@ func (l *loader) person(v value) (person Person) {
 	return person
 }
 
-// nameProblem rejects names that could be taken for a group, which begins with @, or for
-// another name.
+// nameProblem returns what is wrong with the name of a person, or "". It rejects names that
+// look like a group, which begins with @, or like another name.
 func nameProblem(s string) (problem string) {
 	switch {
 	case strings.HasPrefix(s, "@"):
@@ -95,7 +95,8 @@ func slackProblem(s string) (problem string) {
 	return ""
 }
 
-// zoneProblem rejects Local, because its meaning depends on the machine.
+// zoneProblem returns what is wrong with a time zone, or "". It rejects Local, because its
+// meaning depends on the machine.
 func zoneProblem(s string) (problem string) {
 	if _, err := time.LoadLocation(s); err != nil || s == "Local" {
 		return "is not a time zone that this machine knows"

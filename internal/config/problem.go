@@ -12,13 +12,13 @@ import (
 
 // A Problem is one error in the file.
 type Problem struct {
-	Line, Column int    // from 1; a column is a code point
+	Line, Column int    // from 1; columns are counted in code points
 	Detail       string // what is wrong
 	Fix          string // what to write instead
 }
 
-// Invalid is the error for a file with problems, in the order of the file. It never
-// contains the value of a variable.
+// Invalid is the error for a file with problems. They are in the order of the file, and never
+// contain the value of a variable.
 type Invalid struct {
 	File     string
 	Problems []Problem
@@ -37,14 +37,14 @@ func (v Invalid) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxProblems is how many problems are reported; the others follow once these are
-// corrected.
+// maxProblems is the maximum number of problems that are reported together. The next load
+// reports further problems.
 const maxProblems = 20
 
 // position is a position in the file, from 1.
 type position struct{ line, column int }
 
-// addProblem adds a problem, up to maxProblems.
+// addProblem adds a problem, unless there are already maxProblems.
 func (l *loader) addProblem(at position, fix, format string, args ...any) {
 	if len(l.problems) < maxProblems {
 		l.problems = append(l.problems, Problem{Line: max(at.line, 1), Column: max(at.column, 1), Detail: fmt.Sprintf(format, args...), Fix: fix})

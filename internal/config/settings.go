@@ -9,7 +9,7 @@ import (
 )
 
 // settings returns the keys of askback.yaml (wire.md §10). A key that this release does not
-// support has the reason in place of a reader.
+// support has a reason instead of a read function.
 func settings(l *loader, c *Config) []setting {
 	return []setting{
 		{key: "listen", read: l.textTo(&c.Listen, "an address and a port, as in 127.0.0.1:7575", addressProblem)},
@@ -40,7 +40,7 @@ func settings(l *loader, c *Config) []setting {
 	}
 }
 
-// renamedSettings has settings of other programs that have another name here.
+// renamedSettings maps settings of other programs to a hint with their name here.
 var renamedSettings = map[string]string{
 	"agent_question_callback_url":    "it is called channels.webhook.url here",
 	"agent_question_timeout_seconds": "it is the timeout of a route here",
@@ -69,7 +69,8 @@ func addressProblem(s string) (problem string) {
 	return ""
 }
 
-// originProblem allows only scheme, name and port, because the pages are at the root.
+// originProblem returns what is wrong with an origin, or "". It allows only scheme, host and
+// port, because the pages are at the root.
 func originProblem(s string) (problem string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || s != u.Scheme+"://"+u.Host {
@@ -79,7 +80,7 @@ func originProblem(s string) (problem string) {
 }
 
 // database reads the address of the database. Its problems do not repeat the address, which
-// can hold a password.
+// can contain a password.
 func (l *loader) database(v value, c *Config) {
 	const example = "sqlite:PATH, as in sqlite:/var/lib/askback/askback.db"
 	l.text(example, func(s string) string {

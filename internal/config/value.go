@@ -123,7 +123,7 @@ func (l *loader) group(table []setting) func(value) {
 	}
 }
 
-// list calls each for every entry of a list. Their keys are numbered from 1.
+// list calls each for every entry of a list. The entries are numbered from 1.
 func (l *loader) list(v value, each func(value)) {
 	if !l.hasValue(v) {
 		return
@@ -152,8 +152,8 @@ func (l *loader) hasValue(v value) bool {
 	return true
 }
 
-// scalar returns a value as written in the file, and with its variables expanded. Variables
-// cannot add structure: the result is always one scalar.
+// scalar returns a value as written in the file, and as text with its variables expanded.
+// Variables cannot add structure: the result is always one scalar.
 func (l *loader) scalar(v value, example string) (raw, text string, ok bool) {
 	if !l.hasValue(v) {
 		return "", "", false
@@ -223,7 +223,7 @@ func (l *loader) number(example string, set func(text string) (problem string)) 
 	}
 }
 
-// count returns a function that reads a whole number from 1.
+// count returns a function that reads a whole number of at least 1.
 func (l *loader) count(dst *int) func(value) {
 	const most = 1_000_000
 	return l.number("a whole number from 1 to 1000000", func(s string) string {

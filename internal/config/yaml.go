@@ -24,8 +24,8 @@ type loader struct {
 
 // parse returns the root of the file, or nil if the file is empty or has problems.
 //
-// Many features of YAML let two programs read the same file differently, or make a small
-// file large. Only the plain part is supported: keys, lists and scalars.
+// Many features of YAML are read differently by different programs, or let a small file
+// become large. Only keys, lists and scalars are supported.
 func (l *loader) parse(src []byte) ast.Node {
 	if len(src) > maxSize {
 		l.addProblem(position{1, 1}, "", "this file is larger than %d bytes", maxSize)
@@ -42,8 +42,8 @@ func (l *loader) parse(src []byte) ast.Node {
 	return root
 }
 
-// parseYAML parses YAML. A panic of the library becomes an error: it must not end a server
-// that reloads its settings.
+// parseYAML parses YAML. It recovers from a panic of the library and returns an error, so that
+// a server can reload its settings safely.
 func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -54,7 +54,7 @@ func (l *loader) parseYAML(src string) (root ast.Node, err error) {
 	if l.checkTokens(tokens); len(l.problems) > 0 {
 		return nil, nil
 	}
-	// Repeated keys are reported later, all of them.
+	// The parser would report only the first repeated key; fields reports all of them.
 	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil || len(parsed.Docs) == 0 {
 		return nil, err
@@ -93,7 +93,7 @@ func (l *loader) checkCharacters(src string) {
 	}
 }
 
-// unsupportedTokens are the parts of YAML that are not supported.
+// unsupportedTokens has the name of each part of YAML that is not supported.
 var unsupportedTokens = map[token.Type]string{
 	token.AnchorType:      "an anchor",
 	token.AliasType:       "an alias",
@@ -106,14 +106,14 @@ var unsupportedTokens = map[token.Type]string{
 	token.FoldedType:      "a block scalar",
 }
 
-// The limits of nesting. Settings never reach them, and the library is recursive.
+// Nesting is limited, because the library is recursive. Settings never reach the limits.
 const (
 	maxDepth  = 16
-	maxColumn = 64 // of a key or an entry of a list: each level takes at least one
+	maxColumn = 64 // of a key or of an entry of a list; each level is indented by a column or more
 )
 
-// maxTokens is enough for a thousand people. The library takes time proportional to the
-// square of the number of tokens.
+// maxTokens is the maximum number of tokens in a file, enough for a thousand people. The
+// library takes time proportional to the square of the number of tokens.
 const maxTokens = 25_000
 
 func (l *loader) checkTokens(tokens token.Tokens) {
