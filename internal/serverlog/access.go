@@ -15,7 +15,7 @@ import (
 
 // Access returns a handler that calls next and then logs the request: method, path,
 // status, size, duration and principal. Query, headers and body are never logged: they
-// can hold secrets.
+// can contain secrets.
 func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := &requestInfo{remote: remoteHost(r)}
@@ -26,15 +26,15 @@ func (l *Log) Access(next http.Handler) http.Handler {
 	})
 }
 
-// SetPrincipal records the principal of the request that ctx belongs to. The first call
-// for a request wins.
+// SetPrincipal records the principal of the request that ctx belongs to. Only the first call
+// for a request has an effect.
 func SetPrincipal(ctx context.Context, p askback.Principal) {
 	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
 		info.principal.CompareAndSwap(nil, &p)
 	}
 }
 
-// requestInfo holds what the access log needs to know about a request.
+// requestInfo is stored in the context of a request, for the lines that are logged about it.
 type requestInfo struct {
 	principal atomic.Pointer[askback.Principal] // nil until it is known
 	remote    string                            // the address of the client, or of a proxy in front of this server
@@ -67,8 +67,8 @@ func (l *Log) logRequest(r *http.Request, info *requestInfo, w *responseCounter,
 	l.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// isProbe reports whether r is a health check or fetches a file of a page. Both are too
-// frequent for the access log.
+// isProbe reports whether r is a health check or fetches a file of a page. Both are frequent,
+// and logged at level debug only.
 func isProbe(r *http.Request) bool {
 	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasPrefix(r.URL.Path, "/assets/")
 }

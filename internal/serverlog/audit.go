@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Engine handles requests. The engine of the server implements it.
+// An Engine authenticates callers and returns their clients. The server's engine implements it.
 type Engine interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
@@ -25,7 +25,7 @@ type AuditedEngine struct {
 	log *Log
 }
 
-// Audit returns e with an audit log.
+// Audit returns an engine that calls e and writes the audit log.
 func (l *Log) Audit(e Engine) AuditedEngine { return AuditedEngine{e, l} }
 
 // Authenticate implements [Engine].
@@ -71,6 +71,7 @@ func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
 }
 
 // recordLogin logs that a browser was logged in, or that its log-in was rejected with err.
+// browser is the secret of the browser.
 func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
@@ -84,14 +85,14 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 	}
 }
 
-// auditedClient logs what its principal does to tokens and grants.
+// auditedClient is a client that logs each change of a token or grant by its principal.
 type auditedClient struct {
 	askback.Client
 	principal askback.Principal
 	log       *Log
 }
 
-// Unwrap returns the client that does the work.
+// Unwrap returns the client without the audit log.
 func (c auditedClient) Unwrap() askback.Client { return c.Client }
 
 func (c auditedClient) Revoke(ctx context.Context, id string) (askback.Grant, error) {
@@ -153,7 +154,7 @@ func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	l.record(context.Background(), name, attrs...)
 }
 
-// auditEvent returns the name under which an event of an ask is logged, or "" if it is not
+// auditEvent returns the name of an event of an ask in the audit log, or "" if the event is not
 // logged.
 func auditEvent(event askback.EventType, o *askback.Outcome) string {
 	switch {

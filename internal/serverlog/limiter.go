@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// maxPerMinute is how many lines clients without a valid token can cause in a minute. It is
-// enough to find out what is wrong, and writes at most 20 MB a day.
+// maxPerMinute is how many lines clients without a valid token can cause in a minute. That is
+// enough to find the cause of an error, and at most 20 MB a day.
 const maxPerMinute = 60
 
 // A limiter limits the number of lines in each minute.
 type limiter struct {
 	mu      sync.Mutex
-	minute  int64 // in minutes since 1970
-	lines   int   // written in that minute
-	leftOut int   // since the last line
+	minute  int64 // the current minute, counted from 1970
+	lines   int   // the number of lines in that minute
+	leftOut int   // the number of lines left out since the last line
 }
 
-// attrs returns the attributes of another line. It reports false if the line must be left out.
-// info may be nil.
+// attrs returns the attributes of the next line: the address of the client, and how many lines
+// were left out before. ok is false if this line must be left out. info may be nil.
 func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
 	leftOut, ok := l.next(time.Now())
 	if info != nil {
@@ -31,7 +31,8 @@ func (l *limiter) attrs(info *requestInfo) (attrs []slog.Attr, ok bool) {
 	return attrs, ok
 }
 
-// next reports whether another line may be written, and how many were left out before it.
+// next reports whether another line may be written, and returns how many lines were left out
+// before it.
 func (l *limiter) next(now time.Time) (leftOut int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,6 +1,6 @@
 // Package serverlog writes the logs of a server: its own messages, an access log with one
 // line for each request, and an audit log. The audit log has one line for each decision,
-// log-in, and change of a token or grant. No line holds a secret.
+// log-in, and change of a token or grant. No line contains a secret.
 package serverlog
 
 import (
@@ -17,8 +17,8 @@ import (
 
 // The formats of a log line.
 const (
-	Text = "text" // key=value
-	JSON = "json" // one object
+	Text = "text" // key=value pairs
+	JSON = "json" // a JSON object
 )
 
 // A Log writes all logs of a server to one writer. Its methods are safe for concurrent use.
@@ -26,8 +26,8 @@ type Log struct {
 	*slog.Logger // for messages of the server itself
 
 	audit     *slog.Logger
-	anonymous limiter // of requests without a valid token
-	rejected  limiter // of rejected tokens and log-ins
+	anonymous limiter // limits the lines for requests without a valid token
+	rejected  limiter // limits the lines for rejected tokens and log-ins
 }
 
 // New returns a log that writes to w. It leaves out lines below level, except those of the
@@ -51,18 +51,18 @@ func ParseLevel(name string) (slog.Level, error) {
 	return l, fmt.Errorf("unknown log level %q; use debug, info, warn or error", name)
 }
 
-// everyLevel is a handler that writes lines of every level.
+// everyLevel is a [slog.Handler] that writes lines of every level.
 type everyLevel struct{ slog.Handler }
 
 // Enabled implements [slog.Handler].
 func (everyLevel) Enabled(context.Context, slog.Level) bool { return true }
 
-// secretPattern matches every secret that Askback makes: of tokens, log-in links and
+// secretPattern matches every secret that Askback generates: those in tokens, log-in links and
 // cookies.
 var secretPattern = regexp.MustCompile(`askback_[0-9A-Za-z_-]{8,}`)
 
-// redactAttr replaces secrets in an attribute. They can be anywhere: in a path with a
-// pasted token, in a label, in the text of an error.
+// redactAttr replaces secrets in an attribute and cuts long values. A secret can be anywhere,
+// such as in a path with a pasted token, in a label, or in an error.
 func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
@@ -75,7 +75,8 @@ func redactAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// maxValue is the maximum length of a value in bytes: clients choose paths and names.
+// maxValue is the maximum length of a value in bytes. Values are limited, because clients
+// choose paths and names.
 const maxValue = 2000
 
 func redact(s string) string {
@@ -95,7 +96,7 @@ type escapingWriter struct{ io.Writer }
 
 // Write implements [io.Writer].
 func (w escapingWriter) Write(line []byte) (int, error) {
-	var out []byte // nil while nothing had to be escaped
+	var out []byte // nil until the first character that must be escaped
 	for i, r := range string(line) {
 		switch {
 		case r < 0x7f || unicode.IsPrint(r):

@@ -25,7 +25,7 @@ import (
 
 const secret = "askback_AAG_Ltz6DieLGHY_hUTuV4Fh57fIleAPzv85GXtyYcI"
 
-// lines decodes what a log wrote.
+// lines decodes the lines that a log wrote.
 func lines(t *testing.T, b *bytes.Buffer) (out []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(b.String()) {
@@ -77,8 +77,8 @@ func TestRequestHasOneLine(t *testing.T) {
 	}
 }
 
-// A client can put anything into a path. A terminal that shows the log must not act on it,
-// and the JSON value must stay the same.
+// A client can put control characters into a path. They must not affect a terminal that shows
+// the log, and the JSON value must stay the same.
 func TestControlCharactersAreEscaped(t *testing.T) {
 	const path = "/a\u009b31m\u202eb\x7f\x1b[2J\n\U000e0041ä…"
 	for _, format := range []string{serverlog.Text, serverlog.JSON} {
@@ -116,7 +116,7 @@ func declined(by string) askback.Ask {
 	}}
 }
 
-// Secrets are redacted in values and in the texts of errors, and long values are cut.
+// Secrets are redacted in values and in errors, and long values are cut.
 func TestValuesAreRedacted(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
@@ -139,8 +139,8 @@ func TestUnknownLevelIsRejected(t *testing.T) {
 	}
 }
 
-// Clients without a valid token cannot fill the disk: their lines in each minute are limited,
-// and the next line has the number of those left out.
+// Clients without a valid token cannot fill the disk: the number of their lines in a minute is
+// limited. The next line has the number of lines left out.
 func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
