@@ -27,7 +27,7 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Reading an event allocates at most two copies of it. A parsed tree would need a hundred
+// Read allocates at most twice the size of the event. A parsed tree would need a hundred
 // bytes for each byte (T5).
 func TestReadAllocatesAtMostTwoCopies(t *testing.T) {
 	zeros := "[" + strings.Repeat("0,", claudehook.MaxInput/2-200) + "0]"
@@ -44,7 +44,7 @@ func TestReadAllocatesAtMostTwoCopies(t *testing.T) {
 	}
 }
 
-// An event with a text that is too long is rejected.
+// An event with a string that is too long is rejected.
 func TestTooLongTextIsRejected(t *testing.T) {
 	for _, name := range []string{"prompt_id", "cwd", "tool_name", "message", "agent_id"} {
 		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name, strings.Repeat("x", 1<<20))
@@ -92,8 +92,8 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 	}
 }
 
-// Our own tools need no approval, and init allows exactly these. Other tools of a server
-// with our name need approval, and incomplete names are not split (F7).
+// The tools of Askback need no approval, and init allows exactly these. Other tools of a server
+// with the same name need approval, and incomplete names are not split (F7).
 func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Options{})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 	}
 }
 
-// ownTools returns the tools that our MCP server lists.
+// ownTools returns the tools that Askback's MCP server lists.
 func ownTools(t *testing.T) (names []string) {
 	t.Helper()
 	in, requests := io.Pipe()

@@ -40,7 +40,7 @@ type elicitationOutput struct {
 
 // Decision returns the output for the outcome of the ask for an event. It reports false if
 // there is no decision: without an answer, Claude Code shows its own dialog. The caller
-// must consume an approval before; [Run] does.
+// must consume an approval first, as [Run] does.
 func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 	p, ok := prepare(ev)
 	if !ok || !ask.Settled() {
@@ -74,12 +74,12 @@ func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 	return encodeOutput(elicitationOutput{Elicitation, "accept", content})
 }
 
-// answerOutput adds the answers to the arguments of the tool. Claude Code would take an
-// allow without them for empty answers.
+// answerOutput returns the output that allows the tool, with the answers in its arguments.
+// Without them, Claude Code would assume empty answers.
 func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
-		// There is no dialog: the session is not interactive.
+		// The session is not interactive, so Claude Code cannot show a dialog.
 		return encodeOutput(toolOutput{Event: ev.Name, Decision: "deny", Reason: none.Error()})
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	case o.Status == askback.Answered && o.Decision == askback.Deny:
 		return denied(ev, text)
 	case ev.Name == PreToolUse && ev.Sender == Codex:
-		return denied(ev, text) // it does not support "ask", and would run the tool
+		return denied(ev, text) // Codex does not support "ask", and would run the tool
 	case ev.Name == PreToolUse:
 		return encodeOutput(toolOutput{Event: ev.Name, Decision: "ask", Reason: text})
 	}
@@ -142,7 +142,7 @@ func inputIsFixed(ev Event) bool { return ev.Sender == Codex && ev.Name == Permi
 
 func allowed(ev Event, reason string, input json.RawMessage) ([]byte, bool) {
 	if ev.Sender == Codex && ev.Name == PreToolUse && input == nil {
-		input = ev.Input // it requires the arguments with an allow
+		input = ev.Input // Codex requires the arguments with an allow
 	}
 	if ev.Name == PreToolUse {
 		return encodeOutput(toolOutput{Event: ev.Name, Decision: "allow", Reason: reason, UpdatedInput: input})
@@ -158,7 +158,7 @@ func denied(ev Event, reason string) ([]byte, bool) {
 }
 
 // Defer returns the output that defers a call until Claude Code is resumed. It reports
-// false for a call that cannot be deferred, as in an interactive session.
+// false for a call that cannot be deferred, such as one in an interactive session.
 func Defer(ev Event) (out []byte, ok bool) {
 	if !deferrable(ev) {
 		return nil, false

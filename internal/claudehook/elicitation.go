@@ -10,17 +10,17 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// form is the form of another MCP server: an object of texts, numbers, booleans and
-// choices.
+// A form is the form of another MCP server: an object whose properties are strings, numbers,
+// booleans and choices.
 type form struct {
 	request askback.Request
 	fields  []field // one for each question
 }
 
-// field is a property of the object.
+// A field is a property of the object.
 type field struct {
 	name, kind string
-	values     []string // of the options, in the same order
+	values     []string // the values of the options, in the same order
 }
 
 // readForm returns a question for each property. If one of them cannot be asked, it
@@ -53,8 +53,8 @@ func readForm(ev Event) (form, bool) {
 	return f, true
 }
 
-// fullMessage returns the message with the name of its server, so that people do not take
-// it for one of the agent.
+// fullMessage returns the message with the name of its server, so that people do not think
+// that the agent wrote it.
 func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }
 
 // title returns as much of a message as fits into a title.
@@ -107,7 +107,7 @@ func text(v jcs.Value, name, otherwise string) string {
 }
 
 // choices returns the labels and the values of a property, in any of the four notations of
-// JSON Schema. A property without choices is ok.
+// JSON Schema. ok is true for a property without choices.
 func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
@@ -129,8 +129,8 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
-// content returns the reply for the server. It reports false if an answer is not valid for
-// its field: the server's own dialog may ask again.
+// content returns the content of the form for the server. It reports false if an answer is
+// not valid for its field. Claude Code then shows its own dialog.
 func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	out := map[string]any{}
 	for i, a := range ask.Outcome.Answers {
@@ -149,8 +149,8 @@ func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	return b, err == nil && len(out) > 0
 }
 
-// value returns an answer with the type of its field. A form has no field for notes, and
-// an answer is never sent without them, so notes are not ok.
+// value returns an answer with the type of its field. ok is false for an answer with notes: a
+// form has no field for notes, and an answer is never sent without them.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {
@@ -178,7 +178,7 @@ func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, g
 	return f.number(strings.TrimSpace(chosen[0]))
 }
 
-// number returns the number with the digits that were written.
+// number returns an answer as a number, with the digits that the person wrote.
 func (f field) number(digits string) (value any, given, ok bool) {
 	v, err := jcs.Parse([]byte(digits))
 	if err != nil || v.Kind != jcs.Number {

@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// WithdrawEnded withdraws the asks that an event makes obsolete. It continues for
+// WithdrawEnded withdraws the asks that an event makes obsolete. It may continue for
 // withdrawTime after ctx ends, because a session that ends does not wait for its hooks.
 func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
 	if !canEndAsks(ev.Name) {
@@ -36,12 +36,12 @@ func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err 
 		}
 	}
 	if nameless := ev.Message == "" && ev.ElicitationID == ""; ev.Name == ElicitationResult && nameless && len(ids) > 1 {
-		return nil, nil // it is unknown which of them was answered
+		return nil, nil // it is unknown which of the forms was answered
 	}
 	return ids, nil
 }
 
-// eachPending calls do for each open ask with a label.
+// eachPending calls do for each open ask whose agent has the given label.
 func eachPending(ctx context.Context, list func(context.Context, askback.Query) (askback.Page, error), label string, do func(askback.Ask)) error {
 	q := askback.Query{Status: askback.Pending, Agent: label, Limit: askback.MaxLimit}
 	for {
@@ -58,8 +58,8 @@ func eachPending(ctx context.Context, list func(context.Context, askback.Query) 
 	}
 }
 
-// senders returns the labels of the asks that an event may end. Claude Code and Codex have
-// the same event for the end of a session.
+// senders returns the labels of the asks that an event may end. For the end of a session,
+// these are two, because Claude Code and Codex send the same event.
 func senders(ev Event) []string {
 	if ev.Name == SessionEnd {
 		return []string{ClaudeCode, Codex}
@@ -67,12 +67,12 @@ func senders(ev Event) []string {
 	return []string{ev.label()}
 }
 
-// withGracePeriod returns a context that ends some time after ctx.
-func withGracePeriod(ctx context.Context, while time.Duration) (context.Context, context.CancelFunc) {
+// withGracePeriod returns a context that ends when period has passed after the end of ctx.
+func withGracePeriod(ctx context.Context, period time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		select {
-		case <-time.After(while):
+		case <-time.After(period):
 			cancel()
 		case <-longer.Done():
 		}
@@ -89,15 +89,15 @@ func canEndAsks(name string) bool {
 }
 
 // EndsAsk reports whether an event makes an open ask obsolete: its tool ran, or its turn
-// is over. The end of a turn or session does not end the ask of a deferred call, which the
-// resumed session will wait for.
+// is over. The end of a turn or session does not end the ask of a deferred call, because the
+// resumed session will wait for it.
 func EndsAsk(ev Event, ask askback.Ask) bool { return newEndingEvent(ev).endsAsk(ask) }
 
 // endingEvent is an event that may make many asks obsolete.
 type endingEvent struct {
 	ev Event
-	// asked prepares the ask for its tool. It does so once for all asks, because the input
-	// may be large.
+	// asked returns the request that a call of the tool would make. It is computed only once,
+	// because the input may be large.
 	asked func() (prepared, bool)
 }
 
@@ -124,7 +124,7 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 }
 
 // isAbout reports whether an ask is about the tool call of the event. It ignores answers,
-// which are added to the arguments when the tool runs.
+// because they are added to the arguments when the tool runs.
 func (e endingEvent) isAbout(ask askback.Ask) bool {
 	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) || ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
 		return false

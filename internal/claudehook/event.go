@@ -1,10 +1,10 @@
-// Package claudehook implements the hook protocol of Claude Code: the ask for an event,
-// and the output for its outcome. It reads the events of Codex as well.
+// Package claudehook implements the hook protocol of Claude Code: it makes the ask for an
+// event, and returns the output for its outcome. It reads the events of Codex as well.
 //
 // If anything fails there is no output, so that Claude Code shows its own dialog. Only an
 // answer of a person, or a grant that a person made, ever results in a decision that
-// allows something. This package does not read events or print outputs itself; they may
-// use standard input and output, or HTTP.
+// allows something. The caller reads the event and prints the output, through standard input
+// and output or over HTTP.
 package claudehook
 
 import (
@@ -25,10 +25,10 @@ import (
 
 // The events that are handled. All others are ignored.
 const (
-	PermissionRequest  = "PermissionRequest"  // the session of Claude Code dialog is open at the same time
+	PermissionRequest  = "PermissionRequest"  // Claude Code shows its own dialog at the same time
 	PreToolUse         = "PreToolUse"         // the tool waits for the hook
 	Elicitation        = "Elicitation"        // an MCP server asks the user
-	ElicitationResult  = "ElicitationResult"  // the user has answered it
+	ElicitationResult  = "ElicitationResult"  // the user has answered in the dialog of Claude Code
 	PostToolUse        = "PostToolUse"        // the tool ran, so it was allowed
 	PostToolUseFailure = "PostToolUseFailure" // the tool ran and failed
 	UserPromptSubmit   = "UserPromptSubmit"   // the user has sent a prompt
@@ -37,14 +37,14 @@ const (
 	SessionEnd         = "SessionEnd"         // the session has ended
 )
 
-// QuestionTool is the ask tool of Claude Code.
+// QuestionTool is the tool with which Claude Code asks its user questions.
 const QuestionTool = "AskUserQuestion"
 
-// ownServer is the name under which askback init configures our MCP server.
+// ownServer is the name of Askback's MCP server in the configuration by askback init.
 const ownServer = "askback"
 
-// OwnTools are all tools of our MCP server. They need no approval, because they ask
-// people. Another tool of a server with that name is not one of them.
+// OwnTools are all tools of Askback's MCP server. They need no approval, because they only
+// ask people. Other tools of a server with the same name need approval.
 var OwnTools = []string{
 	asktool.AskUserQuestion, asktool.ConfirmAction, "wait_for_answer", "get_answer", "list_open_questions", "withdraw_question", "permission_prompt",
 }
@@ -60,17 +60,17 @@ type Event struct {
 	Name           string
 	Sender         string // [Codex]; "" is Claude Code
 	SessionID      string // the session of Claude Code
-	PromptID       string // of the current prompt, empty after a resume; the turn of Codex
+	PromptID       string // the id of the current prompt, empty after a resume; the turn of Codex
 	CWD            string
 	PermissionMode string
 	Subagent       string // the type of the sub-agent, or ""
 	SubagentID     string // the id of the sub-agent
 
 	Tool      string
-	ToolUseID string // not for [PermissionRequest]
+	ToolUseID string // empty for [PermissionRequest]
 	Input     json.RawMessage
 
-	Server        string // of an elicitation
+	Server        string // the MCP server of an elicitation
 	Message       string
 	Mode          string // form or url
 	Schema        json.RawMessage
@@ -82,8 +82,8 @@ type Event struct {
 	Headless bool
 }
 
-// The programs whose hooks are supported. The name is the label of the asks of
-// their hooks.
+// The programs whose hooks are supported. The asks of their hooks have these names as
+// labels.
 const (
 	ClaudeCode = "claude-code"
 	// Codex has hooks with the same events in nearly the same format. It runs only hooks
@@ -91,26 +91,26 @@ const (
 	Codex = "codex"
 )
 
-// ErrForeign is the error for an event of another program that runs the hooks in
-// Claude Code's settings by itself, as GitHub Copilot CLI does. Such a hook
-// must print nothing.
+// ErrForeign is the error for an event of another program that also runs the hooks in
+// Claude Code's settings, such as GitHub Copilot CLI. Such a hook must print nothing.
 var ErrForeign = errors.New("this hook was run by another program than Claude Code")
 
-// Limits of an event in bytes. A larger input or form cannot be asked, so it is
-// ignored. A larger text is an error.
+// Limits of an event in bytes. A larger input or form is ignored, because people cannot be
+// asked about it. A longer string is an error.
 const (
 	maxText = 64 << 10
 	maxForm = 256 << 10
 )
 
-// maxDepth is large because the results of tools, which are skipped, may be nested deeply.
+// maxDepth is the maximum nesting of an event. It is large because the results of tools,
+// which are skipped, may be nested deeply.
 const maxDepth = 256
 
 // Read parses the input of a hook. It skips unknown members: each version of Claude Code
 // adds some, and results of tools are most of an event. The event keeps no part of raw.
 //
-// entrypoint is how Claude Code was started, according to itself. It identifies an event
-// that may be of another program; the error is then [ErrForeign].
+// entrypoint is the value of [EntrypointVariable]. An event that may be of another program
+// has the error [ErrForeign] if entrypoint is empty.
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
 	var turn string
@@ -127,7 +127,7 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	// The values are cloned, so that a waiting call does not hold the whole event.
+	// The values are cloned, so that a waiting call does not keep the whole event in memory.
 	for _, m := range members {
 		v, text := m.Value, texts[m.Name]
 		switch into := objects[m.Name]; {
@@ -158,31 +158,31 @@ func Read(raw []byte, entrypoint string) (Event, error) {
 // label returns the name of the sender that people see.
 func (ev Event) label() string { return cmp.Or(ev.Sender, ClaudeCode) }
 
-// foreignMembers are members that only events of other programs have so far: GitHub
-// Copilot CLI, Visual Studio Code and Cursor. If a later Claude Code adds one, its entry
-// point identifies it.
+// foreignMembers are members that so far only events of other programs have: GitHub Copilot
+// CLI, Visual Studio Code and Cursor. If a later Claude Code adds one of them, its events are
+// still accepted because of their entry point.
 var foreignMembers = []string{"hookName", "hookEventName", "sessionId", "timestamp", "cursor_version"}
 
 // Path is the path of the HTTP endpoint for hooks.
 const Path = "/api/v1/hooks/claude-code"
 
-// DefaultWait is how long a deferrable call waits by default. No person is at the session,
-// and a deferred run costs nothing.
+// DefaultWait is how long a deferrable call waits by default. It is short, because a deferred
+// run costs nothing.
 const DefaultWait = 10 * time.Second
 
 // MaxInput is the maximum size of an event in bytes. An event may contain the result of a
 // tool.
 const MaxInput = 8 << 20
 
-// How a hook learns how Claude Code was started: a command from its environment,
+// The entry point is how Claude Code was started. A command reads it from its environment,
 // an HTTP endpoint from a header that the configuration sets.
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"
-	// SessionVariable has the session of Claude Code, for an MCP server that it starts.
+	// SessionVariable has the id of the session, for MCP servers that Claude Code starts.
 	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
 
-// IsHeadless reports whether an entry point is that of claude -p. A program that drives
-// Claude Code and shows its questions itself has another one.
+// IsHeadless reports whether an entry point is that of claude -p. A program that runs
+// Claude Code and shows its questions itself has another entry point.
 func IsHeadless(entrypoint string) bool { return entrypoint == "sdk-cli" }

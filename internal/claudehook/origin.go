@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// origin is the context of an ask of a hook. People see it, and events that end asks are
-// matched by it.
+// An origin is the context of an ask of a hook. People see it, and it determines which events
+// end the ask.
 type origin struct {
 	Hook          string `json:"hook"`
 	SessionID     string `json:"claude_session,omitempty"`
@@ -17,14 +17,14 @@ type origin struct {
 	Subagent      string `json:"subagent,omitempty"`
 	SubagentID    string `json:"subagent_id,omitempty"`
 	ToolUseID     string `json:"tool_use_id,omitempty"`
-	Server        string `json:"mcp_server,omitempty"` // of an elicitation
+	Server        string `json:"mcp_server,omitempty"` // for an elicitation
 	ElicitationID string `json:"elicitation_id,omitempty"`
 	// NotDeferrable is set if no resumed session will wait for the call.
 	NotDeferrable bool `json:"seated,omitempty"`
 }
 
-// originJSON returns the context for an event. That of a deferrable call must not change,
-// because another process in another mode may make the call again.
+// originJSON returns the context for an event. The context of a deferrable call depends only
+// on the call, because another process in another mode may repeat the call.
 func originJSON(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
 	if ev.Sender == Codex {
@@ -44,12 +44,12 @@ func originJSON(ev Event) json.RawMessage {
 
 // json returns c as JSON.
 func (c origin) json() json.RawMessage {
-	b, _ := json.Marshal(c) // texts are always valid
+	b, _ := json.Marshal(c) // strings can always be encoded
 	return b
 }
 
-// permissionPrompt is our tool that Claude Code calls for a permission. Hooks of the same
-// session end its asks.
+// permissionPrompt is the tool of Askback that Claude Code calls for a permission. Hooks of
+// the same session end its asks.
 const permissionPrompt = "permission_prompt"
 
 // PromptContext returns the context of an ask of permission_prompt in a session.
@@ -58,7 +58,7 @@ func PromptContext(session string) json.RawMessage {
 }
 
 // parseOrigin parses a context. It compares names exactly, unlike encoding/json, because
-// agents write contexts of their own.
+// agents can write any context.
 func parseOrigin(context json.RawMessage) (origin, bool) {
 	v, err := jcs.Parse(context)
 	if err != nil || v.Kind != jcs.Object {
@@ -80,8 +80,8 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 	return c, c.SessionID != ""
 }
 
-// ran reports whether a tool that ran may be the call of the ask, as far as both identify
-// the call and its agent.
+// ran reports whether the tool that ran may be the call of the ask. It compares the id of the
+// call or of the sub-agent, whichever the hook of the ask had.
 func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:
@@ -99,5 +99,5 @@ func (c origin) answered(ev Event) bool {
 	return c.Hook == Elicitation && c.Server == ev.Server && agree(c.ElicitationID, ev.ElicitationID)
 }
 
-// agree reports whether two names are equal, or one of them is unknown.
+// agree reports whether two names are equal, or one of them is unknown, which is "".
 func agree(a, b string) bool { return a == b || a == "" || b == "" }

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/claudehook"
 )
 
-// An answer is acknowledged after the reply was delivered, also if the hook has timed out
-// by then, and not before (B7, F9).
+// An answer is acknowledged only after the reply was delivered, even if the hook has timed out
+// by then (B7, F9).
 func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Deny("Bash", "no"))
@@ -37,7 +37,7 @@ func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 }
 
 // A reply without a decision acknowledges nothing.
-func TestNoDecisionIsNotAcked(t *testing.T) {
+func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Decline("Bash", ""))
 	reply, err := claudehook.Run(t.Context(), server.Agent("local"), event(t, runBash))
@@ -51,7 +51,7 @@ func TestNoDecisionIsNotAcked(t *testing.T) {
 }
 
 // A call that is repeated in one prompt makes an ask each time.
-func TestRepeatedCallIsAskedAboutEachTime(t *testing.T) {
+func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	const times = 10
 	server := askbacktest.New(t)
 	server.Person("ana", slices.Repeat([]askbacktest.Reply{askbacktest.Approve("Bash")}, times)...)
@@ -72,7 +72,7 @@ func (p pagedClient) List(ctx context.Context, q askback.Query) (askback.Page, e
 	return p.Client.List(ctx, q)
 }
 
-// The end of a turn ends all asks of the session, also on further pages.
+// The end of a turn ends all asks of the session, even if they are listed on several pages.
 func TestAllAsksOfASessionAreEnded(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana")

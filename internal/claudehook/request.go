@@ -21,7 +21,7 @@ func Request(ev Event) (askback.Request, bool) {
 	return p.request, ok
 }
 
-// prepared is the request for an event, with what is needed to convert its outcome.
+// prepared is the request for an event, with the data to convert its outcome.
 type prepared struct {
 	request askback.Request
 	call    compat.Call // for questions
@@ -76,7 +76,7 @@ func Questions(input json.RawMessage) (compat.Call, error) {
 	}
 	call.Request.Agent = ClaudeCode
 	// Every question of this tool has options. If none were found, they had an unknown
-	// name, and the question must not be asked without them.
+	// name. The question must not be asked without them.
 	for i, q := range call.Request.Questions {
 		if len(q.Options) == 0 {
 			return compat.Call{}, askback.Invalid{{
@@ -98,7 +98,7 @@ func Permission(name string, input json.RawMessage) askback.Request {
 }
 
 // confirmation returns the request for approval of any other tool. Arguments with a number
-// that a double cannot hold cannot be approved.
+// that a float64 cannot represent cannot be approved.
 func confirmation(ev Event) (askback.Request, bool) {
 	if ev.Tool == "" || isOwnTool(ev.Tool) || isIncompleteName(ev.Tool) {
 		return askback.Request{}, false
@@ -115,7 +115,7 @@ func confirmation(ev Event) (askback.Request, bool) {
 const mcpPrefix = "mcp__"
 
 // splitToolName splits the name of a tool of an MCP server, mcp__server__tool. A name
-// without server or tool is not split, because its part could be the name of another tool.
+// without server or tool is not split, because the rest could be the name of another tool.
 func splitToolName(name string) (server, tool string) {
 	rest, ok := strings.CutPrefix(name, mcpPrefix)
 	if server, tool, _ := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
@@ -144,21 +144,20 @@ func descriptionOf(input json.RawMessage) string {
 	return d.Text()
 }
 
-// key returns the idempotency key of an event. Only PreToolUse identifies its call; the
-// key of another event depends on all of its content. See [Run] for calls that are asked
-// about again.
+// key returns the idempotency key of an event. Only PreToolUse identifies its call; the key
+// of another event depends on all of its content. See [findOrAsk] for repeated calls.
 func key(ev Event) string {
 	parts := []string{ev.Name, ev.SessionID, ev.ToolUseID}
 	if ev.ToolUseID == "" {
 		parts = append(parts, ev.PromptID, ev.CWD, ev.PermissionMode, ev.Subagent, ev.Tool, canonical(ev.Input),
 			ev.Server, ev.ElicitationID, ev.Message, canonical(ev.Schema), ev.SubagentID)
 	}
-	b, _ := json.Marshal(parts) // texts are always valid
+	b, _ := json.Marshal(parts) // strings can always be encoded
 	sum := sha256.Sum256(b)
 	return ev.label() + ":" + hex.EncodeToString(sum[:])
 }
 
-// canonical returns the canonical form of JSON, or raw if it has none.
+// canonical returns the canonical form of raw, or raw itself if it has no canonical form.
 func canonical(raw json.RawMessage) string {
 	if c, err := jcs.Canonical(raw); err == nil {
 		return string(c)

@@ -16,7 +16,7 @@ type Client interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
 
-// maxRepeats is how often the same call may be asked about in one prompt.
+// maxRepeats is how many asks the same call may have in one prompt.
 const maxRepeats = 50
 
 const (
@@ -28,20 +28,20 @@ const (
 
 // A Reply is the result of a hook.
 type Reply struct {
-	Output []byte // the text to print; nil is no decision
+	Output []byte // the text to print; nil if there is no decision
 	client Client
 	askID  string // the ask to acknowledge; "" if there is none
 }
 
 // Ack acknowledges the outcome that the reply contains. Call it only after Claude Code
-// has read the output: until then the outcome is not delivered.
+// has read the output, because only then is the outcome delivered.
 func (r Reply) Ack(ctx context.Context) {
 	if r.askID == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackTime)
 	defer cancel()
-	_, _ = r.client.Ack(ctx, r.askID) // an error does not change the decision
+	_, _ = r.client.Ack(ctx, r.askID) // the decision has been delivered, even if Ack fails
 }
 
 // Run is like [Runner.Run] for a hook that shares no ask.
@@ -49,9 +49,9 @@ func Run(ctx context.Context, client Client, ev Event) (Reply, error) {
 	return new(Runner).Run(ctx, "", client, ev)
 }
 
-// Run handles an event: it asks and waits until ctx ends, or withdraws asks that have
-// become obsolete. owner is the name of the client's principal. With an error there is
-// no output; the error is for the log.
+// Run handles an event: it makes an ask and waits for its answer until ctx ends, or withdraws
+// asks that have become obsolete. owner is the name of the client's principal. After an error
+// there is no output; the error is for the log.
 //
 // If ctx ends before the answer, a deferrable call is deferred and its ask stays open.
 // Every other ask is withdrawn when no hook of r waits for it, because its answer could
@@ -90,8 +90,8 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, ev Event)
 	return Reply{}, r.leave(key, id, abandoned, withdrawAbandoned)
 }
 
-// askAndWait asks and waits. It asks again if the ask was withdrawn because this hook
-// seemed to have ended. id is "" if there is no ask.
+// askAndWait makes an ask and waits for its outcome. It asks again if the ask was withdrawn
+// because this hook seemed to have ended. id is "" if there is no ask.
 func askAndWait(ctx context.Context, client Client, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
 	for {
 		if a, err = findOrAsk(ctx, client, r, ev); err != nil {
@@ -105,8 +105,8 @@ func askAndWait(ctx context.Context, client Client, r askback.Request, ev Event)
 }
 
 // ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged:
-// it is too large, or has numbers that a double cannot hold. A caller can then block the
-// tool, which it must not do for events that ask nothing.
+// it is too large, or has numbers that a float64 cannot represent. A caller can then block
+// the tool. For other errors, it must not do so.
 var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
 // newReply returns the reply for an outcome. It consumes an approval first.
@@ -135,8 +135,8 @@ func needsApproval(ev Event) bool {
 	return (ev.Name == PermissionRequest || ev.Name == PreToolUse) && ev.Tool != QuestionTool && !isOwnTool(ev.Tool)
 }
 
-// findOrAsk returns the open ask of a call, or makes a new one. A settled ask with the
-// same content is an old one, unless the event identifies the call.
+// findOrAsk returns the open ask of a call, or makes a new ask. A settled ask with the same
+// content belongs to an earlier call, unless the event identifies the call.
 func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) (askback.Ask, error) {
 	first := r.Key
 	for n := range maxRepeats {
@@ -145,7 +145,7 @@ func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) 
 		}
 		ask, err := client.Ask(ctx, r)
 		if errors.Is(err, askback.ErrKeyReused) && ev.ToolUseID != "" {
-			// The session was interactive when the call was made, and now is not, or the reverse.
+			// The session was interactive when the call was made and is not now, or vice versa.
 			ev.Headless = !ev.Headless
 			r.Context = originJSON(ev)
 			ask, err = client.Ask(ctx, r)
@@ -160,7 +160,7 @@ func findOrAsk(ctx context.Context, client Client, r askback.Request, ev Event) 
 	return askback.Ask{}, fmt.Errorf("the same call was asked about %d times in one prompt", maxRepeats)
 }
 
-// withdraw withdraws those of some asks that are still open.
+// withdraw withdraws the asks with the given ids that are still open.
 func withdraw(ctx context.Context, client Client, ids []string) error {
 	var errs []error
 	for _, id := range ids {

@@ -226,7 +226,7 @@ func (consumedClient) Consume(context.Context, string, string) (askback.Ask, err
 }
 
 // After an error there is no decision (F9).
-func TestNoDecisionOnErrors(t *testing.T) {
+func TestErrorIsNotADecision(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Approve("Bash"))
 	for raw, client := range map[string]claudehook.Client{askDB: brokenClient{}, ranBash: brokenClient{}, runBash: consumedClient{server.Agent("local")}} {
@@ -243,7 +243,7 @@ func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// An ask for which the hook cannot wait is withdrawn, also if it is deferrable: without a
+// An ask for which the hook cannot wait is withdrawn, even if it is deferrable: without a
 // decision the run continues, and the answer could not be delivered.
 func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
@@ -302,7 +302,7 @@ func TestConfigurationHasAllEvents(t *testing.T) {
 	}
 }
 
-// No input panics, and only an answer is a decision that allows something (T5).
+// No input causes a panic, and only an answer is a decision that allows something (T5).
 func FuzzRead(f *testing.F) {
 	for _, raw := range []string{runBash, ranBash, askDB, `{"hook_event_name":"Elicitation","session_id":"s","mcp_server_name":"x","requested_schema":{"properties":{"a":{"type":"array","items":{"enum":["a","b"]}}}}}`} {
 		f.Add([]byte(raw))

@@ -8,8 +8,8 @@ import (
 
 // A Runner runs the hooks of one process. Equal calls that wait at the same time share
 // one ask, which is withdrawn only when the last of them is abandoned. A Runner does not
-// know the hooks of other processes: if one of them withdraws the ask, a hook that waits
-// for it has no decision. The zero value is usable.
+// know the hooks of other processes: if such a hook withdraws the ask, a hook of this process
+// that waits for it has no decision. The zero value is ready to use.
 type Runner struct {
 	mu    sync.Mutex
 	calls map[string]*sharedCall
@@ -17,7 +17,7 @@ type Runner struct {
 
 // sharedCall counts the hooks that wait for one call.
 type sharedCall struct {
-	waiting   int           // 0: the last one is withdrawing the asks
+	waiting   int           // 0 while the last hook withdraws the asks
 	abandoned []string      // ids of the asks to withdraw
 	deferred  bool          // the call was deferred, so its ask stays open
 	done      chan struct{} // closed when no hook waits and all asks are withdrawn
@@ -32,8 +32,8 @@ const (
 	deferred                     // the resumed session will deliver it
 )
 
-// join adds a hook to those that wait for a call. While the ask of the call is being
-// withdrawn, it waits, so that the hook makes a new ask.
+// join adds a hook to those that wait for a call. If the ask of the call is being withdrawn,
+// join blocks until that has been done, so that the hook makes a new ask.
 func (r *Runner) join(ctx context.Context, key string) error {
 	for {
 		r.mu.Lock()
@@ -61,7 +61,7 @@ func (r *Runner) join(ctx context.Context, key string) error {
 	}
 }
 
-// leave removes a hook that waited for an ask. The last one withdraws the abandoned asks.
+// leave removes a hook that waited for an ask. The last hook withdraws the abandoned asks.
 func (r *Runner) leave(key, id string, why leaveReason, withdraw func(ids []string) error) (err error) {
 	r.mu.Lock()
 	c := r.calls[key]

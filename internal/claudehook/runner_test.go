@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// fixture is a process that runs hooks, inside of a synctest bubble.
+// fixture is a process that runs hooks, in a synctest bubble.
 type fixture struct {
 	t      *testing.T
 	engine *engine.Engine
@@ -31,9 +31,9 @@ func (f *fixture) client() askback.Client {
 	return f.engine.As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 }
 
-// start runs a hook, and returns when it has asked. leave cancels the hook.
+// start runs a hook, and returns when its ask exists. leave cancels the hook.
 func (f *fixture) start(ev claudehook.Event) (leave func(), replies <-chan claudehook.Reply) {
-	<-time.After(time.Second) // so that asks have an order
+	<-time.After(time.Second) // so that no two asks have the same time
 	ctx, cancel := context.WithCancel(f.t.Context())
 	out := make(chan claudehook.Reply, 1)
 	go func() {
@@ -177,7 +177,7 @@ func TestDeferredCallStaysOpen(t *testing.T) {
 	})
 }
 
-// Equal calls of two principals are two asks (E10).
+// Equal calls of two principals make two asks (E10).
 func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -189,7 +189,7 @@ func TestHooksOfTwoPrincipalsShareNoAsk(t *testing.T) {
 	})
 }
 
-// A call keeps its ask if its session is resumed interactively, and the reverse (F9).
+// A call keeps its ask if its headless session is resumed interactively, and vice versa (F9).
 func TestResumedCallFindsItsAsk(t *testing.T) {
 	for _, headlessFirst := range []bool{true, false} {
 		server := askbacktest.New(t)
@@ -278,7 +278,7 @@ func (s blockedLister) List(ctx context.Context, _ askback.Query) (askback.Page,
 	return askback.Page{}, ctx.Err()
 }
 
-// Withdrawing continues after the context of the hook ends, but not for ever (F9).
+// Asks are withdrawn even after the context of the hook has ended, for five seconds (F9).
 func TestWithdrawingContinuesForALimitedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := blockedLister{newFixture(t).client(), make(chan error, 1)}

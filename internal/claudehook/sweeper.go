@@ -17,27 +17,27 @@ const gracePeriod = 30 * time.Second
 // ended.
 const reasonGone = "The hook that asked this has ended, so an answer could not be delivered"
 
-// A Sweeper withdraws the asks of hooks that ended without a notice, such as a killed
-// process or a broken connection.
+// A Sweeper withdraws the asks of hooks that ended without withdrawing them, because the
+// process was killed or the connection broke.
 type Sweeper struct {
 	// List lists the asks of all principals.
 	List func(ctx context.Context, q askback.Query) (askback.Page, error)
-	// Client returns the client of the agent with a name.
+	// Client returns the client of the agent with the given name.
 	Client func(name string) Client
-	// Awaited reports whether a call waits for an ask, or a process that will make one is
-	// known to be alive.
+	// Awaited reports whether a call waits for an ask, or a process is alive that will make
+	// such a call.
 	Awaited func(id string) bool
 
-	unawaited map[string]time.Time // when an ask was first found without a call
+	unawaited map[string]time.Time // when each ask was first found without a waiting call
 	next      time.Time            // no sweep before this time
 }
 
-// restFactor is how much longer the pause after a sweep is than the sweep itself. An agent
-// can leave many large asks open, which take long to read.
+// restFactor is how many times longer the pause after a sweep is than the sweep itself. Sweeps
+// take long if an agent leaves many large asks open.
 const restFactor = 30
 
-// Sweep withdraws the asks for which no call has waited since [gracePeriod]. It must be
-// called repeatedly, by one goroutine. After a slow sweep it does nothing for a while.
+// Sweep withdraws the asks for which no call has waited for [gracePeriod]. It must be called
+// repeatedly, by one goroutine. After a slow sweep it does nothing for a while.
 func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	if now.Before(s.next) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/askback/askback/internal/claudehook"
 )
 
-// sweeper returns a sweeper that uses the engine to find waiting calls, unless blind.
+// sweeper returns a sweeper that finds waiting calls in the engine. If *blind is true, it finds
+// none.
 func (f *fixture) sweeper(blind *bool) *claudehook.Sweeper {
 	everyone := f.engine.As(askback.Principal{Kind: askback.Admin, Name: "root"})
 	return &claudehook.Sweeper{
@@ -31,7 +32,7 @@ func (f *fixture) sweep(s *claudehook.Sweeper) {
 	}
 }
 
-// ask makes the ask of an event without a hook that waits for it, as after SIGKILL.
+// ask makes the ask of an event without a waiting hook, as if the hook had been killed.
 func (f *fixture) ask(ev claudehook.Event) {
 	f.t.Helper()
 	<-time.After(time.Second)
@@ -45,8 +46,8 @@ func (f *fixture) ask(ev claudehook.Event) {
 }
 
 // An ask for which no call waits is withdrawn after a while, unless a resumed session
-// will wait for it. A person who waits for the ask does not count.
-func TestAskOfGoneHookIsWithdrawn(t *testing.T) {
+// will wait for it. A person who waits for the ask makes no difference.
+func TestAskOfEndedHookIsWithdrawn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := newFixture(t), false
 		s := f.sweeper(&blind)
@@ -76,8 +77,8 @@ func TestAskOfGoneHookIsWithdrawn(t *testing.T) {
 	})
 }
 
-// If a hook returns, its ask stays open for the whole grace period again.
-func TestAskOfReturnedHookStays(t *testing.T) {
+// If a hook reconnects, the grace period of its ask starts again.
+func TestReconnectingRestartsGracePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := newFixture(t), false
 		s := f.sweeper(&blind)
@@ -123,7 +124,7 @@ func (failingCanceller) Cancel(context.Context, string, string) (askback.Ask, er
 }
 
 // A failed withdrawal is an error, and is tried again.
-func TestFailedWithdrawalIsReported(t *testing.T) {
+func TestFailedWithdrawalIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, blind := newFixture(t), true
 		s := f.sweeper(&blind)
@@ -143,7 +144,7 @@ func TestFailedWithdrawalIsReported(t *testing.T) {
 	})
 }
 
-// After a slow sweep there is a long pause.
+// A long pause follows a slow sweep.
 func TestSlowSweepsAreRare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var read time.Duration

@@ -14,9 +14,9 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-// Each file in testdata is a transcript: an event of Claude Code, what people do, "----",
-// and what the hook asks and prints (F4, F7, F9).
-func TestTranscripts(t *testing.T) {
+// Each file in testdata has transcripts: an event of Claude Code, the actions of people,
+// "----", and the ask and the output of the hook (F4, F7, F9).
+func TestHooksMatchTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
