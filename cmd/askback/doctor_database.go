@@ -198,7 +198,7 @@ func isAskback(path string) error {
 	return errOtherFile
 }
 
-// formatSize formats a size for people.
+// formatSize formats a number of bytes for people.
 func formatSize(n int64) string {
 	switch {
 	case n >= 10<<30:

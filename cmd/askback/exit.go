@@ -32,7 +32,7 @@ type exitError struct {
 
 func (e exitError) Error() string { return e.text }
 
-// usage returns an error in the command line.
+// usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
 
 // printError writes an error to w and returns the exit code.

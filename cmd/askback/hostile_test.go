@@ -240,8 +240,8 @@ func (s *screen) run(args ...string) string {
 	return strings.TrimSuffix(s.shown.String()[before:], end)
 }
 
-// findHarm returns the surroundings of a character that controls a terminal or hides or
-// reverses text, or of a forged line.
+// findHarm searches for a forged line, or for a character that controls a terminal or hides
+// or reverses text. It returns the text around the first one.
 func findHarm(shown, forged string) (excerpt string, found bool) {
 	plain := strings.ReplaceAll(shown, "\r\n", "\n")
 	i := strings.IndexFunc(plain, func(r rune) bool {

@@ -31,7 +31,7 @@ func (i issuer) Agent(ctx context.Context, token string) (name, label string, er
 	}
 	name, label, err = i.Issuer.Agent(ctx, token)
 	if errors.Is(err, login.ErrInvalid) {
-		// At most one a second is logged, because an attacker can send any number.
+		// At most one token a second is logged, because an attacker can send any number.
 		if now := time.Now().Unix(); i.log != nil && i.warned.Swap(now) != now {
 			i.log.Warn("a token of the issuer was rejected", "error", fmt.Sprintf("%.500s", err))
 		}

@@ -140,8 +140,8 @@ func shortens(typed, id string) bool {
 	return strings.HasPrefix(id, typed) || strings.HasPrefix(number, typed) || strings.HasSuffix(number, typed)
 }
 
-// minEnd is the minimal length of the end of an id for a decision, and the length in lists:
-// an agent cannot create another id with the same six random characters in practice.
+// minEnd is the minimal length of the end of an id for a decision, and the length in lists.
+// In practice, an agent cannot create another id with the same six random characters.
 const minEnd = 6
 
 // endsWith reports whether typed is the random end of an id, and long enough for a decision.

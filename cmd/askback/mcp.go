@@ -13,7 +13,7 @@ import (
 type mcpCommand struct{}
 
 // Run serves one agent on standard input and output until its input ends. Its asks stay
-// open. Nothing else is written to standard output.
+// open. Standard output gets only messages of MCP.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
