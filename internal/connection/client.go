@@ -23,7 +23,7 @@ type Client interface {
 }
 
 // A client is a [Client] that repeats lost calls on the next connection. Except for
-// CreateToken, a repeated call changes nothing more.
+// CreateToken, a repeated call has no further effect.
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client
