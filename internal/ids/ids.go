@@ -59,8 +59,8 @@ func bigEndian(b []byte) uint64 {
 	return w
 }
 
-// Swap returns id with another prefix. An ask that names no session gets the
-// session id with the same digits.
+// Swap returns id with another prefix. The session that is created for an
+// ask has an id with the same digits.
 func Swap(id, prefix string) string {
 	_, digits, _ := strings.Cut(id, "_")
 	return prefix + digits
