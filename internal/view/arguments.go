@@ -11,21 +11,20 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxIndent is how many levels are indented: deeper ones would push the text out of a
-// narrow window. The brackets still show the level.
+// maxIndent is the deepest level that has more indentation than the level above. More
+// would push the text out of a narrow window.
 const maxIndent = 8
 
-// FormatJSON indents JSON so that a person reads what a program will read (T3). Members
-// keep their order and numbers their digits; a \u escape becomes the character that it
-// means. The escape of an invisible character stays an escape, and hidden reports that
-// there was one. A \n inside a string stays, and the text continues in a new row. Text
-// that is not valid JSON is returned as it is.
+// FormatJSON indents JSON so that a person reads what a program will read (T3). It keeps
+// the order of members and the digits of numbers, and decodes \u escapes. Escapes of
+// invisible characters are kept, and hidden reports whether there are any. A line break
+// follows each \n in a string. Text that is not valid JSON keeps its layout.
 func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {
 	f := format(raw)
 	return f.text, f.hidden
 }
 
-// formatted is JSON as a person reads it.
+// formatted is JSON for a person to read.
 type formatted struct {
 	text       safetext.Text
 	hidden     bool
@@ -42,7 +41,7 @@ func format(raw json.RawMessage) formatted {
 	return formatted{safetext.Code(out), p.hidden || safetext.Hidden(out), p.duplicates}
 }
 
-// maxBrief is how many characters of the arguments are formatted for a list.
+// maxBrief is the number of characters of the arguments that are formatted for a list.
 const maxBrief = 2000
 
 // oneLine returns the beginning of the arguments in one line, for lists. Arguments that
@@ -56,8 +55,8 @@ func oneLine(raw json.RawMessage) safetext.Text {
 	return safetext.Line(shorten(safetext.Line(strings.Join(rows, " ")).String(), maxHeadline))
 }
 
-// editable returns JSON for a person to change. It is formatted like [FormatJSON], but
-// is valid JSON with the same meaning. Invisible characters are escapes in it.
+// editable returns JSON for a person to edit. Unlike the result of [FormatJSON], it is
+// always valid JSON with the same meaning. Invisible characters are escaped.
 func editable(raw json.RawMessage) string {
 	if !json.Valid(raw) {
 		return string(raw)
@@ -212,8 +211,8 @@ func unescape(s string) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// escapeHidden escapes all that is not ASCII in the string written since begin, if any
-// of it is invisible.
+// escapeHidden escapes all characters of the output from begin that are not ASCII, if
+// any of them is invisible.
 func (p *printer) escapeHidden(begin int) {
 	text := string(p.out[begin:])
 	if safetext.Code(text).String() == text {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// FormatJSON shows what a program will read (T3, F7).
+// A program may depend on the order of members and the digits of numbers (T3, F7).
 func TestFormatJSONKeepsOrderAndDigits(t *testing.T) {
 	for _, c := range []struct {
 		name, raw, want string

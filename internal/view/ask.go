@@ -48,7 +48,7 @@ type Claim struct {
 }
 
 // A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and
-// Arguments are what will run. The rest is the agent's text, shown below and apart.
+// Arguments are what will run. The rest is the agent's text, shown separately below.
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
@@ -64,12 +64,12 @@ type Confirmation struct {
 	Preview     safetext.Text // shown exactly
 	Context     Markdown
 
-	// SuggestYes reports that the agent suggests to approve (C3). The terminal sets it
-	// from a flag of askback confirm. It never approves anything.
+	// SuggestYes reports whether the agent suggests approval (C3). The terminal sets it
+	// from a flag of askback confirm, and only displays the suggestion.
 	SuggestYes bool
 
-	// Repeated reports that Description and Context are also the arguments, as in every
-	// call of confirm_action. They need not be shown twice.
+	// Repeated reports whether Arguments repeat Description and Context, as in every call
+	// of confirm_action. If so, frontends show them only once.
 	Repeated bool
 
 	raw json.RawMessage // the arguments as they were sent
@@ -135,8 +135,8 @@ func Of(a askback.Ask) Ask {
 	return v
 }
 
-// number returns an id without its prefix. An ask without a named session has one with
-// the same number.
+// number returns an id without its prefix. If an ask names no session, the id of its
+// session has the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
 // Headline describes the ask in one line, for lists: its title, its first question, or
@@ -153,10 +153,10 @@ func (a Ask) Headline() safetext.Text {
 	return a.ID
 }
 
-// maxHeadline is how many columns of an agent's description a list shows.
+// maxHeadline is the maximum width of an agent's description in a list, in columns.
 const maxHeadline = 100
 
-// headline names the tool first: a title or a description is only the agent's claim.
+// headline names the tool first, because a title or a description may be untrue.
 func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 	tool := safetext.Line(c.Tool.String()).String()
 	words := title.String()
@@ -195,7 +195,7 @@ func (c *cleaner) lines(list []string) []safetext.Text {
 
 func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
 
-// code is for text that must be read exactly, such as the name of a tool.
+// code returns safe text that shows s exactly. It is used for names of tools.
 func (c *cleaner) code(s string) safetext.Text { return safetext.Code(c.note(s)) }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
@@ -227,21 +227,21 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 	}
 }
 
-// confirmAction is the tool whose arguments are the description and the context.
+// confirmAction is the tool whose arguments repeat the description and the context.
 const confirmAction = "confirm_action"
 
-// repeated reports whether the description and the context are also the arguments.
+// repeated reports whether the arguments repeat the description and the context.
 func repeated(c askback.Confirmation) bool {
 	var input struct{ Action, Details string }
 	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &input) == nil &&
 		input.Action == c.Description && input.Details == c.Context
 }
 
-// maxEditable is how many bytes of arguments can be edited: as many as a person can read.
+// maxEditable is the limit in bytes for arguments that a person can edit.
 const maxEditable = 100_000
 
 // Editable returns the arguments as JSON for a person to edit, or "" if they are too
-// long for that. Invisible characters are escapes in it.
+// long to edit. Invisible characters are escaped.
 func (c *Confirmation) Editable() RawText {
 	if len(c.raw) > maxEditable {
 		return ""

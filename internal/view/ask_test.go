@@ -19,8 +19,8 @@ func of(q askback.Question) view.Question {
 	return view.Of(askback.Ask{Questions: []askback.Question{q}}).Questions[0]
 }
 
-// docs/wire.md §9: keys are numbers, or letters if a label is a number. No key looks
-// like a label.
+// docs/wire.md §9: keys are numbers, or letters if a label is a number. No key is the
+// same as a label.
 func TestKeysAreNotLabels(t *testing.T) {
 	for _, c := range []struct {
 		labels []string
@@ -50,7 +50,7 @@ func TestKeysAreNotLabels(t *testing.T) {
 	}
 }
 
-func TestMatchFindsChoices(t *testing.T) {
+func TestMatchReturnsTheChoicesForAnInput(t *testing.T) {
 	words := askback.Question{Options: askback.Options("Yes", "No, never", "yes", "a\tb", "a b", "Kiel")}
 	numbers := askback.Question{Options: askback.Options("2", "1", "ten")}
 	hidden := askback.Question{Options: askback.Options("pay\u202eal", "other"), NoOther: true}
@@ -102,9 +102,9 @@ func TestPickReturnsOriginalLabels(t *testing.T) {
 	}
 }
 
-// F4: the sentence names who settled the ask, how and through what. A timer is never a
-// person.
-func TestOutcomeSentences(t *testing.T) {
+// F4: the sentence describes who settled the ask, how, and through which channel. It
+// never describes a timer as a person.
+func TestOutcomeNamesTheActor(t *testing.T) {
 	ana := askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 	timer := askback.Actor{Kind: askback.ActorTimer}
 	for want, o := range map[string]askback.Outcome{
@@ -134,8 +134,8 @@ func TestOutcomeSentences(t *testing.T) {
 	}
 }
 
-// F5: the notice describes what the deadline does.
-func TestTimeoutNotice(t *testing.T) {
+// F5: the notice has the time of the deadline and its effect.
+func TestTimeoutNoticeDescribesTheDeadline(t *testing.T) {
 	berlin := time.FixedZone("CET", 3600)
 	for means, want := range map[askback.OnTimeout]string{
 		askback.OnTimeoutFail:    "the request expires and the session fails.",
@@ -172,7 +172,7 @@ func TestStatusNamesClaims(t *testing.T) {
 	}
 }
 
-func TestHeadlines(t *testing.T) {
+func TestHeadlineIsTitleQuestionOrTool(t *testing.T) {
 	question := []askback.Question{{Text: "Which\none?"}}
 	for want, a := range map[string]askback.Ask{
 		"Before I start": {Title: "Before I start", Questions: question},

@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// Text is safe text, so that pages import package view only.
+// Text is safe text. The alias lets pages import package view only.
 type Text = safetext.Text
 
-// RawText is text as a person entered it. It is shown unchanged to that person in the
-// same field only; everywhere else [RawText.Text] is shown.
+// RawText is text exactly as a person entered it. It is shown unchanged only to that
+// person, in the same field. All other places show [RawText.Text].
 type RawText string
 
 // Text returns the text safe for display.
@@ -102,8 +102,8 @@ func (f Form) decide() askback.Answer {
 	return out
 }
 
-// Check adds a problem where "Other" was picked without text for an optional question.
-// For a required one [askback.Answer.Normalize] finds it.
+// Check adds a problem if "Other" was picked without text for an optional question. For
+// a required question, [askback.Answer.Normalize] reports it.
 func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.OtherPicked && strings.TrimSpace(string(e.Other)) == "" {
@@ -112,7 +112,7 @@ func (f *Form) Check(a Ask) {
 	}
 }
 
-// AddInvalid adds problems of package askback, in words for the person.
+// AddInvalid adds problems that package askback reports, reworded for the person.
 func (f *Form) AddInvalid(a Ask, why askback.Invalid) {
 	for _, p := range why {
 		f.AddProblem(f.place(a, p))
@@ -136,7 +136,7 @@ func (f Form) Problem(field string) Text {
 	return Text{}
 }
 
-// place returns the field that a problem concerns, and the text to show there.
+// place returns the field that a problem concerns, and the sentence to show there.
 func (f Form) place(a Ask, p askback.Problem) (field, sentence string) {
 	sentence = strings.ToUpper(p.Detail[:1]) + p.Detail[1:] + "."
 	steps := strings.Split(p.Pointer, "/")
@@ -218,8 +218,8 @@ func settledFirst(o askback.Outcome) Text {
 	return safetext.Line(who + " " + string(o.Status) + " first")
 }
 
-// Brief returns the view of an ask for a list. It leaves out what only the page of the
-// ask shows, so that a list of large asks is cheap.
+// Brief returns the view of an ask for a list. It omits details that only the page of
+// the ask shows, so that a list of large asks is cheap.
 func Brief(a askback.Ask) Ask {
 	a.Context = nil
 	questions := a.Questions

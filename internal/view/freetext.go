@@ -20,12 +20,12 @@ var freeText = func() map[string]bool {
 	return out
 }()
 
-// separators are ignored when names are compared: runCommand is run_command.
+// separators are ignored when names are compared: runCommand equals run_command.
 var separators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// FreeText reports whether the arguments of a tool can do anything: a shell, SQL, HTTP,
-// confirm_action. It ignores case, underscores, hyphens, spaces, and the prefixes of MCP
-// clients (mcp__server__tool, server.tool).
+// FreeText reports whether the effect of a tool depends only on free text, as for a
+// shell, SQL, HTTP or confirm_action. It ignores case, underscores, hyphens, spaces, and
+// the prefixes of MCP clients (mcp__server__tool, server.tool).
 func FreeText(tool string) bool {
 	name := strings.ToLower(strings.TrimSpace(tool))
 	if i := strings.LastIndex(name, "__"); i >= 0 {
@@ -37,5 +37,6 @@ func FreeText(tool string) bool {
 	return freeText[separators.Replace(name)]
 }
 
-// FreeTextWarning is shown before a person approves any arguments of such a tool.
+// FreeTextWarning is shown before a person approves all calls of a free-text tool,
+// whatever their arguments.
 const FreeTextWarning = "This tool runs whatever its arguments say. If you allow any arguments, it can do anything without showing you."

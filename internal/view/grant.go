@@ -16,7 +16,7 @@ type Grant struct {
 	Server    safetext.Text
 	Scope     string        // what it covers, in words
 	Limit     safetext.Text // the session or the digest of the arguments that it is limited to
-	Arguments safetext.Text // those of the call on which it was made; empty if they are too long to keep
+	Arguments safetext.Text // of the call on which it was made; empty if they are too long to keep
 	Ask       safetext.Text // the id of the ask on which it was made
 	Exact     bool          // it covers these arguments and no others
 	FreeText  bool          // it covers any arguments of a free-text tool; see [FreeText]

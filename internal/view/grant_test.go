@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// F8: the texts of a grant: its agent, its scope and its limits.
-func TestGrantTexts(t *testing.T) {
+// F8: a person must see what a grant covers.
+func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
 		SessionID: "ses_1", Digest: "sha256:1",
@@ -54,8 +54,8 @@ func TestGrantTexts(t *testing.T) {
 	}
 }
 
-// D1, F8, F4: the sentence names a standing approval as such, and mentions edited
-// arguments.
+// D1, F8, F4: the sentence attributes the approval to the standing approval, and mentions
+// edited arguments.
 func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	for want, o := range map[string]askback.Outcome{
 		"approved by the standing approval of ana (grt_1)": {
@@ -78,7 +78,7 @@ func TestOutcomeNamesTheStandingApproval(t *testing.T) {
 	}
 }
 
-// F7, F8: the answer that each form of a confirmation gives.
+// F7, F8: each decision in the form of a confirmation becomes an answer.
 func TestFormReturnsTheDecision(t *testing.T) {
 	a := view.Of(askback.Ask{Confirmation: &askback.Confirmation{ToolName: "t", Input: json.RawMessage(`{"a":1}`)}})
 	for name, c := range map[string]struct {
@@ -122,8 +122,8 @@ func TestFormReturnsTheDecision(t *testing.T) {
 	}
 }
 
-// F3: text for people is parsed as Markdown. Names, labels and arguments are not.
-func TestOnlyProseIsParsedAsMarkdown(t *testing.T) {
+// F3: Markdown in names, labels and arguments is shown as it was sent.
+func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 	const s = "**a**"
 	raw, _ := json.Marshal(s)
 	a := view.Of(askback.Ask{
@@ -156,8 +156,8 @@ func TestOnlyProseIsParsedAsMarkdown(t *testing.T) {
 	}
 }
 
-// An ask without a named session has its own, which ends with it.
-func TestAskWithItsOwnSession(t *testing.T) {
+// An ask that names no session gets a session with the same number, which ends with it.
+func TestSessionWithTheSameNumberIsOwn(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
 			t.Errorf("in %s: got %v", session, got)

@@ -14,12 +14,12 @@ type alphabet string
 
 const letters alphabet = "a"
 
-// numberSigns are in numbers and dates such as -1, 2.5, 1,000 and 2026-01-31.
+// numberSigns are the signs in numbers and dates, such as -1, 2.5, 1,000 and 2026-01-31.
 const numberSigns = "+-.,_ "
 
-// keysFor returns numbers, or letters if a label is a number (wire.md section 9). If a
-// label is such a letter too, it adds # before the numbers until no label looks like a
-// key: what a person types must never mean two things.
+// keysFor returns numbers, or letters if a label is a number (docs/wire.md, section 9).
+// If a label is also one of these letters, it puts # before the numbers until no label
+// looks like a key. So input is never ambiguous.
 func keysFor(q askback.Question) alphabet {
 	for keys := alphabet(""); ; keys = keys.next() {
 		if !keys.clashes(q) {

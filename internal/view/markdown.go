@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/markdown"
 )
 
-// The types of package markdown, so that pages import package view only.
+// The types of package markdown. The aliases let pages import package view only.
 type (
 	// Markdown is formatted text of an agent.
 	Markdown = markdown.Document
@@ -33,8 +33,8 @@ type (
 	Link = markdown.Link
 )
 
-// visible returns s without the context that an agent gets when it resumes, and records
-// whether it removed any. Text that is nothing but such context stays.
+// visible removes the context that an agent gets when it resumes, and records whether it
+// removed any. It returns s unchanged if no other text is left.
 func (c *cleaner) visible(s string) string {
 	out := askback.StripResumeContext(s)
 	if strings.TrimSpace(out) == "" {

@@ -100,7 +100,7 @@ func maxTypos(letters int) int {
 	return letters / 4
 }
 
-// maxFolded is how many letters of a line are compared with a label.
+// maxFolded is the number of letters of a line that are compared with a label.
 const maxFolded = 200
 
 // folded returns the letters and digits of s in lower case.
@@ -117,8 +117,8 @@ func folded(s string) []rune {
 	return out
 }
 
-// Resembles reports whether words that match no choice were probably meant as one: they,
-// or each of their parts, resemble a label (see [Question.Nearest]) or look like a key.
+// Resembles reports whether words that match no choice were probably meant as a choice:
+// the words, or each of them, resemble a label (see [Question.Nearest]) or a key.
 func (q Question) Resembles(typed string) bool {
 	if len(q.Choices) == 0 {
 		return false
@@ -132,13 +132,13 @@ func (q Question) Resembles(typed string) bool {
 	})
 }
 
-// keysAround reports whether a word is made of numbers and signs where keys are numbers.
+// keysAround reports whether keys are numbers, and a word has only digits and signs.
 func (q Question) keysAround(part string) bool {
 	return q.Numbered() && isNumber(part, "-.:()#–")
 }
 
-// IsHelpOrQuit reports whether a word is what people type to get help or to leave a
-// program. Such a word is not accepted as an answer without a question back.
+// IsHelpOrQuit reports whether a word is a common command to get help or to leave a
+// program. The terminal accepts it as an answer only after a confirmation.
 func IsHelpOrQuit(typed string) bool {
 	return IsHelp(typed) || slices.Contains([]string{"q", "quit", "exit"}, strings.ToLower(strings.TrimSpace(typed)))
 }

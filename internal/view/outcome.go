@@ -15,7 +15,7 @@ type Outcome struct {
 	Answers   []Answer
 	Comment   safetext.Text
 	Reason    safetext.Text
-	Arguments safetext.Text // as a person edited them; empty if they were not edited
+	Arguments safetext.Text // the edited arguments; empty if they were not edited
 	Grant     safetext.Text // id of the standing approval that was made, or that answered
 	At        time.Time
 	ByTimer   bool // the deadline passed without an answer
@@ -50,8 +50,8 @@ func outcome(o askback.Outcome) *Outcome {
 	return v
 }
 
-// sentence describes how an ask ended, by whom and through what. The end by a timer is
-// never described as a person's.
+// sentence describes how an ask ended, by whom, and through which channel. It never
+// describes a timer as a person.
 func sentence(o askback.Outcome) string {
 	switch {
 	case o.Actor.Kind == askback.ActorTimer && o.Defaulted:
@@ -73,7 +73,7 @@ func byGrant(o askback.Outcome) bool {
 	return o.Actor.Kind == askback.ActorPolicy && o.GrantID != "" && o.Approved()
 }
 
-// verb returns what the outcome did, such as "answered" or "denied".
+// verb returns the verb for an outcome, such as "answered" or "denied".
 func verb(o askback.Outcome) string {
 	if o.Status != askback.Answered || o.Decision == "" {
 		return string(o.Status)

@@ -86,9 +86,9 @@ func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 	return a
 }
 
-// Match returns the choices that the typed words can mean, by index; len(q.Choices)
-// means "Other". It returns several if their labels look the same. An exact label wins
-// over a key, and a key over a label that differs in case.
+// Match returns the indexes of the choices that the typed words can mean; len(q.Choices)
+// means "Other". It returns several if their labels look the same. An exact label takes
+// precedence over a key, and a key over a label that differs in case.
 func (q Question) Match(typed string) []int {
 	typed = strings.TrimSpace(typed)
 	for i, o := range q.raw.Options {

@@ -8,13 +8,13 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Size is the size of a text. It is shown before a text that is folded (T3).
+// A Size describes how long a displayed text is. It is shown before folded text (T3).
 type Size struct {
 	Lines      int
 	Characters int
 	Longest    int // characters in the longest line
-	Blank      int // most blank lines in a row
-	Spaces     int // most spaces in a row inside a line
+	Blank      int // most consecutive blank lines
+	Spaces     int // most consecutive spaces inside a line
 }
 
 // SizeOf measures a text. A line with escaped white space only, such as \n in
@@ -51,11 +51,11 @@ func spaces(line string) int {
 	return most
 }
 
-// A text beyond these limits gets a warning. They are far above what people write by hand.
+// Text that reaches these limits gets a warning. Text that people write is far below them.
 const (
 	manyBlank  = 20
 	manySpaces = 80
-	longLine   = 160
+	longLine   = 160 // for [Size.String]; it causes no warning
 	hugeLine   = 2000
 )
 
@@ -68,7 +68,8 @@ func (s Size) String() string {
 	return out
 }
 
-// Warning describes padding that pushes a part of the text out of sight, or returns "".
+// Warning warns of padding that may push a part of the text out of view. It returns ""
+// if there is no such padding.
 func (s Size) Warning() string {
 	var found []string
 	if s.Blank >= manyBlank {

@@ -14,13 +14,14 @@ type Warning struct {
 	Names    []safetext.Text // the names in the arguments that it concerns
 }
 
-// maxDuplicates is how many pairs of names a warning shows. Its sentence counts all.
+// maxDuplicates is the number of pairs of names that a warning shows. Its sentence counts
+// all pairs.
 const maxDuplicates = 3
 
-// maxName is how many characters of a name a warning shows.
+// maxName is the number of characters of a name that a warning shows.
 const maxName = 60
 
-// duplicates are names in one object that a person or a program can confuse.
+// duplicates are pairs of names in one object that a person or a program may confuse.
 type duplicates struct {
 	count int
 	names []safetext.Text
@@ -69,8 +70,8 @@ func (f formatted) warnings() []Warning {
 	return out
 }
 
-// repairs describes how the agent's call was repaired before it was shown (F15). An
-// agent can send such warnings itself, so they are displayed as its text.
+// repairs describes how the agent's call was repaired before it was shown (F15). Agents
+// can send such descriptions too, so all of them are displayed as the agent's text.
 func (c *cleaner) repairs(list []askback.Problem) []safetext.Text {
 	var out []safetext.Text
 	for _, p := range list {
