@@ -6,14 +6,14 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxDepth is how deep lists and quotes are nested. Deeper marks are text.
+// maxDepth is the limit for nested lists and quotes. Deeper marks are text.
 const maxDepth = 4
 
-// parser parses a text. It counts the bytes that it reads, so that a test can check
-// that no text is read again and again.
+// parser parses a document. It counts the bytes that it reads, so that a test can check
+// that parsing takes linear time.
 type parser struct{ work int }
 
-// kind is the kind of block that a line begins.
+// kind is the kind of block that begins with a line.
 type kind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	number
 )
 
-// lines splits a text into lines, and replaces the tabs at the front of each by
+// lines splits src into lines, and replaces the tabs at the start of each line by
 // spaces.
 func lines(src string) []string {
 	all := strings.Split(src, "\n")
@@ -105,13 +105,13 @@ func (p *parser) kind(rest []string, depth int) kind {
 	return words
 }
 
-// indent returns the number of spaces at the front of a line.
+// indent returns the number of spaces at the start of a line.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// dedent removes at most n spaces from the front.
+// dedent removes at most n spaces from the start of a line.
 func dedent(line string, n int) string { return line[min(indent(line), n):] }
 
-// run counts how often s begins with c.
+// run returns how often c is repeated at the start of s.
 func run(s string, c byte) int { return len(s) - len(strings.TrimLeft(s, string(rune(c)))) }
 
 // fenceOf returns the fence that a line begins with, or "".
@@ -125,7 +125,7 @@ func fenceOf(front string) string {
 	return ""
 }
 
-// fence reads code up to a fence like the first, or to the end.
+// fence reads code up to a closing fence, or to the end.
 func (p *parser) fence(rest []string) (Block, int) {
 	in := indent(rest[0])
 	open := fenceOf(rest[0][in:])
@@ -144,7 +144,7 @@ func (p *parser) fence(rest []string) (Block, int) {
 	return Code{safetext.Line(label), safetext.Code(strings.Join(code, "\n"))}, n
 }
 
-// indented reads code that is indented by four spaces, with the blank lines in it.
+// indented reads code that is indented by four spaces, including its blank lines.
 func (p *parser) indented(rest []string) (Block, int) {
 	var code []string
 	n := 0
@@ -177,8 +177,7 @@ func (p *parser) heading(line string) Block {
 	return Heading{level, p.spans(strings.TrimSpace(line[level:]))}
 }
 
-// isRule reports whether a line has three or more of the same mark and otherwise
-// spaces.
+// isRule reports whether a line consists of spaces and at least three of the same mark.
 func isRule(front string) bool {
 	n := 0
 	for i := range len(front) {

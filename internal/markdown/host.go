@@ -39,15 +39,14 @@ func trimHost(host string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(host), "www."), ".")
 }
 
-// isOdd reports whether a character is neither ASCII nor a letter, mark or digit, such
-// as a full-width full stop.
+// isOdd reports whether a character is unusual in a host: not ASCII, and neither a
+// letter, mark nor digit. An example is a full-width full stop.
 func isOdd(r rune) bool {
 	return r > unicode.MaxASCII && !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '·' && r != '・'
 }
 
 // isOddNumber reports whether a host is a number that browsers read as an IP address,
-// such as 2130706433, 0x7f.1 or 010.0.0.1. Four plain numbers are readable, and not
-// odd.
+// such as 2130706433, 0x7f.1 or 010.0.0.1. Four plain decimal numbers are not odd.
 func isOddNumber(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]
@@ -55,7 +54,7 @@ func isOddNumber(host string) bool {
 		return false
 	}
 	if host == "" || strings.Contains(host, ":") {
-		return false // IPv6
+		return false // not a number, or IPv6
 	}
 	for _, l := range labels {
 		n, err := strconv.ParseUint(l, 10, 8)
@@ -66,15 +65,15 @@ func isOddNumber(host string) bool {
 	return len(labels) != 4
 }
 
-// scriptSets are scripts that are written together (UTS 39, highly restrictive).
+// scriptSets are the sets of scripts that one word may mix (UTS 39, highly restrictive).
 var scriptSets = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
 }
 
-// isMixed reports whether a label has letters of scripts that are not written
-// together.
+// isMixed reports whether a label mixes letters of scripts that no set of scriptSets
+// has together.
 func isMixed(label string) bool {
 	var scripts []string
 	for _, r := range label {
@@ -87,8 +86,8 @@ func isMixed(label string) bool {
 	})
 }
 
-// scriptOf returns the script of a letter, or "" if many scripts share it. A letter
-// has one script only, so the order of the search does not matter.
+// scriptOf returns the script of a letter, or "" if several scripts share the letter. No
+// letter is in two tables, so the order of the search does not matter.
 func scriptOf(r rune) string {
 	if r <= unicode.MaxASCII {
 		if unicode.IsLetter(r) {
@@ -115,8 +114,7 @@ func imitatesLatin(label, host string) bool {
 	return isASCII(top) && !isASCII(label) && isASCII(Skeleton(label))
 }
 
-// isWritten reports whether a Latin letter is used in European languages or in
-// Vietnamese.
+// isWritten reports whether European languages or Vietnamese use a Latin letter.
 func isWritten(r rune) bool {
 	switch {
 	case r == 'ı', r == 'ĸ', r == 'ŀ', r == 'ŉ', r == 'ſ':
@@ -131,7 +129,7 @@ func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// hostsIn returns the hosts that a link text seems to name.
+// hostsIn returns the hosts that the text of a link seems to name.
 func hostsIn(text string) []string {
 	var out []string
 	for word := range strings.FieldsSeq(text) {
@@ -155,7 +153,7 @@ func before(s, mark string) string {
 }
 
 // isHost reports whether a word is a host such as example.com, and not a file such as
-// main.go. An ending that is also a file's needs three labels.
+// main.go. If the last label is also a file extension, a host has at least three labels.
 func isHost(s string) bool {
 	labels := strings.Split(s, ".")
 	for _, l := range labels {

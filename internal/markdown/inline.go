@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A piece is text in one style, before it is known which stars are marks.
+// A piece is text in one style. It is not yet known which stars are marks.
 type piece struct {
 	text string
 	code bool
@@ -17,14 +17,14 @@ type piece struct {
 	star star
 }
 
-// A star is one to three stars in a row: emphasis, strong or both.
+// A star is a sequence of one to three stars: emphasis, strong or both.
 type star struct {
 	n          int // 0 if the piece is not a star
 	flank      flank
 	strong, em int // levels that it opens, or closes if negative; 0 if it is text
 }
 
-// A flank reports whether a star can open or close emphasis.
+// A flank records whether a star can open or close emphasis.
 type flank struct{ opens, closes bool }
 
 // spans parses the marks inside a block.
@@ -38,17 +38,17 @@ func (p *parser) spans(s string) []Span {
 	return joinPieces(l.pieces)
 }
 
-// inline cuts a text into pieces, from left to right, and never goes back.
+// inline splits the text of a block into pieces, from left to right in a single pass.
 type inline struct {
 	*parser
 	src       string
 	pos       int
 	start     int // of the plain text that is not yet a piece
 	pieces    []piece
-	noClosing [maxTicks + 1]bool // by number of backticks: the rest of the text has none
+	noClosing [maxTicks + 1]bool // by number of backticks: no closing ones follow
 }
 
-// maxTicks is how many backticks can begin code. More are text.
+// maxTicks is the maximum number of backticks that begin code. More are text.
 const maxTicks = 3
 
 func (l *inline) next() {
@@ -96,8 +96,8 @@ func (l *inline) escape(rest string) {
 	l.pos += 2
 }
 
-// code reads text up to the same number of backticks. If there are none, it records
-// that, so that the rest is not searched again.
+// code reads code up to the same number of backticks. It records that no closing ones
+// follow, so that the rest is not searched again.
 func (l *inline) code(ticks int) {
 	begin := l.pos + ticks
 	if ticks > maxTicks || l.noClosing[ticks] {
@@ -155,8 +155,8 @@ func isWordLike(r rune) bool {
 		unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// pair finds the stars that belong together. At most one of each length is open, so
-// the search is short. Opening another of the same length drops the first.
+// pair matches opening and closing stars. A new opening star replaces an open one of the
+// same length. So at most three are open, and each search is short.
 func pair(pieces []piece) {
 	var open []int
 	for i := range pieces {
@@ -169,8 +169,8 @@ func pair(pieces []piece) {
 	}
 }
 
-// closeStar closes what the star at i can close, and reports whether it closed
-// anything. Stars that were opened in between become text.
+// closeStar closes the open star, or the two, that the star at i matches. It reports
+// whether there was a match. Stars that were opened in between become text.
 func closeStar(pieces []piece, open *[]int, i int) bool {
 	o, n := *open, pieces[i].star.n
 	for k := len(o) - 1; k >= 0; k-- {
@@ -189,15 +189,16 @@ func closeStar(pieces []piece, open *[]int, i int) bool {
 	return false
 }
 
-// mark makes a pair of marks of two stars, with the length of the first.
+// mark makes two stars the marks around emphasis. The length of the first determines
+// the kind of emphasis.
 func mark(pieces []piece, from, to int) {
 	a, b := &pieces[from].star, &pieces[to].star
 	a.em, a.strong = a.n&1, a.n>>1
 	b.em, b.strong = b.em-a.em, b.strong-a.strong
 }
 
-// joinPieces makes spans of pieces, and joins neighbours in the same style: whether a
-// character is safe depends on the characters next to it.
+// joinPieces converts pieces to spans. It joins neighbours in the same style, because
+// whether a character is safe depends on the characters next to it.
 func joinPieces(pieces []piece) []Span {
 	var out []Span
 	var text strings.Builder

@@ -10,11 +10,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// maxURL is the limit in bytes for the address of a link. A longer one is text.
+// maxURL is the limit in bytes for the address of a link. A longer address is text.
 const maxURL = 2000
 
-// link reads [text](address). The text has no brackets and the address no spaces, so
-// that nothing is read twice. A title, which would be hidden, is not supported.
+// link reads [text](address). Brackets in the text and spaces in the address are not
+// allowed, so that nothing is read twice. Titles are not supported, as they are hidden.
 func (l *inline) link(rest string) {
 	n := strings.IndexAny(rest[1:], "[]") + 1
 	if n == 0 {
@@ -45,8 +45,8 @@ func (l *inline) link(rest string) {
 	l.put(p, l.pos+end+1)
 }
 
-// destination returns the length of an address, which ends before white space or before a
-// closing bracket without its opening one.
+// destination returns the length of an address. It ends before white space, or before a
+// closing bracket that has no opening one.
 func destination(s string) int {
 	depth := 0
 	for i := range len(s) {
@@ -64,7 +64,7 @@ func destination(s string) int {
 	return len(s)
 }
 
-// address reads an address in the text.
+// address reads an address outside [text](address).
 func (l *inline) address(rest string) {
 	before, _ := utf8.DecodeLastRuneInString(l.src[:l.pos])
 	if !hasScheme(rest) || l.pos > 0 && before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
@@ -89,8 +89,8 @@ func hasScheme(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
 
-// inAddress reports whether an address may contain r. Letters of all scripts belong to
-// it: if it ended before an unusual letter, it would lead elsewhere than it looks.
+// inAddress reports whether an address may contain r. It may contain letters of all
+// scripts: a link that ended before an unusual letter would lead to another address.
 func inAddress(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r != 0x7f && !strings.ContainsRune("<>\"`\\^{}|", r)
@@ -98,8 +98,8 @@ func inAddress(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// trimAddress removes the end of a sentence, a bracket that was opened before the
-// address, and stars.
+// trimAddress removes the characters that end a sentence, stars, and a closing bracket
+// that was opened before the address.
 func trimAddress(s string) string {
 	open := strings.Count(s, "(") - strings.Count(s, ")")
 	for s != "" {
@@ -149,8 +149,8 @@ func linkTo(address, text string) *Link {
 	return l
 }
 
-// withCodePoints replaces what is not ASCII by code points, because a letter that
-// imitates another does so in a warning too.
+// withCodePoints replaces characters that are not ASCII by code points. Otherwise a
+// deceptive letter would deceive in the warning, too.
 func withCodePoints(host string) string {
 	var b strings.Builder
 	for _, r := range host {

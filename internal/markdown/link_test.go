@@ -7,8 +7,9 @@ import (
 	"github.com/askback/askback/internal/markdown"
 )
 
-// T6: the text that becomes a link, and where it ends.
-func TestLinks(t *testing.T) {
+// T6, T7: only http, https and mailto addresses become links, without the punctuation
+// around them.
+func TestAddressesBecomeLinks(t *testing.T) {
 	for src, want := range map[string]string{
 		"[docs](https://example.com/a)":                    "(<docs|https://example.com/a>)",
 		"[a](https://e.test/x_(y))!":                       "(<a|https://e.test/x_(y)>)(!)",
@@ -45,8 +46,7 @@ func TestLinks(t *testing.T) {
 	check(t, long, "p ("+long+");")
 }
 
-// T9: a suspicious host is shown with code points, because letters that look alike do so in
-// a warning too.
+// T9: a letter that imitates another would deceive in the warning, too.
 func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://ex\u0430mple.com/plan": "ex⟨U+0430⟩mple.com", "https://example.com/plan": "example.com",
@@ -68,7 +68,7 @@ func TestSuspiciousHostShowsCodePoints(t *testing.T) {
 	}
 }
 
-func TestSuspiciousLinks(t *testing.T) {
+func TestSuspiciousLinksHaveAReason(t *testing.T) {
 	for src, want := range map[string]string{
 		"https://github.com/askback":                     "",
 		"[the docs](https://docs.example.com)":           "",

@@ -35,7 +35,7 @@ func itemOf(front string) item {
 	return it
 }
 
-// list reads items, with blank lines between them.
+// list reads items. Blank lines may be between them.
 func (p *parser) list(rest []string, depth int) (Block, int) {
 	var l List
 	n, end := 0, 0
@@ -56,7 +56,7 @@ func (p *parser) list(rest []string, depth int) (Block, int) {
 	return l, end
 }
 
-// item reads one item with all that is pushed in below it by two spaces or more.
+// item reads one item, with the lines below it that are indented by at least two spaces.
 func (p *parser) item(rest []string, depth int) (Item, int) {
 	in := indent(rest[0])
 	head := itemOf(rest[0][in:])

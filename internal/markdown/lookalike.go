@@ -2,8 +2,8 @@ package markdown
 
 import "strings"
 
-// lookalikes replaces letters that most typefaces draw like a Latin one. It is a small
-// part of the table of UTS 39: the scripts that are used for such deception.
+// lookalikes replaces letters that most typefaces draw like a Latin letter. It is the
+// part of the table of UTS 39 for the scripts that are used for such deception.
 var lookalikes = strings.NewReplacer(pairs(
 	"aаα", "bЬ", "cсϲց", "dԁ", "eе", "gց", "hһհ", "iіι", "jјյ", "kкκ", "lӏ", "nпո", "oоοօ", "pрρ", "qԛզ", "rг", "sѕ",
 	"tтτ", "uцυս", "vѵν", "wԝω", "xхχ", "yуγ",
@@ -20,6 +20,6 @@ func pairs(rows ...string) []string {
 	return out
 }
 
-// Skeleton returns s with letters that look Latin replaced by Latin ones: two names with
-// the same skeleton look alike.
+// Skeleton returns s with letters that look Latin replaced by Latin letters. Two names
+// with the same skeleton look alike.
 func Skeleton(s string) string { return lookalikes.Replace(s) }

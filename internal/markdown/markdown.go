@@ -1,10 +1,10 @@
-// Package markdown parses text of agents, a small subset of Markdown, into a tree of safe
-// text.
+// Package markdown parses text of agents into a tree of safe text. It supports a small
+// subset of Markdown.
 //
 // It does not implement CommonMark, which hides text: reference definitions, comments,
 // tags, link titles. Here every character that is not a mark is in the tree, in its order,
-// and unknown marks are text. HTML is text, an image is a link, and every text can be
-// parsed. Parsing takes linear time, and the depth of the tree is limited.
+// and unknown marks are text. HTML is text, an image is a link, and parsing never fails.
+// Parsing takes linear time, and the depth of the tree is limited.
 package markdown
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A Document is a parsed text.
+// A Document is the tree of blocks that [Parse] returns.
 type Document []Block
 
 // A Block is a [Paragraph], [Heading], [List], [Quote], [Code] or [Rule].
@@ -22,14 +22,14 @@ type Block interface{ block() }
 // A Paragraph keeps its line breaks: its spans contain line feeds.
 type Paragraph struct{ Spans []Span }
 
-// A Heading is a heading in the text of an agent. A frontend must not display it like one
-// of its own headings.
+// A Heading is a heading in the text of an agent. A frontend must not display it like a
+// heading of Askback.
 type Heading struct {
 	Level int // 1 to 6
 	Spans []Span
 }
 
-// A List is bulleted, numbered, or both.
+// A List is a list of items. Each item is either bulleted or numbered.
 type List struct{ Items []Item }
 
 // An Item of a list can hold further lists.
@@ -44,7 +44,7 @@ type Quote struct{ Blocks []Block }
 // Code is displayed exactly, in a monospaced font. A table is code too, with its columns
 // aligned.
 type Code struct {
-	Label safetext.Text // the text after the fence; it must be displayed, as all text
+	Label safetext.Text // the text after the opening fence; it must be displayed, too
 	Text  safetext.Text
 }
 
@@ -67,8 +67,8 @@ type Span struct {
 	Link     *Link // nil if the span is not a link
 }
 
-// A Link leads to exactly its URL. A frontend displays the text with the whole URL, never
-// the text alone, and the warning Suspicious.
+// A Link leads to exactly its URL. A frontend must display the text, the whole URL and
+// the warning Suspicious, never the text alone.
 type Link struct {
 	URL        safetext.Text // http, https or mailto
 	Host       safetext.Text // with code points for what is not ASCII, if the link is suspicious
@@ -78,13 +78,14 @@ type Link struct {
 // Bare reports whether the text of a link is its address, which is then displayed once.
 func (s Span) Bare() bool { return s.Link != nil && s.Text == s.Link.URL }
 
-// Parse parses a text. It accepts every text.
+// Parse parses src. Every string is valid.
 func Parse(src string) Document {
 	var p parser
 	return p.blocks(lines(src), 0)
 }
 
-// Plain returns the text without its formatting. The address follows each link.
+// Plain returns the text without formatting. The text of each link is followed by the
+// address.
 func (d Document) Plain() safetext.Text {
 	var b strings.Builder
 	plain(&b, d)

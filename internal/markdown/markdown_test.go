@@ -61,7 +61,7 @@ func check(t *testing.T, src, want string) {
 	}
 }
 
-func TestBlocks(t *testing.T) {
+func TestTextIsSplitIntoBlocks(t *testing.T) {
 	for src, want := range map[string]string{
 		"":                                  "",
 		"\n \n\t\n":                         "",
@@ -99,7 +99,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
+func TestListsAreParsed(t *testing.T) {
 	for src, want := range map[string]string{
 		"- a\n- b":                  "list({p (a);}{p (b);});",
 		"* a\n+ b":                  "list({p (a);}{p (b);});",
@@ -125,7 +125,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-func TestInlineMarks(t *testing.T) {
+func TestInlineMarksAreParsed(t *testing.T) {
 	for src, want := range map[string]string{
 		"a **b** c":               "(a )(S:b)( c)",
 		"a *b* c":                 "(a )(E:b)( c)",

@@ -11,11 +11,11 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// marks are the characters that Parse may remove. The last two are what Plain adds for a
-// bullet and a rule.
+// marks are the characters that Parse may remove. The last two are added by Plain, for
+// bullets and rules.
 const marks = "`*#>-+_~[]()\\•—"
 
-// visible returns the characters that must be in the tree, in their order.
+// visible returns the characters of s that must be in the tree, in the same order.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune(marks, r) {
@@ -25,7 +25,7 @@ func visible(s string) string {
 	}, s)
 }
 
-// T3, T6: Parse loses, doubles and moves no word, whatever marks are around it.
+// T3, T6: whatever marks are around a word, Parse does not lose, repeat or move it.
 func TestParseKeepsEveryCharacter(t *testing.T) {
 	parts := []string{
 		"a", "b c", "Ж", "日本", "7", " ", "  ", "    ", "\n", "\n\n", "\t", "\r\n", "*", "**", "***", "****", "`", "``", "```", "~~~", "# ", "## ",
@@ -58,7 +58,7 @@ func depth(blocks []markdown.Block) int {
 	return deepest + 1
 }
 
-// Safe text keeps all its characters, and the text in the tree is safe.
+// Parse keeps all characters of safe text, and returns safe text only.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"# Plan\n\n1. **stop** `db`\n   - [docs](https://example.com/a_(b))\n\n> *quoted*\n\n```sh\nrm -rf /\n```\n\n|a|b|\n|-|-|\n|1|2|",
@@ -82,7 +82,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		clean := safetext.Block(src).String()
-		// In code more is shown as a mark than elsewhere, but no letter.
+		// In code, marks replace more characters than elsewhere, but no letters.
 		letters := strings.Map(func(r rune) rune {
 			if r > unicode.MaxASCII && !unicode.IsLetter(r) {
 				return -1
@@ -106,7 +106,7 @@ func inOrder(s, text string) bool {
 	return len(want) == 0
 }
 
-// each calls a function for every text of a tree.
+// each calls visit for every [safetext.Text] in a tree.
 func each(blocks []markdown.Block, visit func(safetext.Text)) {
 	spans := func(spans []markdown.Span) {
 		for _, s := range spans {
@@ -137,7 +137,7 @@ func each(blocks []markdown.Block, visit func(safetext.Text)) {
 	}
 }
 
-// T25: the work to parse a text is proportional to its length.
+// T25: the number of bytes that Parse reads is proportional to the length of its input.
 func TestParseTimeIsLinear(t *testing.T) {
 	const n = 30_000
 	var ticks strings.Builder

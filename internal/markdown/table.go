@@ -13,7 +13,7 @@ func (p *parser) isDivider(line string) bool {
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- ") == ""
 }
 
-// table reads rows up to a line without a bar.
+// table reads rows up to a line that has no vertical bar.
 func (p *parser) table(rest []string) (Block, int) {
 	n := 2
 	for n < len(rest) && strings.Contains(rest[n], "|") {
@@ -27,14 +27,14 @@ func (p *parser) table(rest []string) (Block, int) {
 	return Code{Text: safetext.Code(strings.Join(align(rows), "\n"))}, n
 }
 
-// A larger table is not aligned: its padding would be longer than its text.
+// Larger tables are not aligned, because the padding would be longer than the text.
 const (
 	maxColumn  = 40 // cells of a terminal
 	maxColumns = 12
 	maxRows    = 200
 )
 
-// align pads the cells, so that the columns are below each other. It removes nothing.
+// align pads the cells so that columns line up. It removes no text.
 func align(rows [][]string) []string {
 	widest := columns(rows)
 	out := make([]string, len(rows))
