@@ -7,8 +7,9 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Pieces yields the parts of s that a row can begin with, and how many cells each takes at
-// most. A part is a grapheme cluster (UAX #29), or a piece of one that is wider than width.
+// Pieces splits s where a row can be broken. It yields each part with the maximum number
+// of cells for it. A part is a grapheme cluster (UAX #29), or a piece of a cluster that is
+// wider than width.
 func Pieces(s string, width int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for cluster, cells := range clusters(s) {
@@ -27,9 +28,9 @@ func Pieces(s string, width int) iter.Seq2[string, int] {
 	}
 }
 
-// Cells returns how many terminal cells r takes at most, in a terminal that draws every
-// rune separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth
-// sound marks. An unassigned code point counts as wide, as a newer terminal may draw it.
+// Cells returns the maximum number of cells for r in a terminal that draws every rune
+// separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth
+// sound marks. An unassigned code point has two cells, because newer terminals may draw it.
 func Cells(r rune) int {
 	switch {
 	case r >= ' ' && r < 0x300:
@@ -52,9 +53,9 @@ func isPicture(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// clusters yields the grapheme clusters of s, and how many cells each takes at most, drawn
-// as a whole or rune by rune. As a whole it can be wider, if a selector turns a letter into
-// a picture.
+// clusters yields the grapheme clusters of s, each with the maximum number of cells for
+// it, drawn as a whole or rune by rune. A cluster can be wider than its runes, if a
+// selector turns a letter into a picture.
 func clusters(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for state := -1; s != ""; {
@@ -72,7 +73,7 @@ func clusters(s string) iter.Seq2[string, int] {
 	}
 }
 
-// pieces cuts a grapheme cluster before each rune that takes cells and is not a mark. A
+// pieces splits a grapheme cluster before each rune that takes cells and is not a mark. A
 // terminal that draws every rune separately can break a row there.
 func pieces(cluster string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {

@@ -15,23 +15,23 @@ const (
 	escapeMark   = "␛"
 	dottedCircle = '◌'
 
-	// maxMarks is how many combining marks one character may have. Languages need four or
-	// five; more of them would cover the lines around.
+	// maxMarks is the limit for the combining marks of a character. Languages need four
+	// or five; more marks would cover the lines above and below.
 	maxMarks = 8
 )
 
-// cleaner reads src rune by rune. Whether it keeps a rune depends on its output so far and
-// on whether the next rune is a letter or a mark, which it never replaces. Therefore
-// cleaning twice gives the same result as cleaning once.
+// cleaner reads src rune by rune. Whether it keeps a rune depends only on its output so
+// far, and on whether the next rune is a letter or a mark. Therefore cleaning twice gives
+// the same result as cleaning once.
 type cleaner struct {
 	src    string
 	out    []byte
 	mode   mode
-	marked bool // the output has a mark
+	marked bool // a visible mark replaces something in the output
 
 	prev   rune // last written rune
 	base   rune // last written rune that is neither mark, joiner nor selector
-	joined bool // base is a pictograph with nothing but selectors and skin tones since
+	joined bool // base is a pictograph, followed by selectors and skin tones only
 	marks  int  // combining marks since base
 }
 
@@ -57,7 +57,7 @@ func (c *cleaner) step() {
 	}
 }
 
-// exact writes a rune of code. It marks what is invisible or looks like a space.
+// exact writes a rune of code. It marks runes that are invisible or look like a space.
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
@@ -102,7 +102,7 @@ func (c *cleaner) control(r rune) {
 		for range tabWidth {
 			c.put(' ')
 		}
-	case r == '\r' && c.mode != code && strings.HasPrefix(c.src, "\n"): // dropped: the line feed follows
+	case r == '\r' && c.mode != code && strings.HasPrefix(c.src, "\n"): // dropped, as a line feed follows
 	case c.mode == code:
 		c.show(r)
 	case r == esc:
@@ -118,7 +118,7 @@ func (c *cleaner) control(r rune) {
 	}
 }
 
-// show writes a mark for r.
+// show writes a visible mark in place of r.
 func (c *cleaner) show(r rune) {
 	switch {
 	case r < ' ':
@@ -164,7 +164,7 @@ func (c *cleaner) keep(r rune) {
 func (c *cleaner) joins(r rune) bool {
 	next, _ := utf8.DecodeRuneInString(c.src)
 	if isInvisible(next) {
-		return false // the next rune will become a mark
+		return false // the next rune will be replaced by a visible mark
 	}
 	if r == mongolianSeparator {
 		return unicode.Is(unicode.Mongolian, c.prev) && unicode.IsLetter(c.prev) &&
@@ -225,8 +225,8 @@ func (c *cleaner) flag() bool {
 	return false
 }
 
-// isPictograph reports whether r is Extended_Pictographic. By UAX #29 (GB11) a joiner
-// connects the next pictograph only if one is before it.
+// isPictograph reports whether r is Extended_Pictographic. By UAX #29 (GB11), a joiner
+// connects only two such runes.
 func isPictograph(r rune) bool {
 	if r < 0xA9 {
 		return false

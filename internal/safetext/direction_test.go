@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// The tables of package unicode agree: letters of right-to-left scripts are in the
-// blocks, and other letters are not.
-func TestIsRightToLeft(t *testing.T) {
+// By the tables of package unicode, exactly the letters of right-to-left scripts are in
+// the blocks of IsRightToLeft.
+func TestIsRightToLeftAgreesWithUnicode(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic, unicode.Hanifi_Rohingya, unicode.Hatran,
 		unicode.Hebrew, unicode.Imperial_Aramaic, unicode.Inscriptional_Pahlavi, unicode.Inscriptional_Parthian, unicode.Kharoshthi, unicode.Lydian,

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// dangerous is an independent check, written from docs/threats.md and not from the
-// code.
+// dangerous reports whether r must always be replaced. It is written from docs/threats.md
+// and not from the code, so that it is an independent check.
 func dangerous(r rune) bool {
 	for _, span := range [][2]rune{
 		{0, 9},
@@ -48,8 +48,8 @@ func dangerous(r rune) bool {
 	return r&0xFFFE == 0xFFFE
 }
 
-// unseen may stay in text for people, next to a character that needs it, and never in
-// code.
+// unseen reports whether r is an invisible character that text may keep next to a
+// character that needs it. Code never keeps it.
 func unseen(r rune) bool {
 	return r == 0x200C || r == 0x200D || r >= 0x180B && r <= 0x180F || r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0061 && r <= 0xE01EF
 }
@@ -87,9 +87,9 @@ func check(t failer, s string) {
 	}
 }
 
-// T8 and T9 for each of the 1 114 112 code points: after a letter, before one, and at
-// the start of a line.
-func TestEveryCodePoint(t *testing.T) {
+// T8 and T9 for each code point after a letter, before a letter, and at the start of a
+// line.
+func TestEveryCodePointBecomesSafe(t *testing.T) {
 	const piece = 256
 	for first := rune(0); first <= unicode.MaxRune && !t.Failed(); first += piece {
 		var b strings.Builder
@@ -114,7 +114,7 @@ func shown(t *testing.T, r rune) {
 	}
 }
 
-// hostile generates the characters that the rules concern, in any order.
+// hostile generates text of the characters that Askback replaces or keeps by a rule.
 func hostile() *rapid.Generator[string] {
 	pieces := []string{
 		"a", "Я", "0", " ", "\n", "\r", "\t", "\r\n", "é", "\u0301", "\u064b", "\u094d", strings.Repeat("\u0301", 7), "क", "র", "ک", "中", "葛", "ᠠ", "ℹ", "😀", "👩", "❤", "🏽",
@@ -130,11 +130,11 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-func TestSafeTextIsSafe(t *testing.T) {
+func TestHostileTextBecomesSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, hostile().Draw(t, "text")) })
 }
 
-// Printable ASCII in the source stays, unless it is part of an escape sequence.
+// Printable ASCII is kept, unless it is part of an escape sequence.
 func TestNoCharacterIsDropped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.NewReplacer("\x1b", "", "\u009b", "").Replace(hostile().Draw(t, "text"))

@@ -4,14 +4,14 @@ const (
 	csi = '\u009b'
 	st  = '\u009c'
 
-	// maxSequence is longer than any sequence that programs use. A longer one is left as
-	// text, so that one mark cannot replace much.
+	// maxSequence is longer than any sequence that programs use. A longer sequence is kept
+	// as text, so that a single mark cannot replace much.
 	maxSequence = 48
 )
 
-// sequence returns the length of the ECMA-48 escape sequence that begins before s with ESC.
-// For a string (OSC, DCS, SOS, PM, APC) it returns 0: its content is left as text, so that
-// one without an end hides nothing. Its end is a sequence of its own.
+// sequence returns the length of the rest of an ECMA-48 escape sequence after ESC. For a
+// string (OSC, DCS, SOS, PM, APC) it returns 0. The content of the string is kept as text,
+// so that a string without an end hides nothing; its end is a separate sequence.
 func sequence(s string) int {
 	if s == "" {
 		return 0
@@ -45,7 +45,7 @@ func controlSequence(s string) int {
 	return 0
 }
 
-// span counts the leading bytes between low and high, up to maxSequence.
+// span returns the number of leading bytes of s from low to high, up to maxSequence.
 func span(s string, low, high byte) int {
 	n := 0
 	for n < len(s) && n <= maxSequence && s[n] >= low && s[n] <= high {

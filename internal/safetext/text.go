@@ -1,15 +1,16 @@
 // Package safetext makes text of agents safe to display.
 //
-// The agent may be hostile (T8 to T10). What moves a cursor, changes the order of letters
-// or is invisible is replaced by a visible mark: ␛ for a whole escape sequence, a control
-// picture such as ␇ for a control, ⟨U+202E⟩ for the rest. No character is dropped without
-// a mark. Marks are ordinary characters, so making safe text safe again changes nothing.
+// The agent may be hostile (T8 to T10). A visible mark replaces characters that are
+// invisible, move the cursor or change the order of letters. The mark of an escape
+// sequence is ␛, of a control character a picture such as ␇, of others a code point such
+// as ⟨U+202E⟩. No character is dropped without a mark. Marks are ordinary characters, so
+// making safe text safe again changes nothing.
 package safetext
 
 import "strings"
 
-// Text is safe text. Only Line, Block, Code and Wrap return one, and frontends display
-// text of agents in no other type.
+// Text is safe text. Only Line, Block, Code and Wrap return it. Frontends display text of
+// agents only in this type.
 type Text struct{ s string }
 
 // String returns the safe text.
@@ -60,7 +61,8 @@ func clean(s string, m mode) string {
 	return string(c.out)
 }
 
-// isPlain reports whether s is printable ASCII, the common case that needs no copy.
+// isPlain reports whether s has only printable ASCII and, unless m is line, line feeds.
+// Such text is already safe, so it need not be copied.
 func isPlain(s string, m mode) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return (r < ' ' || r > '~') && (r != '\n' || m == line)

@@ -90,7 +90,7 @@ func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 	}
 }
 
-// Every category of ECMA-48, in the forms that terminals obey (T8).
+// The cases have every category of ECMA-48, in the forms that terminals accept (T8).
 func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	tests := []struct{ name, in, want string }{
@@ -136,7 +136,7 @@ func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	}
 }
 
-func TestSpacesAndLines(t *testing.T) {
+func TestLineBreaksAndTabsBecomeSpaces(t *testing.T) {
 	tests := []struct{ in, line, block, code string }{
 		{"a\nb\r\nc\td", "a b c d", "a\nb\nc    d", "a\nb␍\nc    d"},
 		{"\n\n", "  ", "\n\n", "\n\n"},
@@ -158,7 +158,7 @@ func TestSpacesAndLines(t *testing.T) {
 	}
 }
 
-// Code leaves no invisible character (T3, T9).
+// Code keeps no invisible character, even where Block does (T3, T9).
 func TestCodeMarksEveryInvisibleCharacter(t *testing.T) {
 	for in, want := range map[string]string{
 		"rm\u00a0-rf\u3000/\u2800":         "rm⟨U+00A0⟩-rf⟨U+3000⟩/⟨U+2800⟩",

@@ -6,7 +6,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width returns how many terminal cells the widest line of t takes at most.
+// Width returns the maximum number of terminal cells for the widest line of t.
 func Width(t Text) int {
 	widest := 0
 	for l := range strings.SplitSeq(t.s, "\n") {
@@ -23,13 +23,13 @@ func lineWidth(l string) int {
 	return total
 }
 
-// Wrap breaks t into at least one row of at most width cells. It breaks between words
-// (UAX #14), and a long word between grapheme clusters (UAX #29). It keeps every byte but
-// line feeds and the spaces at the breaks.
+// Wrap breaks t into rows of at most width cells, and returns at least one row. It breaks
+// between words (UAX #14), and a long word between grapheme clusters (UAX #29). It drops
+// only line feeds and the spaces at the breaks.
 //
 // A cluster that can be wider than a row is broken between its runes. Only a rune that is
-// wider than width makes a wider row. Rows must not be wider, because a terminal would
-// continue them in its first column, which belongs to Askback.
+// wider than width makes a wider row. A terminal would continue a wider row in its first
+// column, which is reserved for Askback's own text.
 func Wrap(t Text, width int) []Text {
 	var rows []Text
 	for l := range strings.SplitSeq(t.s, "\n") {
@@ -47,11 +47,11 @@ type wrapper struct {
 	rows  []Text
 
 	start, cells int // of the current row
-	gap, beyond  int // the last possible break, and the cells after it; none if gap == start
+	gap, beyond  int // the last possible break, and the cells after it; there is no break if gap == start
 }
 
 func (w *wrapper) run() {
-	pos, end := 0, 0 // end is that of the segment that may be followed by a break
+	pos, end := 0, 0 // end is the end of the current line segment, where a break is allowed
 	words, state := w.text, -1
 	for piece, cells := range Pieces(w.text, w.width) {
 		w.add(pos, piece, cells)
@@ -72,8 +72,8 @@ func (w *wrapper) run() {
 	w.rows = append(w.rows, Text{last})
 }
 
-// add adds a piece to the row. If the row is full, it first ends before the piece, or
-// before the word of the piece. Spaces do not end a row: they are cut at its end.
+// add adds a piece to the row. If the row is full, add first ends it before the word of
+// the piece, or else before the piece. Spaces do not end a row: they are cut at its end.
 func (w *wrapper) add(pos int, piece string, cells int) {
 	if piece != " " && w.cells+cells > w.width {
 		if w.gap > w.start {

@@ -61,8 +61,8 @@ func TestWidthCountsCells(t *testing.T) {
 	}
 }
 
-// checkWrap reports a row that is too wide, a broken character that fits into a row,
-// and a lost character other than a space or a line feed.
+// checkWrap reports rows that are too wide, broken characters that would fit into a row,
+// and lost characters other than spaces and line feeds.
 func checkWrap(t failer, text safetext.Text, width int) {
 	wrapped := safetext.Wrap(text, width)
 	var all strings.Builder
@@ -96,8 +96,8 @@ func checkWrap(t failer, text safetext.Text, width int) {
 	}
 }
 
-// inked counts the runes of a row that take cells, without surrounding spaces and
-// combining marks.
+// inked returns the number of runes of a row that take cells. It does not count combining
+// marks and the spaces at both ends.
 func inked(row safetext.Text) (n int) {
 	for _, r := range strings.Trim(row.String(), " ") {
 		if safetext.Cells(r) > 0 && !unicode.Is(unicode.M, r) {
