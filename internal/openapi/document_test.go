@@ -23,8 +23,8 @@ func made(t *testing.T) []byte {
 	return doc
 }
 
-// A third-party reader accepts the document and every example.
-func TestDocumentIsValidForAnotherReader(t *testing.T) {
+// A third-party parser accepts the document and every example.
+func TestThirdPartyParserAcceptsTheDocument(t *testing.T) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(made(t))
 	if err != nil {
@@ -69,8 +69,8 @@ func TestDocumentReferencesResolve(t *testing.T) {
 	}
 }
 
-// faults returns the references that do not resolve. The test below shows that it finds
-// them.
+// faults returns the references that do not resolve. TestInvalidReferencesAreReported
+// tests it.
 func faults(doc any) (out []string) {
 	walk("", doc, func(at string, v map[string]any) {
 		for _, name := range []string{"$ref", "x-askback-event-data"} {
@@ -197,8 +197,9 @@ func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
 	}
 }
 
-// A route without a token has no security; a cookie is for routes of people only (F10).
-func TestDocumentNamesTheKindsOfToken(t *testing.T) {
+// A route that needs no token has no security scheme. Only routes for people accept a
+// cookie (F10).
+func TestDocumentNamesTheSecuritySchemes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security []map[string][]string `json:"security"`
@@ -226,8 +227,8 @@ func TestDocumentNamesTheKindsOfToken(t *testing.T) {
 	}
 }
 
-// The whole description of a route: parameters, body and replies.
-func TestRoutesAreDescribed(t *testing.T) {
+// The golden file has the whole description of each route: parameters, body and replies.
+func TestRoutesAreDescribedCompletely(t *testing.T) {
 	doc, err := openapi.Document(info, []openapi.Route{
 		{
 			Method: "POST", Path: base + "/asks/{id}/files/{rest...}", Tag: "asks", Summary: "Send.", Detail: "More.", Who: both,

@@ -1,7 +1,7 @@
 // Package openapi describes the HTTP API in OpenAPI 3.1.
 //
-// A [Route] names the schemas of its request and its reply. [Document] makes one JSON
-// document of all routes, and [Page] makes an HTML page of the document. The schemas are
+// A [Route] names the schemas of its request and its reply. [Document] returns a JSON
+// document of all routes, and [Page] an HTML page of the document. The schemas are
 // written by hand, one file each, and tests check the code against them.
 package openapi
 
@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Version is the version of the specification that documents follow.
+// Version is the version of the OpenAPI specification that documents follow.
 const Version = "3.1.0"
 
 // Info is the metadata of a document.
@@ -20,9 +20,9 @@ type Info struct {
 	Title       string
 	Version     string // of the program
 	Description string
-	Base        string // a prefix of paths that the ids of operations leave out
-	URL         string // the address of the server; "" for that of the document
-	Tags        []Tag  // in the order of the page
+	Base        string // a prefix of paths, which the ids of operations omit
+	URL         string // the address of the server; "" if the server also serves the document
+	Tags        []Tag  // in the order in which the page shows them
 }
 
 // A Tag is a group of routes.
@@ -31,9 +31,9 @@ type Tag struct {
 	Description string `json:"description"`
 }
 
-// Document returns the OpenAPI document of the routes. The same routes give the same
-// bytes. It returns an error for a route that is repeated, that names an unknown
-// schema or tag, or that has no successful reply.
+// Document returns the OpenAPI document of the routes. Its output is deterministic. It
+// returns an error if a route is repeated, names an unknown schema or tag, or has no
+// successful reply.
 func Document(info Info, routes []Route) ([]byte, error) {
 	out := document{
 		OpenAPI: Version,
@@ -53,7 +53,7 @@ func Document(info Info, routes []Route) ([]byte, error) {
 	return json.MarshalIndent(out, "", "  ")
 }
 
-// document has the top-level members in their order.
+// document is an OpenAPI document, with the top-level members in the order of the output.
 type document struct {
 	OpenAPI    string                      `json:"openapi"`
 	Info       infoObject                  `json:"info"`
@@ -96,7 +96,7 @@ var securitySchemes = map[string]security{
 	},
 }
 
-// add adds a route to its path.
+// add adds a route to the operations of its path.
 func (d *document) add(r Route, info Info) error {
 	op, err := r.operation(info)
 	if err != nil {

@@ -16,7 +16,7 @@ type member[T any] struct {
 	value T
 }
 
-// at returns the value of this name, or nil.
+// at returns the value of the member with the given name, or nil.
 func (o ordered[T]) at(name string) *T {
 	for i := range o {
 		if o[i].name == name {
@@ -26,7 +26,7 @@ func (o ordered[T]) at(name string) *T {
 	return nil
 }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON returns a JSON object with the members in the order of o.
 func (o ordered[T]) MarshalJSON() ([]byte, error) {
 	members := make([][]byte, len(o))
 	for i, m := range o {
@@ -39,7 +39,7 @@ func (o ordered[T]) MarshalJSON() ([]byte, error) {
 	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
 }
 
-// UnmarshalJSON reads the members in their order.
+// UnmarshalJSON decodes a JSON object and keeps the order of its members.
 func (o *ordered[T]) UnmarshalJSON(raw []byte) error {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	open, err := in.Token()
@@ -55,7 +55,7 @@ func (o *ordered[T]) UnmarshalJSON(raw []byte) error {
 		if err != nil {
 			return err
 		}
-		m := member[T]{name: name.(string)} // the decoder takes no other names
+		m := member[T]{name: name.(string)} // the decoder accepts only strings as names
 		if err := in.Decode(&m.value); err != nil {
 			return err
 		}

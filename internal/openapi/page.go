@@ -20,14 +20,14 @@ var stylesheet []byte
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// Stylesheet returns the style sheet of the page. The caller serves it, because the
-// page has no inline style: a strict content security policy is possible.
+// Stylesheet returns the style sheet of the page. The caller must serve it. The page has
+// no inline style, so that a strict content security policy is possible.
 func Stylesheet() []byte { return bytes.Clone(stylesheet) }
 
-// Links are the addresses in the page.
+// Links are the addresses that the page links to.
 type Links struct {
 	Stylesheet string
-	Document   string // the JSON
+	Document   string // the OpenAPI document as JSON
 }
 
 // Page returns a document as an HTML page without scripts.
@@ -130,7 +130,7 @@ func (d document) newRouteView(method, path string, op operation, shapes map[str
 	return out
 }
 
-// reply returns a response for the page. Responses that routes share are components.
+// reply returns a response for the page. It looks up shared responses in the components.
 func (d document) reply(status string, r response) reply {
 	if name, ok := strings.CutPrefix(r.Ref, "#/components/responses/"); ok {
 		r = d.Components.Responses[name]
@@ -150,7 +150,7 @@ func nameIn(s *schema) string {
 	return strings.TrimPrefix(s.Ref+s.EventData, schemaPath)
 }
 
-// curl returns a command to copy. Its body is an example that matches the schema.
+// curl returns a curl command that calls the route, with an example as the body.
 func (s routeView) curl(example string) string {
 	call := "curl"
 	if s.Method != http.MethodGet {
@@ -170,5 +170,5 @@ func (s routeView) curl(example string) string {
 	return strings.Join(append(lines, `"$ASKBACK_URL`+path+`"`), " \\\n  ")
 }
 
-// quoted returns s as a quoted argument of a shell.
+// quoted returns s as a quoted shell argument.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

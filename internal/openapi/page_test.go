@@ -58,7 +58,7 @@ func TestPageShowsEveryRouteAndSchema(t *testing.T) {
 	}
 }
 
-// Routes are in the order of the table, not of the alphabet.
+// The page lists routes in the order of the table, not alphabetically.
 func TestPageKeepsTheOrderOfRoutes(t *testing.T) {
 	page := drawn(t, made(t))
 	at, want := 0, []string{"getPeople", "getGroups", "getAgents", "getStats", "AskRequest"}
@@ -106,7 +106,7 @@ func TestPageLoadsNothingFromOtherHosts(t *testing.T) {
 	}
 }
 
-// All content of a document is text on the page.
+// HTML in a document is displayed as text.
 func TestPageEscapesHTML(t *testing.T) {
 	hostile := info
 	hostile.Title, hostile.Description = `<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`
@@ -119,7 +119,7 @@ func TestPageEscapesHTML(t *testing.T) {
 	}
 }
 
-// The body of a curl command is one argument of the shell, whatever it contains.
+// The body of a curl command is a single shell argument, whatever it contains.
 func TestCurlExampleIsQuoted(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

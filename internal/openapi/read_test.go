@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// readers are the functions that decode each body.
+// readers maps the schema of each request body to the function that decodes it.
 var readers = map[string]func([]byte) error{
 	"AskRequest": func(raw []byte) error {
 		r, err := decode.Request(raw)
@@ -66,7 +66,7 @@ func checked(t askback.Command, err error) error {
 	return t.Check()
 }
 
-// bodies are the schemas of request bodies.
+// bodies returns the names of the schemas of request bodies.
 func bodies(t *testing.T) []string {
 	t.Helper()
 	out := httptest.NewRecorder()
@@ -112,7 +112,7 @@ func TestDecodeAcceptsSchemaExamples(t *testing.T) {
 	}
 }
 
-// The schema and the decoder agree about bodies that differ only a little.
+// The decoder and the schema accept the same request bodies.
 func TestDecodeAndSchemasAgree(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string
@@ -169,7 +169,7 @@ func TestDecodeAndSchemasAgree(t *testing.T) {
 	}
 }
 
-// The decoder knows every field in the schema of a body.
+// The decoder does not report a field as unknown if the schema has it.
 func TestDecodeKnowsEveryFieldOfASchema(t *testing.T) {
 	all := schemas(t)
 	for name, read := range readers {

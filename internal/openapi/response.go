@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// errorTexts describes the statuses of errors. docs/problems.md describes each type of
-// problem.
+// errorTexts describes each error status. docs/problems.md describes each type of problem.
 var errorTexts = map[int]string{
 	400: "The body is not strict JSON, is incomplete, or is not expected.",
 	401: "The token is missing, unknown, expired or revoked.",
@@ -25,7 +24,8 @@ var errorTexts = map[int]string{
 	507: "The server's disk is full, and nothing was changed.",
 }
 
-// implied returns the statuses of errors that follow from the route itself.
+// implied returns the error statuses that follow from the form of the route: its body,
+// its token and the ids in its path.
 func (r Route) implied() []int {
 	out := []int{422} // an unknown query key
 	if strings.Contains(r.Path, "{") {
@@ -59,7 +59,7 @@ func errorResponses() map[string]response {
 	return out
 }
 
-// nameOf returns the text of a status in one word, such as NotFound.
+// nameOf returns the name of a status as one word, such as NotFound.
 func nameOf(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
 
 func (r Route) responses() map[string]response {

@@ -11,26 +11,26 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Route describes a route of the API. Errors that follow from its form (a body, a
-// token, an id in the path) are added by [Document]; Statuses names the others.
+// A Route describes a route of the API. [Document] adds the errors that follow from its
+// form: from a body, a token, or an id in the path. Statuses has the others.
 type Route struct {
 	Method  string
 	Path    string // in the syntax of http.ServeMux
 	Tag     string
 	Summary string // one sentence
 	Detail  string // further sentences, or ""
-	// Who are the kinds of principal that may use it. Without any, it needs no token.
-	// What a responder may do, a browser may do with its cookie.
+	// Who has the kinds of principal that may use the route. If it is empty, the route
+	// needs no token. A browser may use the routes of a responder with its cookie.
 	Who      []string
-	In       string // the schema of the body; "" is no body
-	Optional bool   // the body may be left out
-	Out      string // the schema of the reply, or of the data of each event; "" is any object, a text, or nothing with 204
-	OutType  string // "" is application/json
+	In       string // the schema of the body; "" if there is no body
+	Optional bool   // the body may be omitted
+	Out      string // the schema of the reply, or of the data of each event; "" for any object, plain text, or no body (204)
+	OutType  string // the media type of the reply; "" for application/json
 	Query    []Param
 	Header   []Param
-	Statuses []int // of success, 200 if there are none, and of the errors of this route
-	// ErrorSchemas are the schemas of errors that are not a Problem, by status, for routes
-	// in the format of another program.
+	Statuses []int // the statuses of success (200 if there are none) and of further errors
+	// ErrorSchemas has, by status, the schemas of errors that are not a Problem. Routes in
+	// the format of another program need them.
 	ErrorSchemas map[int]string
 }
 
@@ -39,7 +39,7 @@ type Param struct {
 	Name        string
 	Description string
 	Values      []string // the possible values; empty for any
-	Type        string   // "" is string
+	Type        string   // the JSON type; "" for string
 	Example     string
 }
 
@@ -81,7 +81,7 @@ type media struct {
 	Schema *schema `json:"schema"`
 }
 
-// schema has the parts of a schema that a document needs outside its components.
+// schema has the members of a schema that are used outside the components.
 type schema struct {
 	Ref         string   `json:"$ref,omitempty"`
 	Type        string   `json:"type,omitempty"`
@@ -110,7 +110,7 @@ func ref(name string) *schema { return &schema{Ref: schemaPath + name} }
 
 func (r Route) verb() string { return strings.ToLower(r.Method) }
 
-// template returns the path in the form of OpenAPI: {rest...} becomes {rest}.
+// template returns the path in the syntax of OpenAPI: {rest...} becomes {rest}.
 func (r Route) template() string { return strings.ReplaceAll(r.Path, "...}", "}") }
 
 func (r Route) operation(info Info) (operation, error) {
@@ -188,7 +188,7 @@ func (r Route) parameters() (out []parameter) {
 	return out
 }
 
-// pathParam describes a parameter of the path by the word before it.
+// pathParam returns the description of a path parameter that follows the given word.
 func pathParam(before string) string {
 	switch before {
 	case "asks":
@@ -221,7 +221,7 @@ func (p Param) parameter(in string) parameter {
 	return out
 }
 
-// security returns the ways to authenticate. Only people have cookies.
+// security returns the security schemes of the route. Only people have cookies.
 func (r Route) security() []map[string][]string {
 	out := []map[string][]string{}
 	if len(r.Who) > 0 {

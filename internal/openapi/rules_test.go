@@ -31,8 +31,8 @@ func section(t *testing.T, heading string) string {
 	return text
 }
 
-// Section 4 of docs/wire.md names every type of event, and marks those that no
-// stream has yet.
+// Section 4 of docs/wire.md names every type of event, and marks the types that are not
+// sent yet.
 func TestWireRulesNameEveryEvent(t *testing.T) {
 	text := section(t, "4. Events")
 	_, table, _ := strings.Cut(text, "\n| type | data |\n")
@@ -63,8 +63,8 @@ func TestWireRulesNameEveryEvent(t *testing.T) {
 	}
 }
 
-// Section 1 of docs/wire.md has the limits of the code.
-func TestWireRulesHaveTheLimits(t *testing.T) {
+// The limits in section 1 of docs/wire.md are those of the code.
+func TestWireRulesHaveTheLimitsOfTheCode(t *testing.T) {
 	text := section(t, "1. Words and limits")
 	for what, limits := range map[string][]string{
 		"questions in an ask; options of a question": {count(askback.MaxQuestions), count(askback.MinOptions) + " to " + count(askback.MaxOptions)},
@@ -94,7 +94,7 @@ func TestWireRulesHaveTheLimits(t *testing.T) {
 	}
 }
 
-// count writes a number with a space between thousands.
+// count formats a number with spaces between groups of three digits.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

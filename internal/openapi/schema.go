@@ -10,8 +10,7 @@ import (
 //go:embed schemas/*.json
 var files embed.FS
 
-// schemaFiles returns the schemas by name, with their members in the order of the
-// files.
+// schemaFiles returns the content of the schema files by name of the schema.
 var schemaFiles = sync.OnceValue(func() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	entries, err := files.ReadDir("schemas")

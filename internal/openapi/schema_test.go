@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/openapi/openapitest"
 )
 
-// component has the parts of a schema that these tests read.
+// component has the members of a schema that these tests read.
 type component struct {
 	Description string                     `json:"description"`
 	Required    []string                   `json:"required"`
@@ -54,11 +54,11 @@ func TestSchemaExamplesAreValid(t *testing.T) {
 	}
 }
 
-// anything are the fields that may have JSON of any type.
+// anything has the fields that accept JSON of any type.
 var anything = []string{"Session.payload", "Session.result", "Completion.result"}
 
-// A schema rejects an unknown field, a missing one, and one of another type. Otherwise
-// it would not prove anything about replies.
+// Other tests compare replies with the schemas. This proves something only if a schema
+// rejects unknown fields, missing fields, and fields of another type.
 func TestSchemasAreStrict(t *testing.T) {
 	for name, s := range schemas(t) {
 		if s.Properties == nil {
@@ -100,7 +100,7 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 	}
 }
 
-// Values that a schema must reject (docs/wire.md §2 and §5).
+// The values violate docs/wire.md §2 and §5.
 func TestValidateRejectsInvalidJSON(t *testing.T) {
 	for _, c := range []struct{ name, raw string }{
 		{"Ask", `{`},
@@ -139,8 +139,8 @@ func TestValidateRejectsInvalidJSON(t *testing.T) {
 	}
 }
 
-// The schemas have the limits of docs/wire.md §1.
-func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
+// The schemas have the limits of the code, which docs/wire.md §1 lists.
+func TestSchemasHaveTheLimitsOfTheCode(t *testing.T) {
 	for _, c := range []struct {
 		schema, field, limit string
 		want                 int
@@ -150,7 +150,7 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 		{"OptionRequest", "preview", "maxLength", askback.MaxPreview},
 		{"Option", "label", "maxLength", askback.MaxLabel},
 		{"Option", "description", "maxLength", askback.MaxDescription},
-		{"Option", "preview", "maxLength", askback.MaxInput}, // of a confirmation as a question, the arguments
+		{"Option", "preview", "maxLength", askback.MaxInput}, // it has the arguments if a confirmation is sent as a question
 		{"Question", "question", "maxLength", len("Confirm: ") + askback.MaxQuestion},
 		{"Question", "options", "maxItems", askback.MaxOptions},
 		{"QuestionRequest", "question", "maxLength", askback.MaxQuestion},
@@ -190,7 +190,7 @@ func TestSchemasHaveTheLimitsOfTheWire(t *testing.T) {
 	}
 }
 
-// Code generators make a field with a default a required one, and need the type of list
+// Code generators make a field with a default required, and need the type of list
 // elements. So no field of a request has a default, and every list has items.
 func TestSchemasSuitCodeGenerators(t *testing.T) {
 	var walk func(at string, v any)

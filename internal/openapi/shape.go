@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// shape has the parts of a schema that the page shows.
+// shape has the members of a schema that the page shows.
 type shape struct {
 	Ref         string            `json:"$ref"`
 	Description string            `json:"description"`
@@ -28,10 +28,10 @@ type shape struct {
 	Examples    []json.RawMessage `json:"examples"`
 }
 
-// oneOrMore is a string or a list of strings.
+// oneOrMore is a list of strings, which JSON may give as a single string.
 type oneOrMore []string
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON decodes a string or a list of strings.
 func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 	if raw[0] == '[' {
 		return json.Unmarshal(raw, (*[]string)(o))
@@ -40,7 +40,7 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, &(*o)[0])
 }
 
-// field is a row in the list of fields.
+// field is a row in the page's list of fields.
 type field struct {
 	Name        string
 	Type        []typePart
@@ -54,8 +54,8 @@ type field struct {
 // schema.
 type typePart struct{ Text, Literal, Schema string }
 
-// fields returns the fields of an object, with those of nested objects that have no
-// name.
+// fields returns the fields of an object, including the fields of nested objects without
+// a named schema.
 func (s shape) fields() (out []field) {
 	for _, m := range s.Properties {
 		inner := m.value.fields()
@@ -81,7 +81,7 @@ func (s shape) typeParts() []typePart {
 	}
 	var kinds [][]typePart
 	for _, one := range s.AnyOf {
-		if p := one.typeParts(); len(p) > 0 { // it has none if it only combines required fields
+		if p := one.typeParts(); len(p) > 0 { // p is empty if the alternative only requires fields
 			kinds = append(kinds, p)
 		}
 	}
@@ -103,7 +103,7 @@ func literals(enum []any) (out [][]typePart) {
 	return out
 }
 
-// kind describes a type of JSON Schema.
+// kind describes a JSON Schema type, such as "string".
 func (s shape) kind(t string) []typePart {
 	switch t {
 	case "string":
@@ -134,7 +134,7 @@ func joined(all [][]typePart) (out []typePart) {
 	return out
 }
 
-// limits describes the limits of a value.
+// limits describes the limits of a value, such as its length.
 func (s shape) limits() string {
 	var out []string
 	add := func(n *int, form string) {
@@ -159,7 +159,7 @@ func (s shape) limits() string {
 func (s shape) example() string {
 	var b bytes.Buffer
 	if len(s.Examples) > 0 {
-		_ = json.Indent(&b, s.Examples[0], "", "  ") // has no error: the example was read from JSON
+		_ = json.Indent(&b, s.Examples[0], "", "  ") // cannot fail: the example is valid JSON
 	}
 	return b.String()
 }

@@ -69,9 +69,9 @@ var (
 	}
 )
 
-// full are values with every field set; least have only the fields that Askback always
-// sets. Both have the same shape: missing values are null, and no field is left out
-// (docs/wire.md §2).
+// full has values with every field set; least has values with only the fields that
+// Askback always sets. Both are encoded with the same fields, because missing values are
+// null (docs/wire.md §2).
 var full = map[string]any{
 	"Ask": asked, "AskPage": askback.Page{Items: []askback.Ask{asked}, NextCursor: "c"}, "Question": question, "Option": option, "OptionRequest": option,
 	"Confirmation": confirmation, "Claim": asked.Claims[0], "Outcome": outcome, "QuestionAnswer": outcome.Answers[0], "Actor": person,
@@ -125,13 +125,13 @@ func TestEncodedValuesMatchTheirSchemas(t *testing.T) {
 	approval := asked
 	approval.Kind, approval.Questions, approval.Confirmation = askback.Confirm, nil, &confirmation
 	holds(t, "Ask", approval)
-	for _, q := range approval.Form() { // a confirmation as a question (wire.md §3)
+	for _, q := range approval.Form() { // a confirmation as a question (docs/wire.md §3)
 		holds(t, "Question", q)
 	}
 }
 
-// unset returns the fields that a value leaves out, so that a new field is not
-// forgotten here.
+// unset returns the fields that are zero in a value, so that new fields are not forgotten
+// in these tests.
 func unset(v any) (out []string) {
 	r := reflect.ValueOf(v)
 	for i := range r.NumField() {
@@ -143,7 +143,7 @@ func unset(v any) (out []string) {
 	return out
 }
 
-// Askback never sends a zero value, so no schema accepts one.
+// Askback never sends zero values, so no schema accepts them.
 func TestZeroValuesDoNotMatch(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
@@ -160,7 +160,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 	}
 }
 
-// An ask that is of two kinds, or both open and settled, does not match.
+// An ask cannot be of two kinds, or be both open and settled.
 func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },
@@ -188,8 +188,8 @@ func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	}
 }
 
-// The golden files of the root package match their schemas. blanks completes those that
-// are bare values.
+// The golden files of the root package match their schemas, once fillBlanks has added
+// the required values that some of them lack.
 func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 	for pattern, name := range map[string]string{"ask_*": "Ask", "outcome_*": "Outcome", "page*": "AskPage", "problems": "FieldProblem"} {
 		files, err := filepath.Glob("../../testdata/" + pattern + ".json")
@@ -218,7 +218,7 @@ func checkSample(t *testing.T, file, name string) {
 	}
 	bare := false
 	for _, one := range list {
-		walk("", one, func(_ string, v map[string]any) { bare = blanks(v) || bare })
+		walk("", one, func(_ string, v map[string]any) { bare = fillBlanks(v) || bare })
 		holds(t, name, one)
 	}
 	if bare && openapitest.Validate(name, text) == nil {
@@ -226,9 +226,9 @@ func checkSample(t *testing.T, file, name string) {
 	}
 }
 
-// blanks adds what a bare value of the golden files lacks, and reports whether it added
-// anything.
-func blanks(v map[string]any) (bare bool) {
+// fillBlanks adds the required values that an object of a golden file lacks. It reports
+// whether it added any.
+func fillBlanks(v map[string]any) (bare bool) {
 	fill := func(field string, lacks, word any) {
 		if is, ok := v[field]; ok && is == lacks {
 			v[field], bare = word, true
@@ -273,7 +273,7 @@ func TestEngineResultsMatchTheirSchemas(t *testing.T) {
 		t.Error("a late answer counts")
 	}
 	call := askback.Request{SessionID: s.ID, Confirmation: &askback.Confirmation{ToolName: "rm", Input: raw(`{"a": 1}`)}}
-	for range 2 { // the second one is answered by the grant
+	for range 2 { // the grant answers the second ask
 		approved := must(bot.Ask(ctx, call))(t)
 		if !approved.Settled() {
 			approved = must(ana.Answer(ctx, approved.ID, askback.Decide(askback.ApproveAll, "")))(t)
@@ -317,8 +317,8 @@ func next(events iter.Seq2[askback.Event, error]) (askback.Event, error) {
 	return askback.Event{}, nil
 }
 
-// follow checks every event of a session against its schema, and reports types that
-// never came.
+// follow checks every event of a session against its schema. It reports types of events
+// that are missing.
 func follow(t *testing.T, events iter.Seq2[askback.Event, error]) {
 	t.Helper()
 	missing := []string{

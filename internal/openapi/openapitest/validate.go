@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// allSchemas resolves all schemas once, as definitions of one schema with a property
-// for each.
+// allSchemas resolves all schemas once. They become the definitions of a single schema,
+// which has a property for each.
 var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	raw, err := openapi.Document(openapi.Info{}, nil)
 	if err != nil {
@@ -32,7 +32,7 @@ var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	return all.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 })
 
-// Validate returns an error if JSON does not match a schema.
+// Validate returns an error if raw does not match the schema with the given name.
 func Validate(name string, raw []byte) error {
 	all, err := allSchemas()
 	if err != nil {
