@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// T20: without a cookie no page reveals anything about an ask, and unknown asks look
-// like those of others.
+// T20: without a cookie, no page reveals anything about an ask. Asks of other people get
+// the same page as unknown asks.
 func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h := newServer(t)
 	r := single
@@ -47,7 +47,7 @@ func TestUnknownVisitorsLearnNothing(t *testing.T) {
 	h.browser("ben").open("/asks/"+a.ID, http.StatusOK).one(t, "form.ask")
 }
 
-// T1: no agent can answer, whatever it sends; an operator can read nothing.
+// T1: no agent can answer, whatever it sends. The pages show operators nothing.
 func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	for _, kind := range []askback.Kind{askback.Agent, askback.Operator} {
 		h := newServer(t)
@@ -93,7 +93,7 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	b.open("/", http.StatusUnauthorized)
 }
 
-// T11: forms with each origin and each cookie.
+// T11: the cases combine each origin with each cookie.
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
@@ -133,7 +133,7 @@ func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	}
 }
 
-// The same check protects the log-in and the log-out.
+// The check for cross-site requests also protects the log-in and the log-out.
 func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
 	h := newServer(t)
 	for _, path := range []string{"/login", "/logout"} {
@@ -145,7 +145,7 @@ func TestCrossSiteFormsDoNotLogIn(t *testing.T) {
 	}
 }
 
-// No GET changes anything, whatever the credential and the query.
+// A GET with any credential and any query changes nothing.
 func TestGetChangesNothing(t *testing.T) {
 	h := newServer(t)
 	held := h.grant(askback.ScopeTool)
@@ -180,8 +180,8 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// The page of a link has one button. Only that logs in, and only once.
-func TestLogIn(t *testing.T) {
+// The page of a log-in link has one button. Only this button logs in, and only once.
+func TestLogInLinkWorksOnce(t *testing.T) {
 	h := newServer(t)
 	anonymous := browser{h, ""}
 	secret := h.link("ana")
@@ -225,8 +225,8 @@ func TestLogIn(t *testing.T) {
 	}
 }
 
-// The scheme and the host determine the name of the cookie. If no cookie is possible, the page explains why,
-// and the link stays valid.
+// The scheme and the host determine the name of the cookie. If no cookie is possible, the
+// page explains why, and the link stays valid.
 func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 	for name, c := range map[string]struct {
 		host  string
@@ -296,8 +296,8 @@ func TestCookieDependsOnSchemeAndHost(t *testing.T) {
 	}
 }
 
-// T6, T7, T12: the headers of every reply, including errors and files.
-func TestSecurityHeaders(t *testing.T) {
+// T6, T7, T12: this includes errors and static files.
+func TestEveryReplyHasSecurityHeaders(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
@@ -335,7 +335,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// New needs an Authenticator only.
+// New requires only an Authenticator.
 func TestNewAcceptsNilOptions(t *testing.T) {
 	e := engine.New(memstore.New(), nil)
 	for _, o := range []*web.Options{nil, {}, {Zone: time.FixedZone("", 3600)}} {

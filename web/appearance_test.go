@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/internal/browsertest"
 )
 
-// On a phone a preview keeps its lines and scrolls on its own, and a row of the list
-// ends with a whole line.
+// On a phone, a preview does not wrap its lines. It scrolls sideways, and the page does
+// not.
 func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -35,9 +35,9 @@ func TestChromiumPreviewKeepsItsLines(t *testing.T) {
 	c.Check(t)
 }
 
-// Deny does not look like a dangerous Approve, and a notice replaces Approve until it
+// Deny does not look like Approve for a dangerous call. A notice covers Approve until it
 // can be pressed.
-func TestChromiumDangerousApproveIsAnnounced(t *testing.T) {
+func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 	c := newChromium(t)
 	for _, dark := range []bool{false, true} {
 		w := c.window(browsertest.Viewport{Width: 360, Height: 740, Dark: dark})

@@ -36,7 +36,7 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 }
 
 // settle handles the form of an ask. A form with errors is shown again as it was filled
-// in. If the ask is already settled, the page shows by whom.
+// in. If the ask is already settled, the page shows who settled it.
 func (s *site) settle(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {

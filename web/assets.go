@@ -48,7 +48,8 @@ func newAssets() assets {
 	return a
 }
 
-// serve sends a file. It can be cached for ever, because its name has its hash.
+// serve sends a file. Browsers can cache it forever, because its name has a hash of its
+// content.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) error {
 	f, ok := a.files[r.URL.Path]
 	if !ok {

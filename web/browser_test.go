@@ -18,9 +18,8 @@ import (
 	"github.com/askback/askback/internal/browsertest"
 )
 
-// Rows A6, C1, C3: a real browser answers every kind of question, with and without the
-// script, at the width of a phone.
-func TestChromiumAnswers(t *testing.T) {
+// Rows A6, C1, C3: this works with and without the script, at the width of a phone.
+func TestChromiumAnswersEveryKindOfQuestion(t *testing.T) {
 	c := newChromium(t)
 	for name, l := range map[string]browsertest.Viewport{
 		"JavaScript": phone, "no JavaScript": {Width: 360, Height: 740, NoScript: true},
@@ -100,7 +99,7 @@ func TestChromiumAnswers(t *testing.T) {
 	c.Check(t)
 }
 
-// checkWidth reports an error if the page must be scrolled sideways.
+// checkWidth reports an error if the page is wider than the window.
 func (w window) checkWidth() {
 	w.t.Helper()
 	var page, screen int64
@@ -110,8 +109,8 @@ func (w window) checkWidth() {
 	}
 }
 
-// F5: typing claims the ask, so that the deadline waits. Reading does not.
-func TestChromiumTypingClaims(t *testing.T) {
+// F5: a claim holds the deadline. Reading does not claim the ask.
+func TestChromiumTypingClaimsTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.login("ana")
@@ -135,7 +134,7 @@ func TestChromiumTypingClaims(t *testing.T) {
 	c.Check(t)
 }
 
-// The script picks Other when a person types there, even after another choice.
+// The script picks Other when a person types into its field, even after another choice.
 func TestChromiumTypingPicksOther(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -151,8 +150,8 @@ func TestChromiumTypingPicksOther(t *testing.T) {
 	c.Check(t)
 }
 
-// Row E10: two browsers answer at once. One wins; the other shows who did, and keeps
-// its text.
+// Row E10: if two browsers answer at the same time, one answer counts. The other browser
+// shows who answered first, and keeps what was typed.
 func TestChromiumFirstOfTwoAnswersWins(t *testing.T) {
 	c := newChromium(t)
 	ana, ben := c.window(phone), c.window(desktop)
@@ -252,8 +251,8 @@ func TestChromiumApproveIsDisabledAgainOnReturn(t *testing.T) {
 	c.Check(t)
 }
 
-// F7, F8: a browser edits arguments, and makes and revokes standing approvals, with and
-// without the script. Enter sends nothing.
+// F7, F8: this works with and without the script. A grant can also be revoked, and Enter
+// sends nothing.
 func TestChromiumEditsArgumentsAndMakesAGrant(t *testing.T) {
 	c := newChromium(t)
 	for _, noJS := range []bool{false, true} {
@@ -327,8 +326,8 @@ func TestChromiumButtonSaysApproveAsEdited(t *testing.T) {
 	c.Check(t)
 }
 
-// The policy blocks scripts and images that are put into the page by force. This also
-// shows that the test would notice them.
+// The policy blocks scripts and images that the test inserts into the page. This also
+// proves that the tests detect blocked content.
 func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(desktop)
@@ -355,8 +354,8 @@ func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	}
 }
 
-// No script can read the cookie, and the log-out deletes it.
-func TestChromiumLogOut(t *testing.T) {
+// Scripts cannot read the cookie.
+func TestChromiumLogOutDeletesTheCookie(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.open("/")

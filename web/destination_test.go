@@ -37,8 +37,7 @@ func TestLogInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// Neither another site nor another program of this machine can choose where a log-in
-// leads.
+// Another site, or another program on this machine, cannot choose where a log-in leads.
 func TestLogInRedirectsToPagesOnly(t *testing.T) {
 	h := newServer(t)
 	for _, to := range []string{

@@ -12,7 +12,7 @@ import (
 
 const edited = "{\n  \"database\": \"test\"\n}"
 
-// Row F7: edited arguments are sent and approved; unchanged ones are not sent.
+// Row F7: an answer has arguments only if a person edited them.
 func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(field string) string
@@ -36,7 +36,7 @@ func TestArgumentsAreSentOnlyIfTheyWereEdited(t *testing.T) {
 	}
 }
 
-// The page shows the position of a mistake, and what was typed.
+// The page shows the position of the error, and keeps what was typed.
 func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)
@@ -63,7 +63,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 			t.Error("the field is folded")
 		}
 	}
-	// Edited arguments are approved once only: a grant covers the original ones.
+	// Edited arguments are approved only once, because a grant covers the original ones.
 	all := url.Values{"action": {"approve_all"}, "input": {edited}, "scope": {"tool"}, "expires_in": {"1h"}}
 	page := ana.send("/asks/"+a.ID, all, http.StatusUnprocessableEntity)
 	if got := page.one(t, "#input-problem").visibleText(); !strings.Contains(got, "only with the decision approved") {
@@ -78,7 +78,7 @@ func TestInvalidEditedArgumentsAreReported(t *testing.T) {
 	}
 }
 
-// T9: invisible characters are escapes in the field, with the same meaning.
+// T9: a person sees invisible characters as escapes, which keep the meaning of the JSON.
 func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 	h := newServer(t)
 	r := harmless
@@ -96,7 +96,7 @@ func TestArgumentsFieldEscapesInvisibleCharacters(t *testing.T) {
 	}
 }
 
-// Arguments that are too long to read cannot be edited, and the page says so.
+// If arguments are too long to edit, the page explains this.
 func TestHugeArgumentsCannotBeEdited(t *testing.T) {
 	h := newServer(t)
 	r := harmless

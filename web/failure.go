@@ -16,7 +16,7 @@ type failure struct {
 }
 
 // failures has the page of each error that a person can act on. No page reveals anything
-// about an ask: an unknown one and one of another person give the same page (T20).
+// about an ask: unknown asks and asks of other people get the same page (T20).
 var failures = []struct {
 	err error
 	failure

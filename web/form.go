@@ -131,7 +131,7 @@ func text(values url.Values, field string) view.RawText {
 	return view.RawText(strings.ReplaceAll(values.Get(field), "\r\n", "\n"))
 }
 
-// check adds the problems to the form, and reports whether there are any.
+// check adds the problems with the answer to the form, and reports whether there are any.
 func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	var err error
 	switch s.action {
@@ -152,7 +152,8 @@ func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	return len(s.form.Problems) > 0
 }
 
-// checkInput reports whether the edited arguments are invalid: a digest needs strict JSON.
+// checkInput reports whether the edited arguments are invalid. They must be strict JSON,
+// because an approval has their digest.
 func (s *submission) checkInput(input []byte) bool {
 	_, err := jcs.Canonical(input)
 	var syntax *jcs.SyntaxError

@@ -40,8 +40,8 @@ func (s *site) revoke(w http.ResponseWriter, r request) error {
 	return nil
 }
 
-// anyGrant reports whether there is a standing approval. It reports false on an error:
-// the inbox is shown without the link.
+// anyGrant reports whether there is a standing approval. On an error it returns false, so
+// that the inbox is shown without the link.
 func (s *site) anyGrant(r request) bool {
 	page, err := r.client.Grants(r.Context(), askback.GrantQuery{Limit: 1})
 	if err != nil {

@@ -61,7 +61,7 @@ func TestApproveAllMakesTheChosenGrant(t *testing.T) {
 	}
 }
 
-// The narrowest scope is the default, and a person must choose a wider one.
+// The narrowest scope is the default. A person must choose a wider scope.
 func TestDefaultGrantCoversTheseArgumentsOnly(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)
@@ -178,7 +178,7 @@ func TestOnlyPeopleRevokeGrants(t *testing.T) {
 	}
 }
 
-func TestGrantListHasPages(t *testing.T) {
+func TestGrantListIsSplitIntoPages(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
 	for range 51 {
@@ -191,7 +191,7 @@ func TestGrantListHasPages(t *testing.T) {
 	}
 }
 
-// F4: the page of an ask that a grant answered says so, and links to the grant.
+// F4: if a grant answered an ask, the page of the ask links to the grant.
 func TestSettledPageNamesTheGrant(t *testing.T) {
 	h := newServer(t)
 	g := h.grant(askback.ScopeTool)
@@ -209,7 +209,7 @@ func TestSettledPageNamesTheGrant(t *testing.T) {
 	}
 }
 
-// A cursor that no page contains is not found.
+// The server sends status 404 for a cursor that is in no link of its pages.
 func TestInvalidCursorIsNotFound(t *testing.T) {
 	h := newServer(t)
 	for _, path := range []string{"/?cursor=foo", "/grants?cursor=foo", "/grants?ended=1&cursor=%00"} {

@@ -13,9 +13,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// skeleton lists the page as the browser built it: every element outside the blocks of
-// the agent, with its attributes and its text. A block of the agent is one word,
-// whatever its content.
+// skeleton is a script that lists the page as the browser built it: every element outside
+// the agent's blocks, with its attributes and its text. Each block of the agent is listed
+// as "(frame)", whatever its content.
 const skeleton = `(() => {
 	const out = [];
 	const frames = ".agent-text, .markdown, .preview, .hidden-badge, .notice-line, bdi, code, pre, textarea, .id";
@@ -44,19 +44,18 @@ const skeleton = `(() => {
 	return out.join("\n");
 })()`
 
-// sampleInjections returns all injections or, in short mode, one of every each. Their
-// effect does not depend on timing, so the race detector needs fewer.
-func sampleInjections(each int) (some []string) {
+// sampleInjections returns all injections or, in short mode, every n-th. Their effect does
+// not depend on timing, so tests with the race detector need fewer.
+func sampleInjections(n int) (some []string) {
 	for i, s := range injections {
-		if !testing.Short() || i%each == 0 {
+		if !testing.Short() || i%n == 0 {
 			some = append(some, s)
 		}
 	}
 	return some
 }
 
-// outline returns the skeleton of a page with everything unfolded. It also checks the
-// width.
+// outline unfolds everything on a page and returns its skeleton. It also checks the width.
 func (w window) outline(path string) string {
 	w.t.Helper()
 	w.open(path)
@@ -66,9 +65,8 @@ func (w window) outline(path string) string {
 	return out
 }
 
-// T6, T7, T9, T10: whatever an agent puts into any field, no script runs, nothing is
-// loaded from elsewhere, and every element of Askback is as on the page of a harmless
-// ask.
+// T6, T7, T9, T10: whatever an agent puts into its fields, no script runs and nothing is
+// loaded from other hosts. Every element of Askback is as on the page of a harmless ask.
 func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	for kind, name := range []string{"questions", "confirmation"} {
 		t.Run(name, func(t *testing.T) {
@@ -87,7 +85,7 @@ func TestChromiumAgentTextDoesNotChangeThePage(t *testing.T) {
 	}
 }
 
-// The same for the inbox and for standing approvals, which list text of agents.
+// T6, T7, T9, T10: the inbox and the standing approvals list text of agents, too.
 func TestChromiumAgentTextDoesNotChangeTheList(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -155,8 +153,8 @@ func TestChromiumRecordsTheOriginalLabel(t *testing.T) {
 	c.Check(t)
 }
 
-// T3: padding hides no text. A warning is above it, and the end of the text is on the
-// page, in a row that fits a phone.
+// T3: a warning is above padded text, and the end of the text is on the page, in a row
+// that fits a phone.
 func TestChromiumPaddingDoesNotHideText(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

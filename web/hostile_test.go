@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// hostile returns asks with s in every field of the agent.
+// hostile returns requests with s in every field that an agent can set.
 func hostile(s string) []askback.Request {
 	line := "~" + s
 	s = "~\n\n" + s + "\n\n~" // a line break before and after, and a character that Askback never uses
@@ -39,7 +39,7 @@ func hostile(s string) []askback.Request {
 	return []askback.Request{questions, call}
 }
 
-// name cuts s to what a name may be: short, and without control characters.
+// name makes s a valid name, which is short and has no control characters.
 func name(s string) string {
 	r := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -55,9 +55,9 @@ func front(s string, n int) string {
 	return string(r[:min(len(r), n)])
 }
 
-// Text of an agent makes no element and no attribute, and is only in its block: not in
-// the title or in a button.
-func TestAgentTextStaysInItsFrame(t *testing.T) {
+// Text of an agent adds no elements or attributes to the page, and is never in the title
+// or in a button.
+func TestAgentTextStaysInsideItsBlocks(t *testing.T) {
 	for _, s := range sampleInjections(16) {
 		h := newServer(t)
 		ana := h.browser("ana")
@@ -106,14 +106,14 @@ func renderState(b browser, a askback.Ask, state string) *node {
 	return b.open("/asks/"+a.ID, http.StatusOK)
 }
 
-// structure returns the page without the agent's text: the elements outside the agent's
-// blocks, with their attributes.
+// structure returns the elements of a page outside the agent's blocks, with their
+// attributes.
 func structure(n *node) string {
 	var b strings.Builder
 	var walk func(n *node, depth int)
 	walk = func(n *node, depth int) {
 		if n.is(".hidden-badge") || n.is(".notice-line") {
-			return // text of Askback about hidden characters
+			return // Askback's own note about hidden characters
 		}
 		if n.is(".agent-text") || n.is(".markdown") || n.is(".preview") {
 			b.WriteString(strings.Repeat(" ", depth) + "(frame)\n")
@@ -136,8 +136,7 @@ func structure(n *node) string {
 	return b.String()
 }
 
-// checkFrames reports text of the agent outside the blocks that are marked as the
-// agent's.
+// checkFrames reports text of the agent outside the blocks for it.
 func checkFrames(t *testing.T, page *node, s string) {
 	t.Helper()
 	page.walk(func(n *node) {
@@ -151,7 +150,7 @@ func checkFrames(t *testing.T, page *node, s string) {
 	})
 }
 
-// T3: the page shows padded arguments in full, unfolded, with their size.
+// T3: the page shows padded arguments unfolded, with their size and a warning above.
 func TestPaddedArgumentsAreShownInFull(t *testing.T) {
 	h := newServer(t)
 	input, _ := json.Marshal(map[string]string{"command": "ls" + strings.Repeat("\n", 10_000) + "rm -rf /" + strings.Repeat(" ", 100_000) + "&& reboot"})

@@ -2,8 +2,8 @@ package web_test
 
 import "strings"
 
-// injections are texts that try to run, to load, to leave the agent's block, to imitate
-// Askback, or to be unreadable (T6, T7, T9, T10).
+// injections are strings that try to run a script, to load something, to leave the agent's
+// block, to imitate Askback, or to be unreadable (T6, T7, T9, T10).
 var injections = append([]string{
 	// Scripts and event handlers.
 	`<script>alert(1)</script>`,
@@ -34,7 +34,7 @@ var injections = append([]string{
 	`" style="position:fixed;inset:0;background:red" x="`,
 	`x" accesskey="x" onclick="alert(1)`,
 
-	// SVG, MathML and other ways into the tree.
+	// SVG, MathML and other markup that adds elements.
 	`'><svg onload=alert(1)>`,
 	`<svg><script>alert(1)</script></svg>`,
 	`<svg><a xlink:href="javascript:alert(1)"><text y=20>Approve</text></a></svg>`,
@@ -49,7 +49,7 @@ var injections = append([]string{
 	`<frameset onload=alert(1)>`,
 	`<custom-element onclick=alert(1)>x</custom-element>`,
 
-	// Elements that load, navigate or replace what is ours.
+	// Elements that load, navigate or replace Askback's own.
 	`<iframe src="http://evil.example"></iframe>`,
 	`<iframe srcdoc="<script>alert(1)</script>"></iframe>`,
 	`<object data="http://evil.example/x.swf"></object>`,
@@ -64,7 +64,7 @@ var injections = append([]string{
 	`<head></head><body>`,
 	`</body></html><html><body>`,
 
-	// Ways out of the element around.
+	// Closing tags that leave the surrounding element.
 	`</textarea></pre></label></fieldset></form><form action=http://evil.example><button>Approve</button>`,
 	`</textarea><script>alert(1)</script>`,
 	`</pre></div></section></main><main><h1>Approved</h1>`,
@@ -147,7 +147,7 @@ var injections = append([]string{
 	strings.Repeat("*", 301),
 	"1. a\n999999999999. b\n0) c",
 
-	// Templates and scripts around strings.
+	// Syntax of templates and of strings in scripts.
 	`{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 1 %>`,
 	`{{.Secret}} {{template "x"}} {%include "/etc/passwd"%}`,
 	`{ alert(1) } @page(f, "x") { templ.Raw("<b>") }`,
@@ -183,7 +183,7 @@ var injections = append([]string{
 	`<!--[if IE]><script>alert(1)</script><![endif]-->`,
 	"--><b>", "<", "<<<<>>>>", "&", `"`, `'`, "`",
 
-	// What hides, turns around or covers.
+	// Characters that hide, reverse or cover text.
 	"\u202egnihtyna\u202c \u2066x\u2069 a\u200bb \ufeff \U000e0041",
 	"\u202e\u202e\u202e)on( :yneD",
 	"\u2067right\u2068first\u2069",

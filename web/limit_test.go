@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// The page has every option of the largest question, and each can be sent.
+// All options of the largest question are on the page, and can be chosen.
 func TestPageShowsEveryOption(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		q := askback.Question{Text: "Which ones?", MultiSelect: multi}
@@ -40,7 +40,7 @@ func TestPageShowsEveryOption(t *testing.T) {
 				sent.Add("q1", fmt.Sprint(i))
 			}
 		}
-		offered := labels // the page of the settled ask must name it
+		offered := labels // the page of the settled ask must show all of them
 		if !multi {
 			labels = labels[len(labels)-1:]
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// node is an element of a page, or a text without a tag.
+// node is an element of a page, or text, which has no tag.
 type node struct {
 	tag    string
 	attr   map[string]string
@@ -113,7 +113,7 @@ func (n *node) one(t *testing.T, selector string) *node {
 	return found[0]
 }
 
-// raw returns the text of an element unchanged.
+// raw returns the text of an element with its white space.
 func (n *node) raw() string {
 	var b strings.Builder
 	n.walk(func(k *node) { b.WriteString(k.text) })

@@ -14,7 +14,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Rows A6, C1: header, full text, choices with descriptions and previews, Other, notes.
+// Rows A6, C1: this includes header, full text, choices with descriptions and previews,
+// Other, and notes.
 func TestPageShowsTheWholeQuestion(t *testing.T) {
 	h := newServer(t)
 	page := h.browser("ana").open("/asks/"+h.ask(single).ID, http.StatusOK)
@@ -54,15 +55,15 @@ func TestNoOptionIsPreselected(t *testing.T) {
 	for _, r := range []askback.Request{single, multi, free, form, call} {
 		page := h.browser("ana").open("/asks/"+h.ask(r).ID, http.StatusOK)
 		for _, n := range append(page.all("[checked]"), page.all("[autofocus]")...) {
-			if !n.inside(".standing-approval") { // there, the narrowest one is
+			if !n.inside(".standing-approval") { // there, the narrowest scope is preselected
 				t.Errorf("%v is chosen or focused", n.attr)
 			}
 		}
 	}
 }
 
-// Rows A6, C1, F4: the answer that each form gives.
-func TestAnswerForm(t *testing.T) {
+// Rows A6, C1, F4: the cases have every kind of question.
+func TestAnswerFormBecomesAnAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		ask  askback.Request
 		form string
@@ -102,8 +103,8 @@ func TestAnswerForm(t *testing.T) {
 	}
 }
 
-// Rows C3, D1: approve, deny or decline.
-func TestDecisionForm(t *testing.T) {
+// Rows C3, D1: the buttons approve, deny and decline.
+func TestDecisionFormSettlesTheAsk(t *testing.T) {
 	for action, want := range map[string]askback.Outcome{
 		"approve": {Status: askback.Answered, Decision: askback.Approve},
 		"deny":    {Status: askback.Answered, Decision: askback.Deny},
@@ -120,8 +121,7 @@ func TestDecisionForm(t *testing.T) {
 	}
 }
 
-// If the agent cannot run edited arguments, there is no field for them, and a form with
-// some is rejected.
+// If the agent cannot run edited arguments, a form that has them is rejected.
 func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	h := newServer(t)
 	fixed := *harmless.Confirmation
@@ -151,8 +151,8 @@ func TestQuestionsCanBeDeclined(t *testing.T) {
 	}
 }
 
-// T3: tool, server and exact arguments come first; the agent's labelled text is below.
-// Approve is never the first button of a form, and no key sends the form.
+// T3: tool, server and exact arguments come first, and the agent's text is below. Approve
+// is never the first button of a form, so that the Enter key does not approve.
 func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	h := newServer(t)
 	r := call
@@ -188,8 +188,7 @@ func TestConfirmationShowsTheCallFirst(t *testing.T) {
 	}
 }
 
-// T3: tags and title are the agent's text and are in its part of the page. The name of
-// the token is not.
+// T3: tags and title are text of the agent, unlike the name of its token.
 func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	h := newServer(t)
 	r := harmless
@@ -206,8 +205,8 @@ func TestConfirmationShowsTagsBelowTheCall(t *testing.T) {
 	}
 }
 
-// Rows F5, F12: the page shows what the deadline does, and who is looking at the ask.
-func TestPageSaysWhatTheDeadlineDoes(t *testing.T) {
+// Rows F5, F12: the page also shows who is looking at the ask.
+func TestPageShowsTheEffectOfTheDeadline(t *testing.T) {
 	h := newServer(t)
 	r := single
 	r.Timeout, r.OnTimeout, r.To = 90*time.Minute, askback.OnTimeoutDefault, []string{"ana", "ben"}
@@ -338,7 +337,8 @@ func TestInvalidFormKeepsItsValues(t *testing.T) {
 
 func has(n *node, attr string) bool { _, ok := n.attr[attr]; return ok }
 
-// The button that Enter presses in a confirmation decides nothing and loses nothing.
+// The button that Enter presses in a confirmation shows the form again, as it was filled
+// in.
 func TestEnterDecidesNothing(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(call)
@@ -358,7 +358,7 @@ func TestEnterDecidesNothing(t *testing.T) {
 	h.browser("ana").send("/asks/"+q.ID, url.Values{"action": {"stay"}}, http.StatusBadRequest)
 }
 
-// A form that no page of Askback sends is rejected, and answers nothing.
+// Askback's own pages never send these forms.
 func TestForgedFormsAreRejected(t *testing.T) {
 	for name, form := range map[string]string{
 		"no button":           "q1=0",

@@ -150,7 +150,7 @@ func (b browser) settle(a askback.Ask, form url.Values) *askback.Outcome {
 	return b.get(a.ID).Outcome
 }
 
-// Requests of every kind.
+// The requests have every kind of question, and confirmations.
 var (
 	single = askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Header: "Database", Default: []string{"PostgreSQL"},

@@ -15,9 +15,9 @@ import (
 	"github.com/askback/askback/web"
 )
 
-// Rows E10, F6: the page of a late answer shows who answered first and what, and keeps
-// what was filled in.
-func TestLateAnswerShowsTheWinner(t *testing.T) {
+// Rows E10, F6: the page of a late answer shows the first answer and who sent it, and
+// keeps what was filled in.
+func TestLateAnswerShowsTheFirstAnswer(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
 	ana, ben := h.browser("ana"), h.browser("ben")
@@ -91,8 +91,8 @@ func TestLateAnswerNamesTheReason(t *testing.T) {
 	}
 }
 
-// Row F4: a settled page shows who settled the ask, with what, through what and when,
-// and has no form.
+// Row F4: a settled page has no form. It shows who settled the ask, how, when, and through
+// which channel.
 func TestSettledPagesAreReadOnly(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(form)
@@ -153,7 +153,7 @@ func (s failingClient) Answer(context.Context, string, askback.Answer) (askback.
 	return askback.Ask{}, s.err
 }
 
-// If the server cannot save an answer, the page has the form as it was filled in.
+// If the server cannot save an answer, the page shows the form as it was filled in.
 func TestFailedAnswerReturnsTheForm(t *testing.T) {
 	for _, c := range []struct {
 		err    error

@@ -17,17 +17,17 @@ type Issuer interface {
 	Address() string
 	// Name returns the name of the issuer for people.
 	Name() string
-	// Begin starts a log-in, and returns the address to redirect the browser to. To is
-	// the path to return to. If choose is set, the issuer lets the person choose an
-	// account.
+	// Begin starts a log-in, and returns the address to redirect the browser to. After
+	// the log-in, the browser returns to the path to. If choose is set, the issuer lets
+	// the person choose an account.
 	Begin(w http.ResponseWriter, r *http.Request, to string, choose bool) (address string, err error)
 	// Finish completes a log-in when the issuer redirects the browser back. It returns
 	// the person's verified e-mail address, and the path to return to.
 	Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error)
 }
 
-// signInPath starts a log-in with the issuer. It is a link and not a form, because the
-// policy lets forms go to Askback's own pages only.
+// signInPath is the path that starts a log-in with the issuer. Pages link to it and have
+// no form for it, because the policy allows forms to Askback's own pages only.
 const signInPath = "/login/oidc"
 
 // signInURL returns the address that starts a log-in and returns to path. It is absolute,
@@ -40,8 +40,8 @@ func (s *site) signInURL(path string, choose bool) string {
 	return s.publicURL + signInPath + "?" + q.Encode()
 }
 
-// loginNotice completes the page for a browser that is not logged in: whether a form was
-// lost, and how to log in and return.
+// loginNotice completes the page for a browser that is not logged in. It adds whether a
+// form was lost, and how to log in and return.
 func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	n.Body = []string{"This browser is not logged in."}
 	if login.Secret(r) != "" {
@@ -75,7 +75,7 @@ func returnPath(path string) string {
 	return "/"
 }
 
-// isID reports whether s has only the characters that ids have.
+// isID reports whether s consists of characters that are allowed in ids.
 func isID(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }

@@ -51,8 +51,8 @@ func (h *server) setIssuer(v *fakeIssuer, home string) {
 	h.handler = web.New(h.engine, &web.Options{Now: func() time.Time { return h.now }, Issuer: v, PublicURL: home})
 }
 
-// A browser that is not logged in goes to the issuer, and then to the page that it
-// asked for.
+// A browser that is not logged in goes to the issuer, and returns to the page that it
+// requested.
 func TestSignInReturnsToTheAsk(t *testing.T) {
 	h, v := newServerWithIssuer(t)
 	a := h.ask(single)
@@ -81,7 +81,7 @@ func TestSignInReturnsToTheAsk(t *testing.T) {
 	}
 }
 
-// If the settings of the server are wrong, the page does not offer to try again.
+// If the settings of the server are wrong, another try would fail, too.
 func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	for name, broken := range map[string]func(*server, *fakeIssuer){
 		"a wrong secret":      func(_ *server, v *fakeIssuer) { v.err = fmt.Errorf("%w: invalid_client", login.ErrClient) },
@@ -97,8 +97,8 @@ func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	}
 }
 
-// Each failure of a log-in has a page that offers another try, and sets no cookie.
-func TestSignInErrors(t *testing.T) {
+// The page of such an error sets no cookie.
+func TestSignInErrorsOfferARetry(t *testing.T) {
 	for name, c := range map[string]struct {
 		email  string
 		err    error
@@ -133,8 +133,8 @@ func TestSignInErrors(t *testing.T) {
 	}
 }
 
-// A log-in over plain http from another machine neither starts nor ends. If the pages
-// use https, only an https cookie is set, whatever a proxy claims.
+// A log-in over plain http from another machine is rejected at its start and its end. If
+// the pages use https, only a cookie for https is set, whatever a proxy claims.
 func TestSignInNeedsHTTPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		home, host, proto string
@@ -192,8 +192,8 @@ func TestCrossSiteSignInNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// A form from a browser that is no longer logged in leads to the page of the form.
-func TestReturnPathAfterSignIn(t *testing.T) {
+// The page for a form from a browser that is not logged in links to the log-in.
+func TestSignInReturnsToThePageOfTheForm(t *testing.T) {
 	h, _ := newServerWithIssuer(t)
 	a := h.ask(single)
 	for path, want := range map[string]string{
@@ -213,7 +213,7 @@ func TestReturnPathAfterSignIn(t *testing.T) {
 	}
 }
 
-// A new log-in ends the earlier one of the browser.
+// The cookie of the browser's earlier log-in is revoked.
 func TestSignInEndsTheEarlierSession(t *testing.T) {
 	h, v := newServerWithIssuer(t)
 	v.email, v.to = "ana@example.com", "/"
@@ -229,7 +229,7 @@ func TestSignInEndsTheEarlierSession(t *testing.T) {
 	}
 }
 
-// A form is rejected if its sender was removed while it was read.
+// A form is rejected if its sender is removed while the server reads it.
 func TestRemovedPersonCannotFinishAForm(t *testing.T) {
 	h, v := newServerWithIssuer(t)
 	v.email, v.to = "ana@example.com", "/"
@@ -257,7 +257,7 @@ type slowBody struct {
 func (l slowBody) Read(p []byte) (int, error) { l.during(); return l.Reader.Read(p) }
 func (l slowBody) Close() error               { return nil }
 
-// Without an issuer there is no page to sign in.
+// Without an issuer, the paths for signing in are not found, and no page links to them.
 func TestNoSignInWithoutAnIssuer(t *testing.T) {
 	h := newServer(t)
 	for _, path := range []string{"/login/oidc", login.CallbackPath} {

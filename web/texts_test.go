@@ -10,7 +10,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A person who answered in another window or terminal is named as the first to answer.
+// If a person answers twice, the page of the late answer shows where the first was sent.
 func TestOwnLateAnswerNamesTheChannel(t *testing.T) {
 	for via, want := range map[askback.Channel]string{
 		askback.ChannelWeb: "You answered this in another window: SQLite", askback.ChannelTerminal: "You answered this at the terminal: SQLite",
@@ -52,7 +52,8 @@ func TestOwnLateDecisionNamesTheChannel(t *testing.T) {
 	}
 }
 
-// The page of a settled ask shows the question, unfolded, and the reason once.
+// The page of a settled ask shows the question or the arguments unfolded, and does not
+// repeat the reason.
 func TestSettledPageShowsTheRequest(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")
@@ -91,8 +92,8 @@ func TestSettledPageShowsTheRequest(t *testing.T) {
 	}
 }
 
-// The top of a settled page does not read as if the agent had answered.
-func TestPageNamesTheAgent(t *testing.T) {
+// The header of a settled page must not read as if the agent had answered.
+func TestSettledPageNamesTheAgentThatAsked(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)
 	ana := h.browser("ana")
@@ -102,8 +103,8 @@ func TestPageNamesTheAgent(t *testing.T) {
 	}
 }
 
-// The page says that declining settles the ask.
-func TestDeclineSaysThatTheRequestEnds(t *testing.T) {
+// The text at the button explains that declining settles the ask.
+func TestDeclineIsExplained(t *testing.T) {
 	h := newServer(t)
 	for want, r := range map[string]askback.Request{
 		"This ends the request without an answer.": single, "This ends the request without approval.": call,
@@ -118,7 +119,7 @@ func TestDeclineSaysThatTheRequestEnds(t *testing.T) {
 	}
 }
 
-// The list shows the arguments, so that two calls of one tool differ.
+// The arguments distinguish two calls of the same tool.
 func TestListShowsTheArguments(t *testing.T) {
 	h := newServer(t)
 	long := `{"paths":["` + strings.Repeat("x", 5_000) + `"]}`
@@ -139,7 +140,7 @@ func TestListShowsTheArguments(t *testing.T) {
 	}
 }
 
-// The error page of a person who is logged in keeps the name and the log-out.
+// If a person is logged in, error pages have the name and the log-out button.
 func TestErrorPagesKeepTheHeader(t *testing.T) {
 	h := newServer(t)
 	ana := h.browser("ana")

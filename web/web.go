@@ -2,7 +2,7 @@
 // approvals, and the log-in.
 //
 // Pages are HTML forms and work without scripts. No GET changes anything. A POST is
-// accepted from Askback's own pages only, and an answer from a person's cookie only. Text
+// accepted from Askback's own pages only, and an answer only with a person's cookie. Text
 // of agents is displayed through internal/view only: it never runs and loads nothing.
 package web
 
@@ -55,8 +55,8 @@ type Options struct {
 }
 
 // New returns the handler of the pages: /, /asks/{id} and its claim, /grants and their
-// revocation, /login, /logout and /assets/; with an issuer also /login/oidc and its
-// callback. Other paths get an error page. A reverse proxy that ends TLS must forward
+// revocation, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
+// its callback. Other paths get an error page. A reverse proxy that ends TLS must forward
 // Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
 	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
@@ -123,7 +123,7 @@ func secureHeaders(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		// Not no-store: the back button must restore what was typed.
+		// The value is not no-store, because the back button must restore what was typed.
 		h.Set("Cache-Control", "private, no-cache")
 		next.ServeHTTP(w, r)
 	})

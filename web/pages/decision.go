@@ -7,14 +7,14 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A Time is a duration of a standing approval that the page offers.
+// A Time is a choice of how long a standing approval is valid.
 type Time struct {
 	Value     string // of the field
 	Words     string
 	ExpiresIn time.Duration
 }
 
-// Times are the durations that the page offers. The API takes any.
+// Times are the durations that the page offers. The API accepts any duration.
 var Times = []Time{
 	{"1h", "1 hour", time.Hour},
 	{"24h", "1 day", 24 * time.Hour},
@@ -38,8 +38,8 @@ func wantsGrant(f view.Form) bool {
 	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }
 
-// fieldRows returns the height of a text field: as many rows as its text has, up to a
-// screen.
+// fieldRows returns the height of a text field in rows. It grows with the text, up to
+// about one screen.
 func fieldRows(t view.RawText) int {
 	return min(max(strings.Count(string(t), "\n")+2, 4), 20)
 }

@@ -1,8 +1,8 @@
 // Package pages has the HTML templates of the web pages.
 //
-// They display values of internal/view and nothing else. Text of an agent is inside a
-// marked block, with a label that names its author, so that it cannot pose as part of
-// Askback (T10). No script runs but Askback's own, and every page works without it.
+// They display only values of internal/view. Text of an agent is inside a marked block,
+// with a label that names its author, so that it cannot imitate Askback (T10). Only
+// Askback's own script runs, and every page works without it.
 package pages
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A Frame is what every page needs for its head and its header.
+// A Frame is the data for the head and the header of every page.
 type Frame struct {
 	Style, Script, Icon string    // paths of the static files
 	Name                view.Text // the person who is logged in; empty if there is none
@@ -35,7 +35,7 @@ type Notice struct {
 type SignIn struct {
 	Name        string // as people know it
 	URL         string // the path that starts the log-in
-	Alternative string // what else can be done, before the command
+	Alternative string // the sentence before the command, for another way to log in
 }
 
 // The names of the buttons of a form; the field is called "action".
@@ -48,7 +48,7 @@ const (
 	NoAction   = "stay" // pressed by the Enter key: nothing is decided
 )
 
-// The values of the choices that are not options of the agent.
+// The values of choices that the agent does not offer.
 const (
 	OtherAnswer = "own"
 	NoAnswer    = "none"
@@ -101,14 +101,14 @@ func rowCount(t view.Text) int {
 	return n
 }
 
-// A longer text is folded, and its size is shown, if it is only background. The arguments
-// of a confirmation are never folded (T3).
+// Background text beyond these limits is folded, and its size is shown. The arguments of
+// a confirmation are never folded (T3).
 const (
 	longPreview = 14
 	longProse   = 40
 )
 
-// proseSize returns the size of prose, in which a long line needs no warning.
+// proseSize returns the size of ordinary text, in which a long line needs no warning.
 func proseSize(t view.Text) view.Size {
 	s := view.SizeOf(t)
 	s.Longest = 0

@@ -58,7 +58,7 @@ func argumentsLabel(a view.Ask) string {
 	return "Not approved: the arguments"
 }
 
-// capitalText returns a text with a capital first letter.
+// capitalText returns t as a string with a capital first letter.
 func capitalText(t view.Text) string { return capitalize(t.String()) }
 
 func capitalize(s string) string {
