@@ -82,10 +82,10 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 	return c.waitReply(ctx, ask, k, started, c.maxWait())
 }
 
-// waitReply waits for an outcome and returns it, or a pending result if most has passed
-// since the call started. Every client supports that.
-func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, most time.Duration) (*mcp.CallToolResult, error) {
-	now, err := c.wait(ctx, ask, started, most)
+// waitReply waits for an outcome and returns it, or a pending result if the limit has
+// passed since the call started. Every client supports that.
+func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, limit time.Duration) (*mcp.CallToolResult, error) {
+	now, err := c.wait(ctx, ask, started, limit)
 	if err != nil {
 		return nil, err
 	}

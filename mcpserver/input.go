@@ -98,9 +98,9 @@ func example(fields []string) string {
 }
 
 // clip returns the first characters of text, with a mark if there are more.
-func clip(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
+func clip(text string, limit int) string {
+	if r := []rune(text); len(r) > limit {
+		return string(r[:limit]) + "…"
 	}
 	return text
 }

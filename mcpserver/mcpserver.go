@@ -22,9 +22,8 @@
 // a key made from its call, by which the same call finds it again, in another process too.
 // While the ask is pending, the same call attaches to it. Once the ask is settled, the same
 // call gets the outcome if it was not delivered, because the client gave up or the wait
-// ended. If the outcome was delivered, the agent wants to know again, and the call makes a
-// new ask under the next key. A call with an idempotency key of the client always has the
-// same ask.
+// ended. If the outcome was delivered, the call makes a new ask under the next key. A call
+// with an idempotency key of the client always has the same ask.
 //
 // An approval is consumed when it is delivered. No other call gets it, except one with the
 // same idempotency key of the client. If two calls wait for the same approval, one gets it
@@ -42,7 +41,7 @@
 // A client session is the process on stdio, and the header Mcp-Session-Id over HTTP, where
 // it survives a restart because the server does not store it. Protocol 2026-07-28 has no
 // sessions: two runs that share a token and ask the same within a day share the ask, until
-// one has its answer. Give such runs tokens or idempotency keys of their own.
+// one has its answer. Give such runs separate tokens or idempotency keys.
 package mcpserver
 
 import (

@@ -78,7 +78,7 @@ func aboutTask(r *http.Request) bool {
 // checkTaskHeader rejects a request whose header and body name different tasks, and reports
 // whether it did. A proxy may route by the header. The SDK checks the header only for
 // methods that it knows.
-func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (refused bool) {
+func checkTaskHeader(m *message, w http.ResponseWriter, r *http.Request) (rejected bool) {
 	if m == nil || beforeStateless(r) || !aboutTask(r) {
 		return false
 	}

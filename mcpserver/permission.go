@@ -167,7 +167,7 @@ func denied(message string) *mcp.CallToolResult {
 	return decision(map[string]any{"behavior": "deny", "message": message})
 }
 
-// decision returns a reply in the form that Claude Code reads: a text that is JSON.
+// decision returns a reply in the form that Claude Code reads: JSON as text.
 // Marshalling cannot fail, because the values are strings or JSON. If it did, the reply
 // denies.
 func decision(fields map[string]any) *mcp.CallToolResult {

@@ -25,11 +25,11 @@ func (c *call) waitForAnswer(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, notFound(in.id, err)
 	}
-	most := c.maxWait()
+	limit := c.maxWait()
 	if in.seconds >= 0 {
-		most = min(most, time.Duration(in.seconds)*time.Second)
+		limit = min(limit, time.Duration(in.seconds)*time.Second)
 	}
-	return c.waitReply(ctx, c.withPageURL(ask), key{}, time.Now(), most)
+	return c.waitReply(ctx, c.withPageURL(ask), key{}, time.Now(), limit)
 }
 
 // getAnswer implements get_answer.

@@ -34,14 +34,14 @@ func (c *call) maxWait() time.Duration {
 // claudeCode reports whether the client is Claude Code.
 func (c *call) claudeCode() bool { return programOf(c.clientName()).claudeCode() }
 
-// wait returns an ask once it is settled, or a pending one when most has passed since the
-// call started. It has its own deadline, because the context of a call does not end when
-// its client is gone.
-func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, most time.Duration) (askback.Ask, error) {
+// wait returns an ask once it is settled, or a pending one when the limit has passed since
+// the call started. It sets a deadline, because the context of a call does not end when the
+// client is gone.
+func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, limit time.Duration) (askback.Ask, error) {
 	if ask.Settled() {
 		return ask, nil
 	}
-	ctx, cancel := context.WithDeadline(ctx, started.Add(most))
+	ctx, cancel := context.WithDeadline(ctx, started.Add(limit))
 	defer cancel()
 	defer context.AfterFunc(c.caller.connected, cancel)()
 	defer context.AfterFunc(c.stopping, cancel)()
