@@ -6,8 +6,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Result returns the tool result for an ask: a text, the same as JSON, and whether
-// the call failed (wire.md §5). What a person wrote is a quoted string in the text,
+// Result returns the tool result for an ask as text and as JSON, and whether the
+// call failed (wire.md §5). What a person wrote is a quoted string in the text,
 // so that a model cannot take it for structure or for other words (T30).
 //
 // A denial is an answer, not a failure. Without an answer the call failed, and

@@ -15,13 +15,13 @@ import (
 )
 
 // A dialect is the subset of JSON Schema that one provider accepts for a tool. A
-// provider rejects the whole request, with every tool in it, for one other keyword.
+// provider rejects the whole request, with every tool in it, if a schema has another keyword.
 type dialect struct {
 	name     string
 	tool     *regexp.Regexp // names of tools
-	text     int            // the most characters of a description; 0: no limit
-	keywords []string       // the allowed keywords; nil: all but refused ones
-	refused  []string       // the keywords that are rejected at the root
+	text     int            // maximum length of a description in characters; 0: no limit
+	keywords []string       // the allowed keywords; nil: all but the rejected ones
+	rejected []string       // the keywords that are rejected at the root
 }
 
 var dialects = []dialect{
@@ -31,14 +31,14 @@ var dialects = []dialect{
 		// and so is an array without items (github.com/sigoden/aichat/pull/1049).
 		// Strict mode is not used: it requires every property.
 		name: "OpenAI", tool: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), text: 1024,
-		refused: []string{"oneOf", "anyOf", "allOf", "enum", "not"},
+		rejected: []string{"oneOf", "anyOf", "allOf", "enum", "not"},
 	},
 	{
 		// "input_schema does not support oneOf, allOf, or anyOf at the top
 		// level": github.com/anthropics/claude-code/issues/5319. The type of the
 		// root is object.
 		name: "Anthropic", tool: regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`),
-		refused: []string{"oneOf", "anyOf", "allOf"},
+		rejected: []string{"oneOf", "anyOf", "allOf"},
 	},
 	{
 		// The Schema of FunctionDeclaration.parameters is a subset of OpenAPI
@@ -50,7 +50,7 @@ var dialects = []dialect{
 			"type", "title", "description", "enum", "format", "default", "nullable", "properties", "required", "items", "minItems", "maxItems",
 			"minLength", "maxLength", "minimum", "maximum",
 		},
-		refused: []string{"oneOf", "anyOf", "allOf"},
+		rejected: []string{"oneOf", "anyOf", "allOf"},
 	},
 }
 
@@ -71,7 +71,7 @@ func (d dialect) lint(tool, description string, schema json.RawMessage) (bad []s
 	if root["type"] != "object" {
 		report("the root is %v", root["type"])
 	}
-	for _, keyword := range d.refused {
+	for _, keyword := range d.rejected {
 		if _, ok := root[keyword]; ok {
 			report("%s at the root", keyword)
 		}
