@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// (F13)
+// The instance passes the conformance suite of askback.Client (F13).
 func TestInstanceConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject { return askbacktest.New(t) })
 }

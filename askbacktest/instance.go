@@ -35,7 +35,7 @@ type Instance struct {
 	run      runner
 
 	mu       sync.Mutex
-	advanced time.Duration // sum of the arguments of Advance
+	advanced time.Duration // total duration of all calls of Advance
 	asks     map[string]*askState
 	order    []string // ids of the asks, in the order of their creation
 	people   []*Person
@@ -128,7 +128,7 @@ func (i *Instance) Advance(by time.Duration) {
 	i.advanced += by
 	i.mu.Unlock()
 	i.run.stop()
-	i.run.start(i.engine) // Run begins with what is due
+	i.run.start(i.engine) // Run first processes the deadlines that have passed
 	timeout := time.NewTimer(advanceTimeout)
 	defer timeout.Stop()
 	for {

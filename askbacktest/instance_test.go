@@ -87,7 +87,8 @@ func askAndWait(t *testing.T, c askback.Client, r askback.Request) (askback.Ask,
 	return c.Wait(ctx, a.ID)
 }
 
-// (F13, D4)
+// Each kind of reply answers the asks that it matches, in the order of the script (F13,
+// D4).
 func TestScriptsAnswerAsks(t *testing.T) {
 	got := errorsOf(t, func(instance *askbacktest.Instance) {
 		instance.Person("ana",
@@ -321,7 +322,7 @@ func TestScriptsAnswerBeforeTheClockMoves(t *testing.T) {
 	}))
 }
 
-func TestClockOfSynctestAndOfOptions(t *testing.T) {
+func TestInstanceUsesClockOfSynctestOrOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		instance := askbacktest.New(t)
 		instance.Person("ana", askbacktest.Ignore("database"))
@@ -356,7 +357,8 @@ func TestClockOfSynctestAndOfOptions(t *testing.T) {
 	}
 }
 
-func TestAsksBeforeTheEndAreAnswered(t *testing.T) {
+// The last asks of a test are answered before the instance is closed.
+func TestAsksAreAnsweredBeforeClose(t *testing.T) {
 	for range 20 {
 		wantErrors(t, errorsOf(t, func(instance *askbacktest.Instance) {
 			instance.Person("ana", askbacktest.Approve("").Times(10))

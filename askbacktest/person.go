@@ -75,7 +75,8 @@ func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	}
 }
 
-// next returns the ask for Next, or a channel that is closed at the next change.
+// next returns the ask that Next returns. If there is none, it returns a channel that
+// is closed at the next change.
 func (p *Person) next() (askback.Ask, <-chan struct{}) {
 	p.instance.mu.Lock()
 	defer p.instance.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // A Reply is one reply of a scripted person. It answers one ask, unless
 // [Reply.Times] or [Reply.Always] changes that.
 type Reply struct {
-	source  string // the Go expression that made it
+	source  string // the Go expression that made the reply
 	matches func(askback.Ask) bool
 	send    func(ctx context.Context, c askback.Client, a askback.Ask) error
 	times   int // number of asks it answers; 0 means all
