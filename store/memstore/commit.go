@@ -49,7 +49,7 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 
 // fits reports whether every record has the expected version and every key is free.
 func (s *Store) fits(c store.Change) bool {
-	holder := map[name]*store.Record{} // of keys that the change frees (nil) or takes
+	holder := map[name]*store.Record{} // by key, after the change so far; nil if the key is now free
 	free := func(r *store.Record) {
 		if r != nil && r.Key != "" {
 			holder[name{r.Kind, r.Key}] = nil
@@ -92,7 +92,8 @@ func version(r *store.Record) int64 {
 	return r.Version
 }
 
-// storedForm returns the form in which r is stored in place of old.
+// storedForm returns a copy of r as it is stored in place of old: with the next version
+// and, if r has no Fixed, that of old.
 func storedForm(r store.Record, old *store.Record) *store.Record {
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed
@@ -160,8 +161,8 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// prune replaces deleted events by the zero Event, since the index of an event is its
-// number.
+// prune replaces deleted events by the zero Event, because the index of an event
+// depends on its Seq.
 func (s *Store) prune(f store.EventFilter) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {

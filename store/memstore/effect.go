@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An effect is an effect as it is stored.
+// An effect is a stored effect, which may be a dead letter.
 type effect struct {
 	store.Effect
 	dead bool
@@ -76,7 +76,7 @@ func (s *Store) replaceEffect(old, e *effect) {
 	}
 }
 
-// orderOf returns the sorted list that contains an effect, besides subjects.
+// orderOf returns the list that contains an effect: dead, claimed or claimable.
 func (s *Store) orderOf(e *effect) *sorted[effect] {
 	switch {
 	case e.dead:

@@ -123,8 +123,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 // afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.
 const afterEveryID = "\xff"
 
-// narrowest returns the shortest list with all records that q selects. The records form a
-// section of the list; the function reports whether a record belongs to it.
+// narrowest returns the shortest list with all records that q selects. These records
+// are consecutive in the list; the function reports whether a record is one of them.
 func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
@@ -146,8 +146,8 @@ func selects(q store.Query, r *store.Record) bool {
 		(q.For == "" || len(r.To) == 0 || slices.Contains(r.To, q.For))
 }
 
-// Due returns at most n records whose Due is set and not after before, in
-// order of Due, then ID, then Kind.
+// Due returns at most n records whose Due is set and not later than before, in order of
+// Due, then ID, then Kind.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

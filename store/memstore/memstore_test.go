@@ -21,4 +21,4 @@ func open(t *testing.T) storetest.Subject {
 	return storetest.Subject{Store: s}
 }
 
-func TestMemstore(t *testing.T) { storetest.Run(t, open) }
+func TestStoreConforms(t *testing.T) { storetest.Run(t, open) }

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// chunk is the most elements in one slice. With fewer, a million records need many
+// chunk is the maximum length of one slice. With fewer, a million records need many
 // slices; with more, an insertion moves too many.
 const chunk = 512
 
@@ -47,7 +47,7 @@ func (s *sorted[T]) insert(r *T) {
 	}
 	half := len(full) / 2
 	if i == len(full)-1 {
-		half = i // new ids sort last, so keep the full slice full
+		half = i // new ids sort last, so do not split the full slice
 	}
 	s.chunks[c] = slices.Clip(full[:half])
 	s.chunks = slices.Insert(s.chunks, c+1, slices.Clone(full[half:]))
@@ -135,7 +135,7 @@ func byDue(a, b *store.Record) int {
 	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 }
 
-// byDueEffect orders effects as they are claimed.
+// byDueEffect orders effects by Due, then ID, like Claim.
 func byDueEffect(a, b *effect) int {
 	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 }
