@@ -22,11 +22,10 @@ const (
 	insertRecord = `insert into records (` + columns + `)
 		values (?1, ?2, ?3 + 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)`
 
-	// SQLite rewrites an index if one of its columns is set, even to the same
-	// value. So three updates are tried in turn: one that matches if no indexed
-	// column changes, one that sets open, due and unacked, and one that sets all.
-	// The first saves three to six pages, and costs one look-up if it does not
-	// match.
+	// SQLite rewrites an index if one of its columns is set, even to the same value. So
+	// three updates are tried in turn: one that matches if no indexed column changes, one
+	// that sets open, due and unacked, and one that sets all. The first writes three to six
+	// pages fewer than the others. If it does not match, it costs one look-up.
 	updateSame = `update records indexed by records_id set version = ?3 + 1, ` + unindexed + `
 		where kind = ?1 and id = ?2 and version = ?3 and stream = ?4 and key is ?5 and owner = ?7
 		and open = ?6 and due is ?13 and unacked = ?16`
@@ -45,8 +44,8 @@ const (
 		where stream = ?1 order by seq desc`
 	selectSeq = `select coalesce(max(seq), 0) from history`
 
-	// The newest event of all streams stays, and so does the newest of a stream
-	// that continues: the next numbers follow from them.
+	// The newest event of all streams is kept, and so is the newest of a stream that
+	// continues, because the next numbers depend on them.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
 	// No index has the subject, so this reads every event of the stream. It
@@ -160,8 +159,8 @@ func isTaken(err error) bool {
 	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY
 }
 
-// apply writes a request into the open transaction. It sets w.written if a part of it was
-// written, also if it returns an error.
+// apply writes a request into the open transaction. It sets w.written if a part of it
+// was written, even if it returns an error.
 func (w *writer) apply(r *request) error {
 	w.written = false
 	if r.claim != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// BenchmarkCommit measures two changes by callers that wait for the disk. An ask has a
-// record of 700 and 300 bytes and an event of 120; its answer rewrites the 300 bytes.
+// BenchmarkCommit measures the commit of an ask and of its answer by concurrent
+// callers. An ask has a record of 700 and 300 bytes and an event of 120; its answer
+// rewrites the 300 bytes.
 func BenchmarkCommit(b *testing.B) {
 	for _, callers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("ask/callers=%d", callers), func(b *testing.B) {
@@ -76,8 +77,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkPerform measures claims of 100 effects and the completion of each as a change of
-// its own.
+// BenchmarkPerform measures claims of 100 effects and the completion of each in a
+// separate change.
 func BenchmarkPerform(b *testing.B) {
 	s := openAt(b, filepath.Join(b.TempDir(), "askback.db"))
 	r := record(1)

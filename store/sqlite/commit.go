@@ -81,7 +81,7 @@ func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	return r.first, r.err
 }
 
-// A pruning has the events of one stream that a change deletes.
+// A pruning selects the events of one stream that a change deletes.
 type pruning struct {
 	stream   string
 	subjects []byte // a JSON array; nil: the whole stream

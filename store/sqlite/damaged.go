@@ -11,10 +11,11 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxDamages is the most damaged rows that a store records and that [Verify] names.
+// maxDamages is the maximum number of damaged rows that a store records and that
+// [Verify] names.
 const maxDamages = 100
 
-// damages has the damaged rows that were read since the database was opened.
+// damages contains the damaged rows that were read since the database was opened.
 type damages struct {
 	log *slog.Logger
 

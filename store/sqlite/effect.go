@@ -27,13 +27,13 @@ const (
 	selectClaimedBy = `select ` + effectColumns + ` from effects indexed by effects_node where node = ?1`
 )
 
-// An effect is an effect as it is stored.
+// An effect is a stored effect, which may be a dead letter.
 type effect struct {
 	store.Effect
 	dead bool
 }
 
-// An effectRow has the parameters of insertEffect.
+// An effectRow contains the parameters of insertEffect.
 type effectRow [13]any
 
 // encodeEffect returns the row of a new effect.
@@ -82,7 +82,7 @@ func scanEffect(rows *sql.Rows) (e effect, err error) {
 	return e, nil
 }
 
-// heartbeats has the time of the last heartbeat of each node. It is not in the file:
+// heartbeats maps each node to the time of its last heartbeat. It is not in the file:
 // only one process has the file open, and opening it frees every claim.
 type heartbeats map[string]time.Time
 
@@ -113,7 +113,7 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 	return now, nil
 }
 
-// A claim is a call of Claim.
+// A claim contains the arguments and the result of a call of Claim.
 type claim struct {
 	node   string
 	now    time.Time
@@ -162,7 +162,7 @@ func deadSQL(q store.Query) (text string, args []any) {
 	c.match("kind", q.Kind)
 	c.match("stream", q.Stream)
 	if q.After == "" {
-		c.terms = append(c.terms, "id > ''") // every id is; without it SQLite would scan the index
+		c.terms = append(c.terms, "id > ''") // true for every id, but without it SQLite would scan the index
 	}
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.page(q), c.args
 }
@@ -188,7 +188,7 @@ func (w *writer) complete(c *store.Completion) error {
 	return w.update(&e)
 }
 
-// claim applies a claim.
+// claim frees the claims of silent nodes and claims effects for the node of c.
 func (w *writer) claim(c *claim) error {
 	c.effects = nil
 	for _, node := range c.silent {
@@ -235,7 +235,7 @@ func (w *writer) free(stmt *sql.Stmt, args ...any) error {
 	return nil
 }
 
-// noLimit is a number of rows that is never reached.
+// noLimit as the number of rows selects all rows.
 const noLimit = -1
 
 // effects returns up to n rows of a statement, or all if n is noLimit. It omits damaged

@@ -19,7 +19,7 @@ func Connections(path string) (write, read *sql.DB, err error) {
 const Readers = readers
 
 // The statements that search for rows: those of the writer, and those of the readers
-// except List.
+// other than List.
 var (
 	Writes = []string{updateSame, updateState, updateAll, deleteRecord, selectHead, selectSeq, deleteStream, deleteEvents, updateEffect, deleteEffect, deleteEffects, selectEffect, selectReady, selectClaimed, selectClaimedBy}
 	Reads  = []string{selectID, selectKey, selectDue, selectHistory, selectStream, selectRecent, selectHeadAll}

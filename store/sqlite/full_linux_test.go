@@ -18,7 +18,8 @@ import (
 // smallDisk is the environment variable of a process that may mount a file system.
 const smallDisk = "ASKBACK_TEST_SMALL_DISK"
 
-// noDisk begins the reason why tests on a small disk are skipped.
+// noDisk is the reason why a test on a small disk is skipped. The child process prints
+// it too.
 const noDisk = "a full disk, because no file system can be mounted here"
 
 // onSmallDisk runs the test again in a process that may mount a small file system. In
@@ -49,11 +50,11 @@ func onSmallDisk(t *testing.T) (dir string, ok bool) {
 	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("%s: %v", noDisk, err)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // otherwise it ends with the process
+	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) }) // if it fails, the kernel unmounts when the process ends
 	return dir, true
 }
 
-// fillDisk fills the disk. The function free makes room again.
+// fillDisk fills the disk. The function free deletes the data again.
 func fillDisk(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	f, err := os.CreateTemp(dir, "filler")
@@ -222,7 +223,7 @@ func TestConflictOnFullDiskIsErrConflictOrErrDiskFull(t *testing.T) {
 	defer free()
 	release := lockDatabase(t, path)
 	results := commitWaiting(t, s, 3, func(n int) store.Change {
-		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 is there already
+		return store.Change{Put: []store.Record{record(2 + n), record(1)}} // record 1 exists already
 	})
 	release()
 	for range 3 {

@@ -8,7 +8,7 @@ type Health struct {
 	// DiskFull is nil or matches store.ErrDiskFull. If it is not nil, the store
 	// cannot commit.
 	DiskFull error
-	// Damaged has the names of the first damaged rows that were read since the
+	// Damaged contains the names of the first damaged rows that were read since the
 	// database was opened, as in [Verification].
 	Damaged []string
 }
@@ -24,6 +24,6 @@ func (s *Store) Health() Health {
 	return h
 }
 
-// Failed returns a channel that is closed once the store has failed. [Store.Health] has
-// the reason.
+// Failed returns a channel that is closed once the store has failed. [Store.Health]
+// returns the reason.
 func (s *Store) Failed() <-chan struct{} { return s.writer.ended }

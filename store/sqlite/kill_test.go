@@ -20,8 +20,8 @@ import (
 // process writes until it is killed.
 const childEnv = "ASKBACK_SQLITE_CHILD"
 
-// runChild creates records with an effect, performs effects and answers records without end.
-// It prints the id of each record after Commit returned.
+// runChild creates records with an effect, performs effects and answers records in an
+// endless loop. It prints the id of each record after Commit returned.
 func runChild(path string) {
 	s, err := sqlite.Open(path, nil)
 	if err != nil {
@@ -48,7 +48,8 @@ func runChild(path string) {
 	wg.Wait()
 }
 
-// send claims an effect, which may be of another worker's record, and completes it.
+// send claims an effect, whose record another worker may have created, and completes
+// it.
 func send(s *sqlite.Store, node string) {
 	effects, err := s.Claim(context.Background(), node, time.UnixMilli(2_000_000_000_000), 1)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// openFrozen opens a database that an older version wrote, from its dump in testdata.
+// openDump creates a database from a dump in testdata, which an older version wrote,
+// and opens it.
 func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "askback.db")
@@ -29,8 +30,8 @@ func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
 	return openAt(t, path), path
 }
 
-// The content of a database of schema 5 is read after its migration: what the agent has
-// not acknowledged, events, and effects that were claimed, free and dead.
+// The content of a database of schema 5 can be read after its migration: unacknowledged
+// asks, events, and effects that were claimed, free and dead.
 func TestSchema5IsMigrated(t *testing.T) {
 	s, path := openFrozen(t, "schema5.sql")
 	unacked, err := s.List(t.Context(), store.Query{Kind: "ask", Owner: "agent-1", Unacked: true})

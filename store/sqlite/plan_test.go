@@ -105,8 +105,8 @@ func repeats(text string) int {
 	return n
 }
 
-// A change reads a stream once to delete the events of any number of records, because the
-// writer does nothing else meanwhile.
+// A change reads a stream once to delete the events of any number of records, because
+// all other changes wait for it.
 func TestEventsOfOneStreamAreDeletedTogether(t *testing.T) {
 	var c store.Change
 	for i := range 64 {

@@ -66,8 +66,8 @@ func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (st
 	return found.list[0], nil
 }
 
-// readError returns the error of ctx if it has ended, because the driver has its own error
-// for that. Otherwise it wraps err.
+// readError returns the error of ctx if ctx has ended, because the driver returns a
+// different one. Otherwise it wraps err.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -92,8 +92,8 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 	return found.list, err
 }
 
-// Due returns at most n records whose Due is set and not after before, in order of Due,
-// then ID, then Kind. It omits damaged records.
+// Due returns at most n records whose Due is set and not later than before, in order of
+// Due, then ID, then Kind. It omits damaged records.
 func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Record, error) {
 	n = store.AtMost(n)
 	for limit := n; ; limit += n { // SQLite sorts records that are due at the same time, but only up to the limit
@@ -166,7 +166,7 @@ func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
 	return seq, streamSeq, rows.Err()
 }
 
-// A result has the rows of a query.
+// A result contains the rows of a query.
 type result[T any] struct {
 	list    []T // nil if there are no rows
 	damaged []store.DamagedError
@@ -264,7 +264,7 @@ func (c *conditions) match(column, value string) {
 	}
 }
 
-// page returns the end of the statement, with the conditions and the order of q.
+// page returns the last part of the statement, with the conditions and the order of q.
 func (c *conditions) page(q store.Query) string {
 	after, order := "id > ?%d", "asc"
 	if q.Newest {

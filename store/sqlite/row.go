@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A row has the parameters of the statements that write a record.
+// A row contains the parameters of the statements that write a record.
 type row struct {
 	args  [18]any
 	isNew bool
@@ -22,7 +22,7 @@ func encode(r *store.Record) row {
 	if r.Fixed != nil {
 		fixedSum = c.fixedSumOf()
 	}
-	due, _ := c.due.Value() // has no error
+	due, _ := c.due.Value() // never fails
 	return row{
 		isNew: r.Version == 0,
 		open:  r.Open,
@@ -131,5 +131,5 @@ func splitNames(s string) []string {
 	return names
 }
 
-// nameLine returns the text that instr must find for a name.
+// nameLine returns the string that instr must find for a name.
 func nameLine(name string) string { return "\n" + escapeName.Replace(name) + "\n" }

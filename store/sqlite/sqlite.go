@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// queueLength is the most changes that wait for the writer: four batches, or
-	// some tens of milliseconds. More return ErrFull.
+	// queueLength is the maximum number of changes that wait for the writer: four batches,
+	// which take some tens of milliseconds. Further changes return ErrFull.
 	queueLength = 1024
-	// readers is the number of connections that read at the same time. More than
-	// the number of cores would gain nothing.
+	// readers is the number of connections that read at the same time. More connections
+	// than cores would not be faster.
 	readers = 4
 )
 
@@ -163,7 +163,7 @@ func (s *Store) close() error {
 	return nil
 }
 
-// Stats has the counts of a store since it was opened.
+// Stats contains the counts of a store since it was opened.
 type Stats struct {
 	Batches int64 // batches taken from the queue
 	Commits int64 // transactions committed

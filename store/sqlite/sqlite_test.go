@@ -78,7 +78,7 @@ func copyDatabase(t *testing.T, path string) string {
 	return to
 }
 
-// lockDatabase locks the database like another program, so that the writer waits.
+// lockDatabase locks the database as another program would, so that the writer waits.
 func lockDatabase(t *testing.T, path string) (release func()) {
 	t.Helper()
 	db := openDatabase(t, path)
@@ -92,7 +92,7 @@ func lockDatabase(t *testing.T, path string) (release func()) {
 	}
 }
 
-// openDatabase opens a file like any other program, with one connection.
+// openDatabase opens a file as another program would, with one connection.
 func openDatabase(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
@@ -111,7 +111,7 @@ func execute(t *testing.T, db *sql.DB, text string) {
 	}
 }
 
-func TestSQLite(t *testing.T) { storetest.Run(t, newSubject) }
+func TestStoreConforms(t *testing.T) { storetest.Run(t, newSubject) }
 
 // SQLite returns the same results as the store in memory.
 func TestSQLiteBehavesLikeMemstore(t *testing.T) {
@@ -119,7 +119,7 @@ func TestSQLiteBehavesLikeMemstore(t *testing.T) {
 	storetest.Walk(t, memory, newSubject)
 }
 
-// The settings hold on every connection of both pools, not only on the first (F2).
+// The settings apply to every connection of both pools, not only to the first (F2).
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	openAt(t, path)
@@ -138,7 +138,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 		if got := pool.db.Stats().MaxOpenConnections; got != pool.size {
 			t.Errorf("%s: got %d connections, want %d", pool.name, got, pool.size)
 		}
-		for n := range pool.size { // hold each one, so that the pool opens another
+		for n := range pool.size { // keep each one, so that the pool opens another
 			conn, err := pool.db.Conn(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // write a matching one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cells has the columns of a record as they are stored.
+// cells contains the columns of a record as they are stored.
 type cells struct {
 	kind, id, stream, owner, agent, status string
 	key, names                             sql.NullString
@@ -26,7 +26,7 @@ type cells struct {
 	sum, fixedSum sql.NullInt64 // not valid in rows of older versions
 }
 
-// buffers has the buffers for checksums, since every read computes one.
+// buffers contains reusable buffers for checksums, because every read computes one.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 512); return &b }}
 
 // checksum returns the checksum of the bytes that fill appends, followed by last.

@@ -48,7 +48,7 @@ func fillDatabase(t *testing.T, path string) (second store.Record) {
 	return second
 }
 
-// executeOnFile runs a statement on a closed database, like another program.
+// executeOnFile runs a statement on a closed database, as another program would.
 func executeOnFile(t *testing.T, path, text string) {
 	t.Helper()
 	db := openDatabase(t, path)

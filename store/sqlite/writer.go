@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// The most requests and bytes of a batch: enough to share one fsync, and few
-	// enough that the first caller does not wait long for the last.
+	// The maximum number of requests and bytes in a batch: enough to share one fsync, and
+	// few enough that the first caller does not wait long for the last.
 	batchLength = 256
 	batchBytes  = 4 << 20
 )
@@ -50,7 +50,7 @@ type writer struct {
 // unknownSeq means that the Seq must be read from the database.
 const unknownSeq = -1
 
-// maxHeads is the most entries of writer.heads, about 1 MB.
+// maxHeads is the maximum number of entries in writer.heads. They take about 1 MB.
 const maxHeads = 8192
 
 func newWriter(path string, db *sql.DB, log *slog.Logger, damaged *damages) (*writer, error) {
@@ -164,7 +164,7 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 	}
 	if err := run(w.stmt.commit); err != nil {
 		w.rollback()
-		if isFull(err) { // SQLite writes the commit frame last, so it was not written
+		if isFull(err) { // SQLite writes the commit frame last, so nothing was committed
 			return w.fail("commit", err)
 		}
 		return fmt.Errorf("%w: %w", store.ErrUnknown, w.fail("commit", err))
@@ -244,7 +244,7 @@ func (w *writer) fail(doing string, err error) error {
 	return err
 }
 
-// codeOf returns the result code of SQLite in err, or SQLITE_OK if err has none.
+// codeOf returns the result code of SQLite in err, or SQLITE_OK if there is no code.
 func codeOf(err error) int {
 	if e := (*driver.Error)(nil); errors.As(err, &e) {
 		return e.Code()
