@@ -50,8 +50,8 @@ func testKeys(t *testing.T, sub Subject) {
 	mustCommit(t, s, put(record("ask", "ask_4"), record("ask", "ask_5"))) // several records without a key
 }
 
-// testTakenKeys checks that a key that is taken is a conflict, and still finds its record. So
-// two requests with one key create one ask.
+// testTakenKeys checks that a change with a taken key is a conflict, and that the key
+// still finds its record. So two requests with one key create one ask.
 func testTakenKeys(t *testing.T, sub Subject) {
 	s := sub.Store
 	a, b := keyed("ask", "ask_1", "k"), record("ask", "ask_2")
@@ -111,7 +111,7 @@ func testAtomicity(t *testing.T, sub Subject) {
 	checkNumbers(t, allEvents(t, s, ""))
 	before := mustList(t, s, store.Query{Kind: "ask"})
 
-	// One stale version at any position of the change keeps all of it out.
+	// One stale version, at any position, rejects the whole change.
 	for stale := range 8 {
 		next := store.Change{Events: []store.Event{event("ses_1", "answered"), event("ses_9", "never")}}
 		for n, r := range before[:8] {
@@ -140,7 +140,7 @@ func invalidChanges() map[string]store.Change {
 	one := func(change func(*store.Record)) store.Change {
 		r := record("ask", "ask_bad")
 		change(&r)
-		// The valid record before it must not be kept.
+		// The valid record before r must not be kept.
 		return store.Change{Put: []store.Record{record("ask", "ask_beside"), r}, Events: []store.Event{event("ses_bad", "asked")}}
 	}
 	huge := make([]byte, 16<<20)

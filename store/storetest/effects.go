@@ -67,10 +67,10 @@ func effectIDs(effects []store.Effect) []string {
 	return names
 }
 
-// noEffects is what Claim and Dead return if there is no effect.
+// noEffects is the result of Claim and Dead if there is no effect.
 var noEffects []store.Effect
 
-// later is a time at which every other node has lost its claims.
+// later is a time at which every node without a new heartbeat has lost its claims.
 var later = noon.Add(time.Hour)
 
 func testEffectFields(t *testing.T, sub Subject) {
@@ -247,7 +247,7 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "dead letters after a conflict", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_dead"})
 	again := effect("eff_free")
 	again.Subject = "ask_3"
-	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again} // its id is free by then
+	deletion.Put, deletion.Effects = []store.Record{record("ask", "ask_3")}, []store.Effect{again} // the effect with this id is deleted first
 	mustCommit(t, s, deletion)
 	mustEqual(t, "dead letters", mustListDead(t, s, store.Query{}), noEffects)
 	mustConflict(t, s, complete(store.Completion{ID: "eff_claimed", Node: "a"}))

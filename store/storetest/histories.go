@@ -201,7 +201,7 @@ func testVisibility(t *testing.T, sub Subject) {
 	wg.Wait()
 }
 
-// parallel calls run in n goroutines and waits for them.
+// parallel calls run in n goroutines and returns when all have ended.
 func parallel(n int, run func(worker int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})

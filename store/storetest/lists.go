@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// filter returns what List must return for q. It checks every record.
+// filter returns the records that List must return for q.
 func filter(all []store.Record, q store.Query) []store.Record {
 	var out []store.Record
 	for _, r := range all {
@@ -100,8 +100,8 @@ func testList(t *testing.T, sub Subject) {
 	}
 }
 
-// testListFor checks that For matches whole names only, not a part of one and not a text
-// across two.
+// testListFor checks that For matches whole names only, not a part of one and not a
+// string across two.
 func testListFor(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -155,7 +155,7 @@ func testManyRecords(t *testing.T, sub Subject) {
 	for n := range many {
 		r := record("ask", id(n*1009%many))
 		r.Stream, r.Owner = "ses_1", "agent-1"
-		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // in order of ID
+		r.Due = noon.Add(time.Duration(n*1009%many) * time.Millisecond) // the same order as by ID
 		c.Put = append(c.Put, r)
 		if n%3 == 0 {
 			deletion.Delete = append(deletion.Delete, ref(committed(r)))

@@ -51,7 +51,7 @@ func testTwoCommits(t *testing.T, sub Subject) {
 	}
 	mustEqual(t, "one event for each ask", len(allEvents(t, s, "")), 20)
 
-	// The same for two changes that create the record.
+	// Of two changes that create the same record, one is kept.
 	commitConcurrently(t, s, 2, func(int) store.Change { return put(record("ask", "ask_new")) })
 	commitConcurrently(t, s, 2, func(worker int) store.Change { return put(keyed("ask", fmt.Sprint("ask_k", worker), "once")) })
 }

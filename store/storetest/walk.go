@@ -19,8 +19,8 @@ func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 	stores := [2]Store{pair[0].Store, pair[1].Store}
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		// All walks share one pair, because opening a file is slow. Each begins
-		// without records and uses other streams.
+		// All walks share one pair of stores, because opening a file is slow. Each walk begins
+		// without records and uses new streams.
 		round++
 		w := &walk{T: rt, t: t, stores: stores, round: round, now: noon.Add(time.Duration(round) * 24 * time.Hour)}
 		w.begin()
@@ -71,7 +71,7 @@ func pick(rt *rapid.T, what string, from []string) string {
 	return rapid.SampledFrom(from).Draw(rt, what)
 }
 
-// begin deletes the records of the last walk from both stores.
+// begin deletes the records of the previous walk from both stores.
 func (w *walk) begin() {
 	for _, s := range w.stores {
 		for _, kind := range walkKinds {
@@ -178,7 +178,7 @@ func (w *walk) soon(rt *rapid.T) time.Time {
 	return w.now.Add(time.Duration(rapid.IntRange(-5, 5).Draw(rt, "soon")) * time.Second)
 }
 
-// pass lets up to ten seconds pass, so that some nodes lose their claims.
+// pass moves now forward by up to ten seconds, so that some nodes lose their claims.
 func (w *walk) pass(rt *rapid.T) {
 	w.now = w.now.Add(time.Duration(rapid.IntRange(0, 10_000).Draw(rt, "pass")) * time.Millisecond)
 }
@@ -202,8 +202,8 @@ func (w *walk) dead(rt *rapid.T) {
 	w.both("Dead", func(s Store) (any, error) { return s.Dead(w.t.Context(), q) })
 }
 
-// loseClaims frees the claims of all nodes in both stores. One of them was opened again
-// and has freed its own already.
+// loseClaims frees the claims of all nodes in both stores. It is called when one store
+// was opened again, which has freed its claims already.
 func (w *walk) loseClaims() {
 	w.now = w.now.Add(store.HeartbeatTimeout)
 	node := fmt.Sprint("node at ", w.now)
@@ -270,7 +270,7 @@ func (w *walk) read(rt *rapid.T) {
 	w.both("ReadKey", func(s Store) (any, error) { return s.ReadKey(w.t.Context(), kind, key) })
 }
 
-// compare compares the whole content.
+// compare compares the whole content of both stores.
 func (w *walk) compare() {
 	for _, kind := range walkKinds {
 		w.both("all records of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
