@@ -16,9 +16,14 @@ const maxChange = 16 << 20
 type name struct{ kind, id string }
 
 // Check returns the size of a change in bytes, or an error if no store can keep it.
-// Every store rejects the same: a record without a kind or id, a new one without Fixed,
-// the same record or effect twice, an event without a type, an effect without its record
-// in Put, text that is not UTF-8 or contains NUL, and more than 16 MB.
+// Every store rejects a change that contains one of these:
+//
+//   - a record without a kind or id, or a new one without Fixed
+//   - the same record or effect twice
+//   - an event without a type
+//   - an effect whose record is not in Put
+//   - text that is not UTF-8 or contains NUL
+//   - more than 16 MB
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}

@@ -17,7 +17,7 @@ type Effect struct {
 	Kind        string    // the type of work, such as "send"
 	SubjectKind string    // kind of the record that it belongs to
 	Subject     string    // id of that record
-	Stream      string    // the session whose history has the result
+	Stream      string    // the session whose history records the result
 	Due         time.Time // not claimed before; zero: at once
 	Created     time.Time
 	Data        []byte // JSON
@@ -58,11 +58,11 @@ const (
 // not have the claims of an old one.
 //
 // The caller passes the time. So one clock decides what is due, and tests can set it. A
-// database that several processes share has a clock of its own; Beat returns its time,
-// by which they correct theirs.
+// database that several processes share has its own clock. Beat returns its time, so
+// that the processes can correct their clocks.
 type Queue interface {
-	// Due returns at most n records whose Due is set and not after before, in
-	// order of Due, then ID. It omits damaged records.
+	// Due returns at most n records whose Due is set and not later than before, in order of
+	// Due, then ID. It omits damaged records.
 	Due(ctx context.Context, before time.Time, n int) ([]Record, error)
 	// Beat records a heartbeat of a node. It returns the time of the store: now,
 	// or the time of a shared database.

@@ -55,7 +55,7 @@ type Record struct {
 	ID      string // unique within its kind; sorts by time of creation
 	Version int64  // 1 when first committed, one more with each change
 	Stream  string // the session whose history has its events
-	Key     string // unique within its kind; "" is no key
+	Key     string // unique within its kind; "" means none
 	Open    bool   // still active, such as a pending ask
 	Unacked bool   // settled, and the owner has not acknowledged it
 	Owner   string // the name of the principal that owns it
@@ -109,9 +109,9 @@ type Change struct {
 	Done    []Completion  // results of effects
 }
 
-// An EventFilter selects events to delete: those of one subject in a stream, or the whole
-// stream if Subject is "". The newest event of all streams is never deleted, nor, with a
-// Subject, the newest of the stream: the next numbers follow from them.
+// An EventFilter selects events to delete: those of one subject in a stream, or the
+// whole stream if Subject is "". The newest event of all streams is never deleted, nor,
+// with a Subject, the newest of the stream, because the next numbers depend on them.
 type EventFilter struct {
 	Stream  string
 	Subject string
@@ -130,14 +130,14 @@ type Query struct {
 	For     string // addressed to this name, or to every person
 	After   string // only ids after this one, in the order of the query
 	Newest  bool
-	Limit   int // the most records to return; 0 or more than MaxList is MaxList
+	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
 }
 
-// MaxList is the most records, events or effects that one call returns.
+// MaxList is the maximum number of records, events or effects that one call returns.
 const MaxList = 1000
 
-// AtMost returns the most records that a call with the limit n returns: n, or MaxList if n
-// is 0, negative or more than MaxList.
+// AtMost returns the maximum number of records for a call with the limit n: n, or
+// MaxList if n is 0, negative or more than MaxList.
 func AtMost(n int) int {
 	if n <= 0 || n > MaxList {
 		return MaxList
@@ -162,9 +162,9 @@ type Store interface {
 	Commit(ctx context.Context, c Change) (first int64, err error)
 	// List returns the records that q selects. It omits damaged records.
 	List(ctx context.Context, q Query) ([]Record, error)
-	// History returns at most limit events of one stream or, if stream is "", of
-	// all. It begins with the first Seq greater than after and omits damaged
-	// events. A limit of 0 or more than MaxList is MaxList.
+	// History returns at most limit events of one stream or, if stream is "", of all. It
+	// begins with the first Seq greater than after and omits damaged events. A limit of 0
+	// or more than MaxList means MaxList.
 	History(ctx context.Context, stream string, after int64, limit int) ([]Event, error)
 	// Recent returns at most limit events of a stream with a Seq less than
 	// before, newest first. If before is 0, it begins with the newest event. It
