@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestEveryCaseWorks(t *testing.T) {
+func TestEveryCaseIsMeasured(t *testing.T) {
 	p := plan{duration: 50 * time.Millisecond, rounds: 2, runs: []int{1, 4}, pending: 10, dir: t.TempDir()}
 	r, err := measureCycles(t.Context(), p, io.Discard)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestEveryCaseWorks(t *testing.T) {
 	}
 }
 
-func TestMemoryAndRecoveryWork(t *testing.T) {
+func TestMemoryAndRecoveryAreMeasured(t *testing.T) {
 	p := plan{rounds: 2, dir: t.TempDir(), memory: []int{50, 100}, waiters: 20, connected: waitersPerAgent + 10}
 	all, err := measureMemory(t.Context(), p)
 	if err != nil || len(all) != 5 {
@@ -147,8 +147,9 @@ func TestInvalidOptionsAreErrors(t *testing.T) {
 	}
 }
 
-// TestRecordWritesWhatAskbackWrites compares the tables by column, in bytes.
-func TestRecordWritesWhatAskbackWrites(t *testing.T) {
+// The tables of record and of Askback have the same number of rows, and of bytes in
+// each column.
+func TestRecordWritesTheRowsOfAskback(t *testing.T) {
 	got, want := written(t, openRecord), written(t, openProduct)
 	if got != want {
 		t.Errorf("record wrote\n%s\nAskback wrote\n%s", got, want)

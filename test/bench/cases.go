@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A plan is what to measure, and where.
+// A plan contains the parameters of all measurements.
 type plan struct {
 	duration time.Duration // of one case in one round
 	rounds   int
 	runs     []int // numbers of concurrent runs
-	pending  int   // asks that are pending before
+	pending  int   // asks that are pending before a measurement
 	dir      string
 	patience time.Duration // how long to wait for an idle machine
 

@@ -26,7 +26,7 @@ type pollTargets struct {
 	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
-// A waiting is a kind of request that waits.
+// A waiting is a kind of request that waits at a server.
 type waiting struct {
 	path func(p pollTargets, i int) string
 	// begun returns when the server has sent its first response data.

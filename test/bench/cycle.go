@@ -30,15 +30,15 @@ type contender struct {
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
-// The places of agent and person: both in the process of the engine; only the
-// agent, with answers over HTTP; both at the other end of HTTP.
+// The places of agent and person: both in the process of the engine; only the agent,
+// with answers over HTTP; or both as clients over HTTP.
 const (
 	inProcess = "in process"
 	byPost    = "answer by POST"
 	remote    = "remote"
 )
 
-// contenders in the order in which they are measured and printed.
+// contenders are in the order in which they are measured and printed.
 var contenders = []contender{
 	{"bare", inProcess, openBare},
 	{"record", inProcess, openRecord},
@@ -109,7 +109,7 @@ func fill(ctx context.Context, s subject, n int) error {
 // cycles runs cycles for the duration d and returns the latencies from answer
 // to run.
 func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.Duration, error) {
-	ctx, stop := context.WithTimeout(ctx, d+time.Minute) // limit of a failing run
+	ctx, stop := context.WithTimeout(ctx, d+time.Minute) // so that a failing run ends
 	defer stop()
 	end := time.Now().Add(d)
 	waited := make([][]time.Duration, runs)

@@ -79,7 +79,7 @@ func newBareFrame() ([]byte, error) {
 	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", askEventLine, line), err
 }
 
-// ServeHTTP streams what is asked.
+// ServeHTTP streams an event for each ask.
 func (b *bareStreamServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fanOutResult := make(chan []byte, eventsPerRound+warmEvents)
 	b.mu.Lock()

@@ -58,7 +58,7 @@ func (r report) verdicts() []verdict {
 	return out
 }
 
-// held reports whether a bound is met.
+// held reports whether the ratio meets a bound.
 func (v verdict) held(bound float64) bool {
 	if v.atMost {
 		return v.got.Median <= bound
@@ -66,7 +66,8 @@ func (v verdict) held(bound float64) bool {
 	return v.got.Median >= bound
 }
 
-// text returns the verdict as text. A disturbed measurement has none.
+// text returns the verdict as text. It is "disturbed" if other processes used too much
+// of the processors.
 func (v verdict) text() string {
 	switch {
 	case v.others > maxOthers:

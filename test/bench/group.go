@@ -81,8 +81,8 @@ func (g *group) run(ctx context.Context) {
 	}
 }
 
-// commitBatch commits a batch in one transaction. An error fails all its
-// writes, which is not expected.
+// commitBatch commits a batch in one transaction. If it fails, all its writes get the
+// error.
 func (g *group) commitBatch(ctx context.Context, batch []write) error {
 	if _, err := g.begin.ExecContext(ctx); err != nil {
 		return err

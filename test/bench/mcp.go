@@ -85,8 +85,8 @@ func (s observedClient) Ask(ctx context.Context, r askback.Request) (askback.Ask
 	return a, err
 }
 
-// ask starts a call and returns when its ask is durable. Each call has another
-// text: an equal call would be the same ask.
+// ask starts a call and returns when its ask is durable. Each call has a different
+// question, because an equal call would be the same ask.
 func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	q := request().Questions[0]
 	text := q.Text + " " + strconv.FormatInt(c.n.Add(1), 10)
@@ -110,8 +110,8 @@ func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	}
 }
 
-// call makes a call like a client of revision 2026-07-28 with a minimal client,
-// and reads its result, an event.
+// call is a minimal client of revision 2026-07-28: it sends a tool call and reads the
+// result from an event stream.
 func (c *mcpProduct) call(ctx context.Context, tool string, args any) error {
 	const version = "2026-07-28"
 	body, err := json.Marshal(map[string]any{

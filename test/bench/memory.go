@@ -57,7 +57,7 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 		return err
 	}
 	defer p.close()
-	if _, err := cycles(ctx, p, 16, 200*time.Millisecond); err != nil { // allocate what is allocated once
+	if _, err := cycles(ctx, p, 16, 200*time.Millisecond); err != nil { // make one-time allocations first
 		return err
 	}
 	tell := func(pending, waiting int) error {
@@ -86,8 +86,8 @@ func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []
 	return withWaiters(ctx, p, waited, func() error { return tell(asked, waiters) })
 }
 
-// readAsks reads asks like their waiters will, so that the caches of the
-// readers do not count as memory of waiters.
+// readAsks reads the asks as their waiters will, so that the caches of the readers do
+// not count as memory of waiters.
 func (p *product) readAsks(ctx context.Context, ids []string) error {
 	const atOnce = 64
 	return each(atOnce, func(worker int) error {
@@ -100,12 +100,13 @@ func (p *product) readAsks(ctx context.Context, ids []string) error {
 	})
 }
 
-// collections is how many garbage collections shrink a stack that held the
-// frames of SQLite: each halves it at most. Long waiters have seen as many.
+// collections is how many garbage collections shrink the stack of a goroutine that has
+// called SQLite, because each halves it at most. A long wait lasts for as many
+// collections.
 const collections = 4
 
-// settledMemory returns the memory of the process after all that is unused was
-// returned.
+// settledMemory returns the memory of the process after unused memory was returned to
+// the system.
 func settledMemory() int64 {
 	for range collections {
 		runtime.GC()
@@ -145,7 +146,7 @@ func waitIdle(ctx context.Context, rested func() bool) error {
 	return nil
 }
 
-// oldest returns the ids of the n oldest pending asks, or of all.
+// oldest returns the ids of the n oldest pending asks, or of all if there are fewer.
 func (p *product) oldest(ctx context.Context, n int) (ids []string, err error) {
 	q := askback.Query{Limit: min(n, askback.MaxLimit)}
 	for {

@@ -33,8 +33,8 @@ const (
 	historySeq, historyStream, historySubject          = 0, 1, 3
 )
 
-// record writes the same bytes with the same statements as Askback, without
-// state machine, JSON and engine. The difference is their cost.
+// record writes the same bytes with the same statements as Askback, without state
+// machine, JSON and engine. The difference from Askback is the cost of these.
 type record struct {
 	*group
 	insert, update, event *sql.Stmt

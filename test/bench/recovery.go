@@ -16,7 +16,7 @@ import (
 type resumeResult struct {
 	Open     float64 `json:"open_ms"`  // to open the database
 	First    float64 `json:"first_ms"` // and until a run that asked before the kill has its answer
-	Resident int64   `json:"resident"` // bytes then
+	Resident int64   `json:"resident"` // bytes after that
 }
 
 // A recovery is the result of several kills with the same number of pending
@@ -32,7 +32,8 @@ type recovery struct {
 	Resident spread `json:"resident"`
 }
 
-// measureRecovery kills a process with n pending asks, and its successors.
+// measureRecovery repeatedly kills a process with n pending asks, and measures its
+// successor.
 func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-recovery-*")
 	if err != nil {

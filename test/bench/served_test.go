@@ -14,7 +14,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-func TestPlacesOfContenders(t *testing.T) {
+// The place of each contender matches the clients with which it asks and answers.
+func TestContendersAreInTheirPlaces(t *testing.T) {
 	for _, c := range contenders {
 		s, err := c.open(t.Context(), filepath.Join(t.TempDir(), "place.db"))
 		if err != nil {

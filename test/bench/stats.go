@@ -29,7 +29,7 @@ func spreadOf(values []float64) spread {
 	return spread{median, sorted[0], sorted[len(sorted)-1]}
 }
 
-// String reads "17.9k [15.8k..19.0k]".
+// String returns the median and the range, such as "17.9k [15.8k..19.0k]".
 func (s spread) String() string {
 	return fmt.Sprintf("%s [%s..%s]", short(s.Median), short(s.Min), short(s.Max))
 }
@@ -56,7 +56,7 @@ func percentile[T cmp.Ordered](sorted []T, p float64) T {
 		var none T
 		return none
 	}
-	rank := int(p*float64(len(sorted))+0.999999) - 1 // nearest rank, with room for rounding
+	rank := int(p*float64(len(sorted))+0.999999) - 1 // nearest rank; less than 1 is added because of rounding errors
 	return sorted[min(max(rank, 0), len(sorted)-1)]
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSpread(t *testing.T) {
+func TestSpreadIsMedianAndRange(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   spread
@@ -71,7 +71,7 @@ func TestShortFormatsThreeDigits(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestVerdictComparesRatioWithGateAndStretch(t *testing.T) {
 	atLeast, atMost := goal{gate: 0.8, stretch: 0.9}, goal{gate: 2, stretch: 1.5, atMost: true}
 	for _, c := range []struct {
 		goal goal
