@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A violation is something that must never happen.
+// A violation is a result that must never occur.
 type violation struct {
 	fault fault
 	what  string
@@ -21,7 +21,7 @@ type fault string
 const (
 	lost         fault = "lost"         // acknowledged, but missing
 	duplicated   fault = "duplicated"   // stored twice, or with two values
-	inconsistent fault = "inconsistent" // part of a change, or a wrong history
+	inconsistent fault = "inconsistent" // stored in part, or with a wrong history
 	failed       fault = "failed"       // a call that should have succeeded
 
 	accepted fault = "accepted" // a call that was not approved
@@ -34,11 +34,11 @@ func violated(f fault, format string, args ...any) violation {
 	return violation{f, fmt.Sprintf(format, args...)}
 }
 
-// An ack is an acknowledgement that a client received. What it acknowledges
-// must be stored from then on.
+// An ack is an acknowledgement that a client received. The acknowledged change must be
+// stored from then on.
 type ack struct {
 	Op   op     `json:"op"`
-	Key  string `json:"key,omitempty"` // of the request, as the store has it
+	Key  string `json:"key,omitempty"` // of the request, as it is stored
 	ID   string `json:"id,omitempty"`  // "" if only the key is known
 	Text string `json:"text,omitempty"`
 }
@@ -87,8 +87,8 @@ func newAckLog() *ackLog {
 	}
 }
 
-// add records an acknowledgement and returns an error if it contradicts an
-// earlier one.
+// add records an acknowledgement. It returns violations if it contradicts an earlier
+// one.
 func (l *ackLog) add(a ack) []violation {
 	switch a.Op {
 	case opReady:

@@ -16,9 +16,9 @@ import (
 // kindAsk is the kind of the records of asks.
 const kindAsk = "ask"
 
-// A checker compares a database with the acknowledgements and with itself. It
-// reads only the events since its last check, so that checks of a growing
-// database stay cheap.
+// A checker checks that a database is consistent and agrees with the acknowledgements.
+// It reads only the events since its last check, so that checks of a growing database
+// stay cheap.
 type checker struct {
 	path      string
 	ackLog    *ackLog
@@ -183,7 +183,7 @@ func (c *checker) checkKeys(ctx context.Context, db store.Store) (bad []violatio
 func (c *checker) checkAsk(ctx context.Context, db store.Store, id string) ([]violation, error) {
 	r, err := db.Read(ctx, kindAsk, id)
 	if errors.Is(err, store.ErrNotFound) {
-		f := inconsistent // events without a record
+		f := inconsistent // there are events, but no record
 		if c.ackLog.newIDs[id] {
 			f = lost
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// corruptions are damages of a database in SQL, with the kind of violation that
-// the checker must report.
+// corruptions are SQL statements that corrupt a database, with the kind of violation
+// that the checker must report.
 var corruptions = []struct {
 	name  string
 	how   string
@@ -75,7 +75,7 @@ func TestAuditDetectsCorruptionAfterCheck(t *testing.T) {
 	}
 }
 
-func TestAuditOfIntactDatabase(t *testing.T) {
+func TestAuditAcceptsIntactDatabase(t *testing.T) {
 	c, _ := databaseWithApproval(t)
 	for range 2 {
 		if bad, err := c.audit(t.Context()); err != nil || len(bad) > 0 {
@@ -121,8 +121,8 @@ func corrupt(t *testing.T, path, id, how string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without checksums the store cannot detect the corruption itself: it is
-	// like that of a defective writer, not of a disk.
+	// Without checksums the store cannot detect the corruption itself. A defective Askback,
+	// unlike a disk, would write valid ones.
 	const noChecksums = "; update records set sum = null, fixed_sum = null; update history set sum = null"
 	_, err = db.ExecContext(t.Context(), how+noChecksums, sql.Named("ask", id))
 	if err := errors.Join(err, db.Close()); err != nil {

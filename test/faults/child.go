@@ -18,8 +18,8 @@ type child struct {
 	notes bytes.Buffer
 }
 
-// startChild starts a program. If env is not nil, it is its environment. Its
-// stdin stays open until it is killed.
+// startChild starts a program. If env is not nil, it is the environment of the child.
+// Its stdin stays open until it is killed.
 func startChild(ctx context.Context, env []string, program string, args ...string) (*child, error) {
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), lines: make(chan []byte, 64)}
 	c.cmd.Env = env
@@ -67,7 +67,7 @@ func (c *child) ended(take func([]byte)) int {
 	for line := range c.lines {
 		take(line)
 	}
-	_ = c.cmd.Wait() // see the exit code
+	_ = c.cmd.Wait() // the exit code is returned
 	_ = c.stdin.Close()
 	return c.cmd.ProcessState.ExitCode()
 }

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// bind does nothing: a child notices the end of its stdin.
+// bind does nothing, because a child ends when its stdin is closed.
 func bind(*exec.Cmd) {}
 
 // kill sends SIGKILL to a child.

@@ -92,7 +92,7 @@ func (c *clientPool) ok() bool {
 	return len(c.bad) == 0
 }
 
-// noError reports whether err is nil. Other errors are recorded, unless ctx is
+// noError reports whether err is nil. If not, it records a violation, unless ctx is
 // done.
 func (c *clientPool) noError(ctx context.Context, what string, err error) bool {
 	if err != nil && ctx.Err() == nil {
@@ -101,8 +101,8 @@ func (c *clientPool) noError(ctx context.Context, what string, err error) bool {
 	return err == nil
 }
 
-// recordOutcome records the outcome that a call returned to a client that tried
-// to settle the ask. The outcome must be its own if and only if err is nil,
+// recordOutcome records the outcome that a call returned to a client that tried to
+// settle the ask. The outcome must be that of the client if and only if err is nil,
 // even for a repeated call.
 func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.Ask, err error, own func(*askback.Outcome) bool) {
 	if !errors.Is(err, askback.ErrSettled) && !c.noError(ctx, what, err) {
@@ -122,7 +122,7 @@ func (c *clientPool) recordOutcome(ctx context.Context, what string, a askback.A
 func (c *clientPool) setState(i int, now agentState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !now.waiting && c.states[i].waiting { // settled asks get late answers
+	if !now.waiting && c.states[i].waiting { // people also send late answers to settled asks
 		if len(c.maxRecent) < maxRecent {
 			c.maxRecent = append(c.maxRecent, c.states[i])
 		} else {
@@ -149,8 +149,7 @@ func (c *clientPool) agentStates() [agentCount]agentState {
 	return c.states
 }
 
-// randomAsk returns an ask that an agent waits for or, sometimes, a settled
-// one.
+// randomAsk mostly returns an ask that an agent waits for, and sometimes a settled one.
 func (c *clientPool) randomAsk(r *rand.Rand) agentState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,8 +159,8 @@ func (c *clientPool) randomAsk(r *rand.Rand) agentState {
 	return c.states[r.IntN(agentCount)]
 }
 
-// pause stops the people until goOn is called.
-func (c *clientPool) pause() (goOn func()) {
+// pause makes the people wait until resume is called.
+func (c *clientPool) pause() (resume func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	paused := make(chan struct{})
@@ -174,7 +173,7 @@ func (c *clientPool) pause() (goOn func()) {
 	}
 }
 
-// waitWhilePaused returns when the people are not paused.
+// waitWhilePaused blocks while the people are paused.
 func (c *clientPool) waitWhilePaused(ctx context.Context) {
 	c.mu.Lock()
 	paused := c.paused

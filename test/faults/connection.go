@@ -27,7 +27,7 @@ type connection struct {
 	http   *http.Client // nil if the server is not known
 }
 
-// connect returns the server, and finds it first if it is not known. Concurrent
+// connect returns the server. If it is not known, connect finds it first. Concurrent
 // calls share one search.
 func (l *connection) connect(ctx context.Context) (instance.Server, *http.Client, error) {
 	l.mu.Lock()
@@ -47,7 +47,7 @@ func (l *connection) connect(ctx context.Context) (instance.Server, *http.Client
 	return l.server, l.http, nil
 }
 
-// reset forgets a server that does not respond.
+// reset discards a server that does not respond.
 func (l *connection) reset(s instance.Server) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

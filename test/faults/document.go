@@ -28,7 +28,7 @@ func (c *toolCall) clone() *toolCall {
 	return &d
 }
 
-// A node is one JSON value with its spelling.
+// A node is one JSON value, with the text in which it is written.
 type node struct {
 	kind     kind
 	literal  string // of a value without children
@@ -37,7 +37,8 @@ type node struct {
 	children []*node
 }
 
-// A memberName is the name of an object member: its content and its spelling.
+// A memberName is the name of an object member: its content, and the literal in which
+// it is written.
 type memberName struct{ value, literal string }
 
 type kind byte
@@ -237,7 +238,7 @@ const shortEscapes, shortLetters = "\"\\/\b\f\n\r\t", `"\/bfnrt`
 
 // spell returns a string as a JSON literal with random escapes.
 func spell(r *rand.Rand, s string) string {
-	often := r.IntN(3) // of three characters, how many get an unnecessary escape
+	often := r.IntN(3) // of three characters, the number with an unnecessary escape
 	b := []byte{'"'}
 	for _, c := range s {
 		must := c < ' ' || c == '"' || c == '\\'

@@ -106,7 +106,8 @@ func (p *engineChecker) digestOf(ctx context.Context, pair *pair) (string, error
 	return a.Confirmation.Digest, nil
 }
 
-// consume runs the second call, then the approved one, then both again.
+// consume checks that only an approved call, by the agent that asked, is accepted, and
+// only once.
 func (p *engineChecker) consume(ctx context.Context, a askback.Ask, digest string, means effect) (bad []violation) {
 	try := func(who askback.Client, digest string, want error, what string) {
 		if _, err := who.Consume(ctx, a.ID, digest); !errors.Is(err, want) {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// A follower cuts its connection after a random number of bytes, anywhere
-	// in a frame, or after a random time. These are the maxima.
+	// The maximum number of bytes and the maximum time after which a follower closes its
+	// connection. Both are random, so that it stops anywhere in a frame.
 	maxRead       = 64 << 10
 	maxFollowTime = 60 * time.Millisecond
 )
@@ -34,7 +34,7 @@ type entry struct {
 
 func (h entry) String() string { return fmt.Sprintf("%s %d %s", h.session, h.seq, h.kind) }
 
-// pageURL matches the address of a page, which changes with each server.
+// pageURL matches the address of a page, which differs between servers.
 var pageURL = regexp.MustCompile(`"page_url":(null|"[^"]*"),?`)
 
 // settledEvents are the types of events with an outcome.

@@ -268,8 +268,8 @@ func (w *worker) recordOutcome(a askback.Ask, err error) {
 	}
 }
 
-// noError reports whether err is nil. Errors other than those of a busy or
-// closed engine are recorded.
+// noError reports whether err is nil. It records errors other than those of a busy or
+// closed engine.
 func (w *worker) noError(ctx context.Context, err error) bool {
 	excused := ctx.Err() != nil || errors.Is(err, askback.ErrFull) || errors.Is(err, askback.ErrBusy) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, store.ErrClosed)

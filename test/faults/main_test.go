@@ -44,13 +44,13 @@ func runMain(t *testing.T, ctx context.Context, args string) (string, error) {
 	return out.String(), err
 }
 
-func TestFewKillsLoseNothing(t *testing.T) {
+func TestKillsLoseNothing(t *testing.T) {
 	if out, err := runMain(t, t.Context(), "-n 8 -binary 4 -server 6 -streams 5 -seed 1"); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// A lost change may also show as a second outcome. A run with a mutant ends when
+// A lost change may also be reported as a second outcome. A run with a mutant ends when
 // the mutant is detected, long before 4000 kills.
 func TestMutantIsDetected(t *testing.T) {
 	for _, mutant := range slices.Sorted(maps.Keys(mutants)) {

@@ -20,8 +20,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// mutants are the defects that can be planted, each with the option of the test
-// that must detect it.
+// mutants are the deliberate defects, each with the option of the test that must detect
+// it.
 var mutants = map[string]func(*options) *int{
 	ackBeforeCommit: func(o *options) *int { return &o.load },
 	unforwarded:     func(o *options) *int { return &o.server },
@@ -32,7 +32,7 @@ var mutants = map[string]func(*options) *int{
 	laggingCursor:   func(o *options) *int { return &o.streams },
 	skippingCursor:  func(o *options) *int { return &o.streams },
 	earlyEvent:      func(o *options) *int { return &o.streams },
-	staleWords:      func(o *options) *int { return &o.streams },
+	staleEvent:      func(o *options) *int { return &o.streams },
 }
 
 func mutantNames() string { return strings.Join(slices.Sorted(maps.Keys(mutants)), ", ") }

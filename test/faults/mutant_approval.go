@@ -55,7 +55,7 @@ const (
 	// staleGrant is the mutant that writes a grant although it has changed
 	// since it was read.
 	staleGrant = "grant-without-version"
-	// staleStep is the same mutant for an ask.
+	// staleStep is the mutant that writes an ask although it has changed since it was read.
 	staleStep = "step-without-version"
 )
 
@@ -69,7 +69,7 @@ func mutantRaceStore(mutant string, s engine.Store) engine.Store {
 	return s
 }
 
-// overwritingStore writes records of one kind whatever their stored version is.
+// overwritingStore writes records of one kind without comparing their version.
 type overwritingStore struct {
 	engine.Store
 	kind string

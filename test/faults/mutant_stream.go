@@ -19,14 +19,14 @@ const (
 	// earlyEvent is the mutant that sends an event before its commit, which a
 	// kill then prevents.
 	earlyEvent = "event-before-commit"
-	// staleWords is the mutant that sends an event without its outcome.
-	staleWords = "stale-event"
+	// staleEvent is the mutant that sends an event without its outcome.
+	staleEvent = "stale-event"
 )
 
 // mutantStream returns the transport between followers and server, or nil.
 func mutantStream(mutant string) func(http.RoundTripper) http.RoundTripper {
 	switch mutant {
-	case laggingCursor, skippingCursor, earlyEvent, staleWords:
+	case laggingCursor, skippingCursor, earlyEvent, staleEvent:
 		return func(on http.RoundTripper) http.RoundTripper {
 			return &streamMutator{on: on, mutant: mutant, before: map[string]string{}}
 		}
@@ -143,7 +143,7 @@ func (t *mutatedStream) pass(frame []byte) {
 	case t.skip:
 		t.skip = false
 		return
-	case t.streamMutator.mutant == staleWords && outcome.Match(frame) && t.streamMutator.isDue(framesPerFault):
+	case t.streamMutator.mutant == staleEvent && outcome.Match(frame) && t.streamMutator.isDue(framesPerFault):
 		frame = outcome.ReplaceAll(frame, []byte(`"outcome":null}}`))
 	}
 	t.out.Write(frame)

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// An effect is the expected result for an approval when a call is changed.
+// An effect is the expected effect of a mutation on the approval of a call.
 type effect int
 
 const (
 	sameCall    effect = iota // the approval is valid for it
 	otherCall                 // the approval is not valid for it
-	invalidCall               // the text is rejected
+	invalidCall               // the arguments are rejected
 	anyEffect                 // any of the above
 	effectCount               // number of effects
 )
@@ -86,7 +86,7 @@ func pick[T any](r *rand.Rand, list []T) (one T) {
 	return list[r.IntN(len(list))]
 }
 
-// structural are bytes with a meaning in JSON.
+// structural are bytes that JSON treats specially.
 const structural = `{}[]",:0123456789.eE+-\/ un` + "\t\n\x00\x7f\xc3\xff"
 
 func someByte(r *rand.Rand) byte {
@@ -145,7 +145,7 @@ func respace(r *rand.Rand, c *toolCall) bool {
 	return true
 }
 
-// A place is the place of a string in a tree: a value or a member name.
+// A place is the location of a string in a tree: a value or a member name.
 type place struct{ value, literal *string }
 
 // set sets the string.
@@ -203,8 +203,7 @@ func (p place) replace(r *rand.Rand, how func(*rand.Rand, string) string, within
 	return true
 }
 
-// lookAlikes are texts that look alike, or are different Unicode forms of one
-// text.
+// lookAlikes are strings that look alike, or are different Unicode forms of one string.
 var lookAlikes = []struct{ a, b string }{
 	{"é", "e\u0301"},
 	{"Å", "A\u030a"},
@@ -229,7 +228,7 @@ var lookAlikes = []struct{ a, b string }{
 	{"\ufffd", "?"},
 }
 
-// replaceLookAlike replaces a text by one that looks alike, or inserts an
+// replaceLookAlike replaces a part of s by one that looks alike, or inserts an
 // invisible character.
 func replaceLookAlike(r *rand.Rand, s string) string {
 	at := r.IntN(len(lookAlikes))

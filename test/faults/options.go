@@ -16,7 +16,7 @@ type options struct {
 	mutant                        string
 }
 
-// The values of -short, which make test uses.
+// The values with -short, as in "make test".
 const (
 	shortLoad    = 100
 	shortBinary  = 30

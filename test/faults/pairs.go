@@ -15,7 +15,7 @@ import (
 
 const (
 	perDocument = 16   // pairs per approved call
-	productEach = 1000 // one in so many pairs is checked in an engine
+	productEach = 1000 // one in this many pairs is checked in an engine
 )
 
 // A pairTest tests that an approval is valid for one call only (F7, T4). It

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// (T4)
-func TestMeaningOfArguments(t *testing.T) {
+// Two calls are the same if their arguments are equal as JSON, however they are written
+// (T4).
+func TestArgumentsAreComparedAsValues(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	for _, tt := range []struct {
 		a, b string

@@ -155,13 +155,13 @@ func (b *programTest) write(c *child) {
 	_, _ = io.WriteString(c.stdin, fmt.Sprintf("%d\n", 1+b.rand.IntN(len(colours))))
 }
 
-// Exit codes of wire.md §9 that are expected.
+// The expected exit codes (docs/wire.md §9).
 var (
 	exitsOfAsk    = []int{0, 1, 4}
 	exitsOfSettle = []int{0, 5} // 5: settled before
 )
 
-// count counts a kill, or checks the exit code of a process that ended before.
+// count counts a kill, or checks the exit code of a process that ended by itself.
 func (b *programTest) count(code int, c *child, expected []int) {
 	if code < 0 {
 		b.kills++

@@ -26,7 +26,7 @@ const (
 // A race is a set of concurrent operations on one approval and one grant.
 type race struct {
 	number    int
-	rand      *rand.Rand // not for the runners, which are concurrent
+	rand      *rand.Rand // for the preparation only: the concurrent calls use others
 	engines   []*engine.Engine
 	deadlines period
 
@@ -120,7 +120,7 @@ func (c *race) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// end returns a random time within the deadlines.
+// end returns a random time at which a deadline passes or a grant ends.
 func (c *race) end() time.Time {
 	return c.deadlines.startSessions.Add(time.Duration(c.rand.Int64N(int64(c.deadlines.long)))).Truncate(time.Millisecond)
 }

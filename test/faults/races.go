@@ -27,7 +27,8 @@ const (
 	leadTime = time.Minute
 )
 
-// deadlineSpread is the period of the deadlines: about the duration of a batch.
+// deadlineSpread is the length of the period in which deadlines pass: about the
+// duration of a batch.
 var deadlineSpread = map[string]time.Duration{inMemory: 4 * time.Millisecond, onSQLite: 16 * time.Millisecond}
 
 // The stores for races.

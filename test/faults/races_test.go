@@ -12,7 +12,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-func TestFewRacesHaveOneOutcome(t *testing.T) {
+func TestRacesHaveOneOutcome(t *testing.T) {
 	for _, where := range raceStores {
 		p := newRaceTest(t.TempDir(), where, 1, "")
 		if err := p.run(t.Context(), 40); err != nil || len(p.bad) > 0 || p.done != 40 {
@@ -59,7 +59,7 @@ func (c *raceChecker) one(d action, with func(reply) bool) *reply {
 	return &c.replies[i]
 }
 
-// move moves the event of one type behind that of another.
+// move moves the event of one type to the place after that of another.
 func (c *raceChecker) move(event, behind string) {
 	i := slices.IndexFunc(c.history, func(e store.Event) bool { return e.Type == event })
 	moved := c.history[i]

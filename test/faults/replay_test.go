@@ -21,7 +21,7 @@ func frameOf(session string, seq int, kind, data string) (id, event string, raw 
 	return fmt.Sprintf("c%d", seq), kind, fmt.Appendf(nil, `{"seq":%d,"session_id":%q,"type":%q,"data":%s}`, seq, session, kind, data)
 }
 
-// (F11)
+// A record reports events that are missing, repeated or in the wrong order (F11).
 func TestRecordDetectsEventsOutOfOrder(t *testing.T) {
 	for _, c := range []struct {
 		what    string
@@ -74,7 +74,7 @@ func faultsOf(bad []violation) (out []fault) {
 	return out
 }
 
-// (F11)
+// A follower must receive the events of the history, all and unchanged (F11).
 func TestRecordIsComparedWithTheHistory(t *testing.T) {
 	a, b, c := entry{"ses_a", "message", 1, [32]byte{1}}, entry{"ses_a", "message", 2, [32]byte{2}}, entry{"ses_b", "message", 1, [32]byte{3}}
 	otherCall := b

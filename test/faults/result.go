@@ -13,7 +13,7 @@ import (
 // A report is the result of one test.
 type report struct {
 	noun   string // kills, pairs, races
-	what   string // what they are of
+	what   string // continues noun, such as "under load"
 	n      int
 	detail string
 	table  table
@@ -55,8 +55,8 @@ func (r result) err(mutant string) error {
 	return nil
 }
 
-// maxPrinted is how many violations are printed. Later ones mostly follow from
-// the first.
+// maxPrinted is the maximum number of violations that are printed. Later ones are
+// mostly caused by the first.
 const maxPrinted = 20
 
 func (r result) print(out io.Writer) {

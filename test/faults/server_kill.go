@@ -20,12 +20,11 @@ const (
 	// The server is killed within maxServeTime after it has proved its
 	// identity, or sometimes after its start.
 	maxServeTime = 120 * time.Millisecond
-	// In one of so many rounds, people pause until every agent waits. Then the
-	// server is killed, and each agent must receive its outcome from the next
-	// server.
+	// In one of fullWaitInterval rounds, people pause until every agent waits. Then the
+	// server is killed, and each agent must receive its outcome from the next server.
 	fullWaitInterval = 4
-	// outcomeTimeout limits that. It is shorter than the wait of one request,
-	// so that an agent that is not notified fails.
+	// outcomeTimeout is how long agents may wait for these outcomes. It is shorter than the
+	// wait of one request, so that an agent that is not notified fails.
 	outcomeTimeout = 40 * time.Second
 )
 
@@ -156,13 +155,13 @@ func (o *serverTest) serve(ctx context.Context, during func()) error {
 // killWhileAllWait kills the server when every agent waits, and checks that
 // each receives its outcome from the next server.
 func (o *serverTest) killWhileAllWait(ctx context.Context) error {
-	goOn := o.clientPool.pause()
+	resume := o.clientPool.pause()
 	err := o.serve(ctx, func() {
 		o.until(ctx, func() bool { return o.clientPool.waiting() == agentCount })
 		_ = pause.For(ctx, randomDuration(o.rand, maxServeTime/8))
 	})
 	then := o.clientPool.agentStates()
-	goOn()
+	resume()
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
@@ -175,8 +174,8 @@ func (o *serverTest) killWhileAllWait(ctx context.Context) error {
 	})
 }
 
-// until waits for a condition, at most outcomeTimeout, and not if there is a
-// violation.
+// until waits until a condition is true, there is a violation or outcomeTimeout has
+// passed.
 func (o *serverTest) until(ctx context.Context, so func() bool) {
 	ctx, stop := context.WithTimeout(ctx, outcomeTimeout)
 	defer stop()

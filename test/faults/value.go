@@ -16,7 +16,7 @@ import (
 // maxDepth is how deep arguments may be nested.
 const maxDepth = 32
 
-// errAmbiguous is returned for JSON texts that parsers read in different ways.
+// errAmbiguous is returned for JSON that parsers read in different ways.
 var errAmbiguous = errors.New("not a text that all parsers read alike")
 
 // A valueReader parses JSON to compare values. It uses another parser than the
@@ -26,7 +26,7 @@ type valueReader struct {
 	source  bytes.Reader
 }
 
-// A decimal is a number as written.
+// A decimal is a number as it is written in JSON.
 type decimal string
 
 // read returns the value of a text: nil, bool, string, [decimal], []any or
@@ -125,8 +125,8 @@ func (d decimal) equal(e decimal) bool {
 	return d == e || d.rational().Cmp(e.rational()) == 0
 }
 
-// rational returns the exact number. It must not be called for large exponents,
-// which are not [decimal.representable], except for zero.
+// rational returns the exact number. Except for zero, d must be
+// [decimal.representable], because a large exponent would need too much memory.
 func (d decimal) rational() *big.Rat {
 	mantissa, _, _ := strings.Cut(strings.ToLower(string(d)), "e")
 	if strings.Trim(mantissa, "-0.") == "" {
@@ -139,11 +139,11 @@ func (d decimal) rational() *big.Rat {
 	return r
 }
 
-// representable reports whether the shortest text of the nearest double is the
-// same number.
+// representable reports whether the shortest decimal of the nearest double is the same
+// number.
 func (d decimal) representable() bool {
-	const surely = 15 // digits of an integer that a double always represents
-	if len(d) <= surely && !strings.ContainsAny(string(d), ".eE") {
+	const exactDigits = 15 // a double represents every integer with as many digits
+	if len(d) <= exactDigits && !strings.ContainsAny(string(d), ".eE") {
 		return true
 	}
 	f, err := strconv.ParseFloat(string(d), 64)

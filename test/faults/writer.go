@@ -70,8 +70,7 @@ func messageText(kind string, h lifecycle.Event) string {
 	return ""
 }
 
-// A writer is an agent in a followed session or in its own, and the person who
-// answers it.
+// A writer is an agent in a followed or a new session, and the person who answers it.
 type writer struct {
 	person
 	number     int
@@ -135,7 +134,7 @@ func (w *writer) text(what string, n int) string {
 	return fmt.Sprintf("%s %d of writer %d", what, n, w.number)
 }
 
-// ask asks in a followed session, in a new one, or in none.
+// ask asks in a followed session, in a new one, or without a session.
 func (w *writer) ask(ctx context.Context, n int, at stream) (id string, ok bool) {
 	key := fmt.Sprintf("writer %d ask %d", w.number, n)
 	r := request(key)
