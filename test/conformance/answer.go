@@ -116,7 +116,7 @@ func answerShapes(f fixture) {
 		s.want.Actor = askback.Actor{Kind: askback.ActorPerson, Name: "ana"}
 		s.want.Channel, s.want.At = askback.ChannelAPI, got.Outcome.At
 		if s.want.Decision == askback.Approve {
-			s.want.Digest = before.Confirmation.Digest // the approval is for the ask (F7)
+			s.want.Digest = before.Confirmation.Digest // the approval is bound to the digest of the ask (F7)
 		}
 		want.Outcome = &s.want
 		f.wantSame(got, want)
@@ -422,5 +422,5 @@ func waitAfterOutcome(f fixture) {
 	f.wantError(err, askback.ErrNotFound)
 }
 
-// unknown is an id without an ask.
+// unknown is the id of an ask that does not exist.
 const unknown = "ask_00000000000000000000000000"

@@ -36,7 +36,7 @@ func sameKey(f fixture) {
 		}
 		f.wantSame(got, want)
 		want = f.noError(ana.Decline(f.ctx(), want.ID, ""))
-		got = f.ask(agent, q) // settled in between: its outcome
+		got = f.ask(agent, q) // settled between the two requests
 		if !got.Repeated {
 			f.Errorf("got a new ask, want the settled one")
 		}

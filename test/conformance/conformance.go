@@ -49,7 +49,7 @@ func Client(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// testCase is a property of every implementation.
+// testCase tests a property that every implementation must have.
 type testCase struct {
 	name string
 	show func(fixture)

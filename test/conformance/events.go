@@ -46,7 +46,7 @@ func (s eventReader) event() askback.Event {
 	return ev
 }
 
-// types requires the next events to have these types.
+// types requires the next events to have these types, and returns them.
 func (s eventReader) types(want ...askback.EventType) (events []askback.Event) {
 	s.Helper()
 	var got []askback.EventType

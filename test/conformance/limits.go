@@ -36,8 +36,8 @@ func labels(q askback.Question) (all []string) {
 	return all
 }
 
-// wantQuestions requires all questions and options. Unlike [fixture.wantSame],
-// it does not compare two results, which could lack the same.
+// wantQuestions requires all questions and options. It compares them with the request,
+// because two results that are compared could lack the same question.
 func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {

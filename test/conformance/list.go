@@ -13,7 +13,7 @@ var listing = []testCase{
 	{"PagesAreCompleteWithoutDuplicates", pages}, // wire.md §2
 	{"ListContainsVisibleAsks", listVisibility},  // wire.md §3
 	{"ListByKeyReturnsOwnAsk", listByKey},
-	{"FiltersSelect", filters}, // wire.md §3
+	{"FiltersSelectAsks", filters}, // wire.md §3
 }
 
 // list returns the items of all pages.
@@ -52,8 +52,8 @@ func ids(asks []askback.Ask) []string {
 	return out
 }
 
-// wantIDs requires these asks in any order: asks of the same millisecond have
-// none.
+// wantIDs requires these asks in any order, because asks of the same millisecond have
+// no defined order.
 func (f fixture) wantIDs(what string, got, want []askback.Ask) {
 	f.Helper()
 	if g, w := slices.Sorted(slices.Values(ids(got))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(g, w) {
@@ -140,7 +140,7 @@ func pages(f fixture) {
 			f.wantIDs(fmt.Sprintf("%+v", q), slices.DeleteFunc(got, func(a askback.Ask) bool { return slices.Contains(late, a.ID) }), before)
 		}
 	}
-	// A full page without further items is the last one.
+	// A full page is the last one if no items follow.
 	page, err := ana.List(f.ctx(), askback.Query{Limit: len(there)})
 	if err != nil || len(page.Items) != len(there) || page.NextCursor != "" {
 		f.Errorf("got %d asks, cursor %q and error %v, want %d and no cursor", len(page.Items), page.NextCursor, err, len(there))

@@ -8,13 +8,13 @@ import (
 )
 
 var racing = []testCase{
-	{"OneOfManyAnswersSettles", concurrentAnswers},   // E10
-	{"OneOfDifferentEndsSettles", concurrentEnds},    // E10
-	{"OneKeyMakesOneAsk", oneKey},                    // wire.md §3
-	{"OneSessionKeyMakesOneSession", oneSession},     // wire.md §11
-	{"OneOfManyConsumesSucceeds", concurrentConsume}, // F7
-	{"AllWaitsReturnTheSame", concurrentWaits},       // B3, E10
-	{"EveryWaitReturns", manyWaits},                  // B3
+	{"OneOfManyAnswersSettles", concurrentAnswers},    // E10
+	{"OneOfDifferentOutcomesIsKept", concurrentEnds},  // E10
+	{"OneKeyMakesOneAsk", oneKey},                     // wire.md §3
+	{"OneSessionKeyMakesOneSession", oneSession},      // wire.md §11
+	{"OneOfManyConsumesSucceeds", concurrentConsume},  // F7
+	{"AllWaitsReturnTheSameOutcome", concurrentWaits}, // B3, E10
+	{"EveryWaitReturns", manyWaits},                   // B3
 }
 
 func concurrentAnswers(f fixture) {

@@ -12,8 +12,8 @@ import (
 
 var refusing = []testCase{
 	{"AgentsCannotAnswer", agentsCannotAnswer},     // T1
-	{"KindsHaveTheirPermissions", permissions},     // access
-	{"HiddenAskIsNotFound", hiddenAsks},            // wire.md §3: the same answer
+	{"PermissionsDependOnKind", permissions},       // package access
+	{"HiddenAskIsNotFound", hiddenAsks},            // wire.md §3
 	{"InvalidRequestIsExplained", invalidRequests}, // F15
 	{"InvalidAnswerIsExplained", invalidAnswers},   // F15
 }
@@ -79,7 +79,7 @@ func agentsCannotAnswer(f fixture) {
 func permissions(f fixture) {
 	a := f.ask(f.agent(), database())
 	for _, kind := range []askback.Kind{askback.Responder, askback.Operator, askback.Admin} {
-		client := f.as(kind, "deploybot") // even with the name of the asker
+		client := f.as(kind, "deploybot") // even with the name of the agent
 		if _, err := client.Ask(f.ctx(), database()); !errors.Is(err, askback.ErrForbidden) {
 			f.Errorf("%s: ask: got error %v, want %v", kind, err, askback.ErrForbidden)
 		}

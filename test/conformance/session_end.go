@@ -7,7 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// completedSession tests what programs that poll for the result rely on.
+// completedSession tests that a session with a result rejects new work, and that
+// repeated requests still succeed.
 func completedSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})
@@ -39,7 +40,7 @@ func completedSession(f fixture) {
 	if err != nil || text(got) != text(done) {
 		f.Errorf("got session %s, %v, want %s", text(got), err, text(done))
 	}
-	// The session of a single ask ends with it; the next ask has another.
+	// The session of a single ask ends with the ask, and the next ask has a new session.
 	alone := f.ask(agent, database())
 	f.noError(ana.Answer(f.ctx(), alone.ID, askback.Choose("SQLite")))
 	f.wantOpen(f.ask(agent, database()))

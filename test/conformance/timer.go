@@ -30,7 +30,7 @@ func timed(on askback.OnTimeout) askback.Request {
 	return q
 }
 
-// expired returns the ask a with the outcome of its deadline.
+// expired returns the ask a with the outcome that its deadline must set.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}
