@@ -17,7 +17,7 @@ var (
 
 const approval = `"decision":"approved"`
 
-// A repeated call is asked again, and each call gets its own answer: the same
+// A repeated call is asked again, and each call gets a separate answer: the same
 // question three times, and a denied confirmation.
 func TestRepeatedCallIsAskedAgain(t *testing.T) {
 	t.Parallel()

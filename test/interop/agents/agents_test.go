@@ -42,12 +42,12 @@ type client struct {
 	program string
 	// init are the arguments of askback init.
 	init []string
-	// prepare writes the files of its user before askback init.
+	// prepare writes the files of the user before askback init.
 	prepare func(*fixture)
-	// args run it without a terminal. The prompt follows.
+	// args are the arguments that run it without a terminal. The prompt follows.
 	args    []string
 	environ func(*fixture) []string
-	// unless are hosts that it always connects to.
+	// unless are the hosts that it may connect to.
 	unless []string
 }
 
@@ -90,14 +90,14 @@ func newFixture(t *testing.T, c client, script ...call) *fixture {
 	return f
 }
 
-// close declines what is still open, so that no client outlives its test.
+// close declines all open asks, so that no client outlives its test.
 func (f *fixture) close() {
 	f.model.checkUnexpected()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	page, err := f.Person.List(ctx, askback.Query{Status: askback.AnyStatus})
 	if err != nil {
-		return // the server is gone, and what waited there has ended
+		return // the server has stopped, and the calls have failed
 	}
 	for _, ask := range page.Items {
 		if f.t.Failed() {
@@ -172,7 +172,7 @@ func (f *fixture) start(args ...string) *run {
 	r := &run{f: f}
 	r.cmd = exec.CommandContext(bounded(f.t), f.program, slices.Concat(f.client.args, args)...)
 	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
-	r.cmd.WaitDelay = patience // what it started may hold its output
+	r.cmd.WaitDelay = patience // its child processes may keep its output open
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.out
 	if err := r.cmd.Start(); err != nil {
 		f.t.Fatal(err)

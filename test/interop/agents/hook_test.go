@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// codexWithHook is Codex with the hook of docs/agents.md, and an MCP server
-// with a tool that needs a permission.
+// codexWithHook returns Codex with the hook of docs/agents.md, and an MCP server with a
+// tool that needs a permission.
 func codexWithHook(t *testing.T) client {
 	t.Helper()
 	program, err := os.Executable()
@@ -43,9 +43,9 @@ timeout = 86400
 	return c
 }
 
-// A permission of Codex is asked in its name. Codex cannot run edited
+// When Codex needs a permission, a person decides in Askback. Codex cannot run edited
 // arguments, so they are rejected.
-func TestPermissionOfCodex(t *testing.T) {
+func TestPersonDecidesPermissionOfCodex(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHook(t), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
 	r := f.start("Write it.")

@@ -14,16 +14,16 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A call is one call of a tool. Its id is how its result is found.
+// A call is one call of a tool. Its result is found by its id.
 type call struct {
 	id   string
 	tool string // without the prefix of the client
 	args any
 }
 
-// A model serves the Responses API of OpenAI and chat completions from a
-// script. It makes one call per turn, and derives the number of past turns from
-// each request, so that a repeated request gets the same turn.
+// A model serves the Responses API of OpenAI and chat completions from a script. It
+// returns one call per turn. It derives the number of past turns from each request, so
+// that a repeated request gets the same turn.
 type model struct {
 	t      testing.TB
 	url    string
@@ -44,8 +44,7 @@ func newModel(t testing.TB, script ...call) *model {
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, map[string]any{"object": "list", "data": []any{}, "models": []any{}})
 	})
-	// A server of another test, killed since, may have had this port before: what
-	// looks for it is no request for a model.
+	// Clients of a killed server that had this port before may still send these requests.
 	mux.HandleFunc("/healthz", http.NotFound)
 	mux.HandleFunc("/mcp", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +137,7 @@ func (m *model) checkUnexpected() {
 	}
 }
 
-// responses serves the Responses API, which Codex speaks.
+// responses serves the Responses API, which Codex uses.
 func (m *model) responses(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Tools []tool `json:"tools"`
@@ -177,7 +176,7 @@ func (m *model) responses(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// completions serves chat completions, which OpenCode and Copilot speak.
+// completions serves chat completions, which OpenCode and Copilot use.
 func (m *model) completions(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Stream   bool   `json:"stream"`

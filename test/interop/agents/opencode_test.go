@@ -5,7 +5,8 @@ var opencode = client{
 	init:    []string{"opencode"},
 	args:    []string{"run", "--model", "scripted/model"},
 	prepare: func(f *fixture) {
-		// With this alone, opencode run refuses every call of a tool.
+		// With this setting alone, opencode run rejects every tool call. The settings
+		// of askback init must permit the tools of Askback.
 		f.writeJSON("project/opencode.json", map[string]any{"permission": map[string]any{"*": "ask"}})
 		f.writeJSON(".config/opencode/opencode.json", map[string]any{
 			"provider": map[string]any{"scripted": map[string]any{

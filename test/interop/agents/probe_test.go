@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// probeWord as an argument makes the test binary an MCP server.
+// probeWord is the argument with which the test binary runs as an MCP server.
 const probeWord = "mcp-probe"
 
 // serveProbe runs an MCP server with one tool that has side effects, so that

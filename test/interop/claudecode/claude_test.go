@@ -40,8 +40,8 @@ type fixture struct {
 	claude  string // the program
 	project string
 	model   *model
-	outside string   // a proxy that refuses
-	more    []string // environment
+	outside string   // a proxy that rejects all requests
+	more    []string // further environment variables
 }
 
 // A setup is a way in which Claude Code connects to Askback.
@@ -53,7 +53,7 @@ type setup struct {
 
 var (
 	local          = setup{}
-	remoteHTTP     = setup{remote: true} // its hooks too
+	remoteHTTP     = setup{remote: true} // the hooks use HTTP too
 	remoteCommands = setup{remote: true, args: []string{"--no-http"}}
 	permissionTool = setup{noHooks: true}
 )

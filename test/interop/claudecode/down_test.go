@@ -47,7 +47,7 @@ func TestNothingRunsWithoutServer(t *testing.T) {
 
 // If the server is killed while the terminal shows a dialog, the dialog
 // decides. The ask is cancelled when the session ends (F4, F9).
-func TestServerIsKilledDuringDialog(t *testing.T) {
+func TestDialogDecidesWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestServerIsKilledDuringDialog(t *testing.T) {
 // If the server is killed while claude -p waits, a command hook waits for its
 // restart, and an HTTP hook fails. Nothing runs before a person approves (F2,
 // F4, F9).
-func TestServerIsKilledDuringPermission(t *testing.T) {
+func TestNothingRunsUnapprovedWhenServerIsKilled(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ type run struct {
 	said bytes.Buffer
 }
 
-// ended is the result of a run, as JSON.
+// ended is the JSON that claude -p prints at its end.
 type ended struct {
 	Subtype    string          `json:"subtype"`
 	IsError    bool            `json:"is_error"`
@@ -35,7 +35,7 @@ func (f *fixture) start(args ...string) *run {
 	r := &run{f: f}
 	r.cmd = exec.CommandContext(bounded(f.t), f.claude, append([]string{"-p", "--output-format", "json"}, args...)...)
 	r.cmd.Dir, r.cmd.Env = f.project, f.environ()
-	r.cmd.WaitDelay = patience // what it started may hold its output
+	r.cmd.WaitDelay = patience // its child processes may keep its output open
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.said
 	if err := r.cmd.Start(); err != nil {
 		f.t.Fatal(err)
@@ -64,7 +64,7 @@ func database() map[string]any {
 	}}}
 }
 
-// withPermissionTool are arguments that select the permission tool of Askback.
+// withPermissionTool are the arguments that select the permission tool of Askback.
 // Without one, claude -p has no AskUserQuestion.
 var withPermissionTool = []string{"--permission-prompt-tool", "mcp__askback__permission_prompt"}
 
@@ -115,8 +115,8 @@ func TestAnswerAfterTheCallIsReturnedByTheNext(t *testing.T) {
 	r.end()
 }
 
-// AskUserQuestion is answered through a hook, or through the permission tool if
-// hooks are disabled (A1, F9).
+// AskUserQuestion is answered by a hook, or by the permission tool if hooks are
+// disabled (A1, F9).
 func TestAskUserQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
 	for name, w := range permissionSetups() {
@@ -137,9 +137,8 @@ func TestAskUserQuestionIsAnswered(t *testing.T) {
 	}
 }
 
-// A question without a prompt answer ends the run. It survives restarts of
-// Claude Code and Askback, and the resumed session continues with the answer
-// (F2, F9).
+// A question that is not answered in time ends the run. It survives restarts of Claude
+// Code and Askback, and the resumed session continues with the answer (F2, F9).
 func TestDeferredQuestionIsAnsweredLater(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]setup{"by command": local, "by address": remoteHTTP} {

@@ -21,10 +21,10 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// A recorded call of a model results in the same questions through the hook as
-// over HTTP, or in no decision, so that Claude Code asks. A call is never asked
-// in part (F9, F15, W1–W15).
-func TestMalformedCallsThroughTheHook(t *testing.T) {
+// A recorded call of a model results in the same questions through the hook as over
+// HTTP, or in no decision, so that Claude Code asks. The questions of a call are never
+// asked in part (F9, F15, W1–W15).
+func TestHookAsksMalformedCallsAsOverHTTP(t *testing.T) {
 	t.Parallel()
 	clienttest.Packages(t)
 	p := clienttest.New(t)
@@ -62,8 +62,8 @@ func TestMalformedCallsThroughTheHook(t *testing.T) {
 // rejects.
 var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
 
-// posted returns the questions that POST /asks makes of an input, if it accepts
-// it.
+// posted returns the questions that POST /asks reads from an input, and whether it
+// accepts the input.
 func posted(t *testing.T, p *clienttest.Instance, input string) ([]askback.Question, bool) {
 	t.Helper()
 	in, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/api/v1/asks", strings.NewReader(input))
@@ -93,7 +93,7 @@ func posted(t *testing.T, p *clienttest.Instance, input string) ([]askback.Quest
 	return ask.Questions, ask.ID != ""
 }
 
-// A hook is a process of the hook command.
+// A hook is a running hook command.
 type hook struct {
 	t         *testing.T
 	p         *clienttest.Instance
@@ -171,7 +171,7 @@ func (h *hook) answered(ask askback.Ask) {
 	for _, one := range a.Answers {
 		want = append(want, one.Selected[0])
 	}
-	for _, q := range said.Output.Decision.Input.Questions { // as they were sent, which the answers go by
+	for _, q := range said.Output.Decision.Input.Questions { // answers are by the question as it was sent
 		got = append(got, said.Output.Decision.Input.Answers[q.Text])
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

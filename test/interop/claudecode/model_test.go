@@ -20,7 +20,7 @@ type turn struct {
 	later func() turn // computes the turn from earlier results
 }
 
-// A call is one call of a tool. Its id is how its result is found.
+// A call is one call of a tool. Its result is found by its id.
 type call struct {
 	id, tool string
 	input    any
@@ -59,8 +59,7 @@ func newModel(t testing.TB, script ...turn) *model {
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, map[string]int{"input_tokens": 100})
 	})
-	// A server of another test, killed since, may have had this port before: what
-	// looks for it is no request for a model.
+	// Clients of a killed server that had this port before may still send these requests.
 	mux.HandleFunc("/healthz", http.NotFound)
 	mux.HandleFunc("/mcp", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -76,7 +75,7 @@ func newModel(t testing.TB, script ...turn) *model {
 	return m
 }
 
-// request contains the used fields of a request.
+// request contains the fields of a request that the model uses.
 type request struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`

@@ -14,7 +14,7 @@ func bash(id, command string) turn {
 
 // A person approves a tool, edits its arguments, denies it, or approves it from
 // now on (D1, D2, F7, F8, F9).
-func TestPermissionsOfTools(t *testing.T) {
+func TestPersonDecidesAboutTools(t *testing.T) {
 	t.Parallel()
 	for name, w := range permissionSetups() {
 		t.Run(name, func(t *testing.T) {

@@ -21,13 +21,13 @@ func (f *fixture) startTerminal(args ...string) *screen {
 	return &screen{clienttest.NewScreen(f.t, f.project, f.environ(), append([]string{f.claude}, args...)...), f.t}
 }
 
-// waitFor waits until all texts are on the screen.
+// waitFor waits until all strings are on the screen.
 func (s *screen) waitFor(parts ...string) {
 	s.t.Helper()
 	s.until(contains(parts...))
 }
 
-// contains returns a condition that requires texts on a screen.
+// contains returns a condition that requires all strings on a screen.
 func contains(parts ...string) func(string) error {
 	return func(text string) error {
 		for _, part := range parts {
@@ -39,7 +39,7 @@ func contains(parts ...string) func(string) error {
 	}
 }
 
-// lacks returns a condition that requires that a text is not on a screen.
+// lacks returns a condition that requires that a string is not on a screen.
 func lacks(part string) func(string) error {
 	return func(text string) error {
 		if strings.Contains(text, part) {

@@ -24,7 +24,7 @@ const patience = time.Minute
 // An Instance is an installation of Askback: a home folder, a database and the
 // built program.
 type Instance struct {
-	Home    string // HOME of everything that runs here
+	Home    string // HOME of all programs of the instance
 	Program string // the path of askback
 	URL     string // of the server
 	// Settings is the path of the settings file, or "".
@@ -48,7 +48,8 @@ func New(t testing.TB) *Instance {
 	return Configured(t, nil)
 }
 
-// Configured is like New, with a settings file for the address of the server.
+// Configured is like New, but with the settings file that settings returns for the
+// address of the server.
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
 	p := &Instance{Home: t.TempDir(), Program: program(t), t: t}
@@ -169,7 +170,8 @@ func (p *Instance) until(what string, try func() error) {
 	}
 }
 
-// programVariable names the program, in a process that [Loopback] starts.
+// programVariable is the environment variable with the path of the program, in a
+// process that [Loopback] starts.
 const programVariable = "ASKBACK_TEST_PROGRAM"
 
 // built is the folder of the program, once it is built.
@@ -202,7 +204,7 @@ func program(t testing.TB) string {
 	return path
 }
 
-// Main runs the tests of a package and removes what was built for them.
+// Main runs the tests of a package and removes the program that was built for them.
 func Main(m *testing.M) {
 	code := m.Run()
 	if built != "" {

@@ -16,9 +16,9 @@ import (
 // capNetAdmin is CAP_NET_ADMIN, which is needed to bring an interface up.
 const capNetAdmin = 12
 
-// Loopback is like [Main], in a network namespace with loopback only. Packages
-// are installed before. If the system does not permit the namespace, Loopback
-// prints a line and runs the tests in the existing network.
+// Loopback is like [Main], but runs the tests in a network namespace with loopback
+// only. It installs npm packages before. If the system does not permit the namespace,
+// Loopback prints a line and runs the tests in the existing network.
 func Loopback(m *testing.M) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":

@@ -35,8 +35,8 @@ func Packages(t *testing.T) string {
 	return dir
 }
 
-// install installs the packages once in a folder in cache, and returns that
-// folder.
+// install installs the packages in a folder in cache if they are not there yet, and
+// returns that folder.
 func install(ctx context.Context, cache string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FreePort returns the number of a free loopback port for a server that starts
-// later. It is below the ports that systems assign by themselves, so that no
-// other server gets it in between.
+// FreePort returns the number of a free loopback port for a server that starts later.
+// It is below the ports that systems assign to listeners on port 0, so that no other
+// server gets it in the meantime.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	const first, last = 20_000, 32_000

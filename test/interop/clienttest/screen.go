@@ -17,8 +17,8 @@ type Screen struct {
 	tmux func(args ...string) (string, error)
 }
 
-// NewScreen starts a program in a terminal, in a folder and with an environment.
-// The program ends with the test; a failed test logs what was on the screen.
+// NewScreen starts a program in a terminal, in the given folder and environment. The
+// program ends with the test. A failed test logs the content of the screen.
 func NewScreen(t testing.TB, dir string, env []string, command ...string) *Screen {
 	t.Helper()
 	program, err := exec.LookPath("tmux")
@@ -49,8 +49,8 @@ func NewScreen(t testing.TB, dir string, env []string, command ...string) *Scree
 	return s
 }
 
-// close ends the program and waits until it is gone, for 10 seconds at most: it
-// writes to its home until then.
+// close ends the program and waits at most 10 seconds for its end, because it writes to
+// its home folder until then.
 func (s *Screen) close() {
 	id, err := s.tmux("display-message", "-p", "#{pane_pid}")
 	_, _ = s.tmux("kill-server")
@@ -73,7 +73,7 @@ func (s *Screen) close() {
 	}
 }
 
-// Gone returns an error while the program still runs.
+// Gone returns nil if the program has ended, and an error if not.
 func (s *Screen) Gone() error {
 	if _, err := s.tmux("has-session"); err == nil {
 		return errors.New("it still runs")
@@ -81,7 +81,7 @@ func (s *Screen) Gone() error {
 	return nil
 }
 
-// Text returns what is on the screen, or why it cannot be read.
+// Text returns the content of the screen, or the error if it cannot be read.
 func (s *Screen) Text() string {
 	out, err := s.tmux("capture-pane", "-p")
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Screen) Text() string {
 	return out
 }
 
-// Press sends a key, by the name that tmux has for it. Its error has what tmux said.
+// Press sends a key, by its name in tmux. The error contains the output of tmux.
 func (s *Screen) Press(key string) error {
 	if out, err := s.tmux("send-keys", key); err != nil {
 		return errors.Join(err, errors.New(out))

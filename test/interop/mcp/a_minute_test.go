@@ -8,11 +8,11 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// The default timeout of the SDK is 60 s. Most clients get a normal result
-// before it, with the next step; clients that are known to wait longer reach
-// it. Both get their answer later (B7, F4). The test is in the first file, so
-// that it begins first.
-func TestTimeoutOfTheSDK(t *testing.T) {
+// The default timeout of the SDK is 60 s. Most clients get a normal result with the
+// next step before that. Clients that are known to wait longer time out. Both get their
+// answer later (B7, F4). The name of this file sorts first, so that this slow test
+// begins first.
+func TestAnswerIsReturnedAfterTimeoutOfTheSDK(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		b, most := newBrowser(t, p), w.in(p)
 		known := most

@@ -41,25 +41,26 @@ const short = 1200 * time.Millisecond
 const (
 	legacy = "legacy.mjs" // SDK 1.x: sessions
 	modern = "modern.mjs" // SDK 2.x: 2026-07-28
-	tasks  = "tasks.mjs"  // the same with the tasks extension
+	tasks  = "tasks.mjs"  // SDK 2.x with the tasks extension
 )
 
 // A setup is the configuration of an MCP client, and its capabilities.
 type setup struct {
 	Name         string            `json:"name"`
-	URL          string            `json:"url,omitempty"` // HTTP, or
+	URL          string            `json:"url,omitempty"` // with HTTP
 	Token        string            `json:"token,omitempty"`
-	Command      string            `json:"command,omitempty"` // stdio
+	Command      string            `json:"command,omitempty"` // with stdio
 	Env          map[string]string `json:"env,omitempty"`
 	Capabilities map[string]any    `json:"capabilities"`
 	Looks        string            `json:"looks,omitempty"` // reply to a request to show a page
 }
 
-// The two transports.
+// overHTTP returns the setup for MCP over HTTP.
 func overHTTP(p *clienttest.Instance) setup {
 	return setup{Name: "tester", URL: p.URL + "/mcp", Token: p.AgentToken, Capabilities: map[string]any{}}
 }
 
+// overStdio returns the setup for askback mcp over stdio.
 func overStdio(p *clienttest.Instance) setup {
 	env := map[string]string{}
 	for _, e := range p.Environ() {
@@ -86,7 +87,7 @@ func (s setup) withPage(looks string) setup {
 	return s
 }
 
-// A setupCase is a client with its transport.
+// A setupCase is a client script with a transport.
 type setupCase struct {
 	script string
 	in     func(*clienttest.Instance) setup
@@ -293,8 +294,8 @@ func (a *agent) about() about {
 	return out
 }
 
-// killServer kills the server that this client started, with SIGKILL, and
-// connects again.
+// killServer kills the server that this client started with SIGKILL, and connects
+// again.
 func (a *agent) killServer() {
 	a.t.Helper()
 	server, err := os.FindProcess(a.about().Process)

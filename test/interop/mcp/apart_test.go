@@ -46,9 +46,9 @@ func TestAgentsAreSeparate(t *testing.T) {
 	})
 }
 
-// Two processes of askback mcp with the same token are one agent, which can see
-// all its questions. They are two sessions, so that the same question is asked
-// for each and answered separately (F9).
+// Two processes of askback mcp with the same token are one agent, which can see all its
+// questions. They are two sessions, so the same question is asked and answered
+// separately for each (F9).
 func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
@@ -76,8 +76,8 @@ func TestSessionsOfOneAgentAreSeparate(t *testing.T) {
 	}
 }
 
-// withdraw_question cancels a question, and no other (F4).
-func TestWithdrawQuestion(t *testing.T) {
+// withdraw_question cancels only the question with the given id (F4).
+func TestWithdrawQuestionCancelsOnlyThatQuestion(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
 		a.callAndTimeOut(ask("Still needed?"))

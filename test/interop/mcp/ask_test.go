@@ -48,9 +48,8 @@ func TestQuestionIsAnswered(t *testing.T) {
 	})
 }
 
-// Twenty concurrent questions of one client get their own answers, in any order
-// (F9).
-func TestConcurrentQuestions(t *testing.T) {
+// Each of twenty concurrent questions of one client gets its answer, in any order (F9).
+func TestConcurrentQuestionsGetTheirAnswers(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
 		const many = 20
@@ -73,8 +72,8 @@ func TestConcurrentQuestions(t *testing.T) {
 	})
 }
 
-// confirm_action: a person approves, also with edited arguments; a denial is a
-// normal result (C3, F4, F7).
+// A call of confirm_action is approved, approved with edited arguments, or denied,
+// which is a normal result (C3, F4, F7).
 func TestConfirmationIsDecided(t *testing.T) {
 	edited := json.RawMessage(`{"action":"Delete the copies of 2025"}`)
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {

@@ -140,9 +140,8 @@ func (a *agent) timeOutAll(openQuestions int, start func(withTimeout time.Durati
 	}
 }
 
-// waitForCancellation gives the server time to receive the cancellation, which
-// some clients send as a separate message. Otherwise an answer could count as
-// delivered.
+// waitForCancellation waits for the server to receive the cancellation, which some
+// clients send as a separate message. Otherwise an answer could count as delivered.
 func (a *agent) waitForCancellation() {
 	a.t.Helper()
 	a.openQuestions()

@@ -24,7 +24,7 @@ import (
 	"github.com/askback/askback/test/interop/clienttest"
 )
 
-// applies are the scenarios of the suite that Askback must pass.
+// applies contains the scenarios of the suite that Askback must pass.
 var applies = []string{
 	"caching", "dns-rebinding-protection", "http-header-validation", "input-required-result-unsupported-methods",
 	"input-required-result-validate-input", "logging-set-level", "ping", "prompts-list", "resources-list",
@@ -50,7 +50,7 @@ const (
 	headers     = "no tool mirrors an argument into a header"
 )
 
-// exempt are the scenarios that do not apply, or apply in part.
+// exempt contains the scenarios that do not apply, or apply in part.
 var exempt = map[string]exemption{
 	"completion-complete":                           {completions, []string{`method not found: "completion/complete"`}},
 	"elicitation-sep1034-defaults":                  fixture("test_elicitation_sep1034_defaults"),
@@ -107,9 +107,9 @@ var exempt = map[string]exemption{
 	"tools-call-with-progress":     fixture("test_tool_with_progress"),
 }
 
-// The conformance suite of the protocol: every scenario that applies passes in
-// each revision. The others are listed with a reason, and must fail (B7).
-func TestConformance(t *testing.T) {
+// Every scenario of the conformance suite of the protocol that applies passes in each
+// revision. The others are listed with a reason, and must fail (B7).
+func TestConformanceSuitePasses(t *testing.T) {
 	packages := clienttest.Packages(t)
 	t.Parallel()
 	p := clienttest.New(t)
@@ -139,13 +139,13 @@ type check struct {
 	Message string `json:"errorMessage"`
 }
 
-// checkScenario returns an error if the result of a scenario differs from the
-// lists.
+// checkScenario returns an error if the result of a scenario is not as listed in
+// applies or exempt.
 func checkScenario(scenario string, checks []check) error {
 	passed, troubles := false, []check{}
 	for _, c := range checks {
 		switch c.Status {
-		case "SUCCESS": // forEachSetup scenario has the check of what went over the wire
+		case "SUCCESS": // every scenario also checks the schema of the messages
 			passed = passed || c.ID != "wire-schema-valid"
 		case "FAILURE", "WARNING":
 			troubles = append(troubles, c)
@@ -206,9 +206,9 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 	return checks
 }
 
-// withToken starts a proxy that adds the agent token, which the suite cannot
-// send, and returns its address. All else is passed on unchanged, including the
-// header Host.
+// withToken starts a proxy that adds the agent token, which the suite cannot send, and
+// returns its address. It does not change the requests otherwise, and keeps the header
+// Host.
 func withToken(t *testing.T, p *clienttest.Instance) string {
 	t.Helper()
 	server, err := url.Parse(p.URL)
@@ -226,16 +226,15 @@ func withToken(t *testing.T, p *clienttest.Instance) string {
 			r.Out.Header.Set("Authorization", "Bearer "+p.AgentToken)
 		},
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // the suite leaves streams open
+		ErrorLog:      log.New(io.Discard, "", 0), // the suite does not close streams, which is logged
 	})
 	t.Cleanup(door.Close)
 	return door.URL + "/mcp"
 }
 
-// TestCheckScenario tests exempt scenarios that pass, scenarios that fail,
-// scenarios that fail for another reason than listed, and scenarios without
-// checks.
-func TestCheckScenario(t *testing.T) {
+// checkScenario returns an error for an exempt scenario that passes, a failure for a
+// reason that is not listed, and a scenario without checks.
+func TestUnexpectedScenarioResultIsAnError(t *testing.T) {
 	good, schema := check{"one", "SUCCESS", ""}, check{"wire-schema-valid", "SUCCESS", ""}
 	for name, test := range map[string]struct {
 		scenario string

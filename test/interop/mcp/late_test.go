@@ -51,8 +51,7 @@ func (i *lateAgent) timeOut() {
 	}
 }
 
-// wantOpen requires that each way finds the open question, and that none asks
-// again.
+// wantOpen requires that each way finds the open question and does not ask it again.
 func (i *lateAgent) wantOpen() {
 	i.t.Helper()
 	want := []string{i.ids[repeating], i.ids[waiting], i.ids[looking]}
@@ -94,7 +93,7 @@ func (i *lateAgent) wantAnswers() {
 }
 
 // An agent gets an answer that comes after the timeout of its client (B7, F4).
-func TestAnswerAfterClientTimeout(t *testing.T) {
+func TestAnswerAfterClientTimeoutIsReturned(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}
 		i.timeOut()
@@ -107,7 +106,7 @@ func TestAnswerAfterClientTimeout(t *testing.T) {
 // The server is restarted between ask and answer, and between the answer and
 // the call that fetches it. HTTP clients keep their session, and askback mcp
 // finds the new server (B7, F4).
-func TestServerKilledBetweenCalls(t *testing.T) {
+func TestQuestionSurvivesServerKilledBetweenCalls(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		i := &lateAgent{agent: newAgent(t, w.script, w.in(p)), p: p}
 		before := i.about()
@@ -126,10 +125,9 @@ func TestServerKilledBetweenCalls(t *testing.T) {
 	})
 }
 
-// When the server is killed during a call, the call fails over HTTP and
-// continues over stdio. The question remains, and the same call gets its answer
-// (B7).
-func TestServerKilledDuringCall(t *testing.T) {
+// If the server is killed during a call, the call fails over HTTP and continues over
+// stdio. The question remains, and the same call gets its answer (B7).
+func TestQuestionSurvivesServerKilledDuringCall(t *testing.T) {
 	forEachSetup(t, func(t *testing.T, p *clienttest.Instance, w setupCase) {
 		a := newAgent(t, w.script, w.in(p))
 		const question = "Still there?"
@@ -153,9 +151,9 @@ func TestServerKilledDuringCall(t *testing.T) {
 	})
 }
 
-// askback mcp is restarted, with a server, or without one when it owns the
-// database. Its session ends, so a call finds its question by a key (B7, F4).
-func TestAskbackMCPKilledBetweenCalls(t *testing.T) {
+// askback mcp is restarted, connected to a server or as the owner of the database. Its
+// session ends, so a call finds its question by a key (B7, F4).
+func TestQuestionSurvivesRestartOfAskbackMCP(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for name, script := range map[string]string{"legacy": legacy, "2026-07-28": modern} {

@@ -27,13 +27,13 @@ type callResult struct {
 	Error     string
 }
 
-// rewritten are the shapes that a JavaScript client cannot send: it parses the
-// call, and duplicate fields are lost.
+// rewritten contains the calls that a JavaScript client cannot send: it parses a call,
+// which drops duplicate fields.
 var rewritten = []string{"w15_duplicate_field.txtar"}
 
-// narrower are the errors of the tool where it permits less than POST
-// /api/v1/asks: fewer options and no other fields. The error for
-// w08_five_options is in its file.
+// narrower contains the errors of the tool for requests that only POST /api/v1/asks
+// accepts, with more options or other fields. The error for w08_five_options is in its
+// file.
 var narrower = map[string]string{
 	"w07_one_option.txtar": `/questions/0/options: a question has 2 to 4 options, or none for free text, not 1 ("Other" is always offered). ` +
 		`Example: {"questions": [{"question": "Is this the right repository?"}, {"question": "Which branch?", "options": [{"label": "main"}, {"label": "next"}]}]}`,

@@ -91,8 +91,8 @@ func (b browser) answer(address, option string) {
 	}
 }
 
-// A client of revision 2026-07-28 that can show a page does so in one round,
-// and the call continues to the answer (B7).
+// A client of revision 2026-07-28 that can show a page is asked to do so, and the call
+// continues to the answer (B7).
 func TestPageIsShown(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
@@ -113,9 +113,9 @@ func TestPageIsShown(t *testing.T) {
 	}
 }
 
-// A client that does not show the page decides nothing: the call waits for the
+// If a client does not show the page, nothing is decided, and the call waits for the
 // answer (B7, F4).
-func TestPageIsDeclined(t *testing.T) {
+func TestDeclinedPageDecidesNothing(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	for _, looks := range []string{"decline", "cancel"} {

@@ -57,8 +57,8 @@ func (a *agent) status(id string) string {
 	return out.Status
 }
 
-// A task is polled until a person answers, while the server is restarted (B7).
-func TestTaskUntilAnswered(t *testing.T) {
+// A client polls a task until a person answers, even if the server is restarted (B7).
+func TestTaskIsPolledUntilAnswered(t *testing.T) {
 	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
 		a := newAgent(t, tasks, s)
 		k := a.task(p, "Go on?")
@@ -85,7 +85,7 @@ func TestTaskUntilAnswered(t *testing.T) {
 	})
 }
 
-// A restarted client continues its task (B7, F4).
+// A restarted client can get the result of its task (B7, F4).
 func TestTaskIsContinuedByNewClient(t *testing.T) {
 	eachTask(t, func(t *testing.T, p *clienttest.Instance, s setup) {
 		k := newAgent(t, tasks, s).task(p, "Go on?")

@@ -10,9 +10,9 @@ import (
 // signInLink selects the link or button that signs in.
 const signInLink = `main a[href*="/login/oidc?"]`
 
-// A person opens the link of an ask without being signed in, signs in, returns
-// to the ask, answers it and signs out (F2).
-func TestSignInWithBrowser(t *testing.T) {
+// A person who opens the link of an ask signs in, returns to the ask, answers it and
+// signs out (F2).
+func TestPersonSignsInWithBrowser(t *testing.T) {
 	t.Parallel()
 	c, f := newChromium(t), newFixture(t, nil)
 	k := f.ask("Which database?")
@@ -42,7 +42,7 @@ func TestSignInWithBrowser(t *testing.T) {
 }
 
 // Unknown people and unverified addresses are rejected with a message (T2).
-func TestRejectedSignInWithBrowser(t *testing.T) {
+func TestUnknownPeopleCannotSignInWithBrowser(t *testing.T) {
 	t.Parallel()
 	c, f := newChromium(t), newFixture(t, nil)
 	k := f.ask("Which database?")
@@ -68,7 +68,7 @@ func TestRejectedSignInWithBrowser(t *testing.T) {
 
 // The page reports that the issuer is down, and works when the issuer is
 // available again.
-func TestIssuerIsDownForBrowser(t *testing.T) {
+func TestPageReportsThatIssuerIsDown(t *testing.T) {
 	t.Parallel()
 	c, f := newChromium(t), newFixtureWithoutIssuer(t, nil)
 	k := f.ask("Which database?")

@@ -13,7 +13,7 @@ import (
 // Without the issuer, the server runs and accepts tokens of Askback only, and
 // the page explains the problem. Sign-in works when the issuer is available
 // (B4).
-func TestStartWithoutIssuer(t *testing.T) {
+func TestServerStartsWithoutIssuer(t *testing.T) {
 	t.Parallel()
 	f := newFixtureWithoutIssuer(t, nil)
 	k := f.ask("Which?")
@@ -44,7 +44,7 @@ func TestStartWithoutIssuer(t *testing.T) {
 
 // After the issuer has gone down, requests that can be checked without it still
 // work, others are rejected, and forged tokens are never accepted.
-func TestIssuerGoesDown(t *testing.T) {
+func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	good, forgedToken := f.sign(f.claims(), nil, ""), f.sign(f.claims(), nil, "foreign")
@@ -79,7 +79,7 @@ func TestIssuerGoesDown(t *testing.T) {
 
 // An issuer that accepts connections and never responds does not delay requests
 // that do not need it, and delays others only for a limited time.
-func TestIssuerHangs(t *testing.T) {
+func TestUnresponsiveIssuerDoesNotBlockServer(t *testing.T) {
 	t.Parallel()
 	f := newFixtureWithoutIssuer(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:"+f.setup.Port)
@@ -130,7 +130,7 @@ func (f *fixture) unsignedToken() string {
 
 // A client that connects without the issuer gets an error, and can connect when
 // the issuer is available.
-func TestClientConnectsWithoutIssuer(t *testing.T) {
+func TestClientConnectsOnceIssuerIsAvailable(t *testing.T) {
 	t.Parallel()
 	for name, client := range map[string]string{"legacy": legacy, "2026-07-28": modern} {
 		t.Run(name, func(t *testing.T) {

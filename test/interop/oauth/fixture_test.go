@@ -74,7 +74,7 @@ type fixture struct {
 	*clienttest.Instance
 	t      *testing.T
 	setup  issuerSetup
-	issuer *process // nil while it is down
+	issuer *process // nil if it is not running
 }
 
 // newFixture starts the server and the issuer. They have different host names,

@@ -56,7 +56,7 @@ func TestAgentSignsIn(t *testing.T) {
 				t.Errorf("%s of another one's question: %s", callTool, r.text())
 			}
 		}
-		other := b.startAsk("Which of us?") // the same words, and another agent
+		other := b.startAsk("Which of us?") // the same question by another agent
 		startAsk := f.Open(2)
 		i := slices.IndexFunc(startAsk, func(k askback.Ask) bool { return k.ID != mine.ID })
 		if startAsk[i].Agent == mine.Agent {
@@ -89,9 +89,9 @@ func TestOneAccountIsOneAgent(t *testing.T) {
 	a.wantAnswer(a.result(done), "Still there?", "Yes")
 }
 
-// The access token expires during a call and before another one. The client
-// renews it, and its questions are still its own (B7, F4).
-func TestAccessTokenExpires(t *testing.T) {
+// The access token expires during a call and before another one. The client renews it,
+// and keeps its questions (B7, F4).
+func TestExpiredAccessTokenIsRenewed(t *testing.T) {
 	forEachClient(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, f *fixture, client string) {
 		a := newAgent(f, client).signIn("ana")
 		waiting, late := a.startAsk("Answered while it waits?"), a.startAsk("Answered late?")
@@ -164,7 +164,7 @@ func TestAccountsAreSeparateAgents(t *testing.T) {
 		}
 		name, in := f.agentName(c)
 		if !in {
-			return // refused, which mixes nothing
+			return // rejected, so it has no agent
 		}
 		who := fmt.Sprintf("%q with %s, %v", sub, email, verified)
 		if before, ok := seen[name]; ok {

@@ -67,7 +67,7 @@ func (p *person) step(address string, form url.Values) page {
 	return page{res.Request.URL, res.StatusCode, res.Header, string(raw)}
 }
 
-// redirect returns the address that a page leads to, or nil.
+// redirect returns the address to which the response redirects, or nil.
 func (v page) redirect() *url.URL {
 	to := v.header.Get("Location")
 	if v.status < 300 || v.status > 399 || to == "" {
@@ -97,7 +97,7 @@ func (p *person) follow(address, name, stop string) (*url.URL, page) {
 			return to, v
 		case to != nil:
 			v = p.step(to.String(), nil)
-		case strings.Contains(v.body, `name="logout"`): // a script sends this by itself: another account was there before
+		case strings.Contains(v.body, `name="logout"`): // sent by a script when another account was signed in before
 			action, secret := formAction.FindStringSubmatch(v.body), formSecret.FindStringSubmatch(v.body)
 			if action == nil || secret == nil {
 				p.t.Fatalf("this form was not understood:\n%s", v.body)

@@ -48,8 +48,9 @@ func TestAnotherAccountCanBeChosen(t *testing.T) {
 	}
 }
 
-// The authorization request and the cookies of Askback (T2).
-func TestAuthorizationRequest(t *testing.T) {
+// The authorization request uses PKCE, state and nonce, and the cookies are protected
+// (T2).
+func TestAuthorizationRequestIsProtected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	k := f.ask("Which?")
@@ -122,7 +123,7 @@ func TestOnlyVerifiedPeopleSignIn(t *testing.T) {
 }
 
 // An answer is recorded in the name of the person who is signed in.
-func TestAnswerAfterSignIn(t *testing.T) {
+func TestAnswerNamesThePersonSignedIn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	k := f.ask("Which?")
@@ -183,7 +184,7 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 		refused(what, p, with(callbackOf(p, "ana"), change[0], change[1]))
 	}
 
-	// An attacker who can change the authorization request.
+	// An attacker may change the authorization request.
 	for what, change := range map[string][2]string{
 		"a code of another log-in": {"nonce", "AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "a code without the verifier": {"code_challenge", challenge("another")},
 	} {
@@ -228,7 +229,7 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 }
 
 // Two sign-ins from two links lead to their own pages.
-func TestConcurrentSignIns(t *testing.T) {
+func TestConcurrentSignInsLeadToTheirPages(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	one, two := f.ask("Which?"), f.ask("How?")

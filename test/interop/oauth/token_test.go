@@ -77,7 +77,7 @@ func TestForgedTokensAreRejected(t *testing.T) {
 	wantStatus(t, "a token of another of its keys", f.initializeWithToken(f.sign(good, nil, "elliptic")), http.StatusOK)
 }
 
-// A valid token that is changed or sent in another way is rejected.
+// A valid token is rejected if it is changed or not sent as one bearer token.
 func TestMalformedAuthorizationIsRejected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -181,7 +181,7 @@ func TestForgedTokensDoNotLoadTheIssuer(t *testing.T) {
 
 // After the issuer has changed its keys, tokens with the new keys are accepted
 // and old ones rejected, without a restart.
-func TestIssuerChangesItsKeys(t *testing.T) {
+func TestNewKeysOfIssuerAreAccepted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	old := f.sign(f.claims(), nil, "")
@@ -195,6 +195,6 @@ func TestIssuerChangesItsKeys(t *testing.T) {
 		}
 		return nil
 	})
-	// The library returns the new keys shortly before it drops the old ones.
+	// The library accepts the new keys shortly before it rejects the old ones.
 	until(t, "a token of a key that is gone is refused", func() error { return checkStatus(f.initializeWithToken(old), http.StatusUnauthorized) })
 }
