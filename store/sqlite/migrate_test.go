@@ -15,7 +15,7 @@ import (
 
 // openDump creates a database from a dump in testdata, which an older version wrote,
 // and opens it.
-func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
+func openDump(t *testing.T, dump string) (s *sqlite.Store, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "askback.db")
 	text, err := os.ReadFile("testdata/" + dump)
@@ -33,7 +33,7 @@ func openFrozen(t *testing.T, dump string) (s *sqlite.Store, path string) {
 // The content of a database of schema 5 can be read after its migration: unacknowledged
 // asks, events, and effects that were claimed, free and dead.
 func TestSchema5IsMigrated(t *testing.T) {
-	s, path := openFrozen(t, "schema5.sql")
+	s, path := openDump(t, "schema5.sql")
 	unacked, err := s.List(t.Context(), store.Query{Kind: "ask", Owner: "agent-1", Unacked: true})
 	if got, want := idsOf(unacked), []string{record(1).ID}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("List of what is not acknowledged: got %q, %v, want %q", got, err, want)

@@ -246,7 +246,7 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 // The rows of a database without checksums can be read. They get checksums when they are
 // written, and Verify counts those without.
 func TestRowsWithoutChecksumsAreRead(t *testing.T) {
-	s, path := openFrozen(t, "schema3.sql")
+	s, path := openDump(t, "schema3.sql")
 	asks, err := s.List(t.Context(), store.Query{Kind: "ask"})
 	if err != nil || len(asks) != 1 || !bytes.Contains(asks[0].Fixed, []byte("deploy")) {
 		t.Fatalf("List: got %+v, %v, want the ask", asks, err)
