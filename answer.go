@@ -34,8 +34,8 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
-// Check returns an [Invalid] if a text of the answer is not UTF-8 or is too long.
-// It checks what does not depend on the ask.
+// Check returns an [Invalid] if a string of the answer is not UTF-8 or is too long.
+// [Answer.Normalize] checks the rest, which depends on the ask.
 func (a Answer) Check() error {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, MaxText)
@@ -98,8 +98,8 @@ func (a *Answer) checkInput(ask Ask, bad *problems) {
 	a.Input = raw
 }
 
-// A matchedAnswer is the answer to a question, and the JSON pointer to it in what
-// was sent. The pointer is "" if nothing was sent for the question.
+// A matchedAnswer is the answer to a question, with the JSON pointer to it in the
+// request. The pointer is "" if the request does not answer the question.
 type matchedAnswer struct {
 	QuestionAnswer
 	at string
@@ -207,7 +207,7 @@ func labels(q Question) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Defaults returns the default answers of the asker, one per question.
+// Defaults returns the default answers that the asker chose, one per question.
 func (a Ask) Defaults() []QuestionAnswer {
 	out := make([]QuestionAnswer, len(a.Questions))
 	for i, q := range a.Questions {

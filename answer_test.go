@@ -77,8 +77,8 @@ func TestAnswersAreMatchedByIDOrText(t *testing.T) {
 	}
 }
 
-// The answers that each kind of question accepts and rejects (C1, C2).
-func TestAnswerToEachKindOfQuestion(t *testing.T) {
+// Each kind of question accepts some answers and rejects others (C1, C2).
+func TestAnswerMustFitKindOfQuestion(t *testing.T) {
 	single, several := askback.Question{Options: ab}, askback.Question{Options: ab, MultiSelect: true}
 	only := askback.Question{Options: ab, NoOther: true}
 	onlySeveral := askback.Question{Options: ab, NoOther: true, MultiSelect: true}
@@ -161,7 +161,7 @@ func TestProblemListsFirstLabels(t *testing.T) {
 	}
 }
 
-func TestCommentAndReasonHaveALimit(t *testing.T) {
+func TestCommentAndReasonAreLimited(t *testing.T) {
 	for n, want := range map[int][]string{20_000: nil, 20_001: {"/comment", "/reason"}} {
 		for _, a := range []struct {
 			ask    askback.Ask
@@ -183,8 +183,9 @@ func TestCommentAndReasonHaveALimit(t *testing.T) {
 	}
 }
 
-// The decisions that a confirmation accepts and rejects (C3, D1).
-func TestDecisionsOnConfirmations(t *testing.T) {
+// Edited arguments and grants are accepted only with the decisions that use them
+// (C3, D1).
+func TestConfirmationAcceptsOnlyValidDecisions(t *testing.T) {
 	confirmation := askback.Ask{Kind: askback.Confirm, Confirmation: validConfirmation().Confirmation}
 	edited := askback.Decide(askback.Approve, "")
 	edited.Input = json.RawMessage(`{}`)
@@ -254,7 +255,7 @@ func TestNormalizingAnswerTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// Defaults have the form of answers (C1, F5).
+// A default that is not a label becomes free text, as in an answer (C1, F5).
 func TestDefaultsHaveTheFormOfAnswers(t *testing.T) {
 	ask := fourQuestions()
 	ask.Questions[0].Default = []string{"DuckDB"}
@@ -271,7 +272,7 @@ func TestDefaultsHaveTheFormOfAnswers(t *testing.T) {
 	}
 }
 
-func TestQuestionAnswerString(t *testing.T) {
+func TestQuestionAnswerStringListsValues(t *testing.T) {
 	for _, c := range []struct {
 		a    questionAnswer
 		want string

@@ -27,7 +27,7 @@ type Ask struct {
 	CreatedAt    time.Time
 	Deadline     time.Time // zero: none
 	OnTimeout    OnTimeout
-	PageURL      string    // the address of the page that people answer on; see [Ask.WithPageURL]
+	PageURL      string    // the address of the page where people answer; see [Ask.WithPageURL]
 	Warnings     []Problem // what was repaired or dropped when the request was read (F15)
 	Outcome      *Outcome  // set once the ask is settled, and never changed
 	AckedAt      time.Time // when the agent acknowledged the outcome; zero: not yet
@@ -44,7 +44,7 @@ func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Conta
 func (a Ask) Settled() bool { return a.Outcome != nil }
 
 // Unacked reports whether the ask has an outcome that its agent has not
-// acknowledged. An ask that the agent itself withdrew counts as delivered.
+// acknowledged. An ask that the agent itself withdrew counts as acknowledged.
 func (a Ask) Unacked() bool {
 	return a.Settled() && a.AckedAt.IsZero() && !a.Withdrawn()
 }
@@ -107,8 +107,8 @@ type Claim struct {
 	At   time.Time
 }
 
-// Claims hold a deadline until [ClaimHold] after the last claim, but not longer
-// than [MaxClaimHold] after the deadline itself (docs/wire.md §1).
+// An ask does not expire within [ClaimHold] after a claim, unless its deadline passed
+// [MaxClaimHold] ago (docs/wire.md §1).
 const (
 	ClaimHold    = 5 * time.Minute
 	MaxClaimHold = 30 * time.Minute

@@ -88,7 +88,7 @@ func TestAskWithOutcomeIsSettled(t *testing.T) {
 	}
 }
 
-func TestPageURL(t *testing.T) {
+func TestPageURLBeginsWithBase(t *testing.T) {
 	a := askback.Ask{ID: "ask_1"}
 	for base, want := range map[string]string{"": "", "https://ask.example.com": "https://ask.example.com/asks/ask_1"} {
 		if got := a.WithPageURL(base).PageURL; got != want {

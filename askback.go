@@ -38,14 +38,14 @@ type Asker interface {
 	// The error is [ErrConsumed] if it is already spent, [ErrDigest] if the
 	// digest differs, and [ErrNotApproved] if there is no approval.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
-	// Ack acknowledges the outcome: the agent has it. Until then the answer
-	// is kept as unacked, also across restarts. A second call changes
+	// Ack records that the agent has received the outcome. Until then the ask
+	// is listed as unacked, even after a restart. A second call changes
 	// nothing. Before the outcome, the error is [ErrPending].
 	Ack(ctx context.Context, id string) (Ask, error)
 }
 
 // An Inbox is the interface of a person. Its methods return the errors of
-// [Asker], and [ErrSettled] together with the ask and its outcome.
+// [Asker], and [ErrSettled] together with the settled ask.
 type Inbox interface {
 	// Get returns an ask.
 	Get(ctx context.Context, id string) (Ask, error)
@@ -57,8 +57,8 @@ type Inbox interface {
 	Answer(ctx context.Context, id string, a Answer) (Ask, error)
 	// Decline settles a pending ask without an answer.
 	Decline(ctx context.Context, id, reason string) (Ask, error)
-	// Claim records that this person has begun to answer the ask. It holds the
-	// deadline for a while (see [ClaimHold]). Other people can still answer.
+	// Claim records that this person has begun to answer the ask. It postpones
+	// the deadline (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 }
 
@@ -73,7 +73,7 @@ type Drafts interface {
 }
 
 // A Client is everything that one principal can do. The engine and the client of a
-// server implement it. Callers name only the interfaces that they use.
+// server implement it. Functions should take only the interfaces that they use.
 type Client interface {
 	Asker
 	Inbox
@@ -87,7 +87,7 @@ type Client interface {
 
 // A Query selects asks. The zero value selects the pending ones.
 type Query struct {
-	Status Status // "" is [Pending], [AnyStatus] is all of them
+	Status Status // "" is [Pending], [AnyStatus] is every status
 	// Unacked selects the asks for which [Ask.Unacked] reports true,
 	// newest first. They may have any status if Status is "".
 	Unacked   bool
@@ -95,8 +95,8 @@ type Query struct {
 	SessionID string
 	To        string // addressed to this name, or to every person
 	Search    string // part of the title, a question, the tool or the label; case is ignored
-	// Key selects the ask that this principal made with the key [Request.Key],
-	// whatever its status. It is the only filter then.
+	// Key selects the ask that this principal made with this [Request.Key],
+	// whatever its status. It cannot be combined with other filters.
 	Key    string
 	Cursor string // NextCursor of the previous page
 	Limit  int    // 1 to 200; 0 is 50

@@ -87,8 +87,8 @@ func (v Invalid) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// MaxProblems is the number of problems that an [Invalid] lists. Further ones are
-// left out.
+// MaxProblems is the maximum number of problems in an [Invalid]. Further problems
+// are omitted.
 const MaxProblems = 20
 
 // A problems value collects the problems of one input.

@@ -58,10 +58,10 @@ func (t EventType) Settles() bool {
 }
 
 // A Cursor is a position in a stream of events. It is opaque, and valid only for
-// the stream that returned it. The zero value is no position.
+// the stream that returned it. The zero value means no position.
 type Cursor string
 
-// Events streams the events of the history.
+// Events is the interface to the history.
 type Events interface {
 	// Events returns the events of a session, or of every session that this
 	// principal may read if sessionID is "". With a cursor, the first event is

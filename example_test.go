@@ -100,7 +100,7 @@ func ExampleAsker_Ask_deadline() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	e := engine.New(memstore.New(), nil)
-	go e.Run(ctx) // makes deadlines pass
+	go e.Run(ctx) // expires asks at their deadlines
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "deploy-bot"})
 
 	ask, err := agent.Ask(ctx, askback.Request{

@@ -8,9 +8,9 @@ const (
 	ConfirmNo  = "No, cancel"
 )
 
-// Form returns the questions of an ask. A confirmation becomes one question, for
-// clients that know only questions. Its text is the agent's, the description of
-// the option names the tool that runs, and free text denies with a reason.
+// Form returns the questions of an ask. It presents a confirmation as a question,
+// for clients that support only questions. The question has the description of the
+// agent, and the option [ConfirmYes] names the tool. Free text denies with a reason.
 func (a Ask) Form() []Question {
 	c := a.Confirmation
 	if c == nil {

@@ -17,10 +17,10 @@ var words = rapid.SampledFrom([]string{
 	"A", "B", "SQLite", "<b> & \"c\"", "naïve ☂", "two\nlines", "a, b", "\u2028", "Ωmega", "👩‍👩‍👧‍👦", "null", "[]",
 })
 
-// odd generates texts that break a rule or are dropped.
+// odd generates strings that break a rule or are dropped.
 var odd = rapid.SampledFrom([]string{"", " ", "Other", "other…", "\xff", " A ", "thirteen chars"})
 
-// anyText generates a text, mostly one of words.
+// anyText generates strings, most of them from words.
 func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(words, words, words, words, rapid.String(), odd)
 }
@@ -31,7 +31,7 @@ func instant() *rapid.Generator[time.Time] {
 	})
 }
 
-// rawJSON generates compact JSON: an object, or if object is false perhaps a string.
+// rawJSON generates compact JSON: objects and, if object is false, also strings.
 func rawJSON(object bool) *rapid.Generator[json.RawMessage] {
 	return rapid.Custom(func(t *rapid.T) json.RawMessage {
 		var v any = map[string]any{words.Draw(t, "key"): words.Draw(t, "value"), "n": rapid.Int().Draw(t, "n")}

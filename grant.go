@@ -19,7 +19,7 @@ type Grant struct {
 	Scope     Scope
 	SessionID string // of [ScopeSession]
 	Digest    string // of [ScopeInput]: the exact arguments
-	AskID     string // the ask that it was made on; "" if an older release made it
+	AskID     string // the ask whose answer made it; "" if an older release made it
 	// Input holds the arguments of that ask, as the agent sent them. It is nil
 	// if they are longer than MaxGrantInput; the ask has them as long as it is kept.
 	Input     json.RawMessage
@@ -30,38 +30,38 @@ type Grant struct {
 	Uses      int
 	RevokedAt time.Time // zero: not revoked
 
-	// Token is the id of the token that By used, or names the sign-in. If either
-	// ends, the grant approves nothing. It is "" if the program itself made the
-	// grant. It is not part of the JSON.
+	// Token identifies the token that By used, or the sign-in. When that ends,
+	// the grant approves nothing more. Token is "" if the program itself made
+	// the grant. It is not part of the JSON.
 	Token string
 }
 
-// A Scope is how much a grant covers, of one tool and one agent.
+// A Scope determines which calls of a tool by an agent a grant covers.
 type Scope string
 
-// The scopes, from wide to narrow. [ScopeInput] is the default. A person chooses
-// a wider one only where its effect is shown.
+// The scopes, from wide to narrow. [ScopeInput] is the default. A frontend that
+// offers a wider one must show its effect.
 const (
 	ScopeTool    Scope = "tool"           // any arguments
 	ScopeSession Scope = "session"        // any arguments, in one session
 	ScopeInput   Scope = "tool_and_input" // exactly the same arguments
 )
 
-// A GrantRequest describes the grant that [ApproveAll] makes. The zero value is
-// the tool with exactly the same arguments, for [DefaultGrant].
+// A GrantRequest describes the grant that [ApproveAll] makes. The zero value covers
+// the tool with exactly the same arguments for [DefaultGrant].
 type GrantRequest struct {
 	Scope     Scope
 	ExpiresIn time.Duration
 }
 
-// The default and the longest life of a grant.
+// The default and the maximum lifetime of a grant.
 const (
 	DefaultGrant = 24 * time.Hour
 	MaxGrant     = 366 * 24 * time.Hour
 )
 
-// MaxGrantInput is the number of bytes of arguments that a grant keeps to show
-// them. It is small because each confirmation of an agent reads all its grants.
+// MaxGrantInput is the maximum length of the arguments in a grant, in bytes. It is
+// small because each confirmation of an agent reads all grants of that agent.
 const MaxGrantInput = 1 << 16
 
 // normalize returns the request with its defaults, and checks it.

@@ -20,8 +20,8 @@ var (
 	seconds = func(s float64) time.Time { return nine.Add(time.Duration(s * float64(time.Second))) }
 )
 
-// goldenValues have their JSON in testdata: the examples of docs/wire.md §2, and values
-// with few and with many fields.
+// goldenValues are the values whose JSON is in testdata: the examples of docs/wire.md
+// §2, and values with few and with many fields.
 var goldenValues = map[string]any{
 	"ask_questions": askback.Ask{
 		ID: "ask_01k00000000000000000000000", SessionID: "ses_01k00000000000000000000000", Agent: "deploy-bot", Kind: askback.Questions,
@@ -131,7 +131,7 @@ func TestAsksSurviveJSON(t *testing.T) {
 	})
 }
 
-// value returns the decoded JSON, so that differences in form do not count.
+// value decodes raw, so that a comparison ignores its formatting.
 func value(raw json.RawMessage) (v any) {
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)

@@ -25,7 +25,7 @@ type Outcome struct {
 }
 
 // Approved reports whether the action of a confirmation is approved, by a person
-// or by the grant of one. No other check is valid.
+// or by the grant of one. Every check for an approval must use this method.
 func (o *Outcome) Approved() bool {
 	return o != nil && o.Status == Answered && (o.Decision == Approve || o.Decision == ApproveAll)
 }

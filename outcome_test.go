@@ -33,7 +33,7 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 	}
 }
 
-// The person, the channel and the time do not count (E10).
+// The same answer by another person, or at another time, is still the same (E10).
 func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{
@@ -71,7 +71,7 @@ func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	}
 }
 
-func TestByString(t *testing.T) {
+func TestActorStringNamesTheActor(t *testing.T) {
 	for _, c := range []struct {
 		by   askback.Actor
 		want string
@@ -106,7 +106,7 @@ func TestInvalidErrorListsEveryProblem(t *testing.T) {
 	}
 }
 
-// No sentinel matches another one or has its text.
+// No sentinel error matches another or has the same message.
 func TestSentinelErrorsAreDistinct(t *testing.T) {
 	all := []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
@@ -122,7 +122,7 @@ func TestSentinelErrorsAreDistinct(t *testing.T) {
 	}
 }
 
-func TestQueriesAreChecked(t *testing.T) {
+func TestInvalidQueriesAreRejected(t *testing.T) {
 	for _, c := range []struct {
 		q    askback.Query
 		want []string

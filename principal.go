@@ -82,10 +82,10 @@ type Relation string
 
 // The relations.
 const (
-	Owner     Relation = "owner"     // it asked
-	Recipient Relation = "recipient" // the ask is addressed to it, or to every person
-	Unrelated Relation = "unrelated" // none of the others
-	Starter   Relation = "starter"   // it started the session that asks
+	Owner     Relation = "owner"     // the principal made the ask
+	Recipient Relation = "recipient" // the ask is addressed to the principal, or to every person
+	Unrelated Relation = "unrelated" // no other relation applies
+	Starter   Relation = "starter"   // the principal started the session of the ask
 )
 
 // Relations lists every [Relation].

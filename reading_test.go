@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// A name that begins with @ is reserved for groups: no ask could be addressed to it.
+// Names that begin with @ are reserved for groups, and no ask can be addressed to them.
 func TestTokenNameMustNotBeAGroup(t *testing.T) {
 	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())

@@ -26,24 +26,24 @@ type Request struct {
 	Title      string
 	Context    json.RawMessage // a JSON string or object, shown with the question
 	To         []string        // the people who may answer; empty: every person
-	Quorum     int             // 0 is 1
+	Quorum     int             // the number of required answers: 1, or 0 for the default of 1
 	Tags       []string
 	Timeout    time.Duration // the time until the deadline; at most one of Timeout and Deadline is set
 	Deadline   time.Time
 	OnTimeout  OnTimeout // "" is OnTimeoutWait without a deadline, OnTimeoutFail with one
-	// CallbackURL is the address that the outcome would be sent to. This release
-	// rejects it.
+	// CallbackURL is the address to which the outcome would be sent. This
+	// release rejects it.
 	CallbackURL string
 	// Key makes the request safe to repeat. While the ask is stored, a request
 	// of the same asker with the same key returns the same ask.
 	Key string
 	// Warnings are the repairs that were made to the tool call of a model (F15).
-	// They are part of the request because the program that decodes the call
-	// can be another one than the server that stores the ask.
+	// They are part of the request because the call may be decoded outside of
+	// the server that stores the ask.
 	Warnings []Problem
 }
 
-// The limits of docs/wire.md §1. Texts are measured in code points, Header in grapheme
+// The limits of docs/wire.md §1. Strings are measured in code points, Header in grapheme
 // clusters, Input and Draft in bytes.
 const (
 	MaxQuestions   = 4
@@ -60,7 +60,7 @@ const (
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
 	MaxNames       = 100   // people in To, tags
-	MaxTo          = 2_000 // all names in To together: they are written again with each step
+	MaxTo          = 2_000 // all names in To together; each step stores them again
 	MaxDraft       = 1 << 18
 	MaxTimeout     = 10 * 366 * 24 * time.Hour
 )
@@ -114,7 +114,7 @@ func (r *Request) checkWarnings(bad *problems) {
 	}
 }
 
-// checkAddressing checks the asker, the session, the people addressed and the texts
+// checkAddressing checks the asker, the session, the people addressed and the strings
 // that describe the ask.
 func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
@@ -139,7 +139,7 @@ func (r *Request) checkAddressing(bad *problems) {
 	switch r.Context, ok = compact(r.Context); {
 	case len(r.Context) == 0:
 	case string(r.Context) == "{}":
-		r.Context = nil // an empty object is no context
+		r.Context = nil // an empty object means no context
 	case !ok || r.Context[0] != '"' && r.Context[0] != '{':
 		bad.add("/context", "context is a string or an object", `"context": "what the person should know"`)
 	default:
@@ -149,8 +149,8 @@ func (r *Request) checkAddressing(bad *problems) {
 	}
 }
 
-// contextLength returns the number of characters of a JSON value, however they were
-// escaped. For a string it counts its text, for an object its compact JSON.
+// contextLength returns the number of characters of a JSON string, or of the compact
+// form of a JSON object. The length does not depend on how characters are escaped.
 func contextLength(raw json.RawMessage) int {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -241,8 +241,8 @@ func (q Question) normalize(at string, bad, dropped *problems) Question {
 	return q
 }
 
-// dropOther returns the defaults without "Other", which is dropped from the options
-// too. As a default it would not be an answer.
+// dropOther returns the defaults without "Other". The option of that name is dropped
+// too, so the default would become free text.
 func (q Question) dropOther(options bool, at string, dropped *problems) []string {
 	var kept []string
 	for _, d := range q.Default {
@@ -289,7 +289,7 @@ func normalizeOptions(q Question, at string, bad, dropped *problems) []Option {
 	return kept
 }
 
-// isOther reports whether a label is the choice that Askback adds itself.
+// isOther reports whether a label means "Other", the option that Askback adds itself.
 func isOther(label string) bool {
 	switch strings.ToLower(strings.TrimSpace(label)) {
 	case "other", "other…", "other...":
@@ -377,7 +377,7 @@ func checkRequired(bad *problems, at, s string, limit int) {
 	checkText(bad, at, s, limit)
 }
 
-// checkName checks the name of a person or a thing, which is one line.
+// checkName checks a name, which must be a single line.
 func checkName(bad *problems, at, s string, limit int) {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		bad.add(at, "a name must not contain control characters", "write it in one line")

@@ -52,8 +52,8 @@ func validConfirmation() askback.Request {
 	}}
 }
 
-// limits are the limits of texts in docs/wire.md §1, each with a function that sets the
-// text.
+// limits lists the length limits of docs/wire.md §1, each with a function that sets the
+// field.
 var limits = []struct {
 	at   string
 	max  int
@@ -83,7 +83,7 @@ var limits = []struct {
 }
 
 // Limits are measured in code points, not bytes.
-func TestRequestLimits(t *testing.T) {
+func TestRequestLengthsAreLimited(t *testing.T) {
 	for _, l := range limits {
 		t.Run(l.at, func(t *testing.T) {
 			r := l.base()
@@ -118,7 +118,7 @@ func TestInvalidUTF8IsRejected(t *testing.T) {
 	}
 }
 
-// Tool input is measured in bytes, unlike texts.
+// Tool input is measured in bytes, unlike other fields.
 func TestToolInputIsAtMostOneMebibyte(t *testing.T) {
 	for n, want := range map[int][]string{1 << 20: nil, 1<<20 + 1: {"/confirmation/input"}} {
 		r := validConfirmation()
@@ -139,7 +139,7 @@ func numbered(n int) []string {
 	return out
 }
 
-func TestRequestCountLimits(t *testing.T) {
+func TestRequestCountsAreLimited(t *testing.T) {
 	questions := func(n int) askback.Request {
 		var r askback.Request
 		for _, text := range numbered(n) {
@@ -183,8 +183,8 @@ func TestRequestCountLimits(t *testing.T) {
 	}
 }
 
-// The rules beyond limits (C1, C3, D1, F4, F5, F12).
-func TestRequestRules(t *testing.T) {
+// The cases cover the rules other than limits (C1, C3, D1, F4, F5, F12).
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	tomorrow := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name   string
@@ -340,7 +340,7 @@ func TestNormalizeCompactsJSON(t *testing.T) {
 	}
 }
 
-// A header that is too long is truncated and is no error (C2).
+// A header that is too long is truncated, without an error (C2).
 func TestHeaderIsCutToTwelveGraphemeClusters(t *testing.T) {
 	family := "👩‍👩‍👧‍👦" // one cluster, seven code points
 	for _, c := range []struct{ name, header, want string }{
@@ -417,7 +417,7 @@ func TestLabelsThatContainOtherAreKept(t *testing.T) {
 	}
 }
 
-func TestPreviewsOfMultiSelectAreDroppedWithARepair(t *testing.T) {
+func TestPreviewsOfMultiSelectAreDroppedWithWarning(t *testing.T) {
 	for _, multi := range []bool{false, true} {
 		r := validQuestions()
 		r.Questions[0].MultiSelect = multi
@@ -447,7 +447,7 @@ func TestNormalizingRequestTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// Names are shown in one line.
+// A name is displayed on one line.
 func TestNamesHaveNoControlCharacters(t *testing.T) {
 	names := []string{"/agent", "/to/0", "/tags/0", "/key", "/session_key"}
 	for _, l := range limits {

@@ -10,8 +10,8 @@ const (
 )
 
 // StripResumeContext removes each resume context, and the white space after it, from
-// a text for people. A block without its closing tag stays, so that an agent cannot
-// hide text by leaving the tag out.
+// text for people. A block without a closing tag is kept, so that an agent cannot
+// hide text by omitting the tag.
 func StripResumeContext(text string) string {
 	var b strings.Builder
 	for rest := text; ; {

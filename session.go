@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Session is one run of one agent (docs/wire.md §1). Until it ends, its status depends
-// on its asks: with an open ask it is waiting.
+// A Session is one run of one agent (docs/wire.md §1). Until it ends, it is waiting
+// while an ask is open, and running otherwise.
 type Session struct {
 	ID          string
 	Agent       string // the label that people read
@@ -18,7 +18,7 @@ type Session struct {
 	Hosted      bool   // Askback itself runs it
 	Title       string
 	Status      SessionStatus
-	Phase       string // "idle" if its turn ended and another one may start
+	Phase       string // "idle" if its turn ended and the next one may start
 	Payload     json.RawMessage
 	Result      json.RawMessage // any JSON
 	Error       string
@@ -76,7 +76,7 @@ const (
 	TodoCompleted  TodoStatus = "completed"
 )
 
-// The limits of sessions: texts in code points, MaxResult and MaxMetadata in bytes.
+// The limits of sessions: strings in code points, MaxResult and MaxMetadata in bytes.
 const (
 	MaxTodos    = 100
 	MaxTodo     = 500
@@ -184,7 +184,7 @@ type Command interface {
 	command()
 }
 
-// SendMessage sends a message of a person to the agent. It answers no ask.
+// SendMessage sends a message of a person to the agent. It does not answer an ask.
 type SendMessage struct{ Text string }
 
 // Report sends a message of the agent to the people who follow the session.

@@ -12,7 +12,7 @@ type Directory interface {
 	People(ctx context.Context) ([]Person, error)
 	// Agents returns the agents that ask, by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
-	// Stats returns how long agents wait, and for whom.
+	// Stats returns how long agents wait, and for which people.
 	Stats(ctx context.Context) (Stats, error)
 }
 
@@ -29,7 +29,7 @@ type AgentStats struct {
 	Pending int    `json:"asks_pending"`
 }
 
-// Stats is how long agents wait, and for whom (F16). Durations are in seconds.
+// Stats has figures on how long agents wait for people (F16). Durations are in seconds.
 // Settled asks are counted over the last [StatsTime].
 type Stats struct {
 	Pending       int            `json:"pending"`
@@ -39,7 +39,7 @@ type Stats struct {
 	MedianWait    float64        `json:"median_wait_s"` // from the request to the answer of a person
 	Answers       []PersonStats  `json:"people"`
 	Agents        []AgentStats   `json:"agents"`
-	Partial       bool           `json:"partial"` // there are too many asks, and only the newest are counted
+	Partial       bool           `json:"partial"` // only the newest asks are counted, because there are too many
 }
 
 // PersonStats counts the answers of one person. Many approvals with a short wait

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Tokens is the interface to tokens and log-in links.
+// Tokens is the interface to tokens and log-in links.
 type Tokens interface {
 	// Tokens returns every token, oldest first.
 	Tokens(ctx context.Context) ([]Token, error)
@@ -37,7 +37,7 @@ type Token struct {
 	ID        string
 	Kind      Kind
 	Name      string
-	Channel   Channel // the channel it is used for; outcomes record it
+	Channel   Channel // the channel that outcomes record for its principal
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
 	RevokedAt time.Time // zero: not revoked
