@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// The relations of the rules.
+// Sets of relations for the rules.
 var (
 	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter}
 	owner       = []askback.Relation{askback.Owner}
@@ -22,8 +22,8 @@ type rule struct {
 	relations []askback.Relation
 }
 
-// table has every rule. What it does not have is not allowed: an agent may not
-// answer, decline or claim.
+// table has every rule. An action without a rule is forbidden: for example, an agent
+// may not answer, decline or claim an ask.
 var table = []rule{
 	{askback.Agent, askback.ActAsk, anyRelation},
 	{askback.Agent, askback.ActGet, owner},
@@ -54,7 +54,7 @@ var table = []rule{
 	{askback.Responder, askback.ActRevoke, anyRelation}, // any person may withdraw an approval
 	{askback.Responder, askback.ActLogin, owner},
 
-	// An operator may read how the server is used, but no question and no answer.
+	// An operator may read how the server is used, but not questions or answers.
 	{askback.Operator, askback.ActSessions, anyRelation},
 	{askback.Operator, askback.ActPeople, anyRelation},
 	{askback.Operator, askback.ActGrants, anyRelation},
@@ -75,14 +75,14 @@ func Allowed(kind askback.Kind, action askback.Action, relation askback.Relation
 }
 
 // appliesTo reports whether a rule for one kind applies to another. The rules of
-// responders and operators apply to admins, those of agents do not.
+// responders and operators apply to admins; those of agents do not.
 func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
 // Ever reports whether a principal of this kind may do this action in at least one
-// relation. If not, the error is [askback.ErrForbidden]. If so, records on which
-// it may not act are reported as not found.
+// relation. If not, callers return [askback.ErrForbidden]. If so, they return
+// [askback.ErrNotFound] for records on which the principal may not act.
 func Ever(kind askback.Kind, action askback.Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }

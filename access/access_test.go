@@ -118,7 +118,7 @@ admin decline recipient
 admin claim recipient
 `
 
-func TestPermissionTable(t *testing.T) {
+func TestOnlyListedActionsAreAllowed(t *testing.T) {
 	allowed := map[string]bool{}
 	for line := range strings.SplitSeq(strings.TrimSpace(want), "\n") {
 		allowed[line] = true
