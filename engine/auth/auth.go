@@ -48,7 +48,7 @@ type Options struct {
 	Now    func() time.Time // in whole milliseconds
 	Rand   io.Reader
 	// People returns the people who may sign in, and the issuer that verifies
-	// their addresses; "" is no sign-in.
+	// their addresses. The issuer "" disables sign-in.
 	People func() (issuer string, people []askback.Person)
 	// Unreadable is called for each record that a list omits.
 	Unreadable func(r store.Record, err error)
@@ -125,8 +125,8 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 
 // Root returns the id of the first token in the chain of parents of a token. A grant
 // stores it: the grant ends if that token is revoked, but not if a browser is logged out.
-// After a sign-in there is no such token; Root then returns a text that names the person
-// and the issuer.
+// After a sign-in there is no such token; Root then returns a string that identifies the
+// person and the issuer.
 func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil
@@ -150,7 +150,7 @@ func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	return token, askback.ErrUnauthorized
 }
 
-// RootValid reports whether what [Authority.Root] returned for a person is still valid.
+// RootValid reports whether a root that [Authority.Root] returned for a person is still valid.
 // The root "" is that of the program itself.
 func (a *Authority) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
 	if root == "" {

@@ -119,7 +119,7 @@ func (c *cache) get(key string) (found credential, generation int, ok bool) {
 }
 
 // put stores a credential that was read during generation. It does nothing if the cache
-// was cleared since.
+// has been cleared since then.
 func (c *cache) put(key string, found credential, generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

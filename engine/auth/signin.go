@@ -70,7 +70,7 @@ func lowerASCII(email string) string {
 }
 
 // signerValid reports whether the settings still give the address of a signer to
-// the person called name. A zero signer is valid: that token came from no sign-in.
+// the person called name. A zero signer is valid: no sign-in created that token.
 func (a *Authority) signerValid(by signer, name string) bool {
 	if by == (signer{}) {
 		return true
@@ -82,11 +82,11 @@ func (a *Authority) signerValid(by signer, name string) bool {
 // signerPrefix begins the root id of a signer. No token id begins with it.
 const signerPrefix = "person:"
 
-// root returns the text that a grant stores in place of a token id if its maker
-// signed in. The grant ends with the sign-in of that person.
+// root returns the string that a grant stores in place of a token id if its maker
+// signed in. The grant ends when that person may no longer sign in.
 func (s signer) root() string { return signerPrefix + s.Issuer + " " + s.Email }
 
-// parseSigner decodes the text that root returns.
+// parseSigner decodes the string that root returned.
 func parseSigner(root string) (s signer, ok bool) {
 	if root, ok = strings.CutPrefix(root, signerPrefix); ok {
 		s.Issuer, s.Email, ok = strings.Cut(root, " ")
