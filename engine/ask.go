@@ -50,7 +50,7 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 		return err
 	})
 	if errors.Is(err, askback.ErrEnded) || errors.Is(err, askback.ErrTooMany) {
-		// The ask with this key may exist since before the session ended or was full.
+		// An ask with this key may have been made before the session ended or was full.
 		return c.findOr(ctx, n, err)
 	}
 	if err != nil {
@@ -60,17 +60,17 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	return a.Clone(), nil
 }
 
-// newAsk is a request that was checked, and the ask to be made of it.
+// A newAsk is a checked request and the ask to make from it.
 type newAsk struct {
 	asked      lifecycle.Asked
 	timeout    time.Duration // until the deadline; 0: the ask has its deadline
 	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
-	late       error  // the deadline is past: the request is valid only if it repeats an ask
+	late       error  // set if the deadline has passed: the request is valid only if it repeats an ask
 }
 
-// prepare checks a request and makes an ask of it. It does not read the store.
+// prepare checks a request and returns the ask to make. It does not read the store.
 func (c *client) prepare(r askback.Request) (newAsk, error) {
 	r, err := r.Normalize()
 	if err != nil {
@@ -106,8 +106,8 @@ func (c *client) prepare(r askback.Request) (newAsk, error) {
 	return out, nil
 }
 
-// ownerKey returns a key with the name of this principal in front, so that equal
-// keys of different principals do not collide. Without a key it returns "".
+// ownerKey returns a key prefixed with the name of this principal, so that equal keys
+// of different principals do not collide. Without a key it returns "".
 func (c *client) ownerKey(key string) string {
 	if key == "" {
 		return ""
@@ -148,11 +148,12 @@ func fingerprint(a askback.Ask, r askback.Request) (string, error) {
 	}
 	rest, err := json.Marshal([]any{r.To, r.SessionKey, r.Timeout, r.Deadline.UTC()})
 	sum := sha256.Sum256(append(fixed, rest...))
-	return "1:" + hex.EncodeToString(sum[:]), err // the number of this algorithm
+	return "1:" + hex.EncodeToString(sum[:]), err // 1 is the version of this algorithm
 }
 
-// open makes a new ask, with its session if that is new. If a grant covers the ask, it
-// is approved. After a conflict, another caller may have made the ask with this key.
+// open makes a new ask, with its session if that is new. If a grant covers the ask,
+// open approves it. After a conflict, open first looks for an ask with this key, which
+// another caller may have made.
 func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if t.attempt > 0 {
 		if found, err := c.findByKey(t.ctx, n); !errors.Is(err, askback.ErrNotFound) {
@@ -168,8 +169,8 @@ func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	if in.Ask.ID, err = ids.New(ids.Ask, t.now, t.engine.rand); err != nil {
 		return askback.Ask{}, err
 	}
-	// Another caller can find the ask in a list as soon as it is committed. Its
-	// steps wait until this one is cached and published.
+	// Another caller can find the ask in a list as soon as it is committed. The
+	// lock delays its steps until this step is cached and published.
 	if err := t.Lock(in.Ask.ID); err != nil {
 		return askback.Ask{}, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// countingStore counts the records and lines that are read from it.
+// countingStore counts the records and events that are read from it.
 type countingStore struct {
 	engine.Store
 	rows atomic.Int64
@@ -42,7 +42,7 @@ func (c *countingStore) Recent(ctx context.Context, stream string, before int64,
 func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
-	for range 4500 { // with every status they are as many again
+	for range 4500 { // more than Stats reads of open asks
 		p.ask(question())
 	}
 	for name, c := range map[string]struct {
@@ -68,9 +68,9 @@ func TestStatsReadBoundedNumberOfAsks(t *testing.T) {
 	}
 }
 
-// A page of messages ends with a cursor after a bounded number of lines, and the
+// A page of messages ends with a cursor after a bounded number of events, and the
 // pages together have all messages. LastMessage reads from the end.
-func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
+func TestMessagesReadBoundedNumberOfEvents(t *testing.T) {
 	kept := &countingStore{Store: memstore.New()}
 	p := newFixture(t, kept, nil)
 	run, err := p.agent.Start(t.Context(), askback.SessionRequest{})
@@ -126,7 +126,7 @@ func TestMessagesReadBoundedNumberOfLines(t *testing.T) {
 
 // A page of a search in the sessions has a next cursor only if another session matches.
 func TestSearchInSessionsEndsAtLastMatch(t *testing.T) {
-	var seconds atomic.Int64 // ids of the same time are in random order
+	var seconds atomic.Int64 // ids made at the same time are in random order
 	p := newFixture(t, memstore.New(), &engine.Options{Now: func() time.Time { return time.Unix(seconds.Add(1), 0) }})
 	for _, title := range []string{"build", "deploy", "deploy again"} {
 		if _, err := p.agent.Start(t.Context(), askback.SessionRequest{Title: title}); err != nil {

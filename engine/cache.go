@@ -7,16 +7,16 @@ import (
 	"github.com/askback/askback"
 )
 
-// Memory that an ask takes besides the bytes of its texts, measured and rounded up.
+// The memory of an ask besides that of its strings, in bytes, measured and rounded up.
 const (
-	askOverhead     = 1500 // a record, a state, and their places in list and map
+	askOverhead     = 1500 // a record, a state, and their entries in list and map
 	textOverhead    = 32   // the header of a string, and what its allocation rounds up
 	partOverhead    = 192  // a question, or the answer to one
 	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
-// cache holds the most recently used asks, up to a number of bytes. They must not be
-// changed.
+// cache holds the most recently used asks, up to a number of bytes. Callers must not
+// change them.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -76,9 +76,9 @@ func (c *cache) remove(el *list.Element) {
 	c.used -= old.cost
 }
 
-// askBytes estimates how many bytes an ask takes in memory, never too few. The
-// size of its stored form is no measure: a name of three letters takes ten
-// times as much in memory.
+// askBytes returns an upper estimate of the memory of an ask, in bytes. The size of
+// its stored form would be too small: a name of three letters takes ten times as
+// much memory.
 func askBytes(a askback.Ask) int {
 	n := askOverhead + len(a.Context)
 	add := func(texts ...string) {

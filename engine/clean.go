@@ -37,7 +37,7 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 }
 
 // clean deletes the asks, sessions and grants that were settled or ended before the
-// retention time, with their history. Open ones stay. It reads from the oldest
+// retention time, with their history. Open ones are kept. It reads from the oldest
 // and stops at the first that was created within the retention time.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.settings.Load().Retention
@@ -47,7 +47,7 @@ func (e *Engine) clean(ctx context.Context) error {
 	before := e.clock().Add(-keep)
 	return errors.Join(
 		e.cleanKind(ctx, kindAsk, before),
-		e.cleanKind(ctx, kindSession, before), // after asks: a session that has one stays
+		e.cleanKind(ctx, kindSession, before), // after asks: a session that still has one is kept
 		e.cleanKind(ctx, kindGrant, before),
 	)
 }
@@ -102,7 +102,7 @@ func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Recor
 }
 
 // deleteRecords commits a change that deletes records, and then pauses. If one of the
-// records has changed since it was read, that one stays and the others are
+// records has changed since it was read, that record is kept and the others are
 // deleted one by one.
 func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	if len(c.Delete) == 0 {

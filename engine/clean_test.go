@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// E9: asks that were settled before the retention time are deleted with their
-// history, and open ones are not. A reader whose cursor is older gets a snapshot.
+// Asks that were settled before the retention time are deleted with their history,
+// and open ones are not. A reader whose cursor is older gets a snapshot (E9).
 func TestOldSettledAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -91,8 +91,7 @@ func TestOldSettledAsksAreDeleted(t *testing.T) {
 	})
 }
 
-// Deadlines pass between two commits that delete old records, each of which
-// deletes many.
+// Asks expire on time between two commits that each delete many old records.
 func TestDeadlinesPassWhileOldAsksAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const old = 640

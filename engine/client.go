@@ -54,7 +54,7 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
 		if a, err = t.ask(id); errors.Is(err, askback.ErrNotFound) {
-			return c.authorizeRelation(action, "") // what is forbidden is so for any ask
+			return c.authorizeRelation(action, "") // ErrForbidden does not depend on the ask
 		} else if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 	return askResult(action, id, a, err)
 }
 
-// askResult returns an ask and an error to the caller. Only ErrSettled comes with the
-// ask; with any other error the ask is zero.
+// askResult returns the result of a method on an ask. The ask is zero if there is an
+// error other than ErrSettled.
 func askResult(action askback.Action, id string, a *askRecord, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
@@ -116,7 +116,7 @@ func (c *client) Cancel(ctx context.Context, id, reason string) (askback.Ask, er
 	})
 }
 
-// actor returns this principal as the one who settles an ask or ends a session.
+// actor returns this principal as the actor that settles an ask or ends a session.
 func (c *client) actor() askback.Actor {
 	if c.who.Kind == askback.Agent {
 		return askback.Actor{Kind: askback.ActorAgent, Name: c.who.Name}

@@ -108,7 +108,7 @@ func TestAnswerOfOtherProcessWins(t *testing.T) {
 }
 
 // failWithUnknown returns a commit that fails with ErrUnknown. If kept is set, it
-// commits the change before.
+// first commits the change.
 func failWithUnknown(kept bool) func(ctx context.Context, c store.Change, next committer) (int64, error) {
 	return func(ctx context.Context, c store.Change, next committer) (int64, error) {
 		if kept {
@@ -161,9 +161,9 @@ func TestUnknownCommitThatSucceededReturnsNoError(t *testing.T) {
 	})
 }
 
-// Two processes spend an approval in the same millisecond, so they write equal states. The
-// one whose commit has an unknown result must not take that of the other for its own.
-func TestUnknownConsumeIsNotTakenForThatOfOtherProcess(t *testing.T) {
+// Two processes spend an approval in the same millisecond, so they write equal states.
+// If a commit has an unknown result, the state may be that of the other process.
+func TestUnknownConsumeReturnsErrorDespiteEqualState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		here, there := newFixture(t, kept, nil), newFixture(t, kept, nil)

@@ -59,7 +59,7 @@ func TestDamagedAskAffectsNothingElse(t *testing.T) {
 		ids = append(ids, a.ID)
 	}
 	want := []string{good.ID, late.ID, old.ID}
-	slices.Sort(ids) // asked in one millisecond, chance decides their order
+	slices.Sort(ids) // ids made in the same millisecond are in random order
 	slices.Sort(want)
 	if err != nil || !slices.Equal(ids, want) {
 		t.Errorf("list: got %q, %v, want %q", ids, err, want)
@@ -89,7 +89,7 @@ func TestDamagedAskAffectsNothingElse(t *testing.T) {
 	for {
 		_, err := p.ana.Get(ctx, old.ID)
 		if errors.Is(err, askback.ErrNotFound) {
-			break // it was cleaned away
+			break // the clean-up has deleted it
 		}
 		if err != nil || ctx.Err() != nil {
 			t.Fatalf("clean-up: got %v, want the old ask gone", err)
@@ -132,7 +132,7 @@ func TestUnreadableMessageIsOmitted(t *testing.T) {
 	}
 }
 
-// damage runs a statement on a database file, past the store.
+// damage runs an SQL statement on a database file, without the store.
 func damage(t *testing.T, path, text string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -16,7 +16,7 @@ import (
 )
 
 // dueTimer holds the time of the next deadline that [Engine.Run] waits for. One
-// serves all records.
+// dueTimer serves all records.
 type dueTimer struct {
 	mu   sync.Mutex
 	next time.Time     // zero: unknown, or no deadline
@@ -30,8 +30,8 @@ func (a *dueTimer) set(at time.Time) {
 	}
 }
 
-// clear removes the next time before Run queries the store. Any set during the
-// query then wakes Run for another one.
+// clear removes the next time before Run queries the store. A call of set during
+// the query then wakes Run for another query.
 func (a *dueTimer) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -153,12 +153,12 @@ func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map
 	}
 }
 
-// stepRecord does for one record what is due.
+// stepRecord expires or deletes a record that is due.
 func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 	switch row.Kind {
 	case kindAsk:
 		return e.update(ctx, func(t *tx) error {
-			_, err := t.ask(row.ID) // a deadline that has passed is applied
+			_, err := t.ask(row.ID) // applies a deadline that has passed
 			return err
 		})
 	case kindGrant:
@@ -180,7 +180,7 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 }
 
 // deleteExpired deletes a record that has no state machine. A conflict means that
-// the record was changed and its Due put off, so it is no error.
+// the record was changed and its Due postponed, so it is not an error.
 func (e *Engine) deleteExpired(ctx context.Context, r store.Record) error {
 	err := e.commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
 	if errors.Is(err, store.ErrConflict) {

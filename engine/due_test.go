@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Row F5.
+// An ask expires at its deadline, to the millisecond (F5).
 func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -51,7 +51,7 @@ func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 	})
 }
 
-// Row F5: a claim moves the deadline to at least five minutes after it.
+// A claim postpones the deadline to at least five minutes after the claim (F5).
 func TestClaimMovesDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -81,7 +81,7 @@ func TestRunWakesForSoonerDeadline(t *testing.T) {
 		took := make(map[time.Duration]time.Duration)
 		waits := map[time.Duration]*waiter{}
 		for _, limit := range []time.Duration{3 * time.Hour, 50 * time.Second, 20 * time.Second, 45 * time.Second, 10 * time.Second} {
-			synctest.Wait() // Run has set its timer for the ones before
+			synctest.Wait() // Run has set its timer for the previous asks
 			waits[limit] = p.wait(context.Background(), p.ask(questionWithTimeout(limit, askback.OnTimeoutFail)).ID)
 		}
 		for limit, w := range waits {
@@ -153,7 +153,7 @@ func TestRunExpiresThousandsOfOverdueAsks(t *testing.T) {
 	})
 }
 
-// Rows E7, F6: a late answer is rejected even if Run has not yet expired the ask.
+// A late answer is rejected even if Run has not yet expired the ask (E7, F6).
 func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
@@ -163,7 +163,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		cancelled := before.ask(questionWithTimeout(time.Hour, askback.OnTimeoutFail))
 		<-time.After(2 * time.Hour)
 		p := newFixture(t, kept, nil)
-		w := before.wait(context.Background(), a.ID) // of the process before, still there
+		w := before.wait(context.Background(), a.ID) // the earlier process is still running
 		got, err := p.ana.Answer(t.Context(), a.ID, askback.Choose("PostgreSQL"))
 		wantError(t, err, askback.ErrSettled)
 		wantStatus(t, got, askback.Expired)
@@ -183,7 +183,7 @@ func TestOverdueAskExpiresBeforeLateAnswer(t *testing.T) {
 		if _, err := before.ben.Answer(t.Context(), a.ID, askback.Choose("SQLite")); !errors.Is(err, askback.ErrSettled) {
 			t.Errorf("got error %v from the other process, want %v", err, askback.ErrSettled)
 		}
-		<-w.done // a refused answer tells them, too
+		<-w.done // a rejected answer wakes the waiter, too
 		wantStatus(t, w.ask, askback.Expired)
 	})
 }
@@ -218,7 +218,7 @@ func TestRunContinuesAfterStoreError(t *testing.T) {
 			t.Errorf("the store was asked %d times in two minutes", looks)
 		}
 		p.store.onCommit(nil)
-		<-time.After(15 * time.Second) // it looks less often by now
+		<-time.After(15 * time.Second) // by now, Run retries less often
 		synctest.Wait()
 		wantStatus(t, p.get(broken.ID), askback.Expired)
 		<-w.done

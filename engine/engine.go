@@ -93,7 +93,7 @@ type Engine struct {
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:
-// another one causes conflicts, which are retried. New starts no goroutine; call
+// another writer causes conflicts, which are retried. New starts no goroutine; call
 // [Engine.Run] to process deadlines.
 func New(s Store, o *Options) *Engine {
 	if o == nil {
@@ -168,8 +168,8 @@ func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisec
 
 // read returns an ask from the cache or the store. The caller must not change it. An ask
 // that is read is not cached, because a newer version may have been committed since;
-// only update caches asks. So a cached ask is old only if another process wrote it, and
-// then committing a change of it is a conflict.
+// only update caches asks. So a cached ask is stale only if another process changed it,
+// and then committing a change of it is a conflict.
 func (e *Engine) read(ctx context.Context, id string) (*askRecord, error) {
 	if a := e.cache.get(id); a != nil {
 		return a, nil
@@ -206,7 +206,7 @@ func decodeGrant(row store.Record) (lifecycle.GrantState, error) {
 	return readable(lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State))
 }
 
-// readable returns its arguments. An error matches errUnreadable.
+// readable returns its arguments, with an error that also matches errUnreadable.
 func readable[S any](state S, err error) (S, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errUnreadable, err)

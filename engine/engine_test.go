@@ -22,21 +22,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Rows B3, C1, D1, D4, E10, F4, F5, F6, F7.
-func TestClientOverMemory(t *testing.T) {
+// The conformance suite covers B3, C1, D1, D4, E10, F4, F5, F6 and F7.
+func TestClientOverMemoryConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), nil)
 	})
 }
 
 // A cache of one byte holds no ask, so each is read from the store.
-func TestClientWithoutCache(t *testing.T) {
+func TestClientWithoutCacheConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, memstore.New(), &engine.Options{CacheBytes: 1})
 	})
 }
 
-func TestClientOverSQLite(t *testing.T) {
+func TestClientOverSQLiteConforms(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject {
 		return askbacktest.On(t, openSQLite(t, filepath.Join(t.TempDir(), "askback.db")), nil)
 	})

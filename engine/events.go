@@ -32,13 +32,13 @@ type position struct{ seq, n int64 }
 // message may have 800 KB.
 const historyChunk = 16
 
-// cursor encodes a position as an opaque text.
+// cursor encodes a position as an opaque string.
 func (m position) cursor() askback.Cursor {
 	s := strconv.FormatInt(m.seq, 36) + "." + strconv.FormatInt(m.n, 36)
 	return askback.Cursor(base64.RawURLEncoding.EncodeToString([]byte(s)))
 }
 
-// parseCursor decodes a cursor. An error names the field at the pointer at.
+// parseCursor decodes a cursor. If it is not valid, the error has the JSON pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
 	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send one that this stream returned, or leave it out"}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
@@ -121,8 +121,8 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot yields an event with all that is open. The position is read before the
-// asks, so a change in between is both in the snapshot and in a later event.
+// snapshot yields an event with the open asks. The position is read before the asks,
+// so a change in between is both in the snapshot and in a later event.
 func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (err error) {
 	if f.pos, err = f.head(ctx); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 // maxSnapshot is how many open asks a snapshot has at most.
 const maxSnapshot = 1000
 
-// snapshot is the data of a snapshot event (docs/wire.md §4). If More is set, the
-// list of asks has open ones that are not in Asks.
+// snapshot is the data of a snapshot event (docs/wire.md §4). More is set if there
+// are open asks that are not in Asks.
 type snapshot struct {
 	Asks    []askback.Ask    `json:"asks"`
 	More    bool             `json:"more,omitempty"`

@@ -104,7 +104,7 @@ func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 }
 
 // newCleanedStream returns a session in which an ask was settled and then deleted
-// while the session continued: lines 2 and 4 of its stream are missing.
+// while the session continued: events 2 and 4 of its stream are missing.
 func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map[int64]askback.Cursor) {
 	t.Helper()
 	kept := memstore.New()
@@ -148,11 +148,11 @@ func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map
 	return ana, one.ID, cursors
 }
 
-// firstCursor is the cursor before the first line of any stream.
+// firstCursor is the cursor before the first event of any stream.
 const firstCursor = "MC4w" // 0.0
 
-// A clean-up may delete any lines of a stream. A reader with a cursor before missing
-// lines gets a snapshot, and never a stream with a gap (F11).
+// A clean-up may delete any events of a stream. A reader with a cursor before missing
+// events gets a snapshot, and never a stream with a gap (F11).
 func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 	ana, run, cursors := newCleanedStream(t)
 	if len(cursors) < 5 {
@@ -160,11 +160,11 @@ func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 	}
 	for seq, cursor := range cursors {
 		if seq >= 4 {
-			continue // nothing is missing behind it
+			continue // no event is missing after it
 		}
 		for name, session := range map[string]string{"of the session": run, "of all": ""} {
 			var got []string
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it is there at once
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the events exist already
 			for ev, err := range ana.Events(ctx, session, cursor) {
 				if err != nil {
 					break
@@ -176,7 +176,7 @@ func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 			cancel()
 			want := []string{"snapshot"}
 			if seq == 2 {
-				want = []string{"state_change", "snapshot"} // line 3 is still there
+				want = []string{"state_change", "snapshot"} // event 3 still exists
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("events %s after line %d: got %q, want %q", name, seq, got, want)

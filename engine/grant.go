@@ -72,7 +72,7 @@ func (c *client) Grants(ctx context.Context, q askback.GrantQuery) (askback.Gran
 		if c.who.Kind == askback.Operator {
 			g.Input = nil // an operator may not see what agents send
 		}
-		return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired, and not be closed by Run yet
+		return g, q.Ended || now.Before(g.ExpiresAt), err // it may have expired before Run closed it
 	})
 	if err != nil {
 		return askback.GrantPage{}, fmt.Errorf("grants: %w", err)

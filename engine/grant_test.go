@@ -16,8 +16,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// F8: a grant ends with the token of its maker, also if it was made in a browser that
-// was logged in with that token. Logging that browser out does not end it.
+// A grant ends with the token of its maker, even if it was made in a browser that was
+// logged in with that token. Logging that browser out does not end it (F8).
 func TestGrantEndsWithTokenOfItsMaker(t *testing.T) {
 	ctx := t.Context()
 	e := engine.New(memstore.New(), nil)
@@ -86,8 +86,8 @@ func (s failingStore) Commit(ctx context.Context, c store.Change) (int64, error)
 	return s.Store.Commit(ctx, c)
 }
 
-// F5: deadlines pass even if many asks with earlier deadlines cannot be expired.
-func TestFailingDeadlinesDelayNoOther(t *testing.T) {
+// An ask expires even if many asks with earlier deadlines cannot be expired (F5).
+func TestFailingDeadlinesDoNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(failingStore{memstore.New()}, nil)
 		go func() { _ = e.Run(t.Context()) }()
@@ -148,7 +148,7 @@ func TestOpenAsksOfSessionAreLimited(t *testing.T) {
 	}
 }
 
-// A repeated request finds its ask, also if its session accepts no other.
+// A repeated request finds its ask, even if the session accepts no new ask.
 func TestKeyFindsAskInFullSession(t *testing.T) {
 	agent := engine.New(memstore.New(), nil).As(askback.Principal{Kind: askback.Agent, Name: "bot"})
 	request := askback.Request{Questions: []askback.Question{{Text: "Name?"}}, SessionKey: "run", Key: "first"}

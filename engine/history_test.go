@@ -18,8 +18,8 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// Rows E10, F6: up to a hundred late answers are in the history, each with its author,
-// content and reason of refusal.
+// The history has up to a hundred late answers, each with its author, its content and
+// the reason for its rejection (E10, F6).
 func TestLateAnswersAreInHistory(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
@@ -157,7 +157,7 @@ func text(t *testing.T, a askback.Ask) string {
 }
 
 // Older databases have the event answer_acked under an older name.
-func TestEventOfOldNameIsRenamed(t *testing.T) {
+func TestEventWithOldNameIsRenamed(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())
 	old := store.Change{Events: []store.Event{{

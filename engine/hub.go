@@ -16,7 +16,7 @@ type hub struct {
 	followers group[follower] // by stream; "" follows all
 }
 
-// A group has the members of each key.
+// A group is a set of members for each key.
 type group[T any] map[string]map[*T]struct{}
 
 func (g group[T]) add(key string, member *T) {

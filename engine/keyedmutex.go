@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// keyedMutex is a mutex for each id. Callers get it in the order in which they
-// came. An id that no caller has locked takes no memory.
+// keyedMutex is a mutex for each id. Callers lock an id in the order of their calls.
+// An id that is not locked takes no memory.
 type keyedMutex struct {
 	mu    sync.Mutex
 	queue map[string]chan struct{} // by id: the last in the queue closes it on unlock
 }
 
-// lock locks an id and returns the function that unlocks it. The error is that of
-// ctx; callers behind a cancelled one do not wait for it.
+// lock locks an id and returns the function that unlocks it. If ctx ends first, lock
+// returns its error, and later callers do not wait for this call.
 func (t *keyedMutex) lock(ctx context.Context, id string) (unlock func(), err error) {
 	done := make(chan struct{})
 	t.mu.Lock()

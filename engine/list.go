@@ -79,7 +79,7 @@ func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, i
 		if err != nil {
 			return nil, "", err
 		}
-		if looked == maxLooked {
+		if looked == maxScanned {
 			return items, q.After, nil
 		}
 		q.After = row.ID
@@ -130,7 +130,7 @@ const (
 )
 
 // checkCursor returns an error unless cursor can be the cursor of a page. A wrong
-// cursor would return an empty page, which a client takes for the last.
+// cursor would return an empty page, which a client would take for the last page.
 func checkCursor(prefix, cursor string) error {
 	if cursor == "" || ids.Valid(prefix, cursor) {
 		return nil

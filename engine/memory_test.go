@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Row B3: an open ask needs no goroutine, with or without a deadline.
+// An open ask needs no goroutine, with or without a deadline (B3).
 func TestOpenAskHoldsNoGoroutine(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	defer p.run()()
@@ -34,7 +34,7 @@ func TestOpenAskHoldsNoGoroutine(t *testing.T) {
 	}
 }
 
-// Row B3: an open ask needs no timer. Without Run, time alone changes nothing.
+// An open ask needs no timer. Without Run, time alone changes nothing (B3).
 func TestOpenAskHoldsNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -97,7 +97,7 @@ func TestMemoryIsBoundedByCacheBytes(t *testing.T) {
 		},
 	} {
 		p := newFixture(t, discardStore{memstore.New()}, &engine.Options{CacheBytes: limit})
-		asks := 300 // some three times the limit
+		asks := 300 // about three times the limit
 		if name == "small" {
 			asks *= 5
 		}
@@ -133,7 +133,7 @@ func TestCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	all := make([]askback.Ask, asks)
 	for i := range all {
 		all[i] = p.ask(question())
-		p.get(all[0].ID) // used all the time
+		p.get(all[0].ID) // keeps it recently used
 	}
 	if reads != 0 {
 		t.Errorf("an ask that is used all the time was read %d times, want never", reads)

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Sessions implements [askback.Sessions]. It does not list the sessions that
-// single asks have of their own; those asks are in the list of asks.
+// Sessions implements [askback.Sessions]. It omits the implicit sessions of single
+// asks (see ownSession); those asks are in the list of asks.
 func (c *client) Sessions(ctx context.Context, q askback.SessionQuery) (askback.SessionPage, error) {
 	if err := c.authorizeSessions(); err != nil {
 		return askback.SessionPage{}, err
@@ -64,12 +64,12 @@ func (c *client) visibleText(text string) string {
 	return askback.StripResumeContext(text)
 }
 
-// maxLooked is how many records a list or search reads for one page. A page that
+// maxScanned is how many records a list or search reads for one page. A page that
 // reaches it ends with a cursor, even if it has fewer items than its limit.
-const maxLooked = 2000
+const maxScanned = 2000
 
-// containsFold reports whether one of the texts contains search, ignoring case. An
-// empty search is contained in every text.
+// containsFold reports whether one of the texts contains search, ignoring case. Every
+// string contains an empty search.
 func containsFold(search string, texts ...string) bool {
 	if search == "" {
 		return true
@@ -124,7 +124,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 		if len(rows) < historyChunk {
 			return page, nil
 		}
-		if looked += len(rows); looked >= maxLooked {
+		if looked += len(rows); looked >= maxScanned {
 			page.NextCursor = string(at.cursor())
 			return page, nil
 		}
@@ -132,12 +132,12 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 }
 
 // LastMessage returns the newest message of the agent in a session. It reads at most
-// the last maxLooked events and returns "" if none of them is one.
+// the last maxScanned events and returns "" if none of them is one.
 func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
 	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)
 	}
-	for before, looked := int64(0), 0; looked < maxLooked; looked += historyChunk {
+	for before, looked := int64(0), 0; looked < maxScanned; looked += historyChunk {
 		rows, err := c.engine.store.Recent(ctx, id, before, historyChunk)
 		if err != nil {
 			return "", fmt.Errorf("messages %s: %w", id, fromStore(err))

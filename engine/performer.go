@@ -49,7 +49,7 @@ type worker struct {
 	node    string // the name for its claims, unique for each start of a process
 	slots   chan struct{}
 	group   sync.WaitGroup
-	renew   atomic.Bool // take another name: effects may be claimed that no goroutine performs
+	renew   atomic.Bool // set to claim under a new name: no goroutine may be performing some claimed effects
 	backlog atomic.Bool // there may be more effects than slots
 }
 
@@ -82,7 +82,7 @@ func (e *Engine) performLoop(ctx context.Context) {
 func (w *worker) claim(ctx, work context.Context) error {
 	e, now := w.engine, w.engine.clock()
 	if w.renew.Swap(false) {
-		// The claims of the old name are free when it has had no heartbeat for a while.
+		// The claims of the old name expire when its heartbeats stop.
 		var err error
 		if w.node, err = ids.New("node_", now, e.rand); err != nil {
 			w.renew.Store(true)
@@ -114,8 +114,8 @@ func (w *worker) claim(ctx, work context.Context) error {
 }
 
 // perform performs one effect and commits the result. If that fails, the effect is
-// performed again by the process that claims it next. This is also so if the claim was
-// lost: then the result is a conflict and is dropped.
+// performed again by the process that claims it next. If another process has already
+// claimed it, the result is a conflict and is dropped.
 func (w *worker) perform(ctx context.Context, f store.Effect) {
 	e := w.engine
 	in, failed := e.performer.Perform(ctx, Effect{f.ID, f.Kind, f.Subject, f.Attempts, f.Data})
@@ -141,8 +141,8 @@ func performBackOff(attempt int) time.Duration {
 }
 
 // complete commits the result of an attempt with the step of the record that the effect
-// belongs to. If its machine refuses the input, or if the record cannot be read, the
-// effect is a dead letter.
+// belongs to. If its machine rejects the input, or if the record cannot be read, the
+// effect becomes a dead letter.
 func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
 	return e.update(ctx, func(t *tx) error {
 		done := done
@@ -162,12 +162,12 @@ func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Comple
 	})
 }
 
-// A refusedError is the error of a machine.
+// A refusedError is the error of a machine that rejected an input.
 type refusedError struct{ error }
 
 func (e refusedError) Unwrap() error { return e.error }
 
-// stepSubject steps the record that an effect belongs to. If its machine refuses the
+// stepSubject steps the record that an effect belongs to. If its machine rejects the
 // input, the error is a refusedError.
 func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
 	switch f.SubjectKind {

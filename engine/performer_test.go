@@ -71,7 +71,7 @@ func (p *fixture) commitEffect(ask askback.Ask, id string, due time.Time) {
 	}
 }
 
-// claims returns how often the history has a claim of an ask.
+// claims returns the number of claims in the history of an ask.
 func (p *fixture) claims(a askback.Ask) int {
 	p.Helper()
 	n := 0
@@ -115,7 +115,7 @@ func TestEffectIsPerformedAtOnceAndRecorded(t *testing.T) {
 }
 
 // A process performs an effect and crashes before it has recorded the result. Another
-// one performs it again with the same id, after the claim has timed out.
+// process performs it again with the same id, after the claim has timed out.
 func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
@@ -141,8 +141,8 @@ func TestEffectIsPerformedAgainAfterCrash(t *testing.T) {
 	})
 }
 
-// A process cannot record heartbeats for a while. Another one performs its effect. The
-// late result of the first one is dropped.
+// A process cannot record heartbeats for a while. Another process performs its effect.
+// The late result of the first process is dropped.
 func TestLateResultOfLostClaimIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
@@ -178,7 +178,7 @@ func TestLateResultOfLostClaimIsDropped(t *testing.T) {
 	})
 }
 
-func TestFailedEffectIsRetriedAndThenDead(t *testing.T) {
+func TestEffectThatKeepsFailingBecomesDeadLetter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		into := &attempts{start: time.Now()}
 		broken := true
@@ -223,9 +223,9 @@ func TestFailedEffectIsRetriedAndThenDead(t *testing.T) {
 	})
 }
 
-// A result that the machine refuses makes a dead letter. A result that comes after the
-// outcome does not.
-func TestRefusedResultIsDeadLetter(t *testing.T) {
+// An effect becomes a dead letter if the machine rejects its result, unless the result
+// comes after the outcome.
+func TestEffectWithRejectedResultBecomesDeadLetter(t *testing.T) {
 	for _, settled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			var result lifecycle.Input = lifecycle.Acked{At: time.Now()}

@@ -36,13 +36,13 @@ type usage struct {
 }
 
 // countPause is the shortest time between two counts of an owner's asks in the
-// store, for an owner that is refused and retries.
+// store, for an owner that is rejected and retries.
 const countPause = 30 * time.Second
 
 // reserve reserves one more open ask for an owner, or returns
 // [askback.ErrTooMany]. The caller must call done, and reports whether the ask
 // was opened. The asks in the store are counted at the first call for an owner,
-// and again before a refusal.
+// and again before a rejection.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(e.maxOpen())
 	if limit == 0 {
@@ -111,7 +111,7 @@ func (e *Engine) maxOpen() int {
 // next ask.
 const maxOwners = 10_000
 
-// usage returns the usage of an owner and makes it if there is none.
+// usage returns the usage of an owner. It adds one if there is none.
 func (q *quota) usage(owner string) *usage {
 	q.mu.Lock()
 	defer q.mu.Unlock()

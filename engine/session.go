@@ -27,7 +27,7 @@ func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 		}
 		return n.sessionID, err
 	case n.sessionKey == "":
-		return ids.Swap(a.ID, ids.Session), nil // a session of its own, without a record
+		return ids.Swap(a.ID, ids.Session), nil // an implicit session, without a record
 	}
 	row, err := c.engine.store.ReadKey(t.ctx, kindSession, n.sessionKey)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -127,7 +127,7 @@ func (c *client) Session(ctx context.Context, id string) (askback.Session, error
 }
 
 // findSession returns a session, if this principal may do an action on it. It also
-// finds the session that a single ask has of its own.
+// finds the implicit session of a single ask.
 func (c *client) findSession(ctx context.Context, action askback.Action, id string) (askback.Session, error) {
 	r, err := c.engine.store.Read(ctx, kindSession, id)
 	if errors.Is(err, store.ErrNotFound) && ids.Valid(ids.Session, id) {
@@ -147,8 +147,8 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 	return state.Session, c.authorizeSession(action, state.Session.Owner)
 }
 
-// ownSession returns the session that an ask has of its own. It is waiting while the ask
-// is open and ends with it. A principal that may not see the ask may not see the session.
+// ownSession returns the implicit session of a single ask. It is waiting while the ask is
+// open and ends with it. A principal that may not see the ask may not see the session.
 func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
 	err := c.authorizeAsk(askback.ActGet, state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask
@@ -205,8 +205,8 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	return one, nil
 }
 
-// endOwnSession ends the session that an ask has of its own by cancelling the ask. It
-// returns an error for any other command: no run reads it.
+// endOwnSession ends the implicit session of a single ask by cancelling the ask. It
+// returns an error for any other command, since no run would read it.
 func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
 	a, err := t.ask(ask)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// E13: new settings apply at once to all parts of a running engine.
+// New settings apply at once to all parts of a running engine (E13).
 func TestSettingsTakeEffectAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), &engine.Options{MaxOpen: 100})

@@ -43,7 +43,7 @@ func (c *client) Agents(ctx context.Context) ([]askback.AgentStats, error) {
 	}
 	err = c.engine.EachToken(ctx, true, func(t askback.Token) {
 		if t.Kind == askback.Agent {
-			b.pending[t.Name] += 0 // without an open ask, it is listed too
+			b.pending[t.Name] += 0 // an agent without an open ask is listed too
 		}
 	})
 	return b.result().Agents, err
@@ -111,8 +111,8 @@ type statsBuilder struct {
 	people  map[string]*personWaits // by name
 }
 
-// personWaits is the statistics of a person, with the times that their median is
-// made of.
+// personWaits has the statistics of a person, and the waiting times from which the
+// median is computed.
 type personWaits struct {
 	askback.PersonStats
 	waits []float64

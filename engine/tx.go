@@ -28,8 +28,8 @@ type tx struct {
 	change  store.Change // what is committed, besides the records
 	locked  []heldLock
 
-	// exclusive means that only one of equal changes may succeed. After ErrUnknown, a
-	// record cannot show whether this change or that of another process was committed.
+	// exclusive is set if only one of several equal changes may succeed. After ErrUnknown,
+	// a record does not show whether this or another process committed the change.
 	exclusive bool
 }
 
@@ -47,7 +47,7 @@ type machine[S any] interface {
 	Encode() ([]byte, error)
 }
 
-// A record is a record that a tx has read or made, with its state.
+// A record is a stored record that a tx has read or made, with its decoded state.
 type record[S machine[S]] struct {
 	row     store.Record // without Fixed and State
 	state   S
@@ -89,8 +89,8 @@ func (t *tx) releaseLocks() {
 	}
 }
 
-// ask locks and reads an ask. If its deadline has passed, it has expired then, even if
-// the timer has not fired yet.
+// ask locks and reads an ask. If its deadline has passed, ask expires it, even if the
+// timer has not fired yet.
 func (t *tx) ask(id string) (*askRecord, error) {
 	if r := find[lifecycle.AskState](t, id); r != nil {
 		return r, nil
@@ -145,7 +145,7 @@ func find[S machine[S]](t *tx, id string) *record[S] {
 	return nil
 }
 
-// add adds a record to the tx, as it was read or as a new one.
+// add adds a record, which is new or was read, to the tx.
 func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
 	if row.Updated.After(t.now) {
 		t.now = row.Updated

@@ -42,7 +42,7 @@ func TestAskOfDeletedSessionIsAnswered(t *testing.T) {
 
 // A session is deleted between the read of its id and the step that opens the ask. The
 // second attempt makes a new session.
-func TestSessionThatIsDeletedMeanwhileIsMadeAgain(t *testing.T) {
+func TestSessionDeletedDuringAskIsMadeAgain(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	r := question()
 	r.SessionKey = "run"
@@ -62,8 +62,8 @@ func TestSessionThatIsDeletedMeanwhileIsMadeAgain(t *testing.T) {
 	}
 }
 
-// All that an ask of a new session changes, when a grant approves it, is one commit, with
-// the events in this order.
+// A new session, its ask and the approval by a grant are one commit, with the events in
+// this order.
 func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	first := p.ask(confirmation())

@@ -23,7 +23,7 @@ type operation struct {
 	do   func(t *testing.T, p *fixture) error
 }
 
-// operations returns one operation for each such method, ready to be called.
+// operations returns an operation for each method that changes such a record.
 func operations(t *testing.T, p *fixture) []operation {
 	t.Helper()
 	eve := p.engine.As(admin)
@@ -72,7 +72,7 @@ func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
 func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
-		for _, e := range operations(t, p)[1:] { // a log-in that meets another is spent
+		for _, e := range operations(t, p)[1:] { // a log-in link cannot be retried: it works once
 			p.store.onCommit(failWithConflict(3))
 			if err := e.do(t, p); err != nil {
 				t.Errorf("%s after conflicts: got error %v, want none", e.name, err)

@@ -14,7 +14,7 @@ import (
 // updateTime is how long an update is retried after conflicts with another process.
 const updateTime = 5 * time.Second
 
-// update runs fn on a new [tx] and commits what fn stepped in it. After the commit it
+// update runs fn on a new [tx] and commits the changes of the tx. After the commit it
 // publishes the new states.
 //
 // After a conflict it runs fn again, until ctx ends or updateTime is over. So fn must
@@ -171,7 +171,7 @@ func fromStore(err error) error {
 	case errors.Is(err, store.ErrFull):
 		return askback.ErrFull
 	case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
-		return askback.ErrStopping // the process ends after a failed write, too
+		return askback.ErrStopping // the process also ends after a failed write
 	case errors.Is(err, store.ErrDiskFull):
 		return askback.ErrDiskFull
 	case errors.Is(err, store.ErrUnknown):

@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// Row F2: waiters and the observer are notified after the commit.
+// Waiters and the observer are notified after the commit (F2).
 func TestNothingIsPublishedBeforeCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
@@ -123,7 +123,7 @@ func TestObserverIsCalledOnceInOrder(t *testing.T) {
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 			func() (askback.Ask, error) { return p.agent.Consume(t.Context(), a.ID, a.Confirmation.Digest) },
 		} {
-			_, _ = do() // what they return is shown elsewhere
+			_, _ = do() // other tests check the results
 		}
 		log.wait(t, "question_pending pending", "question_claimed pending", "question_answered answered",
 			"answer_refused answered", "question_consumed answered")
@@ -132,11 +132,11 @@ func TestObserverIsCalledOnceInOrder(t *testing.T) {
 
 // A reader reads an ask before a step and returns after it. If it cached what it
 // read, a later Wait would block on a settled ask.
-func TestSlowReaderCachesNothingOld(t *testing.T) {
+func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := memstore.New()
 		a := newFixture(t, kept, nil).ask(question())
-		p := newFixture(t, kept, nil) // remembers nothing
+		p := newFixture(t, kept, nil) // its cache is empty
 		held := make(chan struct{})
 		var later atomic.Bool
 		p.store.onRead(func(ctx context.Context, kind, id string) (store.Record, error) {
@@ -222,7 +222,7 @@ func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 func TestWaitWithEndedContextReturnsAsk(t *testing.T) {
 	kept := memstore.New()
 	a := newFixture(t, kept, nil).ask(question())
-	p := newFixture(t, kept, nil) // remembers nothing
+	p := newFixture(t, kept, nil) // its cache is empty
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got, err := p.agent.Wait(ctx, a.ID)
@@ -255,8 +255,8 @@ func TestWaitersGetSeparateCopies(t *testing.T) {
 	})
 }
 
-// Steps of one ask wait for each other; a cancelled one does not delay those behind.
-func TestCancelledStepDelaysNoOther(t *testing.T) {
+// Steps of one ask run one after another. A cancelled step does not delay the next ones.
+func TestCancelledStepDoesNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
 		a, other := p.ask(question()), p.ask(question())
