@@ -24,11 +24,11 @@ type AskState struct {
 // MaxRefused is the number of late answers that the history of one ask keeps.
 const MaxRefused = 100
 
-// claimPause is the least time between two claims of one person. Earlier ones change
-// nothing.
+// claimPause is the minimum time between two claims of one person. An earlier claim
+// changes nothing.
 const claimPause = 30 * time.Second
 
-// maxClaims is the number of claims that an ask keeps, the latest ones.
+// maxClaims is the maximum number of claims in an ask. The oldest ones are dropped.
 const maxClaims = 20
 
 // Asked opens an ask. Its questions or confirmation are normalized.
@@ -39,7 +39,7 @@ type Asked struct {
 	At      time.Time
 }
 
-// Covered approves the ask by a grant, as it is before this use.
+// Covered approves the ask by a grant. Grant is its state before this use.
 type Covered struct {
 	Grant askback.Grant
 	At    time.Time
@@ -75,13 +75,13 @@ type Cancelled struct {
 	At     time.Time
 }
 
-// Claimed records that a person is reading the ask.
+// Claimed records that a person has begun to answer the ask.
 type Claimed struct {
 	By string
 	At time.Time
 }
 
-// Due is the time of a clock. It ends the ask if [AskState.Due] is past.
+// Due ends the ask if [AskState.Due] is not after At. Otherwise it changes nothing.
 type Due struct{ At time.Time }
 
 // Consumed spends the approval: the action with this digest is about to run.
@@ -137,8 +137,8 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }
 
-// OwnSession reports whether the ask has a session of its own, which has the same id
-// with another prefix and no record.
+// OwnSession reports whether the ask has an implicit session. It has the id of the ask
+// with another prefix, and no record.
 func (s AskState) OwnSession() bool {
 	return strings.TrimPrefix(s.Ask.SessionID, "ses_") == strings.TrimPrefix(s.Ask.ID, "ask_")
 }
@@ -150,8 +150,8 @@ func (s AskState) Columns() Columns {
 }
 
 // Due returns the time at which [Due] ends the ask, or zero if it never does. Claims
-// hold the deadline until [askback.ClaimHold] after the last one, but at most
-// [askback.MaxClaimHold] past the deadline (F5).
+// postpone the deadline to [askback.ClaimHold] after the last one, but by at most
+// [askback.MaxClaimHold] (F5).
 func (s AskState) Due() time.Time {
 	a := s.Ask
 	if a.Settled() || a.Deadline.IsZero() || a.OnTimeout == askback.OnTimeoutWait {
@@ -245,7 +245,7 @@ func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 	return g
 }
 
-// grantKey returns a text that is equal for equal grant requests, or "" for nil.
+// grantKey returns a string that is equal for equal grant requests, or "" for nil.
 func grantKey(r *askback.GrantRequest) string {
 	if r == nil {
 		return ""
@@ -308,8 +308,8 @@ func due(s AskState, in Due) (Result[AskState], error) {
 	return settle(s, askback.EventQuestionExpired, o)
 }
 
-// settle ends a pending ask with outcome o, as an event records. If the ask is settled, the same outcome by
-// the same actor is a repeat that changes nothing. Any other one returns
+// settle ends a pending ask with outcome o and records an event. If the ask is already
+// settled, the same outcome by the same actor changes nothing. Any other outcome returns
 // [askback.ErrSettled].
 func settle(s AskState, event askback.EventType, o askback.Outcome) (Result[AskState], error) {
 	if won := s.Ask.Outcome; won != nil {
@@ -361,8 +361,8 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	return changed(s, e), askback.ErrSettled
 }
 
-// maxRefused is the longest late answer in bytes that the history keeps. A late
-// answer is not checked against the limits of answers. Of a longer one, only the
+// maxRefused is the maximum length of a late answer in the history, in bytes. Late
+// answers are not checked against the limits of answers. Of a longer one, only the
 // actor and the reason are kept.
 const maxRefused = 1 << 16
 
@@ -391,7 +391,7 @@ func consumed(s AskState, in Consumed) (Result[AskState], error) {
 	}
 	s.Consumed = in.At
 	if s.Ask.AckedAt.IsZero() {
-		s.Ask.AckedAt = in.At // an agent that spends an approval has the outcome
+		s.Ask.AckedAt = in.At // an agent that spends an approval has received the outcome
 	}
 	r := changed(s, Event{Type: askback.EventQuestionConsumed, Digest: in.Digest})
 	if o := s.Ask.Outcome; o.Actor.Kind == askback.ActorPolicy {

@@ -74,7 +74,7 @@ type askMoving struct {
 }
 
 // The stored types have the fields of the types of package askback in the same order,
-// so that one converts to the other. A field added there fails the build here.
+// so that one converts to the other. A field that is added there breaks the build here.
 type storedQuestion struct {
 	ID          string           `json:"id"`
 	Text        string           `json:"text"`

@@ -15,7 +15,7 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-//go:generate go test -run ^TestTheDiagramIsTheMachine$ . -update
+//go:generate go test -run ^TestDiagramMatchesMachines$ . -update
 
 const diagram = "../docs/lifecycle.md"
 
@@ -164,7 +164,7 @@ func (w *walk) markdown() string {
 	b.WriteString(`# How asks and grants live
 
 *Generated from the machines, package ` + "`lifecycle`" + `: do not edit. Write it anew with ` + "`make generate`" + `, or
-` + "`go test ./lifecycle -run TestTheDiagramIsTheMachine -update`" + `; the same test fails while this page and the machines differ.*
+` + "`go test ./lifecycle -run TestDiagramMatchesMachines -update`" + `; the same test fails while this page and the machines differ.*
 
 ## An ask
 
@@ -236,7 +236,7 @@ func rank(edge string) int {
 	return slices.IndexFunc(statuses, func(s askback.Status) bool { return node(s) == from })
 }
 
-func TestTheDiagramIsTheMachine(t *testing.T) {
+func TestDiagramMatchesMachines(t *testing.T) {
 	w := explore()
 	got := w.markdown()
 	golden.Check(t, diagram, got)

@@ -21,7 +21,8 @@ func effectOf[E lifecycle.Effect](m transition) []E {
 	return out
 }
 
-// A grant that approves an ask counts that, and is required when the approval is spent.
+// A grant counts each ask that it approves, and must be in force when the approval is
+// spent.
 func TestUseOfGrantHasEffects(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		used, required := effectOf[lifecycle.UseGrant](m), effectOf[lifecycle.RequireGrant](m)

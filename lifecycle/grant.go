@@ -11,7 +11,7 @@ import (
 // expired.
 type GrantState struct {
 	Grant   askback.Grant
-	Expired bool // the history has its expiry
+	Expired bool // its expiry is in the history
 }
 
 // GrantMade begins a grant.
@@ -26,9 +26,9 @@ type GrantUsed struct {
 	At  time.Time
 }
 
-// GrantRequired returns [askback.ErrNotApproved] if the grant is no longer in force. It
-// changes nothing, but has the grant committed: a revocation at the same time is then a
-// conflict (F8).
+// GrantRequired returns [askback.ErrNotApproved] if the grant is no longer in force.
+// The unchanged grant is committed, so that a revocation at the same time is a conflict
+// (F8).
 type GrantRequired struct {
 	MakerValid bool // the token or the sign-in of the person who made it is still valid
 	At         time.Time
@@ -41,7 +41,7 @@ type GrantRevoked struct {
 	At  time.Time
 }
 
-// GrantExpired is the time of a clock. It ends the grant if it has expired.
+// GrantExpired ends the grant if it has expired at the given time.
 type GrantExpired struct{ At time.Time }
 
 func (GrantMade) input()     {}

@@ -53,8 +53,8 @@ func (s GrantState) Encode() ([]byte, error) {
 }
 
 // DecodeGrant returns the state of the grant with this id, which [GrantState.EncodeFixed]
-// and [GrantState.Encode] encoded. The column open is that of its record: older releases
-// stored there alone that a grant has expired.
+// and [GrantState.Encode] encoded. The argument open is the column of its record: older
+// releases stored only there that a grant has expired.
 func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState, error) {
 	var f grantFixed
 	var m grantMoving

@@ -22,7 +22,7 @@ import (
 //	09:05 an approval is spent                        , and the token of ana is revoked
 //	09:05 ben revokes it by slack
 //	09:05 the clock is looked at
-func TestGrantTranscripts(t *testing.T) {
+func TestGrantsMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/grants/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts: %v", err)
@@ -100,9 +100,9 @@ func anyGrantInput(at time.Time) *rapid.Generator[lifecycle.Input] {
 	})
 }
 
-// A grant ends once, at its end or by a revocation, and approves nothing after that.
+// A grant ends once, at its expiry or by a revocation, and approves nothing after that.
 // Errors change nothing, and the stored form has the whole state.
-func TestGrantInvariants(t *testing.T) {
+func TestGrantInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := askback.Grant{
 			ID: "grt_1", Owner: "bot", Agent: "bot", ToolName: "drop_table", Scope: askback.ScopeTool, By: "ana",

@@ -31,7 +31,7 @@ func TestSettledIsFinal(t *testing.T) {
 	})
 }
 
-// The one exception is a late answer, of which only the number is in the state.
+// The only exception is the number of late answers, which is part of the state.
 func TestErrorLeavesStateUnchanged(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.err == nil {
@@ -70,7 +70,7 @@ func TestStatusAndOutcomeAgree(t *testing.T) {
 	})
 }
 
-func TestHistoryHasOneEndOfAnAsk(t *testing.T) {
+func TestHistoryHasOneOutcomePerSettledAsk(t *testing.T) {
 	ends := []askback.EventType{"question_answered", "question_declined", "question_cancelled", "question_expired"}
 	rapid.Check(t, func(t *rapid.T) {
 		run := anyRun(t)
@@ -140,8 +140,8 @@ func TestApprovalHasDigestOfItsArguments(t *testing.T) {
 	})
 }
 
-// Approve_all makes one grant, by the person who answered, for the owner of the ask
-// (D1, F8). The effect makes the grant that the history names.
+// The decision approve_all makes one grant, by the person who answered, for the owner
+// of the ask (D1, F8). The effect makes the grant that the history names.
 func TestOnlyApproveAllMakesGrant(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, _ := m.event.(lifecycle.Answered)
@@ -201,7 +201,7 @@ func TestDueEndsAskFromItsDueTime(t *testing.T) {
 	})
 }
 
-// Claims hold the deadline for five minutes after the last one, and for at most half
+// Claims postpone the deadline to five minutes after the last one, and by at most half
 // an hour (F5).
 func TestClaimsHoldDeadlineForLimitedTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
@@ -363,7 +363,7 @@ func settled(in lifecycle.Asked) lifecycle.AskState {
 }
 
 // The history has the whole text of a late answer (F6).
-func TestLateAnswerIsRecordedWhole(t *testing.T) {
+func TestLateAnswerIsRecordedInFull(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if !errors.Is(m.err, askback.ErrSettled) || m.before.Refused >= lifecycle.MaxRefused {
 			return
@@ -390,7 +390,7 @@ func TestLateAnswerIsRecordedWhole(t *testing.T) {
 
 // Late answers are not checked against the limits of answers. Of one that is too long,
 // the history keeps only the person and the reason.
-func TestLongLateAnswerIsNotRecorded(t *testing.T) {
+func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	s := settled(anyAsked().Example(1))
 	const most = 1 << 16
 	for name, c := range map[string]struct {
@@ -421,7 +421,7 @@ func TestLongLateAnswerIsNotRecorded(t *testing.T) {
 	}
 }
 
-// An ask keeps at most twenty claims: one for each person, the latest last.
+// An ask keeps the latest twenty claims, one for each person, in order of time.
 func TestClaimsAreLimitedAndDistinct(t *testing.T) {
 	s := anyAsked().Example(1)
 	state, _, err := step(lifecycle.AskState{}, s)

@@ -1,7 +1,7 @@
 // Package lifecycle has the state machines of asks, sessions and grants, as pure
 // functions.
 //
-// Each machine has a state with one method Step, which takes an [Input] and returns a
+// Each machine is a state with a method Step, which takes an [Input] and returns a
 // [Result]. The result depends only on the state and the input: times, ids and digests
 // are part of the input. The transcripts in testdata specify the machines.
 //
@@ -17,12 +17,12 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Result is what a machine makes of an input. It is committed as a whole.
+// A Result is the result of a step. It is committed as a whole.
 type Result[S any] struct {
 	State     S
 	Unchanged bool     // the input changed nothing: there is nothing to commit
 	History   []Event  // what happened, for people
-	Effects   []Effect // what other records must do in the same commit
+	Effects   []Effect // the steps of other records in the same commit
 }
 
 // changed returns a result with a new state.
@@ -35,30 +35,30 @@ func unchanged[S any](s S) Result[S] {
 	return Result[S]{State: s, Unchanged: true}
 }
 
-// An Input is an input to a machine. Each machine has its own inputs and returns an
-// error for those of another one.
+// An Input is an input to a machine. Each machine has its own types of inputs and
+// returns an error for those of another machine.
 type Input interface{ input() }
 
 // An Effect is what a step of one record requires of another record. Both are
 // committed together, or neither is.
 type Effect interface{ effect() }
 
-// MakeGrant makes a grant: [GrantMade].
+// MakeGrant steps a new grant with [GrantMade].
 type MakeGrant struct {
 	Grant     askback.Grant
-	SessionID string // whose history has the events of the grant
+	SessionID string // the session whose history has the events of the grant
 	At        time.Time
 }
 
-// UseGrant counts an ask that a grant approves: [GrantUsed].
+// UseGrant steps a grant that approves an ask with [GrantUsed].
 type UseGrant struct {
 	ID  string
 	Ask askback.Ask
 	At  time.Time
 }
 
-// RequireGrant fails with [askback.ErrNotApproved] unless a grant is still in force:
-// [GrantRequired].
+// RequireGrant steps a grant with [GrantRequired]. It fails with
+// [askback.ErrNotApproved] unless the grant is still in force.
 type RequireGrant struct {
 	ID string
 	At time.Time
@@ -72,7 +72,7 @@ type NotifySession struct {
 	MustExist bool
 }
 
-// CancelOpenAsks cancels the open asks of a session: [Cancelled].
+// CancelOpenAsks steps each open ask of a session with [Cancelled].
 type CancelOpenAsks struct {
 	SessionID string
 	Input     Cancelled
@@ -84,10 +84,10 @@ func (RequireGrant) effect()   {}
 func (NotifySession) effect()  {}
 func (CancelOpenAsks) effect() {}
 
-// An Event is one record of the history. It does not repeat what the ask itself has
-// and never changes, such as its questions and its outcome.
+// An Event is one record of the history. It does not repeat the fields of the ask that
+// never change, such as the questions and the outcome.
 type Event struct {
-	Type     askback.EventType        `json:"-"` // stored in a column of its own
+	Type     askback.EventType        `json:"-"` // stored in a separate column
 	By       string                   `json:"by,omitempty"`
 	Via      askback.Channel          `json:"via,omitempty"`
 	Why      string                   `json:"why,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A SessionState is the state of one session. Until it ends, an open ask makes its
-// status waiting (docs/wire.md §1).
+// A SessionState is the state of one session. Until it ends, it is waiting while an ask
+// is open, and running otherwise (docs/wire.md §1).
 type SessionState struct {
 	Session askback.Session
 }
@@ -48,7 +48,7 @@ func (AskOpened) input()      {}
 func (AskClosed) input()      {}
 func (SessionCommand) input() {}
 
-// MaxSessionAsks is the number of asks of one session that may be open. It is bounded
+// MaxSessionAsks is the maximum number of open asks in one session. It is limited
 // because they end with the session, in one commit.
 const MaxSessionAsks = 200
 
@@ -56,7 +56,7 @@ const MaxSessionAsks = 200
 // [AskClosed] or [SessionCommand]. With an error, nothing changes.
 //
 // The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for
-// an ask too many, an [askback.RetryError].
+// one open ask too many, an [askback.RetryError].
 func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first", in, s.Session.ID)
@@ -233,8 +233,8 @@ func (s SessionState) complete(in SessionCommand, cmd askback.Complete) (Result[
 	return s.ended(event, word, in.cancel("the run "+word)), nil
 }
 
-// compact returns raw without white space between its tokens. What is not JSON is
-// returned unchanged.
+// compact returns raw without white space between its tokens. It returns raw unchanged
+// if it is not JSON.
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
@@ -268,7 +268,8 @@ func (s SessionState) wake() SessionState {
 	return s
 }
 
-// settle sets the status of a session that has not ended, by its open asks.
+// settle sets the status of a session that has not ended: waiting if an ask is open,
+// and running otherwise.
 func (s SessionState) settle(at time.Time) SessionState {
 	s.Session.UpdatedAt = at
 	s.Session.Status = askback.SessionRunning

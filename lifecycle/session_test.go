@@ -25,7 +25,7 @@ import (
 //	09:05 deploy-bot resumes: message
 //	09:05 deploy-bot completes {"result": 1}      fails: error
 //	09:05 deploy-bot plans Read, Write
-func TestSessionTranscripts(t *testing.T) {
+func TestSessionsMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/sessions/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts: %v", err)
@@ -177,7 +177,7 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 // Until a session ends, its status depends on its open asks. A final session does not
 // change. Each change has a record in the history, and the stored form has the whole
 // state (A7, docs/wire.md §1).
-func TestSessionInvariants(t *testing.T) {
+func TestSessionInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, m := range anySessionRun(t) {
 			one := m.after.Session

@@ -75,8 +75,8 @@ func stateJSON(t *testing.T, s lifecycle.AskState) []byte {
 	return append(raw, '\n')
 }
 
-// Encoding the samples of the present format gives the same bytes. If a change of the
-// stored form fails this test, increment [lifecycle.AskFormat].
+// Encoding the samples of the present format gives the same bytes. If you change the
+// stored form and this test fails, increment [lifecycle.AskFormat].
 func TestStoredFormMatchesSamples(t *testing.T) {
 	current := 0
 	for _, path := range samples(t) {
@@ -124,9 +124,9 @@ func TestNewerFormatIsRejected(t *testing.T) {
 	}
 }
 
-// Format 1 had other names for two fields. A step writes only the moving part anew, so
+// Format 1 had other names for two fields. A step writes only the moving part again, so
 // the two parts of an ask may have different formats.
-func TestFormat1IsLifted(t *testing.T) {
+func TestFormat1IsConverted(t *testing.T) {
 	fixed1 := strings.TrimSuffix(someFixed, "}") + `,"repairs":[{"pointer":"/header","detail":"too long","fix":""}]}`
 	fixed2 := strings.Replace(strings.Replace(fixed1, `"v":1`, `"v":2`, 1), "repairs", "warnings", 1)
 	const outcome = `"status":"declined","outcome":{"by":"person","name":"ana","at":1767344400000}`
@@ -149,7 +149,7 @@ func TestFormat1IsLifted(t *testing.T) {
 			}
 		}
 	}
-	// A new name in the old format has no meaning, and an old one in the new.
+	// In format 2, a field name of format 1 is ignored.
 	s, err := lifecycle.DecodeAsk([]byte(someFixed), []byte(`{"v":2,`+outcome+`,"received":1767344460000}`))
 	if err != nil || !s.Ask.AckedAt.IsZero() {
 		t.Errorf("got acknowledged at %v, %v, want never", s.Ask.AckedAt, err)

@@ -41,7 +41,7 @@ import (
 //	09:05 deploy-bot has it
 //	09:05 ana answers 200 times: SQLite            only the last is shown
 //	09:05 the clock is looked at
-func TestTranscripts(t *testing.T) {
+func TestAsksMatchTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no transcripts: %v", err)
@@ -65,8 +65,8 @@ func runTranscript(t *testing.T, path string) {
 	})
 }
 
-// runStory compares a transcript with what happens now. The function steps a machine
-// with one paragraph and returns the text for the result.
+// runStory compares a transcript with the results of a machine. The function step steps
+// the machine with one paragraph and returns the text for the result.
 func runStory(t *testing.T, path string, step func(paragraph []string) string) {
 	t.Helper()
 	golden.Transcript(t, path, func(input string) string {
@@ -201,7 +201,7 @@ func coveredEvent(t *testing.T, s lifecycle.AskState, at time.Time, what string)
 	}}
 }
 
-// times parses "200 times"; anything else is once.
+// times parses "200 times". It returns 1 for any other string.
 func times(t *testing.T, how string) int {
 	number, ok := strings.CutSuffix(how, " times")
 	if !ok {
@@ -277,8 +277,8 @@ func confirmation(t *testing.T, at time.Time, who, what string) lifecycle.Input 
 	return lifecycle.Asked{Ask: a, Owner: who, At: at}
 }
 
-// digest returns a readable text in place of a digest, which the machine only
-// compares.
+// digest returns a readable string in place of a digest. The machine only compares
+// digests.
 func digest(t *testing.T, what string) string {
 	tool, input, _ := strings.Cut(what, " ")
 	var b bytes.Buffer
