@@ -14,9 +14,9 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// cellWidth returns how many cells a rune takes on the terminal that uses most: none for marks
-// and format characters, two for wide East Asian characters and pictures. It is written from
-// the Unicode blocks, independent of package safetext.
+// cellWidth returns the maximum number of cells that any terminal uses for a rune: none for
+// marks and format characters, two for wide East Asian characters and pictures. It is derived
+// from the Unicode blocks, independently of package safetext.
 func cellWidth(r rune) int { return int(cellWidths()[r]) }
 
 // cellWidths returns the width of every rune, computed once.

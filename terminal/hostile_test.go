@@ -74,7 +74,7 @@ func hostileAsk(t *rapid.T) askback.Ask {
 	return a
 }
 
-// drawHostile returns all that is drawn of an ask.
+// drawHostile returns everything that is drawn of an ask.
 func drawHostile(t interface{ Fatal(...any) }, a askback.Ask, style bool) string {
 	var out bytes.Buffer
 	v := view.Of(a)
@@ -215,7 +215,7 @@ func TestEmptyRowsAreCounted(t *testing.T) {
 }
 
 // Drawing takes linear time for all kinds of characters.
-func TestLargeArgumentsAreDrawnInTime(t *testing.T) {
+func TestLargeArgumentsAreDrawnInLinearTime(t *testing.T) {
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
 		a := deletionCall()
 		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)

@@ -104,7 +104,7 @@ func parseCommand(line string) (command, argument string, ok bool) {
 	return strings.ToLower(command), strings.TrimSpace(argument), true
 }
 
-// textProblem returns why a text cannot be accepted, or "".
+// textProblem returns why text cannot be accepted, or "".
 func (d *dialog) textProblem(text string) string {
 	switch {
 	case !utf8.ValidString(text):

@@ -12,7 +12,7 @@ import (
 
 // A lineEditor collects single keys into lines, and echoes them. The terminal could do that,
 // but would deliver nothing before Enter. Askback needs to know earlier that a person is
-// typing, to hold the deadline. The keys are those of a terminal: Backspace, Ctrl+U, Ctrl+W
+// typing, to postpone the deadline. The keys are those of a terminal: Backspace, Ctrl+U, Ctrl+W
 // and Ctrl+D. Keys that send a signal still do.
 type lineEditor struct {
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ const (
 )
 
 // notTextKey represents an arrow or a similar key in a line. It is not drawn. A line with such
-// a key after text, or without text, is rejected: the person meant to move the cursor.
+// a key after text, or without text, is rejected: the person wanted to move the cursor.
 const notTextKey = "\x1b"
 
 // A key is a typed character and its width on the screen.

@@ -7,14 +7,14 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// A styledRange is a part of a text with one style. It ends before the byte end.
+// A styledRange is a range of bytes with one style. It begins where the previous range ends.
 type styledRange struct {
 	end int
 	sgr string
 }
 
-// joinSpans joins spans into one text with its styles. A link becomes its text and its whole
-// address. Code is between backticks, as the agent wrote it.
+// joinSpans joins spans into one text with its styles. A link becomes its text and its
+// complete address. Code is between backticks, as the agent wrote it.
 func joinSpans(spans []markdown.Span, sgr string) (safetext.Text, []styledRange) {
 	var b strings.Builder
 	var styles []styledRange

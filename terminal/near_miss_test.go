@@ -72,7 +72,7 @@ func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// Only yes sends a text that is not an option.
+// A person must type yes to send text that is not an option.
 func TestOwnTextIsSentAfterYes(t *testing.T) {
 	for _, c := range []struct {
 		name     string

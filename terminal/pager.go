@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// newFrame returns a frame that folds long texts.
+// newFrame returns a frame that draws only the head and the tail of a long text.
 func (d *dialog) newFrame() *frame {
 	f := newFrame(d.options)
 	f.fold = true

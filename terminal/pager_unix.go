@@ -18,7 +18,7 @@ import (
 // The exit codes of a shell that could not run a program.
 const cannotRun, notFound = 126, 127
 
-// page shows a text in $PAGER, or less. While the pager runs, it is the foreground process
+// page shows text in $PAGER, or in less. While the pager runs, it is the foreground process
 // group of the terminal, so that it receives Ctrl+C. It is terminated when ctx ends.
 func (t *TTY) page(ctx context.Context, text string) error {
 	screen, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)

@@ -97,8 +97,8 @@ func (f *frame) otherChoice(key string) {
 	f.rows++
 }
 
-// call draws a tool call: first exactly what will run, then, in a separate part, the
-// description by the agent.
+// call draws a tool call: first exactly what will run, then, in a separate part, the text of
+// the agent about it.
 func (f *frame) call(a view.Ask) {
 	c := a.Confirmation
 	f.target(c)

@@ -117,8 +117,8 @@ type declined Declined
 func (declined) Error() string { return "declined" }
 
 // Ask shows an ask and returns what the person did. It does not change the ask. The error is
-// [ErrNoInput], that of ctx as soon as it ends, that of the output, or [askback.ErrSettled]
-// if the ask is settled.
+// [ErrNoInput], the error of ctx as soon as it ends, an error of the output, or
+// [askback.ErrSettled] if the ask is settled.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled

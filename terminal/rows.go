@@ -22,8 +22,8 @@ const leftToRight = "\u200e"
 func hasRightToLeft(s string) bool { return strings.ContainsFunc(s, safetext.IsRightToLeft) }
 
 // keepOrder prevents a terminal from reordering the parts between punctuation: in "a": "b",
-// the name and the value would change places if both were written from right to left. It is
-// not for sentences, which go from right to left as a whole.
+// the name and the value would change places if both were written from right to left. Do not
+// use it for sentences, whose parts must be reordered.
 func keepOrder(s string) string {
 	if !hasRightToLeft(s) {
 		return s
@@ -90,7 +90,7 @@ type blankRows struct {
 	n       int
 }
 
-// hold reports whether row is empty, and then holds it back.
+// hold reports whether row is empty. If so, it holds the row back.
 func (b *blankRows) hold(gutter, row string) bool {
 	if strings.TrimSpace(strings.ReplaceAll(row, brailleBlank, " ")) != "" {
 		return false
