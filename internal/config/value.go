@@ -87,7 +87,8 @@ func keyName(key ast.MapKeyNode) string {
 	return key.String()
 }
 
-// valuePosition returns the position of a value, or that of its key if it is missing.
+// valuePosition returns the position of a value, or the position of its key if there is no
+// value.
 func valuePosition(n ast.Node, key position) position {
 	if n == nil || n.Type() == ast.NullType {
 		return key
