@@ -57,7 +57,7 @@ func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 	return decisionOutput(ev, ask)
 }
 
-// sameTool reports whether two confirmations are about the same call, with the same bytes
+// sameTool reports whether two confirmations are about the same tool, with the same bytes
 // as arguments.
 func sameTool(a, b askback.Confirmation) bool {
 	return a.ToolName == b.ToolName && a.Server == b.Server && bytes.Equal(a.Input, b.Input)

@@ -50,7 +50,7 @@ func TestReplyWithoutDecisionIsNotAcked(t *testing.T) {
 	}
 }
 
-// A call that is repeated in one prompt makes an ask each time.
+// A call that is repeated in one prompt makes a new ask each time.
 func TestEachRepeatedCallMakesAnAsk(t *testing.T) {
 	const times = 10
 	server := askbacktest.New(t)

@@ -173,7 +173,7 @@ func TestDeferredCallIsAnsweredLater(t *testing.T) {
 	wantOutput(t, out, err, `"answers":{"Which DB?":"SQLite"}`)
 }
 
-// A tool that ran ends its ask, in its own session only.
+// A tool that ran ends the ask about its call, but no ask of another session.
 func TestToolThatRanEndsItsAsk(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana")
