@@ -12,9 +12,9 @@ import (
 // columns is the maximum length of a line.
 const columns = 110
 
-// formatJSON formats JSON for people: on one line if it fits, else a line for each member.
-// It shows only the members in show, and "…" for the others; "outcome.by" names a
-// member of a member. An empty show means all.
+// formatJSON formats JSON on one line if it fits, else with a line for each member. It
+// writes the members in show, and "…" for the others; "outcome.by" selects a member of a
+// member. If show is empty, it writes all members.
 func formatJSON(raw json.RawMessage, show []string, indent string, used int) string {
 	one := inLine(raw, show)
 	if len(indent)+used+utf8.RuneCountInString(one) <= columns {
@@ -37,8 +37,8 @@ func inLine(raw json.RawMessage, show []string) string {
 	return begin + strings.Join(parts, ", ") + end
 }
 
-// split returns the parts of a value. A value that is neither an object nor an array has
-// only a beginning.
+// split returns the brackets of an object or array, and its formatted members or elements.
+// Any other value is returned as begin.
 func split(raw json.RawMessage, show []string, each func(name string, v json.RawMessage, show []string) string) (begin string, parts []string, end string) {
 	raw = bytes.TrimSpace(raw)
 	switch raw[0] {
@@ -86,7 +86,7 @@ type jsonMember struct {
 	value json.RawMessage
 }
 
-// members returns the members of an object in their order.
+// members returns the members of an object in the order of the source.
 func members(raw json.RawMessage) (out []jsonMember) {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := in.Token(); err != nil || open != json.Delim('{') {
@@ -103,7 +103,8 @@ func members(raw json.RawMessage) (out []jsonMember) {
 	return out
 }
 
-// A formatted reply has the selected members in their order, and a mark for the others.
+// A formatted reply has the selected members in the order of the source, and "…" for the
+// others.
 func TestRepliesAreFormatted(t *testing.T) {
 	long := strings.Repeat("x", columns)
 	for _, c := range []struct {

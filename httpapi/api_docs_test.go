@@ -25,8 +25,8 @@ const docsPath = "../docs/api.md"
 // of the reply to show.
 var marker = regexp.MustCompile(`(?s)<!-- ([^:>]+?)(?:: ([^>]*))? -->\n.*?<!-- end -->\n`)
 
-// docs/api.md has the actual exchanges of a dialogue, the fields of the schemas and the
-// table of routes.
+// The exchanges, the fields and the table of routes in docs/api.md are generated from a
+// dialogue, the schemas and the routes.
 func TestAPIDocsAreGenerated(t *testing.T) {
 	raw, err := os.ReadFile(docsPath)
 	if err != nil {
@@ -48,7 +48,7 @@ func TestAPIDocsAreGenerated(t *testing.T) {
 	golden.Check(t, docsPath, want)
 }
 
-// exchange is a request and its reply in the form of the archive.
+// exchange is a request and its reply as written in the archive of a dialogue.
 type exchange struct{ request, reply string }
 
 func exchanges(t *testing.T, path string) map[string]exchange {
@@ -64,7 +64,8 @@ func exchanges(t *testing.T, path string) map[string]exchange {
 	return out
 }
 
-// generate returns the content for a marker. It removes a shown exchange from the tour.
+// generate returns the content for a marker. It removes the exchange from tour, so that
+// each is used once.
 func generate(t *testing.T, name string, show []string, tour map[string]exchange) string {
 	if name == "routes" {
 		return routesTable()

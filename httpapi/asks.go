@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxWait is the longest time one request waits. A client repeats the request.
+// maxWait is the maximum time that one request waits. To wait longer, a client repeats it.
 const maxWait = 60 * time.Second
 
 // replyAsk replies with an ask and the address of its page, or returns err.
@@ -43,8 +43,8 @@ func (c *call) waitParam() (time.Duration, error) {
 	return min(d, maxWait), err
 }
 
-// durationParam returns the value of a parameter, or absent without one. The example is
-// for the error.
+// durationParam parses a parameter, or returns absent if it is missing. The error shows the
+// example.
 func (c *call) durationParam(name string, absent time.Duration, example string) (time.Duration, error) {
 	s := c.r.URL.Query().Get(name)
 	if s == "" {
@@ -57,8 +57,8 @@ func (c *call) durationParam(name string, absent time.Duration, example string) 
 	return d, nil
 }
 
-// waitFor waits until an ask is settled, for at most d and only until the server
-// stops. It returns the ask in its current state.
+// waitFor waits until an ask is settled, d has passed, or the server stops. It returns the
+// ask in its current state.
 func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
 	if d == 0 {
 		return c.client.Get(c.r.Context(), id)
@@ -101,9 +101,9 @@ func (c *call) ask() error {
 	if a.Repeated {
 		status = http.StatusOK
 	}
-	c.body, r = nil, askback.Request{} // so that a waiting call does not hold them
+	c.body, r = nil, askback.Request{} // so that they can be freed during the wait
 	if wait > 0 && !a.Settled() {
-		// The ask exists, so an error of waiting is not returned.
+		// The ask exists, so an error of the wait is ignored.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
 			a = waited
 		}
@@ -177,7 +177,7 @@ func (c *call) decline() error { return c.settle(c.client.Decline) }
 
 func (c *call) cancel() error { return c.settle(c.client.Cancel) }
 
-// settle settles an ask with the reason in the body.
+// settle calls do, which settles an ask, with the reason in the body.
 func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	reason, err := decode.Reason(c.body)
 	if err != nil {

@@ -120,14 +120,14 @@ func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := io.ReadAll(res.Body) // an error means that the server aborted the reply, which is no decision
+		raw, err := io.ReadAll(res.Body) // an error means that the server aborted the reply without a decision
 		if strings.Contains(string(raw), "allow") || res.StatusCode == http.StatusNoContent || err == nil && res.StatusCode == http.StatusOK {
 			t.Errorf("%s: got %d %s, want no decision", name, res.StatusCode, raw)
 		}
 	}
 }
 
-// revokingAuthenticator is an Authenticator whose clients revoke a token after Consume.
+// revokingAuthenticator is an Authenticator whose clients revoke the token after Consume.
 type revokingAuthenticator struct {
 	*engine.Engine
 	token atomic.Value // id of the token, a string

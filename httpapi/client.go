@@ -20,14 +20,14 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// A Client is an [askback.Client] at a server, for the principal of a token. Its
-// methods return the same results and errors as those of the engine. If the server
-// cannot be reached, or the connection breaks, the error is
-// [askback.ErrUnreachable]; the call may have taken effect.
+// A Client is an [askback.Client] that calls a server with the token of a principal. Its
+// methods return the same results and errors as those of the engine. If the server cannot
+// be reached, or the connection breaks, the error is [askback.ErrUnreachable]; the call may
+// have taken effect.
 //
-// Calls are safe to repeat, except these: CreateToken makes another token, Start
-// without a key makes another session, Send sends a message again, and Consume
-// returns [askback.ErrConsumed].
+// Calls are safe to repeat, except these: CreateToken creates another token, Start without
+// a key creates another session, Send sends the message again, and Consume returns
+// [askback.ErrConsumed].
 type Client struct {
 	url   string
 	token string
@@ -62,8 +62,8 @@ type request struct {
 	wait   time.Duration // how long the server may take in addition to replyTime
 }
 
-// do sends a request and decodes the reply into out. A problem is returned as the
-// error that it was made of, with the ask that it contains.
+// do sends a request and decodes the reply into out. If the reply is a problem, do returns
+// the error that it represents and the ask that it contains.
 func (c *Client) do(ctx context.Context, r request, out any) (status int, ask askback.Ask, err error) {
 	limited, cancel := context.WithTimeout(ctx, replyTime+r.wait)
 	defer cancel()
@@ -93,8 +93,8 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	return res.StatusCode, ask, nil
 }
 
-// parse decodes JSON into out. It calls UnmarshalJSON directly, because
-// json.Unmarshal would read the text once more.
+// parse decodes JSON into out. It calls UnmarshalJSON directly, because json.Unmarshal
+// would scan the input once more.
 func parse(raw []byte, out any) error {
 	if m, ok := out.(json.Unmarshaler); ok {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
@@ -149,7 +149,7 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	return out, nil
 }
 
-// askPath returns the path of a resource of an ask, such as "/draft", or of the ask.
+// askPath returns the path of an ask, followed by a resource such as "/draft" or by "".
 func askPath(id, resource string) string { return base + "/asks/" + url.PathEscape(id) + resource }
 
 // fetch sends a request and returns the reply.
@@ -158,8 +158,8 @@ func fetch[T any](ctx context.Context, c *Client, r request) (out T, err error) 
 	return out, err
 }
 
-// Ask implements [askback.Asker]. A request without a key gets one, so that the
-// call can be repeated by the transport.
+// Ask implements [askback.Asker]. A request without a key gets one, so that the transport
+// can repeat the call.
 func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error) {
 	normal, err := r.Normalize()
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 	return out, err
 }
 
-// pollTime is how long one poll waits: less than proxies commonly do.
+// pollTime is how long one poll waits. It is shorter than the usual timeouts of proxies.
 const pollTime = 50 * time.Second
 
 // Wait implements [askback.Asker]. It polls the server.

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// wireAsk is the body that a client sends to ask (docs/wire.md §2). The handler parses it
-// with package decode; a test shows that the two agree.
+// wireAsk is the body of POST /asks that a client sends (docs/wire.md §2). The handler
+// parses it with package decode; a test checks that both have the same fields.
 type wireAsk struct {
 	Questions    []wireQuestion    `json:"questions,omitempty"`
 	Confirmation *wireConfirm      `json:"confirmation,omitempty"`

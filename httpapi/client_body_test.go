@@ -63,7 +63,7 @@ func TestClientSendsWholeRequest(t *testing.T) {
 }
 
 // Each person has their own draft, until the ask is settled.
-func TestDraftsOverHTTP(t *testing.T) {
+func TestEachPersonHasOwnDraft(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	ask := w.ask(databases)
@@ -97,7 +97,7 @@ func TestDraftsOverHTTP(t *testing.T) {
 	}
 }
 
-// An agent with too many open asks gets an error, but can still repeat an ask.
+// An agent with too many open asks gets an error for a new ask, but can repeat an open one.
 func TestTooManyAsksAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()

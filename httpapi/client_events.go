@@ -79,7 +79,7 @@ func (s *stream) backOff(ctx context.Context, why error) error {
 // heartbeat every heartbeatTime.
 const silenceTime = 3 * heartbeatTime
 
-// readConnection opens a connection and yields its events to the end. more is false if
+// readConnection opens a connection and yields its events until it ends. more is false if
 // yield returned false.
 func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// localTransport sends requests to a handler: a synctest bubble has no network. It removes
-// the wait parameter, as a proxy may.
+// localTransport calls a handler directly, because a synctest bubble has no network. It
+// removes the wait parameter, as a proxy may.
 type localTransport struct {
 	http.Handler
 	requests atomic.Int64
@@ -56,7 +56,7 @@ func TestWaitBacksOffWhenPollsDoNotWait(t *testing.T) {
 		defer cancel()
 		ended := make(chan askback.Ask, 1)
 		go func() {
-			got, _ := agent.Wait(ctx, a.ID) // an error means that it is still open
+			got, _ := agent.Wait(ctx, a.ID) // an error means that the ask is still open
 			ended <- got
 		}()
 		<-time.After(time.Minute)

@@ -10,8 +10,9 @@ import (
 	"github.com/askback/askback/internal/compat"
 )
 
-// maxRows is about how many rows GET /agent/questions returns; it has no next page.
-// Open asks come oldest first, so the others appear as these are settled.
+// maxRows is the approximate maximum of rows in a reply to GET /agent/questions, which has
+// no next page. Open asks are sorted oldest first, so the others follow when these are
+// settled.
 const maxRows = 1000
 
 // agentQuestions serves GET /agent/questions. It returns a row for each ask.
@@ -37,19 +38,19 @@ func (c *call) agentAnswer() error {
 	var several compat.SeveralOpenError
 	switch {
 	case found.Settled() && (err == nil || errors.Is(err, askback.ErrSettled)):
-		return c.agentLate(found)
+		return c.replyLate(found)
 	case errors.Is(err, askback.ErrSettled):
-		return c.agentLate(now)
+		return c.replyLate(now)
 	case errors.As(err, &several):
-		return whichAsk(several, err.Error())
+		return ambiguousAnswer(several, err.Error())
 	case err != nil:
 		return err
 	}
 	return c.reply(http.StatusOK, compat.ResumedReply(c.id()))
 }
 
-// agentLate replies to an answer for an ask that was settled before.
-func (c *call) agentLate(a askback.Ask) error {
+// replyLate replies to an answer for an ask that is already settled.
+func (c *call) replyLate(a askback.Ask) error {
 	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
 		return err

@@ -26,22 +26,22 @@ func (c *call) respond() error {
 	if len(open) == 0 {
 		return problem{Status: http.StatusConflict, Type: "nothing-waits", Detail: "this conversation has no open ask"}
 	}
-	ask, answer, err := responded(c.body, open)
+	ask, answer, err := matchAnswer(c.body, open)
 	if err != nil {
 		return badRequest(err)
 	}
 	named := answer.Decision == askback.Approve && compat.NamesApproval(c.body, ask)
 	if ask.Kind == askback.Confirm && answer.Decision != askback.Deny && !named {
-		return whichAsk([]string{ask.ID}, "this body has only the agent's description of what it would approve: "+
+		return ambiguousAnswer([]string{ask.ID}, "this body has only the agent's description of what it would approve: "+
 			"approve by POST "+base+"/asks/{id}/answer, or on the page")
 	}
 	settled, err := c.client.Answer(c.r.Context(), ask.ID, answer)
 	return badRequest(c.replySettled(settled, err))
 }
 
-// responded returns the ask that a body answers, and the answer. If it fits no ask, the
-// error is that for the oldest one.
-func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
+// matchAnswer returns the ask that a body answers, and the answer. If the body matches no
+// ask, it returns the error for the oldest one.
+func matchAnswer(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
 	var fit compat.SeveralOpenError
 	var wrong error
 	for _, a := range open {
@@ -59,7 +59,7 @@ func responded(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.
 	case 1:
 		return ask, answer, nil
 	}
-	return ask, answer, whichAsk(fit, fit.Error())
+	return ask, answer, ambiguousAnswer(fit, fit.Error())
 }
 
 // badRequest gives an invalid answer status 400, which clients of /conversations
@@ -74,8 +74,8 @@ func badRequest(err error) error {
 	return p
 }
 
-// whichAsk returns the problem for an answer that may be meant for another ask.
-func whichAsk(ids []string, detail string) problem {
+// ambiguousAnswer returns the problem for an answer that may be meant for another ask.
+func ambiguousAnswer(ids []string, detail string) problem {
 	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
 }
 
@@ -84,7 +84,7 @@ func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, err
 	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
 }
 
-// maxOpen is how many open asks of a session are read.
+// maxOpen is the maximum number of open asks of a session that are read.
 const maxOpen = 200
 
 // maxPages limits the memory of one list. A page ends at 4 MB or 200 asks, so this is

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/internal/compat"
 )
 
-// unansweredReply is the reply for an ask whose state has no form in the format of a
-// client.
+// unansweredReply is the reply for an ask whose state cannot be expressed in the format of
+// a client.
 type unansweredReply struct {
 	Status     askback.Status `json:"status"`
 	QuestionID string         `json:"question_id"`
@@ -38,7 +38,7 @@ func (c *call) dialectAsk() error {
 		return err
 	}
 	if wait > 0 && !a.Settled() {
-		// The ask exists, so an error of waiting is not returned.
+		// The ask exists, so an error of the wait is ignored.
 		if waited, err := c.waitFor(a.ID, wait); err == nil {
 			a = waited
 		}

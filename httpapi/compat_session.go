@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/compat"
 )
 
-// answerText answers an ask of a session by a text (docs/wire.md §3). It returns the ask
-// before and after the answer.
+// answerText answers an ask of a session with the text in the body (docs/wire.md §3). It
+// returns the ask before and after the answer.
 func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	t, err := compat.ReadTextAnswer(c.body)
 	if err != nil {
@@ -28,15 +28,14 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	case err != nil:
 		return found, found, err
 	case t.QuestionID == "" && found.Kind == askback.Confirm && answer.Decision != askback.Deny:
-		// It may be meant for another one, just settled.
-		return found, found, whichAsk([]string{found.ID}, fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", found.ID))
+		// The answer may be meant for another ask, which was just settled.
+		return found, found, ambiguousAnswer([]string{found.ID}, fmt.Sprintf("a confirmation can only be approved by its id: send \"question_id\": %q", found.ID))
 	}
 	now, err = c.client.Answer(c.r.Context(), found.ID, answer)
 	return found, now, err
 }
 
-// findAsk returns the ask that a text answers: the one that it names, or else the only
-// open one (D2).
+// findAsk returns the ask that t names or, if t has no id, the only open ask (D2).
 func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {
 		open, err := c.openAsks(c.r.Context(), session)
@@ -52,7 +51,8 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 	return a, err
 }
 
-// sessionAnswer serves POST /sessions/{id}/answer. Its errors have a format of their own.
+// sessionAnswer serves POST /sessions/{id}/answer. Most of its errors have the format of
+// [compat.SessionReply].
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
 	var several compat.SeveralOpenError
@@ -104,5 +104,6 @@ func (c *call) resumeContext() error {
 	return c.replyRaw("text/plain; charset=utf-8", []byte(compat.ResumeContext(s, asks)+"\n"))
 }
 
-// maxSettled is how many asks of a session are read for a resume context, newest first.
+// maxSettled is the maximum number of asks of a session that are read for a resume context,
+// newest first.
 const maxSettled = 1000

@@ -51,7 +51,7 @@ func (g *watchedAuthenticator) Authenticate(ctx context.Context, secret string) 
 	return who, err
 }
 
-// watch sets the secret; seen is closed when it is accepted.
+// watch sets the secret whose acceptance closes w.seen.
 func (w *fixture) watch(secret string) {
 	w.seen = make(chan struct{})
 	w.server.Config.Handler = checkTraffic(w.t, httpapi.NewHandler(&watchedAuthenticator{Engine: w.engine, secret: secret, seen: w.seen}, nil))
@@ -115,8 +115,8 @@ func TestClientConformsToEngine(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject { return newFixture(t, nil) })
 }
 
-// A server that cannot be reached, breaks the connection, or replies with something else
-// is ErrUnreachable.
+// The error is ErrUnreachable if a server cannot be reached, breaks the connection, or is
+// not an Askback server.
 func TestMissingServerIsUnreachable(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Agent, Name: "bot"})

@@ -64,7 +64,7 @@ func routeDocs() []openapi.Route {
 	return out
 }
 
-// description is the OpenAPI document of a server, and the HTML page made of it.
+// description is the OpenAPI document of a server, and the HTML page generated from it.
 type description struct{ document, page []byte }
 
 // describeWire returns the description of this server. The page has relative links, so
@@ -108,7 +108,7 @@ func (c *call) stylesheet() error {
 
 // replyRaw replies with a body that is already encoded.
 func (c *call) replyRaw(kind string, body []byte) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // an error means a ResponseRecorder of a test
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", kind)
 	c.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	c.w.WriteHeader(http.StatusOK)

@@ -68,8 +68,8 @@ func TestWrongRouteDocIsFound(t *testing.T) {
 	}
 }
 
-// A parser of another project accepts the served document as OpenAPI 3.1. The document
-// has every route and the URL of the server, and needs no token.
+// A parser of another project accepts the served document as OpenAPI 3.1. It has every
+// route and the URL of the server, and is served without a token.
 func TestServedDocumentIsValidOpenAPI(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com", Version: "1.2.3"})
 	got := w.send("GET", "/api/openapi.json", "", "")

@@ -28,7 +28,7 @@ import (
 // principal that sends it. A request comes a second after the previous one. "later 2h"
 // before it moves the clock further, and "stop" stops the server. Ids are numbered in the
 // order in which they appear.
-func TestDialogues(t *testing.T) {
+func TestRepliesMatchDialogues(t *testing.T) {
 	paths, err := filepath.Glob("testdata/dialogue/*.txtar")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(err, paths)
@@ -62,7 +62,7 @@ var principals = map[string]askback.Principal{
 	"ops": {Kind: askback.Operator, Name: "ops"}, "eve": {Kind: askback.Admin, Name: "eve"},
 }
 
-// dialogue is a server with a clock that its commands move, and the ids in its replies.
+// dialogue is a server whose clock is set by commands. It numbers the ids in replies.
 type dialogue struct {
 	*fixture
 	now atomic.Int64
@@ -140,7 +140,8 @@ func (s *dialogue) runCommands(request string) string {
 	}
 }
 
-// expand replaces numbered ids by those of this run, and the word HUGE by 3000000 letters.
+// expand replaces numbered ids with those of this run, and the word HUGE with 3000000
+// letters.
 func (s *dialogue) expand(text string) string {
 	for _, id := range s.ids {
 		text = strings.ReplaceAll(text, id[1], id[0])

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// documentedDigest computes the digest by the formula of docs/api.md. It
-// shares no code with Askback: the arguments here have neither numbers nor characters that
-// encoding/json writes otherwise than RFC 8785.
+// documentedDigest computes the digest with the formula in docs/api.md. It shares no code
+// with Askback: the arguments here have neither numbers nor characters that encoding/json
+// writes differently from RFC 8785.
 func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {
 	t.Helper()
 	var a struct {
@@ -37,7 +37,7 @@ func documentedDigest(t *testing.T, ask []byte, input json.RawMessage) string {
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // maps are written with their names in order
+	enc.SetEscapeHTML(false) // maps are encoded with sorted keys
 	err := enc.Encode(map[string]any{"agent": a.Agent, "server": server, "tool_name": a.Confirmation.ToolName, "input": arguments})
 	if err != nil {
 		t.Fatal(err)

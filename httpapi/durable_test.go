@@ -15,7 +15,7 @@ import (
 )
 
 // The reply to a request that asks or answers is sent after its commit (F2). Package
-// test/faults/disk checks the same by system calls.
+// test/faults/disk checks the same by tracing system calls.
 func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	db, err := sqlite.Open(filepath.Join(t.TempDir(), "askback.db"), nil)
 	if err != nil {
@@ -57,8 +57,8 @@ func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	}
 }
 
-// A request with a short wait returns the answer at once when it is there, and the open
-// ask at the end of its time.
+// A request with a short wait returns the answer as soon as there is one, and the open ask
+// at the end of the wait.
 func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	agent, person := w.As(bot), w.As(ana)

@@ -15,8 +15,8 @@ const eventStream = "text/event-stream"
 const (
 	// heartbeatTime is the time between two heartbeats of a reply.
 	heartbeatTime = 15 * time.Second
-	// firstHeartbeat is when the header of a reply is sent if there is no event. It is
-	// delayed so that errors, as for a bad cursor, are sent with their status.
+	// firstHeartbeat is when the header of a reply is sent if there is no event. It is delayed
+	// so that errors, such as that for an invalid cursor, are sent with their status.
 	firstHeartbeat = 500 * time.Millisecond
 	// frameTime is how long a client may take to read a frame. A slower one is
 	// disconnected and reconnects with its cursor.
@@ -26,8 +26,8 @@ const (
 // retryFrame contains the time in milliseconds after which a client reconnects.
 const retryFrame = "retry: 1000\n\n"
 
-// events streams the events of one or all sessions (docs/wire.md §4). A stream holds
-// one goroutine and a timer, and no event.
+// events streams the events of one or all sessions (docs/wire.md §4). An idle stream uses
+// one goroutine and a timer, and keeps no event in memory.
 func (c *call) events() error {
 	leave, err := c.h.streams.join(c.principal, c.h.options.MaxStreams)
 	if err != nil {
@@ -98,8 +98,9 @@ type streams struct {
 	open map[askback.Principal]int
 }
 
-// join counts one more stream of p, or returns [askback.ErrTooMany] if it has limit
-// streams; 0 is no limit. The caller calls leave at the end of the stream.
+// join counts one more stream of p, or returns [askback.ErrTooMany] if p already has limit
+// streams. If limit is 0, there is no limit. The caller calls leave at the end of the
+// stream.
 func (s *streams) join(p askback.Principal, limit int) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func (w *fixture) stream(ctx context.Context, path string, who askback.Principal
 	return bufio.NewReader(res.Body), res.Body
 }
 
-// until reads lines until n of them have a prefix.
+// until reads and returns lines up to the n-th one with a prefix.
 func until(t *testing.T, in *bufio.Reader, prefix string, n int) string {
 	t.Helper()
 	var all strings.Builder
@@ -231,7 +231,7 @@ func TestSlowReaderIsDisconnected(t *testing.T) {
 	in := bufio.NewReader(conn)
 	until(t, in, "data:", 1)
 	large := strings.Repeat("x", askback.MaxMessage)
-	for range 80 { // more than fits into all buffers
+	for range 80 { // more than the buffers of the connection hold
 		w.postMessage(s.ID, large)
 	}
 	select {

@@ -11,7 +11,7 @@ import (
 // WireRequest returns the body that the client sends.
 var WireRequest = wireRequest
 
-// Routes returns the paths of the table by method.
+// Routes returns the paths of the routes by method.
 func Routes() map[string][]string {
 	out := map[string][]string{}
 	for _, rt := range routes {
@@ -20,7 +20,7 @@ func Routes() map[string][]string {
 	return out
 }
 
-// Paths returns every path of the table once.
+// Paths returns the distinct paths of the routes.
 func Paths() []string {
 	var out []string
 	for _, rt := range routes {
@@ -31,7 +31,7 @@ func Paths() []string {
 	return out
 }
 
-// A Route is a row of the table.
+// A Route is a copy of a route with exported fields.
 type Route struct {
 	Method, Path string
 	Action, Or   askback.Action
@@ -40,7 +40,7 @@ type Route struct {
 	Doc          openapi.Route
 }
 
-// Table returns the routes.
+// Table returns all routes, in the order of the documentation page.
 func Table() []Route {
 	var out []Route
 	for i, doc := range routeDocs() {
@@ -61,7 +61,7 @@ func Actionless() []string {
 	return out
 }
 
-// Sentinels returns the words of the table of errors with their status.
+// Sentinels returns the status of each type of problem in the table sentinels.
 func Sentinels() map[string]int {
 	out := map[string]int{}
 	for _, s := range sentinels {

@@ -44,14 +44,14 @@ type Options struct {
 	// end. Without it, replies have no links to pages.
 	PublicURL string
 	Version   string // the version in the OpenAPI document
-	// Proof answers a nonce, so that a client knows this server before it
-	// shows a token (docs/wire.md §11). Nil: there is no proof.
+	// Proof returns the proof for a nonce, by which a client recognizes this server before it
+	// sends a token (docs/wire.md §11). If it is nil, there is no proof.
 	Proof func(nonce string) string
-	// Yield makes this process release the local database to another. Nil: this server
-	// does not.
+	// Yield makes this process release the local database to another. If it is nil, this server
+	// cannot release one.
 	Yield func() error
-	// Ready returns the state of this server. The error is why it accepts no calls, such
-	// as [askback.ErrDiskFull]. Nil: the server is always ready.
+	// Ready returns the state of this server. The error is why it accepts no calls, such as
+	// [askback.ErrDiskFull]. If it is nil, the server is always ready.
 	Ready func(context.Context) (Readiness, error)
 	// MaxStreams is how many event streams a principal may have open; 0 is no limit.
 	MaxStreams int
@@ -68,7 +68,7 @@ type Handler struct {
 	streams streams
 	hooks   claudehook.Runner // the hook calls in progress
 	large   chan struct{}     // semaphore: one entry for each large event being parsed
-	// description returns the OpenAPI document; the first call makes it.
+	// description returns the OpenAPI document; the first call generates it.
 	description func() (description, error)
 	// Copies of the constants, which tests change.
 	heartbeatTime, frameTime, slowBodyTime time.Duration
@@ -131,8 +131,8 @@ func (h *Handler) wrap(rt route) http.Handler {
 		}
 		p := problemOf(err)
 		if r.Context().Err() != nil {
-			// The client is probably gone. A problem is written anyway: a body that came
-			// too slowly ends the context too, and no reply would mean status 200.
+			// The client is probably gone. A problem is written anyway: a body that arrives too slowly
+			// also ends the context, and without a reply the status would be 200.
 			h.log.Debug("the client disconnected", "method", rt.method, "path", rt.path)
 			if p.Status == http.StatusInternalServerError {
 				p = problemOf(askback.ErrBusy)
@@ -171,8 +171,8 @@ func (c *call) prepare(rt route) error {
 // again, because its token may have been revoked in the meantime.
 const slowBodyTime = 100 * time.Millisecond
 
-// authenticate sets the principal of the request. It returns an error if that may never
-// use the route.
+// authenticate sets the principal of the request. It returns an error if the principal may
+// never use the route.
 func (c *call) authenticate(rt route) error {
 	secret, browser := credential(c.r)
 	p, err := c.h.auth.Authenticate(c.r.Context(), secret)
@@ -186,8 +186,8 @@ func (c *call) authenticate(rt route) error {
 	if err != nil {
 		return err
 	}
-	// Browsers send a cookie to every port of its host, so another program may have
-	// read it. It is accepted only as a cookie, and only for what pages need.
+	// Browsers send a cookie to every port of its host, so another program may have read it. It
+	// is accepted only as a cookie, and only on routes that pages use.
 	if !browser && p.Channel == askback.ChannelWeb {
 		return askback.ErrUnauthorized
 	}
@@ -276,7 +276,7 @@ const writeTime = 30 * time.Second
 
 // reply writes a value as JSON.
 func (c *call) reply(status int, v any) error {
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // an error means a ResponseRecorder of a test
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
 	if err := encode(c.w, v); err != nil {
@@ -293,8 +293,8 @@ func (c *call) result(v any, err error) error {
 	return c.reply(http.StatusOK, v)
 }
 
-// encode writes a value as JSON. It calls MarshalJSON directly, because json.Encoder
-// would read the result once more.
+// encode writes a value as JSON. It calls MarshalJSON directly, because json.Encoder would
+// scan the result once more.
 func encode(w io.Writer, v any) error {
 	if m, ok := v.(json.Marshaler); ok {
 		raw, err := m.MarshalJSON()

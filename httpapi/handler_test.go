@@ -90,9 +90,9 @@ func (w *fixture) ask(body string) askback.Ask {
 	return ask
 }
 
-// Asking, waiting and answering without a Client, with the statuses of docs/wire.md §3
-// (C1, C2, D2, E10, F6).
-func TestAskAndAnswerWithoutClient(t *testing.T) {
+// The requests to ask, wait and answer have the statuses of docs/wire.md §3 (C1, C2, D2,
+// E10, F6).
+func TestAskIsAnsweredWithoutClient(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
 	ask := w.ask(databases)
 	if want := "https://ask.example.com/asks/" + ask.ID; ask.PageURL != want {
@@ -127,7 +127,7 @@ func TestAskAndAnswerWithoutClient(t *testing.T) {
 }
 
 // The key is sent in the body or in the header, with the same effect.
-func TestIdempotencyKeyInHeaderOrBody(t *testing.T) {
+func TestIdempotencyKeyIsReadFromHeaderOrBody(t *testing.T) {
 	w := newFixture(t, nil)
 	first := w.send("POST", "/api/v1/asks", w.token(bot), databases, "Idempotency-Key", "k1")
 	again := w.send("POST", "/api/v1/asks", w.token(bot), strings.Replace(databases, "{", `{"key": "k1", `, 1))
@@ -226,7 +226,7 @@ func TestOnlyValidTokensAreAccepted(t *testing.T) {
 }
 
 // Only an admin can create, list and revoke tokens. A secret is returned once.
-func TestTokensOverHTTP(t *testing.T) {
+func TestOnlyAdminManagesTokens(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	admin := w.As(askback.Principal{Kind: askback.Admin, Name: "eve"})

@@ -24,8 +24,8 @@ type heartbeatWriter struct {
 	err     error // why the client may receive nothing more
 }
 
-// newHeartbeatWriter returns a writer whose first heartbeat is after first. The caller
-// calls stop before the handler returns.
+// newHeartbeatWriter returns a writer that sends the first heartbeat after the time first.
+// The caller calls stop before the handler returns.
 func (c *call) newHeartbeatWriter(contentType, heartbeat string, first time.Duration, cancel context.CancelFunc) *heartbeatWriter {
 	w := &heartbeatWriter{call: c, contentType: contentType, heartbeat: []byte(heartbeat), cancel: cancel}
 	w.mu.Lock()

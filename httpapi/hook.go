@@ -12,10 +12,10 @@ import (
 )
 
 // claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
-// connection. An error has a status that Claude Code takes for no decision: only an
-// approval becomes an allow.
+// connection. Claude Code treats the status of an error as no decision: only an approval
+// allows a tool.
 func (c *call) claudeHook() error {
-	// 0 is as long as the connection is open
+	// 0 means as long as the connection is open.
 	wait, err := c.durationParam("defer", claudehook.DefaultWait, "10s")
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (v hookClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 
 // endHook replies with a decision, or without one if out is nil. arrived reports whether a
 // decision was written completely. If the header was sent before an error, endHook aborts
-// the reply: Claude Code takes that for no decision.
+// the reply, which Claude Code treats as no decision.
 func (c *call) endHook(w *heartbeatWriter, out []byte, err error) (arrived bool, _ error) {
 	w.stop()
 	w.mu.Lock()
@@ -124,7 +124,7 @@ func (c *call) endHook(w *heartbeatWriter, out []byte, err error) (arrived bool,
 		err = w.err
 	}
 	if err == nil && out == nil && c.h.stopping.Err() != nil {
-		// An error, because Claude Code can be configured to block the tool on a failed hook.
+		// Return an error, because Claude Code can be configured to block the tool if a hook fails.
 		c.w.Header().Set("Connection", "close")
 		err = askback.ErrStopping
 	}

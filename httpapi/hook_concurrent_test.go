@@ -96,7 +96,7 @@ func TestConcurrentLargeEventsAreLimited(t *testing.T) {
 	})
 }
 
-// The ask of a PreToolUse event that a killed server left is cancelled when its
+// If a server is killed, the ask of a PreToolUse event stays open. It is cancelled when the
 // interactive session continues (F9).
 func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 	for _, name := range []string{claudehook.Stop, claudehook.UserPromptSubmit, claudehook.SessionEnd} {
@@ -106,7 +106,7 @@ func TestPreToolUseAskOfKilledServerIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _ := claudehook.Request(ev)
-		if _, err := w.engine.As(bot).Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
+		if _, err := w.engine.As(bot).Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
 		wantReply(t, w.send("POST", claudehook.Path, w.token(bot), `{"session_id":"s1","hook_event_name":"`+name+`"}`), 204)

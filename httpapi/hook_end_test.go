@@ -63,7 +63,7 @@ func TestClosedHookCancelsItsAsk(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.want == askback.Pending {
-				w.server.Close() // waits until it is noticed
+				w.server.Close() // waits until the handler has returned
 			}
 			if got := w.open(1, c.want)[0]; got.ID != ask.ID {
 				t.Errorf("got %s, want %s", got.ID, ask.ID)
@@ -72,7 +72,8 @@ func TestClosedHookCancelsItsAsk(t *testing.T) {
 	}
 }
 
-// The same over HTTP/2, which closes a stream and not the connection.
+// Over HTTP/2, Claude Code closes the stream and not the connection. The ask is cancelled,
+// too.
 func TestClosedHookOverHTTP2CancelsItsAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	w.overHTTP2()
@@ -133,12 +134,12 @@ func TestAskOfKilledServerIsCancelled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, _ := claudehook.Request(ev)
-		if _, err := client.Ask(t.Context(), r); err != nil { // as a hook does, whose server is killed then
+		if _, err := client.Ask(t.Context(), r); err != nil { // as for a hook, before the server is killed
 			t.Fatal(err)
 		}
 		second := newFixtureOnStore(t, db, first.tokens)
 		second.open(1, askback.Pending)
-		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), in("s2", event)), 204)
+		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), withSession("s2", event)), 204)
 		second.open(1, askback.Pending)
 		wantReply(t, second.send("POST", claudehook.Path, second.token(bot), event), 204)
 		second.open(1, askback.Cancelled)
@@ -186,7 +187,7 @@ func TestRevokedHookCancelsItsAsk(t *testing.T) {
 	}
 }
 
-// revocableToken gives bot a token that revoke revokes.
+// revocableToken creates a token for bot, and returns a function that revokes it.
 func (w *fixture) revocableToken() (revoke func()) {
 	w.t.Helper()
 	made, secret, err := w.engine.As(root).CreateToken(w.t.Context(), askback.TokenRequest{Kind: askback.Agent, Name: bot.Name})

@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// Malformed arguments of AskUserQuestion make the same ask by a hook as by POST /asks, or
-// none: then Claude Code shows its own dialog (F15, W1-W15).
+// Malformed arguments of AskUserQuestion in a hook create the same ask as in POST /asks, or
+// none, so that Claude Code shows its own dialog (F15, W1-W15).
 func TestMalformedInputOfHookIsRepairedOrIgnored(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 50 {
@@ -37,7 +37,7 @@ func TestMalformedInputOfHookIsRepairedOrIgnored(t *testing.T) {
 			}
 			asked++
 			shapes[name[:3]] = true
-			want := w.ask(unknown.Replace(input))
+			want := w.ask(withoutUnknown.Replace(input))
 			if diff := cmp.Diff(want.Questions, got.Questions); diff != "" || want.Kind != got.Kind {
 				t.Errorf("the hook asks other questions (-POST /asks +hook):\n%s", diff)
 			}
@@ -51,12 +51,12 @@ func TestMalformedInputOfHookIsRepairedOrIgnored(t *testing.T) {
 	}
 }
 
-// unknown are members that POST /asks rejects, and a hook ignores: Claude Code may add
-// members of its own.
-var unknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
+// withoutUnknown removes members that POST /asks rejects. A hook ignores them, because
+// Claude Code may add members.
+var withoutUnknown = strings.NewReplacer(`, "markdown": "# Blue"`, "", `, "recommended": true`, "")
 
 // askedByHook sends an event with an input, and answers its ask. It reports false if the
-// event makes no ask.
+// event creates no ask.
 func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 	w.t.Helper()
 	w.token(bot)
@@ -87,7 +87,7 @@ func (w *fixture) askedByHook(input string) (askback.Ask, bool) {
 	}
 }
 
-// answerAll answers every question with a text.
+// answerAll answers every question with free text.
 func (w *fixture) answerAll(ask askback.Ask) {
 	w.t.Helper()
 	var answer askback.Answer

@@ -25,13 +25,15 @@ const (
 	asksForm = `{"session_id":"s1","prompt_id":"p1","cwd":"/srv","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which ticket?","mode":"form","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`
 )
 
-// preToolUse returns the same event as a PreToolUse event.
+// preToolUse turns a PermissionRequest event into a PreToolUse event.
 func preToolUse(event string) string {
 	return strings.Replace(event, `"PermissionRequest"`, `"PreToolUse","tool_use_id":"toolu_1"`, 1)
 }
 
-// in returns the event with the id of another session.
-func in(session, event string) string { return strings.Replace(event, `"s1"`, `"`+session+`"`, 1) }
+// withSession returns an event with the id of another session.
+func withSession(session, event string) string {
+	return strings.Replace(event, `"s1"`, `"`+session+`"`, 1)
+}
 
 // withoutTerminal is the header that Claude Code sends from claude -p.
 var withoutTerminal = []string{claudehook.EntrypointHeader, "sdk-cli"}
@@ -51,7 +53,7 @@ func (w *fixture) sendHook(who askback.Principal, query, event string, header ..
 // pollTime is the time between two polls of a test.
 const pollTime = 5 * time.Millisecond
 
-// open waits until this many asks have a status, and returns them, oldest first.
+// open waits until n asks have a status, and returns them, oldest first.
 func (w *fixture) open(n int, status askback.Status) []askback.Ask {
 	w.t.Helper()
 	late := time.After(time.Minute)
@@ -97,8 +99,8 @@ func wantReply(t *testing.T, got reply, status int, parts ...string) {
 	}
 }
 
-// The answer of a person becomes a decision in the format of Claude Code. Without one the
-// body is empty, which Claude Code takes for {} (F7, F9).
+// The answer of a person becomes a decision in the format of Claude Code. Without a
+// decision the body is empty, which Claude Code treats as {} (F7, F9).
 func TestHookIsAnsweredOverHTTP(t *testing.T) {
 	for name, c := range map[string]struct {
 		event, answer string
@@ -145,8 +147,8 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 	}
 }
 
-// Events without an ask get a reply at once. Questions of an interactive session have
-// none at PreToolUse, because Claude Code shows its own dialog.
+// Events without an ask get a reply at once. A PreToolUse event of an interactive session
+// creates none for questions, because Claude Code shows its own dialog.
 func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	w := newFixture(t, nil)
 	w.token(bot)
@@ -172,7 +174,7 @@ func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	}
 }
 
-// An invalid request gets an error status, which is no decision (T5).
+// An invalid request gets an error status, which Claude Code treats as no decision (T5).
 func TestInvalidHookGetsNoDecision(t *testing.T) {
 	w := newFixture(t, nil)
 	for name, c := range map[string]struct {
@@ -199,7 +201,7 @@ func TestInvalidHookGetsNoDecision(t *testing.T) {
 	w.open(0, askback.AnyStatus)
 }
 
-// The same event with another token makes another ask. Its events do not cancel the asks
+// The same event with another token creates another ask. Its events do not cancel the asks
 // of other tokens (E10, F4).
 func TestHooksOfDifferentAgentsAreSeparate(t *testing.T) {
 	w := newFixture(t, nil)
@@ -235,7 +237,7 @@ func TestConcurrentHooksGetTheirOwnAnswers(t *testing.T) {
 	replies := map[string]<-chan reply{}
 	for n := range sessions {
 		session := fmt.Sprintf("session %d", n)
-		replies[session] = w.sendHook(bot, "", in(session, asksDB))
+		replies[session] = w.sendHook(bot, "", withSession(session, asksDB))
 	}
 	var group sync.WaitGroup
 	for _, ask := range w.open(sessions, askback.Pending) {
@@ -271,8 +273,8 @@ func newFixtureOnStore(t *testing.T, db engine.Store, tokens map[askback.Princip
 	return w
 }
 
-// A deferred call finds its ask again, also after a restart of the server and if it was
-// answered while no call waited (B7, F2, F9).
+// A deferred call finds its ask again, even if the server was restarted or the ask was
+// answered in the meantime (B7, F2, F9).
 func TestDeferredHookIsAnsweredAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	tokens := map[askback.Principal]string{}

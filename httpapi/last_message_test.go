@@ -20,7 +20,7 @@ type wrapped struct{ askback.Client }
 
 func (w wrapped) Unwrap() askback.Client { return w.Client }
 
-// GET /agent/session returns the last message of a session as its result, after any
+// GET /agent/session returns the last message of a session as its result, whatever the
 // number of messages.
 func TestAgentSessionReturnsLastMessage(t *testing.T) {
 	e := engine.New(memstore.New(), nil)

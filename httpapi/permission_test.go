@@ -104,9 +104,9 @@ func relation(who askback.Principal, rt httpapi.Route) askback.Relation {
 // hasID reports whether a route names an object.
 func hasID(rt httpapi.Route) bool { return strings.Contains(rt.Path, "{id}") }
 
-// want returns the status that follows from the table of package access, or 0 if it
+// wantStatus returns the status that follows from the table of package access, or 0 if it
 // depends on the request.
-func want(who string, p askback.Principal, rt httpapi.Route) int {
+func wantStatus(who string, p askback.Principal, rt httpapi.Route) int {
 	may := func(action askback.Action) bool { return action != "" && access.Ever(p.Kind, action) }
 	action := rt.Action
 	if !may(action) {
@@ -130,7 +130,7 @@ func want(who string, p askback.Principal, rt httpapi.Route) int {
 // Each route is called with each kind of token, before and after the ask is settled. The
 // status follows from the table of package access, and a rejected request changes
 // nothing (E10, F4).
-func TestEveryRouteWithEveryKindOfToken(t *testing.T) {
+func TestStatusFollowsFromPermissions(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		t.Run(rt.Method+strings.ReplaceAll(rt.Path, "/", " "), func(t *testing.T) {
 			for who := range principals {
@@ -156,7 +156,7 @@ func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 	}
 	before := s.contents()
 	got := s.send(rt.Method, s.path(rt.Path), secret, s.body(rt))
-	want := want(who, principals[who], rt)
+	want := wantStatus(who, principals[who], rt)
 	denied := got.status == 401 || got.status == 403 || got.status == 404
 	if want != 0 && got.status != want || want == 0 && (denied || got.status >= 500) {
 		t.Errorf("%s %s by %s (settled: %v): got %d %s, want %d (0: allowed)", rt.Method, rt.Path, who, settled, got.status, got.body, want)
@@ -166,8 +166,8 @@ func tryRoute(t *testing.T, rt httpapi.Route, who string, settled bool) {
 	}
 }
 
-// Each route with a body rejects one that is malformed, too large, or of another type,
-// and changes nothing (F15).
+// Each route with a body rejects a malformed or too large body and other media types, and
+// changes nothing (F15).
 func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if !rt.Body {
@@ -211,7 +211,7 @@ func TestMalformedBodiesAreRejectedOnEveryRoute(t *testing.T) {
 // allowedSecret returns a credential that a route accepts.
 func allowedSecret(rt httpapi.Route) string {
 	for _, who := range []string{"ana", "bot", "eve"} {
-		if want(who, principals[who], rt) == 0 {
+		if wantStatus(who, principals[who], rt) == 0 {
 			return who
 		}
 	}
@@ -219,7 +219,7 @@ func allowedSecret(rt httpapi.Route) string {
 }
 
 // Routes without a body reject a request that has one.
-func TestRoutesWithoutBodyRejectOne(t *testing.T) {
+func TestRoutesWithoutBodyRejectBodies(t *testing.T) {
 	s := newRouteFixture(t)
 	for _, rt := range httpapi.Table() {
 		if rt.Body || rt.Open {

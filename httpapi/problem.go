@@ -121,7 +121,7 @@ func (h *Handler) writeProblem(w http.ResponseWriter, p problem) {
 	_ = encode(w, p)
 }
 
-// asError returns the error that a received problem was made of, and the ask that the
+// asError returns the error that a received problem represents, and the ask that the
 // problem contains.
 func (p problem) asError() (askback.Ask, error) {
 	var ask askback.Ask
@@ -153,7 +153,7 @@ func (p problem) asError() (askback.Ask, error) {
 // maxAfter is the largest Retry-After, in seconds, that a client accepts.
 const maxAfter = 3600
 
-// parseProblem decodes a problem. For any other body it makes one from the status.
+// parseProblem decodes a problem. For any other body it derives a problem from the status.
 func parseProblem(res *http.Response, body []byte) problem {
 	status := res.StatusCode
 	var p problem

@@ -30,7 +30,7 @@ func TestStreamReconnectsAfterRetryAfter(t *testing.T) {
 	}))
 	defer s.Close()
 	for range httpapi.NewClient(s.URL, "token", nil).Events(ctx, "", "") {
-		// The one event is the error of the context.
+		// The only event is the error of the context.
 	}
 	mu.Lock()
 	defer mu.Unlock()

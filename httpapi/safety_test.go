@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// contents returns all records and history of the store as text.
+// contents returns all records and history of the store as a string.
 func (w *fixture) contents() string {
 	w.t.Helper()
 	var b strings.Builder
@@ -106,8 +106,8 @@ func TestEveryRouteNeedsToken(t *testing.T) {
 	}
 }
 
-// raw sends bytes on a new connection, closes it, and returns what was received until
-// then.
+// raw sends bytes on a new connection and closes it. If whole is set, it reads and returns
+// the reply first.
 func (w *fixture) raw(request string, whole bool) string {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.server.URL, "http://"))
@@ -126,9 +126,9 @@ func (w *fixture) raw(request string, whole bool) string {
 	return string(reply)
 }
 
-// After a connection broke at any byte of an answer there is one outcome, and the answer
-// can be sent again (D2, E10, F2).
-func TestAnswerCutAfterAnyByteLeavesOneOutcome(t *testing.T) {
+// If the connection breaks at any byte of an answer and the answer is sent again, there is
+// one outcome (D2, E10, F2).
+func TestInterruptedAnswerLeavesOneOutcome(t *testing.T) {
 	w := newFixture(t, nil)
 	answer := func(id string) string {
 		const body = `{"answer": "SQLite"}`
@@ -142,12 +142,12 @@ func TestAnswerCutAfterAnyByteLeavesOneOutcome(t *testing.T) {
 		if again := w.raw(request, true); !strings.HasPrefix(again, "HTTP/1.1 200 ") {
 			t.Fatalf("cut after %d bytes, then repeated: got %s", n, again)
 		}
-		w.settledOnce(ask)
+		w.checkSettledOnce(ask)
 	}
 }
 
-// settledOnce checks that the history of an ask has one question and one outcome.
-func (w *fixture) settledOnce(ask askback.Ask) {
+// checkSettledOnce checks that the history of an ask has one question and one outcome.
+func (w *fixture) checkSettledOnce(ask askback.Ask) {
 	w.t.Helper()
 	events, err := w.store.History(context.Background(), ask.SessionID, 0, 10)
 	if err != nil || len(events) != 2 || events[0].Type != "question_pending" || events[1].Type != "question_answered" {
@@ -155,7 +155,7 @@ func (w *fixture) settledOnce(ask askback.Ask) {
 	}
 }
 
-// A request that broke off at any byte and is repeated with its key makes one ask.
+// A request that is cut off at any byte and repeated with its key creates one ask.
 func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	w := newFixture(t, nil)
 	request := func(key string) string {

@@ -82,7 +82,7 @@ func TestRevocationStopsRequestsInProgress(t *testing.T) {
 		tried++
 		for _, who := range principals {
 			s := newRouteFixture(t)
-			s.handler.SetSlowBody(0) // every body is a slow one
+			s.handler.SetSlowBody(0) // every body counts as slow
 			root := s.engine.As(askback.Principal{Kind: askback.Admin, Name: "root2"})
 			before := ""
 			revoke := func() {

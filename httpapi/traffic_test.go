@@ -175,8 +175,8 @@ func checkEvents(schema string, stream []byte) error {
 	return nil
 }
 
-// The check of traffic finds each deviation from the document, and accepts what is in
-// it.
+// The checker finds each deviation from the OpenAPI document, and accepts exchanges that
+// match it.
 func TestUndocumentedReplyIsFound(t *testing.T) {
 	p, err := newTrafficChecker()
 	if err != nil {
