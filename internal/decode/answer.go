@@ -10,7 +10,7 @@ import (
 const exampleAnswer = `{"answers": [{"id": "q1", "selected": ["SQLite"]}]}`
 
 // Answer parses the body of POST /asks/{id}/answer (wire.md §3): a list of answers, an
-// object of them by question, the answer to a single question, or a decision.
+// object with the answers by question, the answer to a single question, or a decision.
 func Answer(raw []byte) (askback.Answer, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -70,7 +70,8 @@ func (r *reader) grant(n node) *askback.GrantRequest {
 	return &out
 }
 
-// questionRef returns an answer to the question with an id, q1 to q4, or with a text.
+// questionRef returns an empty answer to the question that has key as its id, q1 to q4, or
+// as its text.
 func questionRef(key string) askback.QuestionAnswer {
 	if len(key) == 2 && key[0] == 'q' && strings.Contains("1234", key[1:]) {
 		return askback.QuestionAnswer{ID: key}

@@ -11,10 +11,10 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// An InputKind is the kind of an invalid input.
+// An InputKind is a kind of input that has corrections: a body or the input of a tool.
 type InputKind int
 
-// The forms: the body of POST /asks, and the input of the two tools.
+// The kinds of input: the body of POST /asks, and the input of the two tools.
 const (
 	Body InputKind = iota
 	QuestionsTool
@@ -30,10 +30,10 @@ const maxExplanation = 200
 
 const beforeExample = " Example: "
 
-// Correction returns a text for the sender of an invalid input, of at most MaxCorrection
-// characters: where the mistakes are, what is expected, and a valid example. The example
-// has the sender's own words if they can be kept. It never has arguments of a confirmation
-// other than those that were sent.
+// Correction explains an invalid input to its sender in at most MaxCorrection characters:
+// where the mistakes are, what is expected, and a valid example. The example keeps the
+// texts of the sender if possible. It keeps the arguments of a confirmation unchanged, or
+// is a general example.
 func Correction(raw []byte, err error, form InputKind) string {
 	text := explain(raw, err)
 	room := MaxCorrection - utf8.RuneCountInString(text) - len(beforeExample)
@@ -64,8 +64,8 @@ func explain(raw []byte, err error) string {
 	return text + "."
 }
 
-// describe returns a problem with its pointer as text. In the flat form the pointer does
-// not have the list of questions.
+// describe formats a problem with its pointer. In the flat form it removes the list of
+// questions from the pointer.
 func describe(p askback.Problem, flat bool) string {
 	pointer := p.Pointer
 	if flat && pointer != "" {

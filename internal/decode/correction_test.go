@@ -50,7 +50,8 @@ func TestCorrectionNeverSuggestsOtherArguments(t *testing.T) {
 	}
 }
 
-// A correction names the place of a mistake, also of a number that a double cannot hold.
+// A correction names the place of a mistake, even if that is a number that a double cannot
+// hold.
 func TestCorrectionNamesThePlace(t *testing.T) {
 	for body, where := range map[string]string{
 		`{"confirmation": {"tool_name": "pay", "input": {"account": 12345678901234567890}}}`: "/account",
@@ -144,9 +145,9 @@ func TestExampleNeverChangesAnAction(t *testing.T) {
 	}
 }
 
-// A question of a tool has two to four options, or none; "Other" does not count
-// (wire.md §5).
-func TestToolLimits(t *testing.T) {
+// A question of a tool has two to four options, or none. "Other" is not counted (wire.md
+// §5).
+func TestToolAcceptsTwoToFourOptions(t *testing.T) {
 	for options, ok := range map[string]bool{
 		`[]`: true, `["a"]`: false, `["a", "b"]`: true, `["a", "b", "c", "d"]`: true, `["a", "b", "c", "d", "e"]`: false,
 		`["a", "b", "c", "d", "Other"]`: true, `["a", "b", "c", "d", "e", "f"]`: false, `["a", " a"]`: false,

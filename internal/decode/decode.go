@@ -35,10 +35,10 @@ type node struct {
 	jcs.Value
 	pointer string
 	src     []byte // the source of the value
-	strings int    // the number of strings around the source
+	strings int    // how often the source was encoded as a string
 }
 
-// in returns the member or element of n with this name.
+// in returns the member or element v of n, with its pointer.
 func (n node) in(name string, v jcs.Value) node {
 	return node{v, jcs.Pointer(n.pointer, name), n.src, n.strings}
 }
@@ -230,7 +230,7 @@ func (r *reader) raw(into *json.RawMessage, fix string, kinds ...jcs.Kind) func(
 	}
 }
 
-// duration reads a text such as "10m" or "7d", or a whole number of seconds.
+// duration reads a string such as "10m" or "7d", or a whole number of seconds.
 func (r *reader) duration(into *time.Duration) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String && n.Kind != jcs.Number {

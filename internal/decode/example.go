@@ -39,15 +39,15 @@ func parseLeniently(raw []byte) jcs.Value {
 	return n.Value
 }
 
-// actionExample keeps the texts of an action complete or not at all: a shortened one would
-// describe another action.
+// actionExample keeps the texts of an action unchanged or leaves them out: a shortened text
+// would describe another action.
 func (f InputKind) actionExample(v jcs.Value, fits func([]byte) bool) string {
 	own := struct {
 		Action  string `json:"action"`
 		Details string `json:"details,omitempty"`
 	}{textOf(v, "action"), textOf(v, "details")}
 	details, found := v.Get("details")
-	if example := jsonOf(own); own.Action != "" && (!found || details.Kind == jcs.String) && fits(example) {
+	if example := marshal(own); own.Action != "" && (!found || details.Kind == jcs.String) && fits(example) {
 		return string(example)
 	}
 	return exampleAction
@@ -70,9 +70,9 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 	if !ok || !whole || bad != nil {
 		return exampleConfirmation
 	}
-	own := fmt.Sprintf(`"tool_name": %s`, jsonOf(textOf(c, "tool_name")))
+	own := fmt.Sprintf(`"tool_name": %s`, marshal(textOf(c, "tool_name")))
 	if server := textOf(c, "server"); server != "" {
-		own += fmt.Sprintf(`, "server": %s`, jsonOf(server))
+		own += fmt.Sprintf(`, "server": %s`, marshal(server))
 	}
 	own += fmt.Sprintf(`, "input": %s`, arguments)
 	if dangerous, _ := c.Get("dangerous"); dangerous.Bool() {
@@ -86,8 +86,8 @@ func (f InputKind) confirmationExample(v jcs.Value, err error, fits func([]byte)
 	return string(example)
 }
 
-// addressFields returns the valid fields that name the recipients and the session, and
-// whether there are no invalid ones.
+// addressFields returns the valid fields that name the recipients and the session. complete
+// reports whether no field of these is invalid.
 func addressFields(v jcs.Value, err error) (fields [][]byte, complete bool) {
 	fields = keptFields(v, err, keepableFields[:addressCount])
 	sent := 0
@@ -140,7 +140,7 @@ func (s size) render(found []guessed, extra [][]byte) []byte {
 			continue
 		}
 		texts = append(texts, text)
-		questions = append(questions, fmt.Sprintf(`{"question": %s%s}`, jsonOf(text), s.renderOptions(d)))
+		questions = append(questions, fmt.Sprintf(`{"question": %s%s}`, marshal(text), s.renderOptions(d)))
 	}
 	fields := [][]byte{fmt.Appendf(nil, `"questions": [%s]`, strings.Join(questions, ", "))}
 	return fmt.Appendf(nil, "{%s}", bytes.Join(append(fields, extra...), []byte(", ")))
@@ -157,7 +157,7 @@ func (s size) renderOptions(d guessed) string {
 		form = "%s"
 	}
 	for i, l := range labels {
-		labels[i] = fmt.Sprintf(form, jsonOf(l))
+		labels[i] = fmt.Sprintf(form, marshal(l))
 	}
 	fields := fmt.Sprintf(`, "options": [%s]`, strings.Join(labels, ", "))
 	if d.multi {
@@ -183,7 +183,8 @@ func distinctLabels(labels []string, s size) (out []string) {
 // people.
 var keepableFields = []string{"to", "session_id", "session_key", "key", "agent", "title", "tags", "timeout", "deadline", "on_timeout"}
 
-// addressCount is how many of keepableFields name the recipients and the session.
+// addressCount is the number of keepableFields, from the first, that name the recipients
+// and the session.
 const addressCount = 5
 
 // keptFields returns the members of v with these names that are valid and short.
@@ -196,7 +197,7 @@ func keptFields(v jcs.Value, err error, names []string) (out [][]byte) {
 		if err != nil || len(value) > 80 {
 			continue
 		}
-		out = append(out, slices.Concat(jsonOf(m.Name), []byte(": "), value))
+		out = append(out, slices.Concat(marshal(m.Name), []byte(": "), value))
 	}
 	return out
 }

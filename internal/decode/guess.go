@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// guessed is a question as far as it can be found in invalid input.
+// guessed has the parts of a question that were found in invalid input.
 type guessed struct {
 	text   string
 	labels []string
@@ -72,7 +72,7 @@ func labelsOf(v jcs.Value) (out []string) {
 	return out
 }
 
-// unpackValue parses JSON inside of strings.
+// unpackValue parses JSON that is encoded as a string.
 func unpackValue(v jcs.Value, strings int) jcs.Value {
 	for ; strings > 0 && v.Kind == jcs.String && looksLikeJSON(v.Text()); strings-- {
 		inner, err := jcs.Parse([]byte(v.Text()))
@@ -113,7 +113,7 @@ func textOf(v jcs.Value, name string) string {
 	return s.Text()
 }
 
-// oneLine returns a text as one line, without a tail of markup.
+// oneLine returns text as one line, without the markup at its end.
 func oneLine(field, text string) string {
 	text, _, _ = cutTail(field, truncate(text, askback.MaxQuestion))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) || r == utf8.RuneError }), " ")
@@ -121,7 +121,7 @@ func oneLine(field, text string) string {
 	return text
 }
 
-// guessFromText returns the first complete question in a text that is not JSON.
+// guessFromText returns the first complete question in input that is not JSON.
 func guessFromText(raw []byte) []guessed {
 	const name = `"question"`
 	i := bytes.Index(raw, []byte(name))

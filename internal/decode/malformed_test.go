@@ -177,7 +177,7 @@ func checkExample(t *testing.T, text string, form decode.InputKind) {
 		t.Errorf("%d characters, valid: %t: %s", n, utf8.ValidString(text), text)
 	}
 	_, example, ok := strings.Cut(text, "Example: ")
-	for rest := example; ok; { // the words of the sender may contain it too
+	for rest := example; ok; { // the texts of the sender may contain this separator
 		if _, rest, ok = strings.Cut(rest, "Example: "); ok && json.Valid([]byte(rest)) {
 			example = rest
 		}

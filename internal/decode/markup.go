@@ -7,10 +7,10 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// An embedded parameter is a field that was sent inside the text of another one (W10). It
-// happens when a model closes a parameter with a wrong tag: its host then takes the tag
-// and all further parameters for text. Only the end of a text can be such a tail. Markup
-// in its middle or in a code span belongs to the text.
+// An embedded parameter is a field that was sent inside the text of another field (W10).
+// This happens when a model closes a parameter with a wrong tag: the client then treats the
+// tag and all further parameters as text. Only this markup at the end of a text, its tail,
+// is removed. Other markup, and markup in a code span, belongs to the text.
 type embedded struct {
 	name, text string
 	offset     int    // in the text
@@ -24,16 +24,16 @@ var callTags = []string{"parameter", "invoke", "function_calls", "tool_call", "t
 // textFields are the fields whose texts may end with a tail.
 var textFields = []string{"question", "header", "label", "description", "title", "context"}
 
-// recoverableFields are the fields that are read from a tail; the value reports whether
-// the field is a text. The recipients and the deadline are never read from markup.
+// recoverableFields are the fields that are read from a tail; the value reports whether the
+// field is a string. The recipients and the deadline are never read from markup.
 var recoverableFields = map[string]bool{
 	"question": true, "header": true, "title": true, "context": true, "description": true,
 	"questions": false, "options": false, "choices": false, "descriptions": false, "default": false,
 	"multiSelect": false, "multi_select": false, "multiple": false, "allow_custom": false, "required": false,
 }
 
-// EndsInMarkup reports whether a text ends with markup of the tool call that sent it. It
-// is for texts that are never repaired.
+// EndsInMarkup reports whether a text ends with markup of the tool call that sent it. It is
+// used for texts that are never repaired.
 func EndsInMarkup(field, text string) bool {
 	_, _, found := cutTail(field, text)
 	return found
@@ -82,9 +82,9 @@ func (r *reader) removeMarkup(n node, field string) (node, []embedded) {
 	return r.textNode(n, head), tail
 }
 
-// textNode returns n with another text.
+// textNode returns n with text as its value.
 func (r *reader) textNode(n node, text string) node {
-	n.src = jsonOf(text)
+	n.src = marshal(text)
 	n.Value, _ = jcs.Parse(n.src) // a string in UTF-8 is always JSON
 	return n
 }
@@ -110,7 +110,7 @@ func (r *reader) readParameter(n node, p embedded, earlier []embedded, readers m
 	}
 }
 
-// canonicalName returns the same name for all names of a field.
+// canonicalName returns the canonical name of a field that has several names.
 func canonicalName(name string) string {
 	switch name {
 	case "choices":
@@ -121,7 +121,7 @@ func canonicalName(name string) string {
 	return name
 }
 
-// cutTail splits a text from its tail. Its time is linear in the text.
+// cutTail splits text into its head and its tail, in linear time.
 func cutTail(field, text string) (head string, tail []embedded, found bool) {
 	ticks := 0
 	for i := 0; ; {
@@ -135,7 +135,7 @@ func cutTail(field, text string) (head string, tail []embedded, found bool) {
 			if i+run.size == len(text) {
 				return run.cut(field, text, i)
 			}
-			// A tail that begins inside of this one ends at the same place.
+			// A sequence that begins inside this one ends at the same place.
 			ticks += strings.Count(text[i:i+run.size], "`")
 			i += run.size
 			continue
@@ -158,11 +158,11 @@ func isTailStart(text string, i int) bool {
 	return before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, ">")
 }
 
-// tail is a sequence of tags and parameters.
+// tail is a sequence of tags and parameters, which may be followed by other text.
 type tail struct {
 	params  []embedded
 	closers []tag // before the first parameter, or all
-	size    int   // up to the end, or to words that belong to no parameter
+	size    int   // up to the text that belongs to no parameter, or to the end
 }
 
 func readTail(s string) tail {
@@ -209,7 +209,7 @@ func (run tail) cut(field, text string, at int) (head string, params []embedded,
 	return text, nil, false
 }
 
-// maxOpenTags limits the work for hostile texts.
+// maxOpenTags limits the time for malicious texts.
 const maxOpenTags = 8
 
 // valueSize returns the size of the value of a parameter. It ends at its closing tag, at

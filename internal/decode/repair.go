@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxStrings is how many strings around JSON are removed. Models have sent one around the
-// body and another around a list, but never more (W1–W3).
+// maxStrings is how many times JSON may be encoded as a string. Models have encoded the
+// body and a list in it, but never more (W1–W3).
 const maxStrings = 2
 
 // warn adds a warning about a repair, up to the limit of askback.MaxProblems.
@@ -24,8 +24,8 @@ func (r *reader) warn(pointer, detail, fix string) {
 }
 
 // parseRepaired is like parse for a body that may contain questions. It adds missing
-// closing brackets and removes a string around the body. exact reports that the body has a
-// confirmation, so that no repair is allowed.
+// closing brackets and decodes a body that was sent as a string. exact reports whether the
+// body has a confirmation, which must not be repaired.
 func parseRepaired(raw []byte) (r *reader, n node, exact bool, err error) {
 	r, n, err = parse(raw)
 	if err != nil {
@@ -49,14 +49,14 @@ func hasConfirmation(v jcs.Value) bool {
 	return ok
 }
 
-// closeBrackets parses a truncated text with its missing closing brackets added (W11). It
+// closeBrackets adds the missing closing brackets to truncated JSON and parses it (W11). It
 // reports false if more than brackets may be missing.
 func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	syntax, ok := err.(*jcs.SyntaxError)
 	if !ok || syntax.Offset < len(raw) {
 		return node{}, false
 	}
-	missing, ok := openBrackets(raw)
+	missing, ok := missingBrackets(raw)
 	if !ok {
 		return node{}, false
 	}
@@ -69,10 +69,10 @@ func (r *reader) closeBrackets(raw []byte, err error) (node, bool) {
 	return node{Value: v, src: whole}, true
 }
 
-// openBrackets returns the missing closing brackets of a text, innermost first. It reports
-// false after a number, whose last digits may be missing, and where another value must
-// follow. It need not detect an unclosed string: the parser does.
-func openBrackets(raw []byte) (missing []byte, ok bool) {
+// missingBrackets returns the missing closing brackets of truncated JSON, innermost first.
+// It reports false after a number, whose last digits may be missing, and where another
+// value must follow. It does not detect an unclosed string: the parser does.
+func missingBrackets(raw []byte) (missing []byte, ok bool) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
@@ -86,12 +86,12 @@ func openBrackets(raw []byte) (missing []byte, ok bool) {
 		case c == '[':
 			missing = append(missing, ']')
 		case (c == '}' || c == ']') && len(missing) > 0:
-			missing = missing[:len(missing)-1] // the parser sees whether they fit
+			missing = missing[:len(missing)-1] // the parser checks whether the brackets match
 		}
 	}
 	slices.Reverse(missing)
 	raw = bytes.TrimRight(raw, " \t\r\n")
-	const last = `"}]el` // a string, an object, a list, true, false, null
+	const last = `"}]el` // the last bytes of a string, an object, a list, true or false, and null
 	return missing, len(missing) > 0 && strings.IndexByte(last, raw[len(raw)-1]) >= 0
 }
 
@@ -114,14 +114,14 @@ func (r *reader) unpack(n node) (node, bool) {
 	return n, true
 }
 
-// looksLikeJSON reports whether a text begins like an array, an object, or a string that
-// may contain one.
+// looksLikeJSON reports whether text begins like an array, an object, or a string that may
+// contain one.
 func looksLikeJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && strings.IndexByte(`[{"`, text[0]) >= 0
 }
 
-// parseString parses the text of a string as JSON.
+// parseString parses the content of a string as JSON.
 func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 	src := []byte(n.Text())
 	v, err := jcs.Parse(src)
@@ -138,8 +138,8 @@ func (r *reader) parseString(n node) (node, *jcs.SyntaxError) {
 	return inner, nil
 }
 
-// optionalText reads a text that a question does not need. A value of another kind is
-// ignored, with a warning (W9).
+// optionalText reads an optional string of a question. A value of another kind is ignored,
+// with a warning (W9).
 func (r *reader) optionalText(into *string) func(node) {
 	return func(n node) {
 		if n.Kind != jcs.String {
@@ -208,16 +208,15 @@ func (r *reader) alias(name string, read func(node)) func(node) {
 
 const severalQuestions = "this text asks several questions"
 
-// warnSeveralQuestions adds a warning if a text contains several questions, which would
-// get one answer (W14).
+// warnSeveralQuestions adds a warning if the text of q contains several questions, which
+// would get one answer (W14).
 func (r *reader) warnSeveralQuestions(pointer string, q askback.Question) {
 	if len(q.Options) == 0 && isEnumeration(q.Text) {
 		r.warn(pointer, severalQuestions, "it was asked as one question; send each as an entry of questions, with its options")
 	}
 }
 
-// isEnumeration reports whether a text contains 1) and 2), or lines that begin with 1. and
-// 2.
+// isEnumeration reports whether text contains 1) and 2), or lines that begin with 1. and 2.
 func isEnumeration(text string) bool {
 	return containsInOrder(text, "1)", "2)", " \n\t(:：") || containsInOrder(text, "1.", "2.", "\n")
 }

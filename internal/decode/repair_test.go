@@ -57,7 +57,7 @@ func quoted(s string) string {
 }
 
 // Flags may be strings or numbers, but contradictory flags are rejected (W9).
-func TestLenientFlags(t *testing.T) {
+func TestFlagsMayBeStringsOrNumbers(t *testing.T) {
 	for value, want := range map[string]bool{
 		`"true"`: true, `"false"`: false, `"yes"`: true, `"No"`: false, `1`: true, `0`: false, `"1"`: true, `"maybe"`: false, `[true]`: false, `2`: false,
 	} {
@@ -79,7 +79,7 @@ func TestLenientFlags(t *testing.T) {
 	}
 }
 
-// Brackets, and nothing else, are added to truncated JSON, whatever its texts contain
+// Brackets, and nothing else, are added to truncated JSON, whatever its strings contain
 // (W11).
 func TestMissingBracketsAreAdded(t *testing.T) {
 	const whole = `{"questions": [{"question": "A 5\" pipe, \\ or [", "multiSelect": true, "options": [{"label": "a}"}, {"label": "b"}], "required": false}]}`
@@ -103,8 +103,8 @@ func TestMissingBracketsAreAdded(t *testing.T) {
 	}
 }
 
-// A list that is much too long is counted, not read.
-func TestVeryLongListsAreOneProblem(t *testing.T) {
+// The elements of a list that is much too long are not read, so there is one problem.
+func TestVeryLongListHasOneProblem(t *testing.T) {
 	many := strings.Repeat(`7, `, 200) + "7"
 	for body, want := range map[string]string{
 		`{"questions": [` + many + `]}`:                 "201 questions; at most 4",
@@ -155,7 +155,8 @@ func TestEmbeddedParametersAreRead(t *testing.T) {
 	}
 }
 
-// Warnings of an earlier reader are kept, and the same advice is not repeated (W14).
+// The warnings that another program sent are kept, and the same advice is not repeated
+// (W14).
 func TestEarlierWarningsAreKept(t *testing.T) {
 	const body = `{"questions": [{"question": "1) Who? 2) When?"}], "warnings": [{"pointer": "/question", "detail": "this text asks several questions", "fix": "…"}]}`
 	r, err := decode.Request([]byte(body))
@@ -193,7 +194,7 @@ func TestConfirmationsAreNeverRepaired(t *testing.T) {
 	for _, body := range mutations(confirmation) {
 		accepted += checkArguments(t, []byte(body))
 	}
-	if accepted < 100 { // white space, letters inside strings
+	if accepted < 100 { // such as mutations of white space, or of letters in strings
 		t.Errorf("only %d variants were accepted, want at least 100", accepted)
 	}
 }
@@ -225,7 +226,7 @@ func checkArguments(t *testing.T, body []byte) int {
 	return 1
 }
 
-// An answer is a list or a string, and keeps text with commas (W16).
+// An answer is a list or a string, and a string with commas is not split (W16).
 func TestAnswerIsAListOrAString(t *testing.T) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: []askback.Question{
 		{ID: "q1", Text: "Which?", MultiSelect: true, Options: askback.Options("A", "B")},

@@ -11,7 +11,7 @@ const exampleRequest = `{"question": "Which database?", "options": ["PostgreSQL"
 
 // Request parses the body of POST /asks (wire.md §2): questions, a confirmation, or the
 // flat form of one question, with their common fields. Repairs are in Warnings, with
-// pointers into the body after JSON in strings was parsed.
+// pointers into the body after JSON in strings was decoded.
 func Request(raw []byte) (askback.Request, error) {
 	return request(raw, func(r *reader, b *askback.Request) map[string]func(node) {
 		return map[string]func(node){

@@ -17,7 +17,7 @@ import (
 )
 
 // Each form of a body is parsed to its request (C1, C2, D1).
-func TestRequestForms(t *testing.T) {
+func TestEveryRequestFormIsParsed(t *testing.T) {
 	labels := askback.Options("PostgreSQL", "SQLite")
 	for body, want := range map[string]askback.Request{
 		`{"question": "Name?"}`: {Questions: []askback.Question{{Text: "Name?"}}},
@@ -115,7 +115,7 @@ func TestInvalidJSONIsASyntaxError(t *testing.T) {
 }
 
 // Each form of an answer (wire.md §3) is parsed.
-func TestAnswerForms(t *testing.T) {
+func TestEveryAnswerFormIsParsed(t *testing.T) {
 	for body, want := range map[string]askback.Answer{
 		`{"answer": "SQLite"}`:   {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"SQLite"}}}},
 		`{"answer": ["a", "b"]}`: {Answers: []askback.QuestionAnswer{{ID: "q1", Selected: []string{"a", "b"}}}},
@@ -165,7 +165,9 @@ func TestTwoDecisionsAreRejected(t *testing.T) {
 	}
 }
 
-func TestSmallBodies(t *testing.T) {
+// Reasons, digests and requests for tokens are parsed. Unknown and missing fields are
+// rejected.
+func TestOtherBodiesAreParsed(t *testing.T) {
 	if got, err := decode.Reason([]byte(`{"reason": "why"}`)); got != "why" || err != nil {
 		t.Errorf("reason: got %q, %v", got, err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Every field of the bodies for sessions is read.
-func TestSessionBodies(t *testing.T) {
+func TestSessionBodiesAreParsed(t *testing.T) {
 	start, err := decode.SessionRequest([]byte(`{"external": true, "session_key": "k", "agent": "a", "title": "t", "metadata": {"n": 1}, "prompt": null}`))
 	check(t, err, start, askback.SessionRequest{Key: "k", Agent: "a", Title: "t", Metadata: []byte(`{"n": 1}`)})
 	message, err := decode.Message([]byte(`{"text": "hi"}`), askback.RoleUser)

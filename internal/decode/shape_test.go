@@ -52,7 +52,7 @@ func encode(v any) string {
 
 // malform returns a call with mistakes that models make.
 func malform(t *rapid.T, questions []map[string]any) string {
-	left := 2 // how many more strings may be put around JSON
+	left := 2 // how many more times JSON may be encoded as a string
 	pack := func(name string, v any) any {
 		if left > 0 && rapid.Bool().Draw(t, name) {
 			left--

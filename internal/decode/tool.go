@@ -96,7 +96,7 @@ func (r *reader) limit(pointer, text string, most int) {
 
 const exampleAction = `{"action": "Delete the branch old-login", "details": "It is merged."}`
 
-// verbatim reads a text that must be shown unchanged. Markup of the tool call at its end
+// verbatim reads a string that must be shown unchanged. Markup of the tool call at its end
 // is a problem.
 func (r *reader) verbatim(field string, into *string) func(node) {
 	return func(n node) {
@@ -121,8 +121,8 @@ func (r *reader) suggestion(yes *bool) func(node) {
 	}
 }
 
-// jsonOf returns a value of texts as JSON, for models.
-func jsonOf(v any) []byte {
-	b, _ := jcs.Marshal(v) // a text can always be encoded
+// marshal returns the JSON of v, which can always be encoded.
+func marshal(v any) []byte {
+	b, _ := jcs.Marshal(v)
 	return b
 }
