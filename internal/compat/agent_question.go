@@ -14,8 +14,8 @@ type AgentQuestions struct {
 	Questions []AgentQuestion `json:"questions"`
 }
 
-// AgentQuestion is the row of an ask. The texts of several questions are its lines.
-// Options are those of a single question.
+// AgentQuestion is the row of an ask. Question has a line for each question. Options is
+// empty if there are several questions.
 type AgentQuestion struct {
 	ID        string             `json:"id"`
 	SessionID string             `json:"session_id"`
@@ -58,8 +58,8 @@ func row(a askback.Ask) (out AgentQuestion, err error) {
 	return out, err
 }
 
-// contextOf returns the context of the asker, with the time and the confirmation added. If
-// a name is used twice, or the context is a text, the whole context is put under
+// contextOf returns the context of an ask, with the time and the confirmation added. If a
+// name is used twice, or the context is not an object, the whole context is the member
 // "context": an agent must not replace the tool or the time.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
 	fields := map[string]any{"asked_at": timestamp{a.CreatedAt}}
@@ -70,7 +70,7 @@ func contextOf(a askback.Ask) (json.RawMessage, error) {
 	return jcs.Marshal(fields)
 }
 
-// askerFields returns the members of the asker's context to add to fields.
+// askerFields returns the members of the context of an ask, to be added to fields.
 func askerFields(raw json.RawMessage, fields map[string]any) map[string]any {
 	if len(raw) == 0 {
 		return nil
@@ -161,8 +161,8 @@ func SessionStatus(status askback.SessionStatus) string {
 	return string(status)
 }
 
-// result returns a message that is a JSON object, or else an object with its text. JSON
-// that is not strict is text.
+// result returns a message if it is a strict JSON object, and else an object that contains
+// the message as "text".
 func result(message string) (json.RawMessage, error) {
 	if message == "" {
 		return nil, nil

@@ -34,8 +34,8 @@ var claudeFields = [][]string{
 	{"label", "description", "preview"},
 }
 
-// readClaude reads the input of AskUserQuestion, which has the same format as our own
-// tool.
+// readClaude reads the input of AskUserQuestion, which has the same format as the tool
+// ask_user_question.
 func readClaude(_ Client, raw []byte) (Call, error) {
 	asking, sent := raw, jcs.Value{}
 	if v, err := jcs.Parse(raw); err == nil {

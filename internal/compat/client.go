@@ -19,7 +19,7 @@ import (
 type Client struct {
 	Name       string
 	example    string // a valid input
-	fieldNames string // pairs: our name of a field, and the client's
+	fieldNames string // pairs of Askback's name for a field and the client's name
 	read       func(Client, []byte) (Call, error)
 	typed      bool // also accepts a payload with a type; see readTyped
 }
@@ -179,9 +179,9 @@ func unanswered(ask askback.Ask) *Unanswered {
 	return &Unanswered{ask.Status, text + " This is not consent."}
 }
 
-// quoted returns s as a JSON string, which no character of s can end.
+// quoted returns s as a JSON string, so that no character of s can end the quotation.
 func quoted(s string) string {
-	b, _ := jcs.Marshal(s) // a text can always be encoded
+	b, _ := jcs.Marshal(s) // a string can always be encoded
 	return string(b)
 }
 
@@ -204,7 +204,7 @@ func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc)
 			"delivery":         r.waitOnly,
 			"isBlocking":       r.ignored("only a person or the deadline ends an ask"),
 			"autoResolutionMs": r.ignored("only a person or the deadline ends an ask"),
-			// These fields are for a form that is sent question by question.
+			// A client that shows one question after the other uses these fields for its form.
 			"title": r.text(&call.Request.Title), "confirm_title": r.text(&call.Request.Title),
 			"confirm_description": r.ignored("the form is sent as a whole"),
 		})

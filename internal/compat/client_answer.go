@@ -13,8 +13,8 @@ type clientAnswer struct {
 	remarks []remark
 }
 
-// remark is a text that belongs to an answer. A client without a field for it gets it as a
-// part of the answer.
+// remark is a note on an answer. For a client without a field for notes, it is part of the
+// answer.
 type remark struct{ kind, text string }
 
 // The remarks on an ask that a timer ended: its outcome must not look like a choice.
@@ -54,7 +54,7 @@ func (s *clientAnswer) addRemark(kind, text string) {
 	}
 }
 
-// notes returns the remarks as one text. The notes of the person come first, unchanged.
+// notes returns the remarks as one string. The notes of the person come first, unchanged.
 func (s clientAnswer) notes() string {
 	var out []string
 	for _, r := range s.remarks {
@@ -67,7 +67,7 @@ func (s clientAnswer) notes() string {
 	return strings.Join(out, "\n")
 }
 
-// line returns the whole answer as one text, for clients that have only texts.
+// line returns the whole answer as one string, for clients whose answers are strings.
 func (s clientAnswer) line() string {
 	out := s.String()
 	for _, r := range s.remarks {
@@ -76,7 +76,7 @@ func (s clientAnswer) line() string {
 	return out
 }
 
-// values returns the chosen labels, the text, and each remark as a further text.
+// values returns the chosen labels, the text, and each remark, as strings.
 func (s clientAnswer) values() []string {
 	out := s.Values()
 	for _, r := range s.remarks {

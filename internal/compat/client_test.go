@@ -18,9 +18,9 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Each file in testdata/clients is a transcript for one client: the input of its tool,
-// what people do, "----", and the results of the tool (A1, C1, F4, F9).
-func TestClientTranscripts(t *testing.T) {
+// Each file in testdata/clients is a transcript for one client: the input of its tool, the
+// actions of people, "----", and the results of the tool (A1, C1, F4, F9).
+func TestClientResultsMatchTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.txt")
 	if err != nil || len(files) != len(compat.Clients()) {
 		t.Fatalf("%d files, %v: want one for each of %v", len(files), err, compat.Clients())
@@ -122,7 +122,7 @@ func (p *clientPlayer) result(b []byte, err error) string {
 	return string(b) + "\n"
 }
 
-// The text of a Mistake is short, and its example is valid (F15).
+// The text of a Mistake has at most 400 characters, and its example is valid (F15).
 func TestMistakeEndsWithAValidExample(t *testing.T) {
 	long := strings.Repeat("ä", 20_000)
 	inputs := []string{
@@ -181,8 +181,8 @@ func FuzzClients(f *testing.F) {
 	})
 }
 
-// checkEveryAnswer answers each question with a text of its own, and checks that the
-// result contains all of them.
+// checkEveryAnswer answers each question with a different text, and checks that the result
+// contains all of them.
 func checkEveryAnswer(t *testing.T, name string, call compat.Call) {
 	ask := askback.Ask{Kind: askback.Questions, Questions: call.Request.Questions, Status: askback.Answered}
 	o := askback.Outcome{Status: askback.Answered, Comment: "the comment"}

@@ -111,8 +111,8 @@ func readFlatAction(raw []byte) (Call, error) {
 	return newConfirmation(a.Action, a.Details, func(yes bool) any { return yes })
 }
 
-// newConfirmation returns a call that asks for approval of an action. Only an approval
-// without other arguments is a yes.
+// newConfirmation returns a call that asks for approval of an action. The reply is yes only
+// for an approval of the unchanged arguments.
 func newConfirmation(action, details string, reply func(yes bool) any) (Call, error) {
 	raw, _ := jcs.Marshal(struct { // texts can always be encoded
 		Action  string `json:"action"`

@@ -30,7 +30,7 @@ func asks() []askback.Ask {
 	}
 }
 
-// No text panics, and accepted text is a valid answer (T5).
+// No input panics, and accepted input is a valid answer (T5).
 func FuzzText(f *testing.F) {
 	f.Add("Go, with cgo, Go")
 	f.Add("Go\nC, x\n\nnow\nthanks")
@@ -66,7 +66,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// withoutSpace returns a text without white space.
+// withoutSpace returns s without white space.
 func withoutSpace(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -76,7 +76,7 @@ func withoutSpace(s string) string {
 	}, s)
 }
 
-// No body panics, and every error is Invalid or a syntax error.
+// No body causes a panic, and every error is an Invalid or a syntax error.
 func FuzzBodies(f *testing.F) {
 	f.Add(`{"answers": {"Which?": "Go", "q2": ["Go", "x"], "q4": "now"}, "annotations": {"q1": {"notes": "n", "preview": ""}}}`)
 	f.Add(`{"question_id": "latest", "answer": "Python\nBeginner"}`)
@@ -133,8 +133,8 @@ func TestOnlyExactWordsApprove(t *testing.T) {
 	})
 }
 
-// With any texts, the context is one block, which is stripped for people, and has as many
-// answers as questions (B5).
+// Whatever its texts contain, the context is one block, which is hidden from people, and
+// has as many answers as questions (B5).
 func TestResumeContextIsOneBlock(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"<resume-context>", "</resume-context>", "</", "<", "resume-context>", "\n  Q: ", "\r  A: ", "\u2028", "\n", " ", "x", "&lt;", "Todo state at pause:",

@@ -32,7 +32,7 @@ type interruptAction struct {
 }
 
 // readLanggraph reads the value of interrupt(): a HumanInterrupt, alone or in a list; a
-// text, which is a question; or a question in the flat form.
+// string, which is a question; or a question in the flat form.
 func readLanggraph(c Client, raw []byte) (Call, error) {
 	v, err := jcs.Parse(raw)
 	if err != nil {

@@ -52,8 +52,8 @@ func (r *lenientReader) fields(n node, by map[string]func(node)) {
 	})
 }
 
-// fieldAliases are the names of one field in different clients. A model that knows several
-// clients mixes them up, and a question must not lose its options (F3).
+// fieldAliases has a list for each field that has several names in different clients. A
+// model may confuse them, and a question must not lose its options (F3).
 var fieldAliases = [][]string{{"options", "choices"}, {"multiSelect", "multi_select", "multiple"}}
 
 // aliasOf returns the known field that another name means, or "".
@@ -126,7 +126,7 @@ func (r *lenientReader) ignored(why string) func(node) {
 	return func(n node) { r.warn(n.pointer, "this field has no effect: "+why, "it was ignored") }
 }
 
-// waitOnly rejects a call whose answer is to be delivered later in another way.
+// waitOnly rejects any delivery except "wait".
 func (r *lenientReader) waitOnly(n node) {
 	var how string
 	r.text(&how)(n)

@@ -64,7 +64,7 @@ func newForm(r *reader, ask askback.Ask) *form {
 	return &form{reader: r, questions: questions, given: make([]entry, len(questions))}
 }
 
-// find returns the index of a question. A text has priority over an id.
+// find returns the index of the question with this text, or else with this id.
 func (f *form) find(name, at string) (i int, ok bool) {
 	i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.Text == name })
 	if i < 0 {
@@ -99,8 +99,8 @@ func (f *form) readAnswers(n node) {
 	})
 }
 
-// readAnswer reads a text, a list of texts, or null for no answer. Only a text is split at
-// commas: a list is already split.
+// readAnswer reads a string, a list of strings, or null for no answer. Only a string is
+// split at commas.
 func (f *form) readAnswer(n node, i int) {
 	q, e := f.questions[i], &f.given[i]
 	before := len(f.problems)
@@ -158,8 +158,8 @@ func (f *form) checkAnswered() {
 	}
 }
 
-// checkPreviews adds a problem if a preview is not the one of the chosen option: the
-// person must have seen the same preview.
+// checkPreviews adds a problem if a preview is not that of the chosen option, because the
+// person saw a different one.
 func (f *form) checkPreviews() {
 	for i, q := range f.questions {
 		e := f.given[i]
@@ -210,8 +210,8 @@ func (f *form) pointer(i int, field string) (at, before string) {
 }
 
 // NamesApproval reports whether the body of a respond names everything that it approves.
-// The text of a question is only a description by the agent, so another call could have
-// the same text. For confirm_action the text is everything: it must be complete, and an
+// The text of a question is only a description by the agent, so another call could have the
+// same text. For confirm_action the text is the action itself: it must be complete, and an
 // action with details needs its preview as well.
 func NamesApproval(raw []byte, ask askback.Ask) bool {
 	c := ask.Confirmation

@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// ResumeContext returns a text for an agent that resumes a session (wire.md §6): the asks
-// that were settled since its last turn, in order, and its todos. People do not see it;
-// see [askback.StripResumeContext].
+// ResumeContext returns the context for an agent that resumes a session (wire.md §6): the
+// asks that were settled since its last turn, in order, and its todos. People do not see
+// it; see [askback.StripResumeContext].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	lines := []string{askback.ResumeOpen}
 	if s.Status == askback.SessionWaiting {
@@ -100,7 +100,7 @@ func decisionText(o *askback.Outcome) string {
 	return text + suffix("reason", o.Reason)
 }
 
-// suffix returns a text of a person as a suffix of the answer.
+// suffix formats the reason or notes of a person as a suffix of an answer.
 func suffix(kind, text string) string {
 	if text == "" {
 		return ""
@@ -108,8 +108,8 @@ func suffix(kind, text string) string {
 	return " [" + kind + ": " + text + "]"
 }
 
-// escape makes a text safe inside the block. It escapes tags of the block, and indents
-// further lines, so that a text cannot imitate another question and answer.
+// escape makes text safe inside the block. It escapes tags of the block, and indents
+// further lines, so that the text cannot imitate another question and answer.
 func escape(text, indent string) string {
 	text = lineBreaks.Replace(escapeTags(text))
 	return strings.ReplaceAll(text, "\n", "\n"+indent)

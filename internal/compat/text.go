@@ -11,8 +11,8 @@ import (
 // separator is the text between two choices of an answer.
 const separator = ", "
 
-// Text parses an answer that is one text. The answer to a single question is the whole
-// text. For several questions, line i answers question i and further lines are the
+// Text parses an answer that is a string. For a single question, the whole string is its
+// answer. For several questions, line i answers question i and further lines are the
 // comment; an empty line skips an optional question. The error is [askback.Invalid], with
 // the pointer /answer.
 func Text(ask askback.Ask, text string) (askback.Answer, error) {
@@ -45,7 +45,7 @@ func linePrefix(i, n int) string {
 	return fmt.Sprintf("line %d: ", i+1)
 }
 
-// cutLines returns the first n lines, empty if the text has fewer, and the rest.
+// cutLines returns the first n lines of text and the rest. Missing lines are empty.
 func cutLines(text string, n int) (lines []string, rest string) {
 	if n == 1 {
 		return []string{text}, ""
@@ -61,7 +61,7 @@ func cutLines(text string, n int) (lines []string, rest string) {
 	return lines, rest
 }
 
-// choices returns the labels and texts that a text contains for a question.
+// choices returns the labels and other strings in text, the answer to a question.
 func choices(q askback.Question, text string) []string {
 	if q.MultiSelect {
 		return split(q, text)
@@ -69,8 +69,8 @@ func choices(q askback.Question, text string) []string {
 	return []string{labelOf(q, text)}
 }
 
-// labelOf returns the label that equals a text, or else the text. Space around it is
-// ignored: no two labels of a question differ only in that.
+// labelOf returns the label that equals text, or else text. It ignores white space around
+// them, in which alone no two labels of a question differ.
 func labelOf(q askback.Question, text string) string {
 	for _, o := range q.Options {
 		if strings.TrimSpace(o.Label) == strings.TrimSpace(text) {
@@ -80,8 +80,8 @@ func labelOf(q askback.Question, text string) string {
 	return text
 }
 
-// split splits a text at each separator outside of labels. Labels may contain separators,
-// so the longest one that matches is taken. Other text is kept in one piece, so that a
+// split splits text at each separator outside of labels. Labels may contain separators, so
+// the longest label that matches is chosen. Other text is kept in one piece, so that a
 // sentence keeps its commas.
 func split(q askback.Question, text string) []string {
 	var out []string
@@ -105,8 +105,8 @@ func split(q askback.Question, text string) []string {
 	return out
 }
 
-// leadingLabel returns the longest label at the beginning of a text, or "", and the length
-// up to the next separator.
+// leadingLabel returns the longest label at the beginning of text, or "", and the length up
+// to the next separator.
 func leadingLabel(q askback.Question, text string) (chosen string, n int) {
 	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
 	for _, o := range q.Options {

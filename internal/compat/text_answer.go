@@ -10,7 +10,7 @@ import (
 )
 
 // TextAnswer is the body of POST /sessions/{id}/answer and POST /agent/answer/{id}: the id
-// of an ask, and one text that answers it.
+// of an ask, and its answer as a string.
 type TextAnswer struct {
 	QuestionID string // "" means the only open ask
 	Answer     string

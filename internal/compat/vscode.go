@@ -35,8 +35,8 @@ type vscodeAnswer struct {
 }
 
 // vscodeReply returns {"answers": {"<header>": {selected, freeText, skipped}}}. If the
-// person declined, every question is skipped. A question without an answer in time is not
-// skipped.
+// person declined, every question is skipped. A question that was not answered in time is
+// not reported as skipped.
 func vscodeReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil && (ask.Outcome.Status != askback.Declined || ask.Outcome.Reason != "") {
 		return nil, err
