@@ -37,7 +37,7 @@ func TestLateAnswerShowsTheFirstAnswer(t *testing.T) {
 	if n := len(page.all("main form")) + len(page.all("textarea")); n != 0 {
 		t.Error("there is still something to fill in")
 	}
-	// The winner may repeat the same answer, but not send another one.
+	// The person who answered first may repeat the same answer, but not send another.
 	ana.settle(a, url.Values{"action": {"answer"}, "q1": {"1"}})
 	page = ana.send("/asks/"+a.ID, url.Values{"action": {"decline"}}, http.StatusConflict)
 	if got := page.one(t, ".winner").visibleText(); got != "You answered this in another window: SQLite" {

@@ -124,7 +124,7 @@ func TestSuspiciousLinksHaveAReason(t *testing.T) {
 	}
 }
 
-// linkIn returns the only link in a text.
+// linkIn returns the only link in src.
 func linkIn(t *testing.T, src string) markdown.Link {
 	t.Helper()
 	var found []markdown.Link

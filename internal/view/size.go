@@ -17,7 +17,7 @@ type Size struct {
 	Spaces     int // most consecutive spaces inside a line
 }
 
-// SizeOf measures a text. A line with escaped white space only, such as \n in
+// SizeOf returns the size of t. A line that has only escaped white space, such as \n in
 // arguments, counts as blank.
 func SizeOf(t safetext.Text) Size {
 	s := Size{Characters: utf8.RuneCountInString(t.String())}

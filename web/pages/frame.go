@@ -92,7 +92,7 @@ func duration(d time.Duration) string {
 	return view.Count(int(d/(24*time.Hour)), "day")
 }
 
-// rowCount returns about how many lines a text takes on the page.
+// rowCount estimates the number of lines that t takes on the page.
 func rowCount(t view.Text) int {
 	n := 0
 	for line := range strings.SplitSeq(t.String(), "\n") {
