@@ -49,7 +49,7 @@ type worker struct {
 	node    string // the name for its claims, unique for each start of a process
 	slots   chan struct{}
 	group   sync.WaitGroup
-	renew   atomic.Bool // set to claim under a new name: no goroutine may be performing some claimed effects
+	renew   atomic.Bool // take a new name: the old one may have claimed effects that no goroutine performs
 	backlog atomic.Bool // there may be more effects than slots
 }
 
