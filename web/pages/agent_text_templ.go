@@ -333,7 +333,7 @@ func preview(label string, t view.Text) templ.Component {
 	})
 }
 
-// paddingWarning warns before a text that has padding.
+// paddingWarning warns of padding in the text below.
 func paddingWarning(s view.Size) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -378,7 +378,7 @@ func paddingWarning(s view.Size) templ.Component {
 	})
 }
 
-// askHeader is the top of an ask's page: what it is, and who asks.
+// askHeader is the header of an ask's page. It shows the kind of ask, and who asks.
 func askHeader(f Frame, a view.Ask, heading string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -613,7 +613,7 @@ func askHeader(f Frame, a view.Ask, heading string) templ.Component {
 	})
 }
 
-// tokenName names the token of the agent, if its label differs.
+// tokenName shows the name of the agent's token, if it differs from the agent's label.
 func tokenName(a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

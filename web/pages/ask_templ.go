@@ -774,7 +774,7 @@ func choice(q view.Question, c view.Choice, id string, n int, picked bool) templ
 	})
 }
 
-// textField is a field for text. In it, Enter starts a new line and sends nothing.
+// textField is a text field. Enter starts a new line in it, and sends nothing.
 func textField(form view.Form, field, label string, typed view.RawText, height int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// decision is the form of a confirmation. For the Enter key in a field, a browser presses
-// the first button: it is hidden and decides nothing.
+// decision is the form of a confirmation. The Enter key in a field presses the first
+// button, which is hidden and decides nothing.
 func decision(a view.Ask, c *view.Confirmation, form view.Form) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -420,7 +420,7 @@ func unansweredQuestions(a view.Ask) templ.Component {
 	})
 }
 
-// result shows how the ask ended: by whom, through what, when, and the answers.
+// result shows the answers, and how the ask ended: by whom, when, and where.
 func result(f Frame, a view.Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
