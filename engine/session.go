@@ -205,8 +205,9 @@ func (c *client) Send(ctx context.Context, id string, cmd askback.Command) (askb
 	return one, nil
 }
 
-// endOwnSession ends the implicit session of a single ask by cancelling the ask. It
-// returns an error for any other command, since no run would read it.
+// endOwnSession handles a command to the implicit session of a single ask. EndTurn and
+// EndSession cancel the ask, which ends the session. Other commands are an error, because
+// the session has no record that could store them.
 func (c *client) endOwnSession(t *tx, ask string, cmd askback.Command) (askback.Session, error) {
 	a, err := t.ask(ask)
 	if err != nil {

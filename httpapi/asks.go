@@ -152,8 +152,8 @@ func (c *call) list() error {
 	return c.result(page, err)
 }
 
-// limit parses a limit. It returns -1, which the checks of queries reject, if s is not
-// a positive number.
+// limit parses a limit. It returns 0, which is the default, if s is "". If s is not a
+// positive number it returns -1, which the checks of queries reject.
 func limit(s string) int {
 	if s == "" {
 		return 0

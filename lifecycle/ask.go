@@ -103,10 +103,10 @@ func (Due) input()       {}
 func (Consumed) input()  {}
 func (Acked) input()     {}
 
-// Step returns the result of an input: [Asked] first, then [Covered], [Answered],
-// [Declined], [Cancelled], [Claimed], [Due], [Consumed] or [Acked]. With an error,
-// nothing changes, except that [askback.ErrSettled] may come with the record of a late
-// answer.
+// Step returns the result of an input. The first input of an ask must be [Asked]. Each
+// later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Due],
+// [Consumed] or [Acked], in any order. With an error, nothing changes, except that
+// [askback.ErrSettled] may come with the record of a late answer.
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
 // [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
@@ -352,7 +352,7 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	}
 	s.Refused++
 	e := Event{Type: askback.EventAnswerRefused, By: by, Via: via, Why: string(s.Ask.Status)}
-	if length(a) <= maxRefused {
+	if length(a) <= maxRefusedBytes {
 		e.Answers, e.Comment, e.Decision, e.Reason = a.Answers, a.Comment, a.Decision, a.Reason
 		if json.Valid(a.Input) { // otherwise it could not be encoded
 			e.Input = a.Input
@@ -361,10 +361,10 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 	return changed(s, e), askback.ErrSettled
 }
 
-// maxRefused is the maximum length of a late answer in the history, in bytes. Late
-// answers are not checked against the limits of answers. Of a longer one, only the
-// actor and the reason are kept.
-const maxRefused = 1 << 16
+// maxRefusedBytes is the maximum length of a late answer that the history keeps in full.
+// Of a longer one it keeps only the actor and the reason. The limits of answers are not
+// checked for late ones.
+const maxRefusedBytes = 1 << 16
 
 // length returns the approximate length of an answer as JSON. An empty entry counts
 // too, because its field names are written.

@@ -362,7 +362,7 @@ func settled(in lifecycle.Asked) lifecycle.AskState {
 	return s
 }
 
-// The history has the whole text of a late answer (F6).
+// The history has the whole text of a late answer that is not too long (F6).
 func TestLateAnswerIsRecordedInFull(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if !errors.Is(m.err, askback.ErrSettled) || m.before.Refused >= lifecycle.MaxRefused {

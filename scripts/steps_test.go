@@ -71,7 +71,7 @@ try: FAILED: [second]
 	}
 }
 
-func TestSummaryListsWhatWasLeftOut(t *testing.T) {
+func TestSummarySaysThatStepsWereLeftOut(t *testing.T) {
 	for left, want := range map[string]string{
 		"":                     "try: all good\n",
 		"leave_out 'the moon'": "try: all good, apart from what was left out\n",

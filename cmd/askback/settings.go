@@ -101,7 +101,8 @@ type fileVersion struct {
 	size     int64
 }
 
-// versionOf returns the zero value if the file does not exist.
+// versionOf returns the version of the file at path, or the zero value if it cannot be
+// read, as when it does not exist.
 func versionOf(path string) fileVersion {
 	info, err := os.Stat(path)
 	if err != nil {

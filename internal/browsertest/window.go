@@ -44,7 +44,7 @@ func (w *Window) Press(selector string) {
 	}), chromedp.WaitReady("main"))
 }
 
-// Click clicks elements.
+// Click clicks the first element that matches each selector, in order.
 func (w *Window) Click(selectors ...string) {
 	w.t.Helper()
 	for _, s := range selectors {

@@ -78,9 +78,12 @@ func (c *Connector) setReached() {
 	c.reached = true
 }
 
-// retries reports whether a call that began at start is repeated after this error.
-// [instance.Place.Join] itself limits the search for a local server. Only a command that
-// waits for an answer, and was connected before, searches again.
+// retries reports whether a call that began at start is repeated after err.
+//
+// After a lost connection to a local server it is, because [instance.Place.Join] limits
+// that search and ends it with ErrNoReply. After ErrNoReply, only a command with a Kind
+// that was connected before searches again. A remote server that has never replied is
+// tried for remoteTime.
 func (c *Connector) retries(err error, start time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -168,7 +168,7 @@ func holes(path string) string {
 	return strings.Join(out, " ")
 }
 
-func TestRouteWithUnknownSchemaIsRejected(t *testing.T) {
+func TestInvalidRoutesAreRejected(t *testing.T) {
 	good := openapi.Route{Method: "GET", Path: "/x/{id}", Tag: "asks", Summary: "See.", Out: "Ask", Who: agent}
 	for name, change := range map[string]func(*openapi.Route){
 		"an unknown schema of a body":   func(r *openapi.Route) { r.In = "Asking" },

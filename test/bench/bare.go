@@ -73,7 +73,8 @@ func (b *bare) answer(_ context.Context, id string) error {
 
 func (b *bare) wait(ctx context.Context, id string) error { return b.waiting.wait(ctx, id) }
 
-// waiters wakes the waiting runs: a channel for each, by id.
+// waiters has a channel for each ask, by its id, on which the goroutine that waits gets
+// the answer.
 type waiters struct {
 	mu sync.Mutex
 	by map[string]chan []byte

@@ -132,7 +132,8 @@ func withWaiters(ctx context.Context, p *product, pending []string, do func() er
 	return do()
 }
 
-// waitIdle returns when all waiters block.
+// waitIdle polls until rested returns true. It returns an error after a minute, or if ctx
+// ends.
 func waitIdle(ctx context.Context, rested func() bool) error {
 	for limit := time.Now().Add(time.Minute); !rested(); {
 		if time.Now().After(limit) {

@@ -63,7 +63,8 @@ func openRecord(ctx context.Context, path string) (subject, error) {
 	return r, err
 }
 
-// copyFrom makes one ask and one answer, and keeps the rows.
+// copyFrom makes one ask and one answer in the database at path, copies their rows to r,
+// and deletes them from the database.
 func (r *record) copyFrom(ctx context.Context, path string) (err error) {
 	p, err := openEngine(ctx, path, nil)
 	if err != nil {

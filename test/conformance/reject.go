@@ -18,7 +18,7 @@ var refusing = []testCase{
 	{"InvalidAnswerIsExplained", invalidAnswers},   // F15
 }
 
-// operation is an operation on an ask.
+// An operation is a named call of a client's method for one ask.
 type operation struct {
 	name string
 	do   func(fixture, askback.Client, askback.Ask) (askback.Ask, error)
