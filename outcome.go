@@ -40,7 +40,7 @@ func (o *Outcome) Same(p *Outcome) bool {
 		})
 }
 
-// An Actor is a person, an agent or a rule that ended an ask.
+// An Actor is the person, agent, timer, policy or operator that ended an ask.
 type Actor struct {
 	Kind ActorKind
 	Name string
@@ -50,7 +50,7 @@ type Actor struct {
 // defaults.
 type ActorKind string
 
-// The kinds of actor. A deadline that passes is a timer, not a person.
+// The kinds of actor. ActorTimer ends an ask whose deadline has passed.
 const (
 	ActorPerson   ActorKind = "person"
 	ActorTimer    ActorKind = "timer"

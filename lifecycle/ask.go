@@ -178,7 +178,8 @@ func asked(in Asked) (Result[AskState], error) {
 	return r, nil
 }
 
-// notifySession returns the effect on the session of the ask, if that has a record.
+// notifySession returns the effect that steps the session of the ask with in. It returns
+// nil for an implicit session, which has no record.
 func (s AskState) notifySession(in Input, mustExist bool) []Effect {
 	if s.OwnSession() {
 		return nil

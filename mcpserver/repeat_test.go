@@ -295,8 +295,8 @@ func TestEndOfInputEndsStdio(t *testing.T) {
 	})
 }
 
-// A consumed approval is not used again, also after a restart. The decision can still be
-// read (F7).
+// A consumed approval is not used again, not even after a restart. The decision can still
+// be read (F7).
 func TestApprovalIsReturnedOnce(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
@@ -380,8 +380,8 @@ func TestUndeliveredAnswerIsKept(t *testing.T) {
 	}
 }
 
-// A delivered outcome is acknowledged. After a restart, the same call asks again, and the
-// list of open questions has no outcome (F6).
+// A delivered outcome is acknowledged, and list_open_questions omits it. The same call then
+// makes a new ask, even after a restart (F6).
 func TestDeliveredOutcomeIsAcknowledged(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()

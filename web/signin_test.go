@@ -97,7 +97,7 @@ func TestPermanentSignInErrorsOfferNoRetry(t *testing.T) {
 	}
 }
 
-// The page of such an error sets no cookie.
+// After a failed sign-in, the page explains the error, offers a retry and sets no cookie.
 func TestSignInErrorsOfferARetry(t *testing.T) {
 	for name, c := range map[string]struct {
 		email  string

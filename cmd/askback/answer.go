@@ -248,7 +248,7 @@ func notAnOption(q view.Question, typed string) string {
 	return text + ": use " + q.Keys() + ", a label, or --other TEXT for your own words"
 }
 
-// label returns the label of the option with this key.
+// label returns the label of the option with this key, or key if there is no such option.
 func label(q view.Question, key string) string {
 	for _, c := range q.Choices {
 		if c.Key == key {

@@ -95,7 +95,8 @@ func (r *reloader) begin(log *slog.Logger, file config.Config, overridden []stri
 	}
 }
 
-// A fileVersion differs between two versions of a file.
+// A fileVersion is the modification time and the size of a file, by which a change is
+// noticed.
 type fileVersion struct {
 	modified time.Time
 	size     int64

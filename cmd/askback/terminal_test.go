@@ -334,8 +334,8 @@ wait $first; a=$?; wait $second; echo "they ended with $a and $?"`)
 	s.waitForScreen(`they ended with (0 and 1|1 and 0)`)
 }
 
-// At a terminal JSON is printed with control characters escaped, which encoding/json
-// leaves as they are. In a pipe it is unchanged.
+// At a terminal, JSON also has the control and format characters escaped that encoding/json
+// keeps, such as U+009B and U+202E. In a pipe it is unchanged.
 func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t, "TERM=dumb")

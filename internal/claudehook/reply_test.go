@@ -93,9 +93,9 @@ func TestAllAsksOfASessionAreEnded(t *testing.T) {
 	}
 }
 
-// A form has no field for a comment, and an answer is never sent without it, so there is
-// no decision.
-func TestFormWithACommentIsNotSent(t *testing.T) {
+// The form of an elicitation has no field for a comment. So an answer with a comment gets
+// no decision, because the comment would be lost.
+func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 	ev := event(t, `{"session_id":"s1","prompt_id":"p1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`)
 	for comment, want := range map[string]bool{"": true, "only if it is urgent": false} {
 		r, ok := claudehook.Request(ev)

@@ -97,7 +97,8 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// The pointer of a problem is in the body of the client.
+// The pointer of a problem refers to the body that the client sent, not to the converted
+// answer.
 func TestProblemsHavePointersIntoTheBody(t *testing.T) {
 	long := strings.Repeat("x", askback.MaxText+1)
 	_, err := compat.Respond([]byte(`{"answers": {"Which?": "Go"}, "annotations": {"Which?": {"notes": "`+long+`"}}}`), asks()[0])

@@ -134,8 +134,8 @@ func TestHostileTextBecomesSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(t, hostile().Draw(t, "text")) })
 }
 
-// Printable ASCII is kept, unless it is part of an escape sequence.
-func TestNoCharacterIsDropped(t *testing.T) {
+// Visible ASCII characters outside of escape sequences are kept, in their order.
+func TestVisibleASCIIIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.NewReplacer("\x1b", "", "\u009b", "").Replace(hostile().Draw(t, "text"))
 		printable := func(s string) string {

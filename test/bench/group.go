@@ -25,7 +25,8 @@ type group struct {
 	writing sync.WaitGroup
 }
 
-// A write runs do within a transaction and sends to done when it is durable.
+// A write is a function in the queue. do is called within a transaction. done receives nil
+// after the commit, or the error of the transaction.
 type write struct {
 	do   func(context.Context) error
 	done chan error

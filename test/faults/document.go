@@ -233,7 +233,8 @@ func drawNumber(r *rand.Rand) string {
 	return strconv.Itoa(r.IntN(2000) - 1000)
 }
 
-// shortEscapes are the characters with a short escape, and its letters.
+// shortEscapes are the characters that JSON can escape by a backslash and one character.
+// shortLetters has that character for each, in the same order.
 const shortEscapes, shortLetters = "\"\\/\b\f\n\r\t", `"\/bfnrt`
 
 // spell returns a string as a JSON literal with random escapes.

@@ -14,7 +14,8 @@ import (
 	"github.com/askback/askback/engine"
 )
 
-// racerName is the name of the agent, which uses another label in each race.
+// racerName is the name of the principal that asks in each race. The label of its asks
+// differs from race to race.
 const racerName = "racer"
 
 // The tools of a race.

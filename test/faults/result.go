@@ -23,7 +23,7 @@ type report struct {
 // A table is a list of rows. The first row has the column heads.
 type table [][]string
 
-// A result is the result of all tests.
+// A result collects the reports and violations of all fault tests of a run.
 type result struct {
 	reports []report
 	bad     []violation
