@@ -39,7 +39,7 @@ type streams struct {
 // commands is the command line (wire.md §9).
 type commands struct {
 	DB      string           `help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
-	Config  string           `help:"Read this settings file. By default there is none." env:"ASKBACK_CONFIG" placeholder:"FILE"`
+	Config  string           `help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
 	Release kong.VersionFlag `name:"version" short:"v" help:"Print the version and exit."`
 
 	Ask     askCommand     `cmd:"" help:"Ask a question and wait for the answer."`
