@@ -17,13 +17,15 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// The kinds of records. They have no state machine and are deleted when they are due.
+// The kinds of the records of this package. These records have no state machine and are
+// deleted when they are due.
 const (
 	KindToken = "token"
 	KindLogin = "login"
 )
 
-// A Store is what this package reads. Its errors are those of package askback.
+// A Store is the storage that this package reads from. It returns the errors of package
+// askback, such as [askback.ErrNotFound].
 type Store interface {
 	Read(ctx context.Context, kind, id string) (store.Record, error)
 	ReadKey(ctx context.Context, kind, key string) (store.Record, error)
@@ -38,7 +40,7 @@ type Tx interface {
 	Delete(r store.Record)
 }
 
-// Options are what an [Authority] requires. All fields are required.
+// Options configure an [Authority]. All fields are required.
 type Options struct {
 	Store Store
 	// Rows returns all records that a query selects. It reads q.Limit of them at once.
@@ -50,7 +52,8 @@ type Options struct {
 	// People returns the people who may sign in, and the issuer that verifies
 	// their addresses. The issuer "" disables sign-in.
 	People func() (issuer string, people []askback.Person)
-	// Unreadable is called for each record that a list omits.
+	// Unreadable is called for each record that EachToken omits because it cannot
+	// be decoded.
 	Unreadable func(r store.Record, err error)
 }
 
@@ -60,11 +63,13 @@ type Authority struct {
 	cache cache
 }
 
-// New returns an Authority.
+// New returns an [Authority] with these options.
 func New(o Options) *Authority { return &Authority{o: o} }
 
-// Authenticate returns the principal that a secret belongs to. It returns
-// [askback.ErrUnauthorized] if the secret is unknown, revoked or expired.
+// Authenticate returns the principal of the token with this secret. The error is
+// [askback.ErrUnauthorized] if the secret is unknown or the token is no longer valid. A
+// token ends by expiry or revocation, with its parent, or when its person may no longer
+// sign in.
 func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Principal, error) {
 	key := hash(secret)
 	now := a.o.Now()
@@ -88,19 +93,21 @@ func (a *Authority) Authenticate(ctx context.Context, secret string) (askback.Pr
 	return askback.Principal{Kind: c.Kind, Name: c.Name, Channel: c.Channel, Token: c.ID}, nil
 }
 
-// maxParents bounds the chain of tokens in which each created the next.
+// maxParents is the maximum number of ancestors of a token: its parent, the parent of its
+// parent, and so on.
 const maxParents = 8
 
-// resolve returns the credential of a record, limited by its ancestors: it is revoked or
-// expires no later than the tokens above it. The token of a browser, for example, ends
-// with the token that logged it in.
+// resolve returns the credential of a record, limited by its ancestors: it ends no later
+// than any of them. The token of a browser, for example, ends with the token that logged
+// it in. The error is [askback.ErrUnauthorized] if an ancestor was deleted or there are
+// more than maxParents.
 func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, error) {
 	c, err := decode(row)
 	parent := c.parent
 	for i := 0; err == nil && parent != ""; i++ {
 		up, readErr := a.o.Store.Read(ctx, KindToken, parent)
 		if errors.Is(readErr, askback.ErrNotFound) || i == maxParents {
-			return c, askback.ErrUnauthorized // the parent expired and was deleted
+			return c, askback.ErrUnauthorized // the parent expired and was deleted, or the chain is too long
 		}
 		if readErr != nil {
 			return c, readErr
@@ -123,10 +130,12 @@ func (a *Authority) resolve(ctx context.Context, row store.Record) (credential, 
 	return c, err
 }
 
-// Root returns the id of the first token in the chain of parents of a token. A grant
-// stores it: the grant ends if that token is revoked, but not if a browser is logged out.
-// After a sign-in there is no such token; Root then returns a string that identifies the
-// person and the issuer.
+// Root returns the id of the oldest ancestor of a token, or of the token if it has no
+// parent. If one of them was created by a sign-in, Root returns a string that identifies
+// the person and the issuer instead. For "" it returns "".
+//
+// A grant stores the result. So the grant ends if that token is revoked, but not if a
+// browser is logged out.
 func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 	if token == "" {
 		return "", nil
@@ -151,7 +160,7 @@ func (a *Authority) Root(ctx context.Context, token string) (string, error) {
 }
 
 // RootValid reports whether a root that [Authority.Root] returned for a person is still valid.
-// The root "" is that of the program itself.
+// The root "", of a principal without a token, is always valid.
 func (a *Authority) RootValid(ctx context.Context, root, person string, now time.Time) (bool, error) {
 	if root == "" {
 		return true, nil
@@ -170,8 +179,8 @@ func (a *Authority) RootValid(ctx context.Context, root, person string, now time
 	return c.validAt(now), err
 }
 
-// issue returns the record of a new token or log-in link with a secret. If lasts is 0,
-// it does not expire. The token of who is its parent.
+// issue returns the record of a new token or log-in link for who, and the token in it. If
+// lasts is 0, the token does not expire. Its parent is who.Token.
 func (a *Authority) issue(kind string, who askback.Principal, lasts time.Duration, secret string, by signer) (store.Record, askback.Token, error) {
 	now := a.o.Now()
 	t := askback.Token{Kind: who.Kind, Name: who.Name, Channel: who.Channel, CreatedAt: now}
@@ -186,7 +195,7 @@ func (a *Authority) issue(kind string, who askback.Principal, lasts time.Duratio
 	return row, t, err
 }
 
-// add commits a new token or log-in link and returns it with its new secret.
+// add commits a new token or log-in link and returns it with its secret.
 func (a *Authority) add(ctx context.Context, kind string, who askback.Principal, lasts time.Duration, by signer) (askback.Token, string, error) {
 	secret, err := a.NewSecret()
 	if err != nil {

@@ -79,10 +79,10 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// secretPrefix lets leak scanners recognize the secrets of Askback (docs/wire.md §1).
+// secretPrefix begins each secret, so that leak scanners recognize it (docs/wire.md §1).
 const secretPrefix = "askback_"
 
-// NewSecret returns a secret of 256 bits, for [Authority.Adopt].
+// NewSecret returns a new secret with 256 random bits.
 func (a *Authority) NewSecret() (string, error) {
 	var b [32]byte
 	if _, err := io.ReadFull(a.o.Rand, b[:]); err != nil {
@@ -107,7 +107,8 @@ type cache struct {
 	byHash     map[string]credential
 }
 
-// cacheSize is the capacity of a cache. A full cache is cleared.
+// cacheSize is the maximum number of credentials in a cache. When a cache is full, put
+// removes all of them first.
 const cacheSize = 4096
 
 // get returns the credential for key, and the generation to pass to put.
@@ -118,8 +119,8 @@ func (c *cache) get(key string) (found credential, generation int, ok bool) {
 	return found, c.generation, ok
 }
 
-// put stores a credential that was read during generation. It does nothing if the cache
-// has been cleared since then.
+// put stores a credential that was read during generation. It does nothing if clear has
+// been called since then.
 func (c *cache) put(key string, found credential, generation int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

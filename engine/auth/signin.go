@@ -37,13 +37,14 @@ func (a *Authority) SignIn(ctx context.Context, issuer, email string) (secret st
 	return secret, nil
 }
 
-// Trusts reports whether the settings name this issuer.
+// Trusts reports whether the settings name this issuer. It returns false for "".
 func (a *Authority) Trusts(issuer string) bool {
 	trusted, _ := a.o.People()
 	return issuer != "" && issuer == trusted
 }
 
-// personName returns the name of the person with the address of a signer.
+// personName returns the name of the person with the address of a signer. ok is false if
+// there is no such person, or if the settings name another issuer.
 func (a *Authority) personName(by signer) (name string, ok bool) {
 	issuer, people := a.o.People()
 	if issuer == "" || by.Issuer != issuer || by.Email == "" {
@@ -69,8 +70,9 @@ func lowerASCII(email string) string {
 	}, email)
 }
 
-// signerValid reports whether the settings still give the address of a signer to
-// the person called name. A zero signer is valid: no sign-in created that token.
+// signerValid reports whether the settings still name the issuer of a signer and give its
+// address to the person called name. The zero signer of a token that was created without
+// a sign-in is valid.
 func (a *Authority) signerValid(by signer, name string) bool {
 	if by == (signer{}) {
 		return true
@@ -79,14 +81,14 @@ func (a *Authority) signerValid(by signer, name string) bool {
 	return ok && current == name
 }
 
-// signerPrefix begins the root id of a signer. No token id begins with it.
+// signerPrefix begins the strings that root returns. No token id begins with it.
 const signerPrefix = "person:"
 
 // root returns the string that a grant stores in place of a token id if its maker
 // signed in. The grant ends when that person may no longer sign in.
 func (s signer) root() string { return signerPrefix + s.Issuer + " " + s.Email }
 
-// parseSigner decodes the string that root returned.
+// parseSigner decodes a string that root returned. ok is false for other strings.
 func parseSigner(root string) (s signer, ok bool) {
 	if root, ok = strings.CutPrefix(root, signerPrefix); ok {
 		s.Issuer, s.Email, ok = strings.Cut(root, " ")

@@ -42,8 +42,8 @@ func (a *Authority) Adopt(ctx context.Context, who askback.Principal, secret str
 	})
 }
 
-// EachToken calls do for each token. If valid is set, it omits tokens that are revoked
-// or have expired.
+// EachToken calls do for each token. It omits tokens that cannot be decoded and, if valid
+// is set, those that were revoked or have expired. It does not check their parents.
 func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.Token)) error {
 	now := a.o.Now()
 	q := store.Query{Kind: KindToken, Limit: store.MaxList}
@@ -65,8 +65,8 @@ func (a *Authority) EachToken(ctx context.Context, valid bool, do func(askback.T
 	return nil
 }
 
-// RevokeToken revokes a token. The record keeps its key, so that the secret cannot be
-// adopted again.
+// RevokeToken revokes a token. If the token is already revoked, nothing changes. The
+// record keeps its key, so that [Authority.Adopt] does not make the secret valid again.
 func (a *Authority) RevokeToken(ctx context.Context, id string) (token askback.Token, err error) {
 	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
 		if err := tx.Lock(id); err != nil {
@@ -110,8 +110,8 @@ func (a *Authority) Logout(ctx context.Context, secret string) error {
 	return nil
 }
 
-// LoginSecret returns the secret of a new log-in link for a principal. It is valid for
-// [askback.LoginTime].
+// LoginSecret returns the secret of a new log-in link for a principal. The link is valid
+// for [askback.LoginTime].
 func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (string, error) {
 	who.Channel = askback.ChannelWeb
 	_, secret, err := a.add(ctx, KindLogin, who, askback.LoginTime, signer{})
@@ -122,8 +122,8 @@ func (a *Authority) LoginSecret(ctx context.Context, who askback.Principal) (str
 }
 
 // Login exchanges the secret of a log-in link for the secret of a new browser token,
-// which is valid for [askback.BrowserTime]. A link works once. It returns
-// [askback.ErrUnauthorized] if the link is unknown, used or expired.
+// which is valid for [askback.BrowserTime]. A link works once. The error is
+// [askback.ErrUnauthorized] if the link is unknown, used or no longer valid.
 func (a *Authority) Login(ctx context.Context, secret string) (browser string, err error) {
 	err = a.o.Update(ctx, func(ctx context.Context, tx Tx) error {
 		link, err := a.o.Store.ReadKey(ctx, KindLogin, hash(secret))
