@@ -63,7 +63,7 @@ func (c *client) Ask(ctx context.Context, r askback.Request) (askback.Ask, error
 // A newAsk is a checked request and the ask to make from it.
 type newAsk struct {
 	asked      lifecycle.Asked
-	timeout    time.Duration // until the deadline; 0: the ask has its deadline
+	timeout    time.Duration // time until the deadline; 0: it is in asked, or there is none
 	key        string        // idempotency key with its owner; "" means none
 	sessionKey string
 	sessionID  string // the existing session that the request names
@@ -106,8 +106,8 @@ func (c *client) prepare(r askback.Request) (newAsk, error) {
 	return out, nil
 }
 
-// ownerKey returns a key prefixed with the name of this principal, so that equal keys
-// of different principals do not collide. Without a key it returns "".
+// ownerKey returns key prefixed with the name of this principal, so that equal keys of
+// different principals do not collide. For the key "" it returns "".
 func (c *client) ownerKey(key string) string {
 	if key == "" {
 		return ""
@@ -115,7 +115,7 @@ func (c *client) ownerKey(key string) string {
 	return strconv.Itoa(len(c.who.Name)) + ":" + c.who.Name + ":" + key
 }
 
-// withDigest returns a confirmation with the digest of its tool call (F7).
+// withDigest returns a copy of c with the digest of its tool call (F7).
 func withDigest(agent string, c askback.Confirmation) (*askback.Confirmation, error) {
 	var err error
 	c.Digest, err = digest("/confirmation/input", agent, c)
@@ -187,7 +187,8 @@ func (c *client) open(t *tx, n newAsk) (askback.Ask, error) {
 	return a.state.Ask, err
 }
 
-// findOr returns the ask with the same key, or err if there is none.
+// findOr returns the ask with the same key. If there is none, it returns err as an error
+// of package askback.
 func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, error) {
 	found, missing := c.findByKey(ctx, n)
 	if errors.Is(missing, askback.ErrNotFound) {
@@ -196,8 +197,9 @@ func (c *client) findOr(ctx context.Context, n newAsk, err error) (askback.Ask, 
 	return found, missing
 }
 
-// findByKey returns the ask with the same key, or ErrNotFound. The error is
-// [askback.ErrKeyReused] if that ask was made by a different request.
+// findByKey returns the ask with the same key, marked as repeated. The error is
+// [askback.ErrNotFound] if there is none, and [askback.ErrKeyReused] if that ask was made
+// by a different request.
 func (c *client) findByKey(ctx context.Context, n newAsk) (askback.Ask, error) {
 	if n.key == "" {
 		return askback.Ask{}, askback.ErrNotFound

@@ -7,16 +7,17 @@ import (
 	"github.com/askback/askback"
 )
 
-// The memory of an ask besides that of its strings, in bytes, measured and rounded up.
+// The memory of an ask in addition to the bytes of its strings. The values were measured
+// and rounded up.
 const (
 	askOverhead     = 1500 // a record, a state, and their entries in list and map
-	textOverhead    = 32   // the header of a string, and what its allocation rounds up
+	textOverhead    = 32   // the header of a string, and the rounding of its allocation
 	partOverhead    = 192  // a question, or the answer to one
 	outcomeOverhead = 512  // a confirmation, or an outcome
 )
 
-// cache holds the most recently used asks, up to a number of bytes. Callers must not
-// change them.
+// cache holds the most recently used asks, up to limit bytes. Callers must not change
+// the asks.
 type cache struct {
 	mu     sync.Mutex
 	limit  int
@@ -32,7 +33,7 @@ type cacheEntry struct {
 
 func newCache(limit int) *cache { return &cache{limit: limit, byID: map[string]*list.Element{}} }
 
-// get returns an ask, or nil.
+// get returns the ask with this id, or nil if it is not in the cache.
 func (c *cache) get(id string) *askRecord {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +45,8 @@ func (c *cache) get(id string) *askRecord {
 	return el.Value.(cacheEntry).ask
 }
 
-// put stores an ask, unless the cache has a newer version of it.
+// put stores an ask, unless the cache has a newer version of it. It removes the least
+// recently used asks to stay within the limit.
 func (c *cache) put(a *askRecord) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 const (
 	// cleanInterval is the time between two searches for old records.
 	cleanInterval = time.Hour
-	// cleanBatch is how many records one commit deletes. Other commits wait for it,
-	// so it may take only a few milliseconds.
+	// cleanBatch is how many records one commit deletes. Other commits wait for that
+	// commit, so it must take only a few milliseconds.
 	cleanBatch = 64
-	// cleanPause is the shortest pause between two commits. The pause is at least
-	// as long as the commit before it, so that the writer is free half of the time.
+	// cleanPause is the shortest pause after a commit that deletes records. The pause
+	// is at least as long as the commit, so that the writer is free half of the time.
 	cleanPause = 5 * time.Millisecond
 )
 
@@ -36,9 +36,9 @@ func (e *Engine) cleanLoop(ctx context.Context) {
 	}
 }
 
-// clean deletes the asks, sessions and grants that were settled or ended before the
-// retention time, with their history. Open ones are kept. It reads from the oldest
-// and stops at the first that was created within the retention time.
+// clean deletes the settled asks and the ended sessions and grants that have not changed
+// for the retention time. With asks and sessions it deletes their history. Without a
+// retention time it does nothing.
 func (e *Engine) clean(ctx context.Context) error {
 	keep := e.settings.Load().Retention
 	if keep <= 0 {
@@ -52,8 +52,9 @@ func (e *Engine) clean(ctx context.Context) error {
 	)
 }
 
-// cleanKind deletes the closed records of one kind that were last changed at or
-// before the given time.
+// cleanKind deletes the closed records of one kind that were last changed at or before
+// the given time. It reads from the oldest record and stops at the first that was created
+// later.
 func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) error {
 	q := store.Query{Kind: kind, Open: new(false), Limit: listChunk}
 	var c store.Change
@@ -80,8 +81,8 @@ func (e *Engine) cleanKind(ctx context.Context, kind string, before time.Time) e
 	return fromStore(e.deleteRecords(ctx, c))
 }
 
-// addDeletion adds the deletion of a record and its history to a change. A session
-// that still has asks is skipped.
+// addDeletion adds the deletion of a record to a change, and for an ask or a session that
+// of its history. A session that still has asks is skipped.
 func (e *Engine) addDeletion(ctx context.Context, c *store.Change, r store.Record) error {
 	switch r.Kind {
 	case kindAsk:
@@ -122,7 +123,7 @@ func (e *Engine) deleteRecords(ctx context.Context, c store.Change) error {
 	return sleep(ctx, max(cleanPause, time.Since(begun)), nil)
 }
 
-// deleteEach commits each deletion of a change on its own and ignores conflicts.
+// deleteEach commits each deletion of a change separately and ignores conflicts.
 func (e *Engine) deleteEach(ctx context.Context, c store.Change) error {
 	for i, d := range c.Delete {
 		one := store.Change{Delete: []store.Ref{d}}

@@ -11,21 +11,22 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// client implements [askback.Client] for one principal. Each method first checks the
-// permission of the principal.
+// client implements [askback.Client] for one principal. Each method checks the permission
+// of the principal.
 type client struct {
 	engine *Engine
 	who    askback.Principal
 }
 
-// authorizeAsk returns an error unless this principal may do an action on an ask:
-// ErrForbidden if its kind never may, ErrNotFound if it may not see this ask.
+// authorizeAsk returns an error unless this principal may do an action on an ask. The error
+// is [askback.ErrForbidden] if its kind may do the action on no ask. It is
+// [askback.ErrNotFound] if it may do the action on other asks only.
 func (c *client) authorizeAsk(action askback.Action, state lifecycle.AskState) error {
 	return c.authorizeRelation(action, c.relation(state))
 }
 
-// authorizeRelation returns an error unless this principal may do an action in a
-// relation.
+// authorizeRelation is like authorizeAsk, for any ask or session to which this principal
+// has the given relation.
 func (c *client) authorizeRelation(action askback.Action, relation askback.Relation) error {
 	switch {
 	case access.Allowed(c.who.Kind, action, relation):
@@ -36,8 +37,9 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 	return askback.ErrForbidden
 }
 
-// relation returns the relation of this principal to an ask. An agent owns its own
-// asks. People are addressed by name; an ask without names addresses all of them.
+// relation returns the relation of this principal to an ask. The agent that asked is the
+// owner. Any other kind of principal is a recipient if the ask addresses its name or has
+// no names.
 func (c *client) relation(state lifecycle.AskState) askback.Relation {
 	to := state.Ask.To
 	switch {
@@ -49,7 +51,8 @@ func (c *client) relation(state lifecycle.AskState) askback.Relation {
 	return askback.Unrelated
 }
 
-// act steps an ask with an input for this principal, if it may do the action.
+// act steps the ask with the given id, if this principal may do the action. The function
+// input returns the input of the step.
 func (c *client) act(ctx context.Context, action askback.Action, id string, input func(t *tx, a lifecycle.AskState) (lifecycle.Input, error)) (askback.Ask, error) {
 	var a *askRecord
 	err := c.engine.update(ctx, func(t *tx) (err error) {
@@ -70,8 +73,8 @@ func (c *client) act(ctx context.Context, action askback.Action, id string, inpu
 	return askResult(action, id, a, err)
 }
 
-// askResult returns the result of a method on an ask. The ask is zero if there is an
-// error other than ErrSettled.
+// askResult returns a copy of an ask, and err with the action and the id. If err is
+// neither nil nor [askback.ErrSettled], the ask is zero.
 func askResult(action askback.Action, id string, a *askRecord, err error) (askback.Ask, error) {
 	switch {
 	case err == nil:
@@ -124,8 +127,8 @@ func (c *client) actor() askback.Actor {
 	return askback.Actor{Kind: askback.ActorPerson, Name: c.who.Name}
 }
 
-// Consume implements [askback.Asker]. If it is unknown whether the approval was spent, the
-// error is [askback.ErrUnknown], since another process may have spent it.
+// Consume implements [askback.Asker]. If it is unknown whether this call has spent the
+// approval, the error is [askback.ErrUnknown]: another process may have spent it.
 func (c *client) Consume(ctx context.Context, id, digest string) (askback.Ask, error) {
 	return c.act(ctx, askback.ActConsume, id, func(t *tx, _ lifecycle.AskState) (lifecycle.Input, error) {
 		t.exclusive = true
@@ -159,8 +162,8 @@ func (c *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a.Clone(), err
 }
 
-// wait returns an ask when it is settled, or when ctx ends. It keeps no copy of
-// the ask while it sleeps.
+// wait returns an ask when it is settled, or when ctx ends, then with the cause of ctx.
+// It keeps no copy of the ask while it sleeps.
 func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	free, err := c.engine.quota.addWaiter(c.who)
 	if err != nil {
@@ -184,8 +187,8 @@ func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	return a, context.Cause(ctx)
 }
 
-// readForWait reads an ask for wait. It reads on a separate goroutine, so that the
-// stack that a query needs is not kept by a goroutine that sleeps.
+// readForWait reads an ask for wait. It reads on a separate goroutine: a query needs a
+// large stack, which the goroutine of wait would keep while it sleeps.
 func (c *client) readForWait(ctx context.Context, id string) (ask *askback.Ask, err error) {
 	done := make(chan struct{})
 	go func() {

@@ -44,6 +44,7 @@ func TestConflictIsRetried(t *testing.T) {
 	}
 }
 
+// An operation is retried for five seconds, or until the context of its caller ends.
 func TestEndlessConflictsReturnErrBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -215,6 +216,7 @@ func TestUnknownCommitThatFailedReturnsError(t *testing.T) {
 	})
 }
 
+// Methods of a client return errors of package askback instead of those of the store.
 func TestStoreErrorsAreTranslated(t *testing.T) {
 	for theirs, ours := range map[error]error{
 		store.ErrFull: askback.ErrFull, store.ErrClosed: askback.ErrStopping, store.ErrFailed: askback.ErrStopping,

@@ -98,7 +98,7 @@ func TestDamagedAskAffectsNothingElse(t *testing.T) {
 	}
 }
 
-// Messages omits a message that cannot be decoded and returns the others.
+// Messages and LastMessage omit a message that cannot be decoded.
 func TestUnreadableMessageIsOmitted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s, err := sqlite.Open(path, nil)

@@ -11,12 +11,12 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// kindDraft is the kind of drafts. They have no state machine and are deleted when they
-// are due.
+// kindDraft is the kind of the records of drafts. They have no state machine and are
+// deleted when they are due.
 const kindDraft = "draft"
 
-// draftTime is how long a draft is stored after its last change. When its ask is
-// settled it is no longer returned, and its record is deleted when it is due.
+// draftTime is how long a draft is stored after its last change. The draft of a settled
+// ask is no longer returned, but is stored as long.
 const draftTime = 30 * 24 * time.Hour
 
 // draftID returns the id of this person's draft for an ask.
@@ -63,8 +63,8 @@ func (c *client) SaveDraft(ctx context.Context, id string, draft json.RawMessage
 	})
 }
 
-// authorizeDraft returns an error unless this person may answer the ask. The error
-// is [askback.ErrSettled] if the ask is settled.
+// authorizeDraft returns an error unless this person may have a draft for the ask. The
+// error is [askback.ErrSettled] if the ask is settled.
 func (c *client) authorizeDraft(ctx context.Context, id string) error {
 	if err := c.authorize(askback.ActDraft); err != nil {
 		return err

@@ -15,30 +15,32 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// dueTimer holds the time of the next deadline that [Engine.Run] waits for. One
-// dueTimer serves all records.
+// A dueTimer holds the time until which a loop of [Engine.Run] sleeps. One serves all
+// records, and another one all effects.
 type dueTimer struct {
 	mu   sync.Mutex
 	next time.Time     // zero: unknown, or no deadline
 	wake chan struct{} // capacity 1
 }
 
-// set wakes Run if at is before the time that Run waits for.
+// set sets the next time to at if that is earlier, and then wakes the loop. The zero time
+// changes nothing.
 func (a *dueTimer) set(at time.Time) {
 	if !at.IsZero() && a.expect(at) {
 		offer(a.wake, struct{}{})
 	}
 }
 
-// clear removes the next time before Run queries the store. A call of set during
-// the query then wakes Run for another query.
+// clear removes the next time. The loop calls it before it queries the store, so that a
+// call of set during the query causes another query.
 func (a *dueTimer) clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.next = time.Time{}
 }
 
-// expect sets the next time, unless an earlier one is set. It reports whether it did.
+// expect sets the next time, unless the same or an earlier one is set. It reports whether
+// it did.
 func (a *dueTimer) expect(at time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,14 +65,15 @@ func (a *dueTimer) wait(ctx context.Context, clock func() time.Time) {
 }
 
 const (
-	dueBatch    = 64               // records that are read and stepped concurrently
+	dueBatch    = 64               // records that are read at once and stepped concurrently
 	dueInterval = time.Minute      // the longest time between two queries
 	dueRetry    = time.Second      // the pause after a first failure
 	dueMaxRetry = 15 * time.Second // the longest pause after repeated failures
 )
 
-// Run processes deadlines, performs effects and deletes old records until ctx ends; then
-// it returns nil. One goroutine and one timer serve all deadlines.
+// Run processes deadlines, performs effects and deletes old records until ctx ends. Then
+// it gives running effects ten seconds and returns nil. One goroutine and one timer wait
+// for all deadlines.
 func (e *Engine) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { e.cleanLoop(ctx) })
@@ -90,8 +93,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// fireDue steps all records that are due and returns the time until the next is.
-// A record that cannot be stepped does not delay the others; its error is in err.
+// fireDue steps all records that are due and returns the time until the next one is due.
+// A record that cannot be stepped does not delay the others. The returned error joins the
+// errors of these records.
 func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	e.due.clear()
 	failed := map[string]error{} // by id
@@ -114,11 +118,11 @@ func (e *Engine) fireDue(ctx context.Context) (time.Duration, error) {
 	}
 }
 
-// maxFailed is how many failed records one call of fireDue skips.
+// maxFailed is the number of failed records at which fireDue reads no further batch.
 const maxFailed = 4096
 
-// nextDue returns when the next record is due after now, at most now plus
-// dueInterval.
+// nextDue returns when the next record is due after now, at most now plus dueInterval. It
+// reads enough records to find one that is due later than those that failed.
 func (e *Engine) nextDue(ctx context.Context, now time.Time, enough int) (time.Time, error) {
 	look := now.Add(dueInterval)
 	records, err := e.store.Due(ctx, look, enough)
@@ -130,8 +134,8 @@ func (e *Engine) nextDue(ctx context.Context, now time.Time, enough int) (time.T
 	return look, err
 }
 
-// stepDue steps records concurrently, so that they share commits, and adds the
-// errors to failed.
+// stepDue steps records concurrently, so that the store can commit them together, and
+// adds the errors to failed.
 func (e *Engine) stepDue(ctx context.Context, records []store.Record, failed map[string]error) {
 	var (
 		group sync.WaitGroup
@@ -179,8 +183,8 @@ func (e *Engine) stepRecord(ctx context.Context, row store.Record) error {
 	return fmt.Errorf("%s %s is due, and this release does not know what that is", row.Kind, row.ID)
 }
 
-// deleteExpired deletes a record that has no state machine. A conflict means that
-// the record was changed and its Due postponed, so it is not an error.
+// deleteExpired deletes a record that has no state machine. A conflict means that the
+// record was changed or deleted after it was read, so it is not an error.
 func (e *Engine) deleteExpired(ctx context.Context, r store.Record) error {
 	err := e.commit(ctx, store.Change{Delete: []store.Ref{{Kind: r.Kind, ID: r.ID, Version: r.Version}}})
 	if errors.Is(err, store.ErrConflict) {

@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// An ask expires at its deadline, to the millisecond (F5).
+// An ask expires at its deadline, to the millisecond, unless its on_timeout is wait (F5).
 func TestDeadlinePassesOnTheMillisecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

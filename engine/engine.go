@@ -1,9 +1,9 @@
 // Package engine connects the state machines of package lifecycle with time and
 // storage. [Engine.As] returns what one principal can do.
 //
-// Each change is one call of update: it reads records, steps their machines, commits the
-// result and publishes it. An ask is a record in the store; nothing is kept in memory
-// for it unless a call of Wait is running. Only committed changes are published.
+// Each step of a machine is part of one call of update, which reads records, steps their
+// machines, commits the result and publishes it. Only committed changes are published. An
+// open ask needs no goroutine, no timer and no memory other than a cache of limited size.
 package engine
 
 import (
@@ -31,7 +31,7 @@ type Store interface {
 	store.Queue
 }
 
-// An Observer receives each event of an ask once, after its commit.
+// An Observer receives each event of an ask, after the engine has committed it.
 type Observer interface {
 	// Committed is called after an event of this type was committed for
 	// ask, on the goroutine that committed it. It must not block.
@@ -56,23 +56,25 @@ type Options struct {
 	Settings Settings
 }
 
-// Settings can change while the engine runs: [Engine.Set] replaces them.
+// Settings are the part of the configuration that [Engine.Set] can replace while the
+// engine runs.
 type Settings struct {
 	// People may answer, in addition to those with a token.
 	People []askback.Person
-	// Issuer verifies the e-mail addresses of people who sign in; "" is no sign-in.
+	// Issuer verifies the e-mail addresses of people who sign in; "" disables sign-in.
 	// People who signed in through another issuer are logged out.
 	Issuer string
 	// MaxOpen is how many open asks an agent may have; 0 is [Options.MaxOpen].
 	MaxOpen int
 	// AsksPerMinute is how many asks an agent may make in a minute; 0 is no limit.
 	AsksPerMinute int
-	// Retention is how long settled asks and ended sessions and grants are kept; 0
-	// is forever (E9).
+	// Retention is how long settled asks and ended sessions and grants are kept after
+	// their last change; 0 is forever (E9).
 	Retention time.Duration
 }
 
-// An Engine applies events to asks, sessions and grants. Make one with [New].
+// An Engine steps asks, sessions and grants and commits the results. It is safe for
+// concurrent use. Make one with [New].
 type Engine struct {
 	*auth.Authority // checks secrets: tokens, log-in links and sign-ins
 
@@ -93,8 +95,8 @@ type Engine struct {
 }
 
 // New returns an engine that uses a store. The engine should be the only writer:
-// another writer causes conflicts, which are retried. New starts no goroutine; call
-// [Engine.Run] to process deadlines.
+// another writer causes conflicts, which are retried. If o is nil, the zero Options are
+// used. New starts no goroutine; call [Engine.Run] to process deadlines.
 func New(s Store, o *Options) *Engine {
 	if o == nil {
 		o = &Options{}
@@ -168,8 +170,9 @@ func (e *Engine) clock() time.Time { return e.now().UTC().Truncate(time.Millisec
 
 // read returns an ask from the cache or the store. The caller must not change it. An ask
 // that is read is not cached, because a newer version may have been committed since;
-// only update caches asks. So a cached ask is stale only if another process changed it,
-// and then committing a change of it is a conflict.
+// only update caches asks, shortly after their commit. Apart from that moment, a cached
+// ask is stale only if another process changed it. Then committing a change of it is a
+// conflict.
 func (e *Engine) read(ctx context.Context, id string) (*askRecord, error) {
 	if a := e.cache.get(id); a != nil {
 		return a, nil
@@ -206,7 +209,7 @@ func decodeGrant(row store.Record) (lifecycle.GrantState, error) {
 	return readable(lifecycle.DecodeGrant(row.ID, row.Open, row.Fixed, row.State))
 }
 
-// readable returns its arguments, with an error that also matches errUnreadable.
+// readable returns its arguments. An error that is not nil also matches errUnreadable.
 func readable[S any](state S, err error) (S, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: %w", errUnreadable, err)

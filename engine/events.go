@@ -23,13 +23,13 @@ type eventStream struct {
 	pos     position
 }
 
-// A position is a place in the history: the sequence number over all streams, and
-// that within the stream of a session. A gap in the latter shows that events were
-// deleted.
+// A position is a place in the history. seq is the number of an event over all streams,
+// and n is its number within the stream of its session. A gap in the numbers of a stream
+// shows that events were deleted.
 type position struct{ seq, n int64 }
 
-// historyChunk is how many events a reader reads, and holds in memory, at once. A
-// message may have 800 KB.
+// historyChunk is how many events a reader reads, and holds in memory, at once. It is
+// small because a message may have 800 KB.
 const historyChunk = 16
 
 // cursor encodes a position as an opaque string.
@@ -38,7 +38,8 @@ func (m position) cursor() askback.Cursor {
 	return askback.Cursor(base64.RawURLEncoding.EncodeToString([]byte(s)))
 }
 
-// parseCursor decodes a cursor. If it is not valid, the error has the JSON pointer at.
+// parseCursor decodes a cursor. If the cursor is not valid, the error is an
+// [askback.Invalid] with the pointer at.
 func parseCursor(at string, c askback.Cursor) (position, error) {
 	wrong := askback.Invalid{{Pointer: at, Detail: "this is not a cursor of this stream", Fix: "send one that this stream returned, or leave it out"}}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
@@ -82,11 +83,11 @@ func (f *follower) wait(ctx context.Context) error {
 	}
 }
 
-// errStopped is returned when the reader wants no more events.
+// errStopped is returned by the methods of eventStream after yield has returned false.
 var errStopped = errors.New("the reader of events has stopped")
 
-// begin sets the position after the cursor. It yields a snapshot first if there is
-// no cursor, or if the cursor is ahead of the history.
+// begin sets the position to the cursor. If there is no cursor, or if it is ahead of the
+// history, begin yields a snapshot instead.
 func (f *eventStream) begin(ctx context.Context, after askback.Cursor, yield func(askback.Event, error) bool) (err error) {
 	if err := f.authorize(ctx); err != nil {
 		return err
@@ -121,8 +122,9 @@ func (f *eventStream) authorize(ctx context.Context) error {
 	return err
 }
 
-// snapshot yields an event with the open asks. The position is read before the asks,
-// so a change in between is both in the snapshot and in a later event.
+// snapshot yields an event with the open asks and sets the position to the end of the
+// stream. It reads the position before the asks, so a change in between is both in the
+// snapshot and in a later event.
 func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, error) bool) (err error) {
 	if f.pos, err = f.head(ctx); err != nil {
 		return err
@@ -165,7 +167,7 @@ func (f *eventStream) snapshot(ctx context.Context, yield func(askback.Event, er
 	return nil
 }
 
-// maxSnapshot is how many open asks a snapshot has at most.
+// maxSnapshot is the number of open asks at which a snapshot reads no further page.
 const maxSnapshot = 1000
 
 // snapshot is the data of a snapshot event (docs/wire.md §4). More is set if there
@@ -179,15 +181,15 @@ type snapshot struct {
 // withPageURL returns an ask with the address of its page.
 func (e *Engine) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(*e.pages.Load()) }
 
-// head returns the position of the last event.
+// head returns the position of the newest event of the stream.
 func (f *eventStream) head(ctx context.Context) (position, error) {
 	seq, n, err := f.client.engine.store.Head(ctx, f.session)
 	return position{seq, n}, err
 }
 
-// read yields the events up to the end of the stream. If events are missing it
-// yields a snapshot and continues after it: old events may be deleted anywhere in
-// a stream, also during a read.
+// read yields the events up to the end of the stream. If events are missing, it yields a
+// snapshot and continues after it. Old events may be deleted anywhere in a stream, even
+// during a read.
 func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error) bool) error {
 	for ctx.Err() == nil {
 		events, full, err := f.batch(ctx)
@@ -209,8 +211,7 @@ func (f *eventStream) read(ctx context.Context, yield func(askback.Event, error)
 // errMissing is returned when events that the reader has not seen were deleted.
 var errMissing = errors.New("events of the history are missing")
 
-// decodeEvent decodes a stored event. If the event cannot be read it logs that, and
-// ok is false.
+// decodeEvent decodes a stored event. If that fails, it logs the error and ok is false.
 func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 	h, err := lifecycle.DecodeEvent(l.Type, l.Data)
 	if err != nil {
@@ -220,9 +221,9 @@ func (e *Engine) decodeEvent(l store.Event) (h lifecycle.Event, ok bool) {
 	return h, true
 }
 
-// batch reads the next events; full reports whether there may be more. It reads on
-// a separate goroutine, so that the stack that a query needs is not kept by a
-// goroutine that sleeps.
+// batch reads the next events; full reports whether there may be more. It reads on a
+// separate goroutine: a query needs a large stack, which the goroutine of the reader
+// would keep while it sleeps.
 func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full bool, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -252,9 +253,9 @@ func (f *eventStream) batch(ctx context.Context) (events []askback.Event, full b
 	return events, full, err
 }
 
-// event returns a stored event as its readers get it. ok is false if the principal may
-// not see it, or if it cannot be read. The error is errMissing if the ask of the
-// event was deleted: its other events were deleted with it.
+// event returns a stored event in the form that its readers get. ok is false if the
+// principal may not see the event, or if the event or its ask cannot be read. The error is
+// errMissing if the ask was deleted, since its other events were deleted with it.
 func (f *eventStream) event(ctx context.Context, l store.Event) (ev askback.Event, ok bool, err error) {
 	h, ok := f.client.engine.decodeEvent(l)
 	if !ok {

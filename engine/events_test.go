@@ -103,8 +103,8 @@ func TestCursorAheadOfHistoryYieldsSnapshot(t *testing.T) {
 	}
 }
 
-// newCleanedStream returns a session in which an ask was settled and then deleted
-// while the session continued: events 2 and 4 of its stream are missing.
+// newCleanedStream returns a session in which an ask was settled and then deleted while
+// the session continued. Events 2 and 4 of its stream are missing.
 func newCleanedStream(t *testing.T) (ana askback.Client, run string, cursors map[int64]askback.Cursor) {
 	t.Helper()
 	kept := memstore.New()
@@ -185,8 +185,8 @@ func TestStreamAfterCleanUpBeginsWithSnapshot(t *testing.T) {
 	}
 }
 
-// Streams and the store encode an ask in the same way: without HTML escaping.
-func TestStreamAndStoreUseSameEncoding(t *testing.T) {
+// A snapshot and a stored event have the characters <, > and & as they were sent.
+func TestEventsAreNotHTMLEscaped(t *testing.T) {
 	kept := memstore.New()
 	e := engine.New(kept, nil)
 	agent := e.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

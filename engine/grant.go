@@ -38,8 +38,8 @@ func (e *Engine) approveByGrant(t *tx, a *askRecord) error {
 	return a.step(t, lifecycle.Covered{Grant: g.state.Grant, At: t.now})
 }
 
-// findGrant returns the id of the newest grant that covers an ask, or "". The grant
-// is not locked, so the caller reads it again.
+// findGrant returns the id of the newest grant that covers an ask, or "". It does not
+// lock the grant, so the caller must read it again.
 func (e *Engine) findGrant(ctx context.Context, a askback.Ask, now time.Time) (string, error) {
 	q := store.Query{Kind: kindGrant, Owner: a.Owner, Agent: a.Agent, Open: new(true), Newest: true, Limit: listChunk}
 	for row, err := range e.rows(ctx, q) {

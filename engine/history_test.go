@@ -86,7 +86,8 @@ func TestHistoryHasEveryStepOfAsk(t *testing.T) {
 	}
 }
 
-// An ask can be answered after a restart.
+// A pending ask can be answered after a restart, and its approval can be spent after
+// another one.
 func TestOpenAskSurvivesRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	session := func(do func(p *fixture)) {
@@ -156,7 +157,7 @@ func text(t *testing.T, a askback.Ask) string {
 	return string(b)
 }
 
-// Older databases have the event answer_acked under an older name.
+// Older databases store the event answer_acked as "answer_received".
 func TestEventWithOldNameIsRenamed(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	a := p.ask(question())

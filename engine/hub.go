@@ -7,13 +7,13 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// hub wakes the waiters and followers in this process. A waiter joins, then
-// reads, then sleeps; the engine commits, then notifies: so no notification is
-// missed. An outcome never changes, so a waiter is notified once.
+// hub wakes the waiters and followers in this process. A waiter joins the hub before it
+// reads the ask, and the engine notifies after the commit. So a waiter misses no outcome.
+// An outcome never changes, so a waiter is notified once.
 type hub struct {
 	mu        sync.Mutex
 	waiters   group[waiter]
-	followers group[follower] // by stream; "" follows all
+	followers group[follower] // by stream; "" is all streams
 }
 
 // A group is a set of members for each key.
@@ -33,8 +33,8 @@ func (g group[T]) remove(key string, member *T) {
 	}
 }
 
-// A follower reads a stream of history to its end and then sleeps until the
-// stream grows. It joins before it reads, so it misses nothing.
+// A follower reads a stream of history to its end and then sleeps until the stream grows.
+// It is registered before it reads, so it misses nothing.
 type follower struct {
 	grown chan struct{} // capacity 1
 }

@@ -9,7 +9,7 @@ import (
 // An id that is not locked takes no memory.
 type keyedMutex struct {
 	mu    sync.Mutex
-	queue map[string]chan struct{} // by id: the last in the queue closes it on unlock
+	queue map[string]chan struct{} // by id: closed when the last caller in the queue unlocks the id
 }
 
 // lock locks an id and returns the function that unlocks it. If ctx ends first, lock

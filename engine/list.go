@@ -70,7 +70,8 @@ func (c *client) list(ctx context.Context, q askback.Query, every bool) (askback
 
 // listPage returns at most limit items of the records that a query selects, and the
 // cursor of the next page. The function item returns the item of a record; ok is false
-// if it is not in the list. Records that cannot be read are omitted.
+// if it is not in the list. Records that cannot be read are omitted. A page may have fewer
+// items than limit: see maxScanned and listBytes.
 func listPage[T any](ctx context.Context, e *Engine, q store.Query, limit int, item func(store.Record) (one T, ok bool, err error)) (items []T, next string, err error) {
 	limit = cmp.Or(limit, askback.DefaultLimit)
 	q.Limit = min(limit+1, listChunk)
@@ -122,10 +123,11 @@ func (e *Engine) rows(ctx context.Context, q store.Query) iter.Seq2[store.Record
 }
 
 const (
-	// listChunk is how many asks a list reads at once. An ask may have 2 MB.
+	// listChunk is how many records a list reads at once. It is small because an ask
+	// may have 2 MB.
 	listChunk = 16
-	// listBytes is the size at which a page ends, even if it has fewer items than
-	// its limit.
+	// listBytes is the size in bytes at which a page ends, even if it has fewer items
+	// than its limit.
 	listBytes = 4 << 20
 )
 

@@ -45,8 +45,8 @@ func (c *client) authorizeSessions() error {
 	return c.authorize(askback.ActSessions)
 }
 
-// redactSession returns a session without its contents if this principal may not
-// follow it.
+// redactSession returns a session, without its contents unless principals of this kind
+// may follow sessions.
 func (c *client) redactSession(one askback.Session) askback.Session {
 	if access.Ever(c.who.Kind, askback.ActFollow) {
 		return one
@@ -64,12 +64,12 @@ func (c *client) visibleText(text string) string {
 	return askback.StripResumeContext(text)
 }
 
-// maxScanned is how many records a list or search reads for one page. A page that
-// reaches it ends with a cursor, even if it has fewer items than its limit.
+// maxScanned is how many records or events are read for one page. A page that reaches this
+// number ends with a cursor, even if it has fewer items than its limit.
 const maxScanned = 2000
 
-// containsFold reports whether one of the texts contains search, ignoring case. Every
-// string contains an empty search.
+// containsFold reports whether one of the texts contains search, ignoring case. It returns
+// true if search is "".
 func containsFold(search string, texts ...string) bool {
 	if search == "" {
 		return true
@@ -132,7 +132,7 @@ func (c *client) Messages(ctx context.Context, id, cursor string, limit int) (as
 }
 
 // LastMessage returns the newest message of the agent in a session. It reads at most
-// the last maxScanned events and returns "" if none of them is one.
+// the last maxScanned events and returns "" if none of them is such a message.
 func (c *client) LastMessage(ctx context.Context, id string) (string, error) {
 	if _, err := c.findSession(ctx, askback.ActFollow, id); err != nil {
 		return "", fmt.Errorf("messages %s: %w", id, err)

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// An Effect is work that leaves the process, such as a message to send. It was committed
-// with the change that requires it.
+// An Effect is work outside the process, such as a message to send. It was committed with
+// the change that requires it.
 type Effect struct {
 	ID      string // the same in every attempt
 	Kind    string
@@ -37,10 +37,10 @@ type Performer interface {
 
 const (
 	performSlots    = 64               // effects that are performed at once
-	performAttempts = 10               // after as many failures, an effect is a dead letter
+	performAttempts = 10               // after this many failures, an effect is a dead letter
 	performPause    = time.Second      // the pause after the first failure; then it doubles
 	performMaxPause = 10 * time.Minute // the longest pause
-	performStop     = 10 * time.Second // how long running effects may take after the end of Run
+	performStop     = 10 * time.Second // how long Run waits for running effects when its context has ended
 )
 
 // A worker claims effects, performs them and commits the results.
@@ -53,9 +53,10 @@ type worker struct {
 	backlog atomic.Bool // there may be more effects than slots
 }
 
-// performLoop performs effects until ctx ends. It queries the store when an update has
-// committed an effect, when one is due again, and for its heartbeat. An effect that is
-// due later than the next one may wait for the heartbeat.
+// performLoop performs effects until ctx ends. It queries the store when an effect is
+// committed or due, when a slot becomes free, and for each heartbeat. Only the earliest due
+// time is kept, so other effects may wait for the next heartbeat. Without a performer it
+// does nothing.
 func (e *Engine) performLoop(ctx context.Context) {
 	if e.performer == nil {
 		return
@@ -113,9 +114,9 @@ func (w *worker) claim(ctx, work context.Context) error {
 	return err
 }
 
-// perform performs one effect and commits the result. If that fails, the effect is
+// perform performs one effect and commits the result. If the commit fails, the effect is
 // performed again by the process that claims it next. If another process has already
-// claimed it, the result is a conflict and is dropped.
+// claimed it, the commit is a conflict and the result is dropped.
 func (w *worker) perform(ctx context.Context, f store.Effect) {
 	e := w.engine
 	in, failed := e.performer.Perform(ctx, Effect{f.ID, f.Kind, f.Subject, f.Attempts, f.Data})
@@ -134,15 +135,16 @@ func (w *worker) perform(ctx context.Context, f store.Effect) {
 	}
 }
 
-// performBackOff returns the pause after a failed attempt: longer each time, with jitter.
+// performBackOff returns the pause after a failed attempt. It doubles with each attempt up
+// to performMaxPause, with jitter.
 func performBackOff(attempt int) time.Duration {
 	longest := min(performPause<<min(attempt-1, 20), performMaxPause)
 	return longest/2 + rand.N(longest/2)
 }
 
 // complete commits the result of an attempt with the step of the record that the effect
-// belongs to. If its machine rejects the input, or if the record cannot be read, the
-// effect becomes a dead letter.
+// belongs to. If that record cannot be read, or if its machine rejects the input for a
+// reason other than [askback.ErrSettled], the effect becomes a dead letter.
 func (e *Engine) complete(ctx context.Context, f store.Effect, done store.Completion, in lifecycle.Input) error {
 	return e.update(ctx, func(t *tx) error {
 		done := done
@@ -181,7 +183,8 @@ func (t *tx) stepSubject(f store.Effect, in lifecycle.Input) error {
 	return fmt.Errorf("%w: %s %s has no machine", errUnreadable, f.SubjectKind, f.Subject)
 }
 
-// stepRead steps a record unless it could not be read.
+// stepRead steps a record that was read with the error err. If err is not nil, stepRead
+// only returns it.
 func stepRead[S machine[S]](t *tx, r *record[S], err error, in lifecycle.Input) error {
 	if err != nil {
 		return err
@@ -192,14 +195,16 @@ func stepRead[S machine[S]](t *tx, r *record[S], err error, in lifecycle.Input) 
 	return nil
 }
 
-// DeadLetters returns the effects that failed too often to be tried again, in order of
-// id. It uses the fields Kind, Stream, After, Newest and Limit of the query.
+// DeadLetters returns the effects that are not tried again, because they failed too often
+// or their result was rejected. They are in order of id. DeadLetters uses the fields Kind,
+// Stream, After, Newest and Limit of the query.
 func (e *Engine) DeadLetters(ctx context.Context, q store.Query) ([]store.Effect, error) {
 	effects, err := e.store.Dead(ctx, q)
 	return effects, fromStore(err)
 }
 
-// RetryDeadLetter makes a dead letter due for one more attempt.
+// RetryDeadLetter makes a dead letter due at once. If it has failed too often before, it
+// gets one more attempt.
 func (e *Engine) RetryDeadLetter(ctx context.Context, id string) error {
 	return e.update(ctx, func(t *tx) error {
 		t.change.Done = append(t.change.Done, store.Completion{ID: id, Retry: t.now})

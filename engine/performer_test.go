@@ -289,6 +289,7 @@ func (f performerOf) Perform(ctx context.Context, _ engine.Effect) (lifecycle.In
 	return f(ctx)
 }
 
+// Each of three processes performs some of 300 effects, and each effect is performed once.
 func TestSeveralProcessesShareEffects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept, into := memstore.New(), &attempts{start: time.Now()}
@@ -358,7 +359,7 @@ func TestIdleWorkerOnlyRecordsHeartbeats(t *testing.T) {
 	}
 }
 
-// When Run ends, running effects have ten seconds.
+// When its context ends, Run waits for running effects, for at most ten seconds.
 func TestRunWaitsForRunningEffects(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Second: 1, 11 * time.Second: 0} {
 		synctest.Test(t, func(t *testing.T) {

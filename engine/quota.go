@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// quota limits the open asks, the rate and the waiting calls of each principal, so
-// that an agent that asks too much gets an error instead of filling the inbox.
+// quota limits the open asks, the rate of asks and the waiting calls of each principal.
+// So an agent that asks too much gets an error instead of filling the inbox.
 type quota struct {
 	maxOpen    int // 0: no limit
 	maxWaiters int // 0: no limit
@@ -35,14 +35,14 @@ type usage struct {
 	countedAt time.Time  // zero: never
 }
 
-// countPause is the shortest time between two counts of an owner's asks in the
-// store, for an owner that is rejected and retries.
+// countPause is the minimum time between two counts of an owner's asks in the store. So an
+// owner that is rejected and retries does not cause a count each time.
 const countPause = 30 * time.Second
 
-// reserve reserves one more open ask for an owner, or returns
-// [askback.ErrTooMany]. The caller must call done, and reports whether the ask
-// was opened. The asks in the store are counted at the first call for an owner,
-// and again before a rejection.
+// reserve reserves one more open ask for an owner, or returns [askback.ErrTooMany]. The
+// caller must call done, and pass whether the ask was opened. The asks in the store are
+// counted at the first call for an owner, and before a rejection at most once per
+// countPause.
 func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bool), err error) {
 	limit := int64(e.maxOpen())
 	if limit == 0 {
@@ -75,13 +75,13 @@ func (e *Engine) reserve(ctx context.Context, owner string) (done func(opened bo
 	}, nil
 }
 
-// fullRetryAfter is the Retry-After time for an agent with too many open asks. Only
-// an answer of a person makes room, so a shorter time is of no use.
+// fullRetryAfter is the Retry-After time for an agent with too many open asks. Usually a
+// person must answer before there is room, so a shorter time is of no use.
 const fullRetryAfter = 10 * time.Second
 
-// limitRate records an ask of an owner. If the owner asked limit times within the
-// last minute, it returns [askback.ErrTooFast] with the time until the next ask
-// is accepted.
+// limitRate records an ask of an owner. If the owner has asked limit times within the
+// last minute, it returns [askback.ErrTooFast] with the time until the next ask is
+// accepted. A limit of 0 is no limit.
 func (q *quota) limitRate(owner string, limit int, now time.Time) error {
 	if limit == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (q *quota) release(owner string) {
 }
 
 // addWaiter counts one more waiting call of a principal, or returns
-// [askback.ErrTooMany]. The caller calls leave when the call no longer waits.
+// [askback.ErrTooMany]. The caller must call leave when the call no longer waits.
 func (q *quota) addWaiter(p askback.Principal) (leave func(), err error) {
 	if q.maxWaiters == 0 {
 		return func() {}, nil

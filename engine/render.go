@@ -78,7 +78,7 @@ func sessionEventData(h lifecycle.Event, a askback.Ask) (json.RawMessage, error)
 	}{h.Session, h.Grant, h.By})
 }
 
-// initialAsk returns an ask as it was before any change.
+// initialAsk returns an ask as it was when it was opened.
 func initialAsk(a askback.Ask) askback.Ask {
 	a.Status, a.Outcome, a.Claims, a.AckedAt = askback.Pending, nil, nil, time.Time{}
 	return a

@@ -14,8 +14,9 @@ import (
 
 const kindSession = "session"
 
-// sessionOf returns the id of the session that a new ask belongs to. It makes that
-// session if the request has a new key for one.
+// sessionOf returns the id of the session that a new ask belongs to. It makes the session
+// if the request has a session key that is not in use. The error is [askback.Invalid] if
+// the request names a session that does not exist or has another owner.
 func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	switch {
 	case n.sessionID != "":
@@ -40,7 +41,7 @@ func (c *client) sessionOf(t *tx, n newAsk, a askback.Ask) (string, error) {
 	return made.row.ID, nil
 }
 
-// startSession makes a new session.
+// startSession adds a new session to the tx.
 func (c *client) startSession(t *tx, r askback.SessionRequest, key string) (*sessionRecord, error) {
 	id, err := ids.New(ids.Session, t.now, c.engine.rand)
 	if err != nil {
@@ -86,7 +87,8 @@ func (c *client) Start(ctx context.Context, r askback.SessionRequest) (askback.S
 	return one, nil
 }
 
-// sessionByKey returns the session with a key.
+// sessionByKey returns the session with this key, marked as repeated, or
+// [store.ErrNotFound].
 func (c *client) sessionByKey(ctx context.Context, key string) (askback.Session, error) {
 	if key == "" {
 		return askback.Session{}, store.ErrNotFound
@@ -148,7 +150,8 @@ func (c *client) findSession(ctx context.Context, action askback.Action, id stri
 }
 
 // ownSession returns the implicit session of a single ask. It is waiting while the ask is
-// open and ends with it. A principal that may not see the ask may not see the session.
+// open and ends with it. A principal that may not see the ask may see the session only
+// with [askback.ActSessions].
 func (c *client) ownSession(state lifecycle.AskState, action askback.Action) (askback.Session, error) {
 	err := c.authorizeAsk(askback.ActGet, state)
 	if action == askback.ActSessions { // the status of a session reveals nothing of the ask

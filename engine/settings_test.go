@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// New settings apply at once to all parts of a running engine (E13).
+// New limits for open asks and for asks per minute apply at once to a running engine (E13).
 func TestSettingsTakeEffectAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), &engine.Options{MaxOpen: 100})
@@ -37,8 +37,8 @@ func TestSettingsTakeEffectAtOnce(t *testing.T) {
 	})
 }
 
-// The error for an agent that asks too often has the time until the next ask is
-// accepted, to the second.
+// The error for an agent that asks too often has the exact time until its next ask is
+// accepted.
 func TestRateLimitReturnsTimeOfNextAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New(memstore.New(), nil)

@@ -87,9 +87,9 @@ func TestLoginLinkEndsWithSignIn(t *testing.T) {
 	k.wantUnauthorized(t, "a day later", other)
 }
 
-// A grant ends with the person who signed in, for any number of log-in links between
-// the sign-in and the browser that made the grant.
-func TestChainOfLoginLinksEndsWithPerson(t *testing.T) {
+// A grant ends when its maker is removed from the settings. Any number of log-in links may
+// be between the sign-in and the browser that made the grant.
+func TestGrantMadeAfterLoginLinksEndsWithPerson(t *testing.T) {
 	k := newTokenFixture()
 	k.Set(withAna)
 	secret, err := k.SignIn(t.Context(), issuer, "ana@example.com")

@@ -11,12 +11,12 @@ import (
 	"github.com/askback/askback"
 )
 
-// maxCounted is how many open asks, and how many settled ones, statistics read.
-// Any responder may request them, so they must take a fraction of a second.
+// maxCounted is how many asks Stats reads at most, first of the open ones and then of all.
+// Any responder may request statistics, so they must take a fraction of a second.
 const maxCounted = 4000
 
-// People implements [askback.Directory]. It returns the people that the configuration
-// names and those with a token of kind responder or admin.
+// People implements [askback.Directory]. It returns the people in the settings and those
+// with a valid token of kind responder or admin.
 func (c *client) People(ctx context.Context) ([]askback.Person, error) {
 	if err := c.authorize(askback.ActPeople); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (c *client) Stats(ctx context.Context) (askback.Stats, error) {
 	return b.result(), err
 }
 
-// countOpen returns statistics of the open asks.
+// countOpen returns a builder with the statistics of at most maxCounted open asks.
 func (c *client) countOpen(ctx context.Context) (*statsBuilder, error) {
 	b := &statsBuilder{now: c.engine.clock(), pending: map[string]int{}, people: map[string]*personWaits{}}
 	b.stats.Settled = map[askback.Status]int{}
@@ -82,8 +82,8 @@ func (c *client) countOpen(ctx context.Context) (*statsBuilder, error) {
 	})
 }
 
-// eachAsk calls do for the asks of a query until it returns false. For an operator
-// it passes all asks, which an operator may count but not see.
+// eachAsk calls do for the asks of a query until do returns false. For an operator it
+// passes all asks, which an operator may count but not see.
 func (c *client) eachAsk(ctx context.Context, q askback.Query, do func(askback.Ask) bool) error {
 	q.Limit = askback.MaxLimit
 	for {
@@ -150,7 +150,7 @@ func (b *statsBuilder) addSettled(a askback.Ask) {
 	}
 }
 
-// result returns the statistics, with people and agents by name.
+// result returns the statistics, with people and agents in order of name.
 func (b *statsBuilder) result() askback.Stats {
 	b.stats.MedianWait = median(b.waits)
 	b.stats.Answers, b.stats.Agents = []askback.PersonStats{}, []askback.AgentStats{}

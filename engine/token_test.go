@@ -82,7 +82,8 @@ func TestTokenExpiresAndIsRevoked(t *testing.T) {
 	k.wantUnauthorized(t, "empty", "")
 }
 
-// The stored form of a token is not accepted as a secret (T23).
+// The record of a token does not contain its secret, and the key of the record is not
+// accepted as a secret (T23).
 func TestSecretsAreNotStored(t *testing.T) {
 	k := newTokenFixture()
 	_, secret := k.createToken(t, bot)
@@ -244,8 +245,7 @@ func TestRevocationWinsRaceWithUse(t *testing.T) {
 	}
 }
 
-// Run deletes expired tokens, used log-in links and old drafts.
-func TestExpiredRecordsAreDeleted(t *testing.T) {
+func TestRunDeletesExpiredToken(t *testing.T) {
 	k := newTokenFixture()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -15,9 +15,9 @@ import (
 // A tx is one unit of work: the records that it has read or made, their new states, and
 // what is committed with them. [Engine.update] makes one for each attempt.
 //
-// A tx locks what it reads until its changes are published: an ask first, then a grant,
-// then a session, so that no two wait for each other. A lock keeps out other callers in
-// this process; the versions of the records keep out other processes.
+// A tx keeps its locks until its changes are published. It locks an ask before a grant and
+// a grant before a session, so that no two wait for each other. A lock keeps out other
+// callers in this process; the versions of the records keep out other processes.
 type tx struct {
 	engine  *Engine
 	ctx     context.Context
@@ -39,7 +39,7 @@ type heldLock struct {
 	unlock func()
 }
 
-// A machine is the state of a record.
+// A machine is the decoded state of a record, such as [lifecycle.AskState].
 type machine[S any] interface {
 	Step(in lifecycle.Input) (lifecycle.Result[S], error)
 	Columns() lifecycle.Columns
@@ -135,7 +135,7 @@ func load[S machine[S]](t *tx, kind, id string, decode func(store.Record) (S, er
 	return add(t, row, state), nil
 }
 
-// find returns a record that the tx has, or nil.
+// find returns the record of the tx with this id and type, or nil.
 func find[S machine[S]](t *tx, id string) *record[S] {
 	for _, r := range t.records {
 		if r, ok := r.(*record[S]); ok && r.row.ID == id {
@@ -145,7 +145,8 @@ func find[S machine[S]](t *tx, id string) *record[S] {
 	return nil
 }
 
-// add adds a record, which is new or was read, to the tx.
+// add adds a record, which is new or was read, to the tx. It sets the time of the tx to
+// the last change of the record, if that is later.
 func add[S machine[S]](t *tx, row store.Record, state S) *record[S] {
 	if row.Updated.After(t.now) {
 		t.now = row.Updated
@@ -164,7 +165,8 @@ func (t *tx) Delete(row store.Record) {
 	t.change.Delete = append(t.change.Delete, store.Ref{Kind: row.Kind, ID: row.ID, Version: row.Version})
 }
 
-// step steps a record. Its effects on other records are performed before the commit.
+// step steps a record. The effects on other records are performed before the commit. A
+// late answer is recorded although step returns its error.
 func (r *record[S]) step(t *tx, in lifecycle.Input) error {
 	result, refused := r.state.Step(in)
 	if result.Unchanged {
@@ -293,9 +295,9 @@ func (t *tx) notifySession(f lifecycle.NotifySession) error {
 	return s.step(t, f.Input)
 }
 
-// cancelOpenAsks cancels the open asks of a session. It does not lock them: settling one
-// of them needs the lock of the session, which the tx has, and any other step at the
-// same time is a conflict.
+// cancelOpenAsks cancels the open asks of a session. It does not lock them. Settling one
+// of them needs the lock of the session, which the tx has. Any other step at the same time
+// is a conflict.
 func (t *tx) cancelOpenAsks(f lifecycle.CancelOpenAsks) error {
 	q := store.Query{Kind: kindAsk, Stream: f.SessionID, Open: new(true), Limit: listChunk}
 	for row, err := range t.engine.rows(t.ctx, q) {

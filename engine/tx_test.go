@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/store/memstore"
 )
 
-// deleteSession deletes the record of a session, as retention does.
+// deleteSession deletes the record of a session, as the clean-up does.
 func (p *fixture) deleteSession(id string) {
 	p.Helper()
 	row, err := p.store.Store.Read(context.Background(), "session", id)
@@ -98,8 +98,8 @@ func TestAskThatGrantApprovesIsOneCommit(t *testing.T) {
 	}
 }
 
-// A deadline has passed and no timer has fired. The late answer and the expiry are one
-// commit, and the session fails with it.
+// A deadline has passed and no timer has fired. A late answer then commits the expiry, and
+// the session fails with the ask.
 func TestLateAnswerCommitsExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)
@@ -121,7 +121,8 @@ func TestLateAnswerCommitsExpiry(t *testing.T) {
 	})
 }
 
-// The expiry is not published, and the late answer gets the error, if the commit fails.
+// If the commit of an expiry fails, the ask stays pending and the late answer returns the
+// error of the commit.
 func TestExpiryThatIsNotCommittedIsNotPublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

@@ -50,7 +50,8 @@ func operations(t *testing.T, p *fixture) []operation {
 	}
 }
 
-// After ErrUnknown the engine reads back records of all kinds.
+// After ErrUnknown, an operation on a record other than an ask returns an error only if
+// the record was not stored.
 func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
 	p := newFixture(t, memstore.New(), nil)
 	for _, e := range operations(t, p) {
@@ -68,7 +69,7 @@ func TestUnknownCommitOfOtherRecordsIsReadBack(t *testing.T) {
 	}
 }
 
-// Operations on records of all kinds are retried after a conflict.
+// After a conflict, an operation on a record other than an ask is retried.
 func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newFixture(t, memstore.New(), nil)

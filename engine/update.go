@@ -11,16 +11,19 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// updateTime is how long an update is retried after conflicts with another process.
+// updateTime is the maximum duration of an update with its retries, and of reading back a
+// change after [store.ErrUnknown].
 const updateTime = 5 * time.Second
 
 // update runs fn on a new [tx] and commits the changes of the tx. After the commit it
 // publishes the new states.
 //
-// After a conflict it runs fn again, until ctx ends or updateTime is over. So fn must
-// change nothing but its tx. If fn returns an error, nothing is committed. The one
-// exception is [askback.ErrSettled]: the deadline that has passed and the record of a
-// late answer (F6) are committed, and the error is returned.
+// After a conflict it runs fn again on a new tx, until ctx ends. So fn must be repeatable
+// and commit nothing itself. After updateTime the error is [askback.ErrBusy].
+//
+// If fn returns an error, nothing is committed. The one exception is [askback.ErrSettled]:
+// the deadline that has passed and the record of a late answer (F6) are committed, and the
+// error is returned.
 func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	limited, cancel := context.WithTimeoutCause(ctx, updateTime, askback.ErrBusy)
 	defer cancel()
@@ -84,8 +87,8 @@ func (t *tx) commit() error {
 	return nil
 }
 
-// publish caches the new states and wakes those that wait for them. It is called after
-// the commit.
+// publish sets the timers, caches the new asks and wakes waiters and followers. It is
+// called after the commit.
 func (t *tx) publish() {
 	e := t.engine
 	for _, r := range t.change.Put {
@@ -186,8 +189,8 @@ func fromStore(err error) error {
 	return err
 }
 
-// timeoutCause returns the cause of ctx if err is the error of ctx, and err
-// otherwise: [askback.ErrBusy] instead of a deadline error.
+// timeoutCause returns the cause of ctx if err is the error of ctx, and err otherwise. So
+// an update that has taken too long returns [askback.ErrBusy].
 func timeoutCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return context.Cause(ctx)

@@ -105,6 +105,8 @@ func (l *recorder) wait(t *testing.T, want ...string) {
 	l.lines = nil
 }
 
+// The observer is called once for each event, in order. A step that changes nothing causes
+// no call.
 func TestObserverIsCalledOnceInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
@@ -168,8 +170,8 @@ func TestSlowReadDoesNotCacheOldState(t *testing.T) {
 	})
 }
 
-// A person answers an ask after its commit, before the call of Ask has returned. A
-// small cache has evicted the answer by then.
+// A person answers an ask after its commit, before the call of Ask has returned. The
+// answered ask is evicted from the cache, and the old state must not replace it there.
 func TestSlowAskDoesNotCacheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &recorder{}
