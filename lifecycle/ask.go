@@ -17,21 +17,21 @@ type AskState struct {
 	Owner    string      // the name of the principal that asked
 	Request  string      // digest of the request, to compare a repeat with the same key
 	Refused  int         // number of late answers in the history
-	Granted  string      // the grant that approve_all requested, to compare a repeat
+	Granted  string      // grantKey of the request of approve_all, to compare a repeat
 	Consumed time.Time   // when the approval was spent; zero: not yet
 }
 
 // MaxRefused is the number of late answers that the history of one ask keeps.
 const MaxRefused = 100
 
-// claimPause is the minimum time between two claims of one person. An earlier claim
-// changes nothing.
+// claimPause is the minimum time between two claims of one person. A claim that comes
+// sooner changes nothing.
 const claimPause = 30 * time.Second
 
 // maxClaims is the maximum number of claims in an ask. The oldest ones are dropped.
 const maxClaims = 20
 
-// Asked opens an ask. Its questions or confirmation are normalized.
+// Asked opens an ask. The questions or the confirmation of Ask must be normalized.
 type Asked struct {
 	Ask     askback.Ask
 	Owner   string
@@ -39,26 +39,26 @@ type Asked struct {
 	At      time.Time
 }
 
-// Covered approves the ask by a grant. Grant is its state before this use.
+// Covered approves the ask by a grant. Grant is the grant before this use.
 type Covered struct {
 	Grant askback.Grant
 	At    time.Time
 }
 
-// Answered settles the ask with the answer of a person. If it comes too late, it is
-// recorded in the history.
+// Answered settles the ask with the answer of a person. A late answer is only recorded in
+// the history.
 type Answered struct {
 	By      string
 	Via     askback.Channel
 	Answer  askback.Answer
 	Digest  string // of the edited arguments, if there are any
 	GrantID string // the id of the grant that approve_all makes
-	Token   string // the id of the token on which that grant depends
+	Token   string // the token or sign-in on which that grant depends
 	At      time.Time
 }
 
-// Declined settles the ask without an answer: a person declined. If it comes too late,
-// it is recorded in the history.
+// Declined settles the ask without an answer: a person declined. A late decline is only
+// recorded in the history.
 type Declined struct {
 	By     string
 	Via    askback.Channel
@@ -81,10 +81,11 @@ type Claimed struct {
 	At time.Time
 }
 
-// Due ends the ask if [AskState.Due] is not after At. Otherwise it changes nothing.
+// Due ends the ask if the time that [AskState.Due] returns is set and not after At.
+// Otherwise it changes nothing.
 type Due struct{ At time.Time }
 
-// Consumed spends the approval: the action with this digest is about to run.
+// Consumed spends the approval: the tool call with this digest is about to run.
 type Consumed struct {
 	Digest string
 	At     time.Time
@@ -105,11 +106,14 @@ func (Acked) input()     {}
 
 // Step returns the result of an input. The first input of an ask must be [Asked]. Each
 // later one is [Covered], [Answered], [Declined], [Cancelled], [Claimed], [Due],
-// [Consumed] or [Acked], in any order. With an error, nothing changes, except that
-// [askback.ErrSettled] may come with the record of a late answer.
+// [Consumed] or [Acked], in any order.
+//
+// If Step returns an error, nothing changes. The one exception is [askback.ErrSettled]:
+// the result may record a late answer.
 //
 // The errors are [askback.ErrSettled], [askback.ErrConsumed], [askback.ErrDigest],
-// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid].
+// [askback.ErrNotApproved], [askback.ErrPending] and [askback.Invalid]. For an input that
+// these rules do not allow, Step returns another error.
 func (s AskState) Step(in Input) (Result[AskState], error) {
 	if a, ok := in.(Asked); ok != (s.Ask.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for ask %q: Asked must be the first input, and only the first", in, s.Ask.ID)
@@ -137,13 +141,13 @@ func (s AskState) Step(in Input) (Result[AskState], error) {
 	return unchanged(s), fmt.Errorf("%T is not an input of an ask", in)
 }
 
-// OwnSession reports whether the ask has an implicit session. It has the id of the ask
-// with another prefix, and no record.
+// OwnSession reports whether the session of the ask is implicit. An implicit session has
+// the id of its ask with another prefix, and no record.
 func (s AskState) OwnSession() bool {
 	return strings.TrimPrefix(s.Ask.SessionID, "ses_") == strings.TrimPrefix(s.Ask.ID, "ask_")
 }
 
-// Columns returns the columns of the record.
+// Columns returns the parts of the state by which a store selects the record of the ask.
 func (s AskState) Columns() Columns {
 	a := s.Ask
 	return Columns{Open: !a.Settled(), Unacked: a.Unacked(), Status: string(a.Status), To: a.To, Due: s.Due()}
@@ -225,8 +229,9 @@ func approvedDigest(s AskState, in Answered, a askback.Answer) string {
 	return s.Ask.Confirmation.Digest
 }
 
-// newGrant returns the grant that approve_all makes on this ask. It is for the owner
-// and the tool of the ask, and covers dangerous calls only if this one is dangerous.
+// newGrant returns the grant that approve_all makes on this ask. The grant is for the
+// owner, the agent and the tool of the ask. It covers dangerous calls only if this one is
+// dangerous.
 func newGrant(s AskState, in Answered, r askback.GrantRequest) askback.Grant {
 	c := s.Ask.Confirmation
 	g := askback.Grant{
@@ -254,8 +259,8 @@ func grantKey(r *askback.GrantRequest) string {
 	return fmt.Sprintf("%s for %s", r.Scope, r.ExpiresIn)
 }
 
-// covered approves the ask by a grant. It checks that the grant covers the ask and
-// does not rely on the caller.
+// covered approves the ask by a grant. It returns [askback.ErrNotApproved] if the grant
+// does not cover the ask.
 func covered(s AskState, in Covered) (Result[AskState], error) {
 	g := in.Grant
 	if s.Ask.Kind != askback.Confirm || !s.Ask.Settled() && !g.Covers(s.Ask, in.At) {
@@ -346,7 +351,8 @@ func claimed(s AskState, in Claimed) (Result[AskState], error) {
 	return changed(s, Event{Type: askback.EventQuestionClaimed, By: in.By}), nil
 }
 
-// refuse records an answer that came too late, and returns [askback.ErrSettled].
+// refuse records an answer that came too late, unless the history has MaxRefused of them.
+// It always returns [askback.ErrSettled].
 func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Result[AskState], error) {
 	if s.Refused >= MaxRefused {
 		return unchanged(s), askback.ErrSettled
@@ -363,8 +369,8 @@ func refuse(s AskState, by string, via askback.Channel, a askback.Answer) (Resul
 }
 
 // maxRefusedBytes is the maximum length of a late answer that the history keeps in full.
-// Of a longer one it keeps only the actor and the reason. The limits of answers are not
-// checked for late ones.
+// Of a longer one it keeps only the person, the channel and the status of the ask. The
+// limits of answers are not checked for late ones.
 const maxRefusedBytes = 1 << 16
 
 // length returns the approximate length of an answer as JSON. An empty entry counts

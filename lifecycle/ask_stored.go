@@ -10,15 +10,15 @@ import (
 	"github.com/askback/askback"
 )
 
-// AskFormat is the version number in stored states of asks. [DecodeAsk] reads older
+// AskFormat is the version number of the stored form of asks. [DecodeAsk] reads older
 // formats and rejects newer ones.
 const AskFormat = 2
 
 // Encode returns the event as JSON, without its type.
 func (e Event) Encode() ([]byte, error) { return marshal(e) }
 
-// DecodeEvent returns an event that was stored as data under a type, in this release or
-// an older one.
+// DecodeEvent returns the event that [Event.Encode] encoded as data, in this release or an
+// older one. The type of the event was stored separately as storedType.
 func DecodeEvent(storedType string, data []byte) (Event, error) {
 	var e Event
 	err := json.Unmarshal(data, &e)
@@ -26,8 +26,8 @@ func DecodeEvent(storedType string, data []byte) (Event, error) {
 	return e, err
 }
 
-// eventType returns the present name of a stored type of events. Older databases
-// contain "answer_received".
+// eventType returns the event type for a stored type. Older databases contain
+// "answer_received", which is now "answer_acked".
 func eventType(stored string) askback.EventType {
 	if stored == "answer_received" {
 		return askback.EventAnswerAcked
@@ -73,8 +73,9 @@ type askMoving struct {
 	Received int64          `json:"received,omitempty"` // format 1: Acked
 }
 
-// The stored types have the fields of the types of package askback in the same order,
-// so that one converts to the other. A field that is added there breaks the build here.
+// storedQuestion, storedConfirm and storedAnswer have the fields of their types in package
+// askback in the same order, so that values can be converted. A field that is added there
+// breaks the build here.
 type storedQuestion struct {
 	ID          string           `json:"id"`
 	Text        string           `json:"text"`
@@ -134,8 +135,9 @@ func (s AskState) EncodeFixed() ([]byte, error) {
 	return marshal(f)
 }
 
-// EncodeRequest returns what the owner requested, as JSON. The digests of requests are
-// stored, so its form is the same in every release.
+// EncodeRequest returns the part of the state that is written once, without the warnings,
+// as JSON in format 1. Digests of this JSON are stored, so its form is the same in every
+// release.
 func (s AskState) EncodeRequest() ([]byte, error) {
 	f := s.fixed()
 	f.Format = 1
@@ -218,7 +220,7 @@ func lift(f *askFixed, m *askMoving) {
 	}
 }
 
-// whole reports whether both parts have the required fields and match each other.
+// whole reports whether both parts have the required fields and agree with each other.
 func whole(f askFixed, m askMoving) bool {
 	return f.Format > 0 && m.Format > 0 && f.ID != "" &&
 		(f.Kind == askback.Confirm) == (f.Confirmation != nil) &&

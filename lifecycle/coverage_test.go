@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/lifecycle"
 )
 
-// The invariants are tested only if random runs reach each case. Among 2000 runs, each
-// of these occurs (A7).
+// The invariants are tested only if the random runs reach each case. Each case in the list
+// occurs in one of 2000 runs (A7).
 func TestRandomRunsReachEveryCase(t *testing.T) {
 	left := []string{
 		"answered", "approved", "denied", "declined", "cancelled", "expired", "expired with defaults", "expired, a look held it",

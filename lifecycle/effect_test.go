@@ -21,8 +21,8 @@ func effectOf[E lifecycle.Effect](m transition) []E {
 	return out
 }
 
-// A grant counts each ask that it approves, and must be in force when the approval is
-// spent.
+// The approval of an ask by a grant has the effect UseGrant. Spending that approval has
+// the effect RequireGrant.
 func TestUseOfGrantHasEffects(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		used, required := effectOf[lifecycle.UseGrant](m), effectOf[lifecycle.RequireGrant](m)

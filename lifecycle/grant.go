@@ -26,9 +26,9 @@ type GrantUsed struct {
 	At  time.Time
 }
 
-// GrantRequired returns [askback.ErrNotApproved] if the grant is no longer in force.
-// The unchanged grant is committed, so that a revocation at the same time is a conflict
-// (F8).
+// GrantRequired is rejected with [askback.ErrNotApproved] if the grant is not in force or
+// MakerValid is false. Otherwise the grant is committed without a change, so that a
+// revocation at the same time is a conflict (F8).
 type GrantRequired struct {
 	MakerValid bool // the token or the sign-in of the person who made it is still valid
 	At         time.Time
@@ -41,7 +41,8 @@ type GrantRevoked struct {
 	At  time.Time
 }
 
-// GrantExpired ends the grant if it has expired at the given time.
+// GrantExpired ends the grant if it has expired at the time At. Otherwise it changes
+// nothing.
 type GrantExpired struct{ At time.Time }
 
 func (GrantMade) input()     {}
@@ -50,10 +51,12 @@ func (GrantRequired) input() {}
 func (GrantRevoked) input()  {}
 func (GrantExpired) input()  {}
 
-// Step returns the result of an input: [GrantMade] first, then [GrantUsed],
-// [GrantRequired], [GrantRevoked] or [GrantExpired]. With an error, nothing changes.
+// Step returns the result of an input. The first input of a grant must be [GrantMade].
+// Each later one is [GrantUsed], [GrantRequired], [GrantRevoked] or [GrantExpired], in any
+// order. If Step returns an error, nothing changes.
 //
-// The error is [askback.ErrNotApproved].
+// The error is [askback.ErrNotApproved]. For an input that these rules do not allow, Step
+// returns another error.
 func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	if made, ok := in.(GrantMade); ok != (s.Grant.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for grant %q: GrantMade must be the first input, and only the first", in, s.Grant.ID)
@@ -73,7 +76,7 @@ func (s GrantState) Step(in Input) (Result[GrantState], error) {
 	return unchanged(s), fmt.Errorf("%T is not an input of a grant", in)
 }
 
-// Columns returns the columns of the record.
+// Columns returns the parts of the state by which a store selects the record of the grant.
 func (s GrantState) Columns() Columns {
 	if s.ended() {
 		return Columns{Status: "ended"}

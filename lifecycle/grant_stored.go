@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// GrantFormat is the version number in stored states of grants.
+// GrantFormat is the version number of the stored form of grants. [DecodeGrant] rejects
+// newer formats.
 const GrantFormat = 1
 
 // A grant is stored in two parts like an ask: grantFixed is written once, grantMoving
@@ -52,9 +53,9 @@ func (s GrantState) Encode() ([]byte, error) {
 	return marshal(grantMoving{GrantFormat, s.Grant.Uses, millis(s.Grant.RevokedAt), s.Expired})
 }
 
-// DecodeGrant returns the state of the grant with this id, which [GrantState.EncodeFixed]
-// and [GrantState.Encode] encoded. The argument open is the column of its record: older
-// releases stored only there that a grant has expired.
+// DecodeGrant returns the state that [GrantState.EncodeFixed] and [GrantState.Encode]
+// encoded, in this release or an older one. The arguments id and open are from the record
+// of the grant. Older releases stored only in the column open that a grant has expired.
 func DecodeGrant(id string, open bool, fixedPart, movingPart []byte) (GrantState, error) {
 	var f grantFixed
 	var m grantMoving

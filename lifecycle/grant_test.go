@@ -158,8 +158,8 @@ func roundTripGrant(t rapid.TB, s lifecycle.GrantState) lifecycle.GrantState {
 	return out
 }
 
-// Grants of every release are decoded: the files testdata/states/v1/grant*.json never
-// change.
+// Grants of every release are decoded, and those of a newer one are rejected. The files
+// testdata/states/v1/grant*.json never change.
 func TestStoredGrantsAreDecoded(t *testing.T) {
 	fixed, err := os.ReadFile("testdata/states/v1/grant_fixed.json")
 	if err != nil {

@@ -31,7 +31,8 @@ func TestSettledIsFinal(t *testing.T) {
 	})
 }
 
-// The only exception is the number of late answers, which is part of the state.
+// The only exception is a late answer, which is counted in the state and recorded in the
+// history.
 func TestErrorLeavesStateUnchanged(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.err == nil {
@@ -47,6 +48,7 @@ func TestErrorLeavesStateUnchanged(t *testing.T) {
 	})
 }
 
+// A step has history if it changes the state, and only then.
 func TestOnlyChangesAreRecorded(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		diff := cmp.Diff(m.before, m.after)
@@ -92,8 +94,8 @@ func TestHistoryHasOneOutcomePerSettledAsk(t *testing.T) {
 	})
 }
 
-// Only the answer of a person approves, or a valid grant that covers the ask. The
-// outcome names that person (C3, F4, F7, F8).
+// Only the answer of a person or a valid grant approves an ask. The outcome names the
+// person who answered or made the grant (C3, F4, F7, F8).
 func TestOnlyPersonOrTheirGrantApproves(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if m.before.Ask.Outcome.Approved() || !m.after.Ask.Outcome.Approved() {
@@ -186,7 +188,8 @@ func TestTimerNeverApproves(t *testing.T) {
 	})
 }
 
-// The event Due ends an ask from the time that State.Due returns, and not earlier (F5).
+// The event Due ends an ask at or after the time that [lifecycle.AskState.Due] returns, and
+// not earlier (F5).
 func TestDueEndsAskFromItsDueTime(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		ev, ok := m.event.(lifecycle.Due)
@@ -264,7 +267,8 @@ func TestApprovalIsConsumedOnce(t *testing.T) {
 	})
 }
 
-// An event after the outcome returns ErrSettled, unless it repeats the outcome.
+// An answer, a decline or a cancellation after the outcome returns ErrSettled, unless it
+// repeats the outcome. A claim after the outcome returns ErrSettled.
 func TestLateEventReturnsErrSettled(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		if !m.before.Ask.Settled() {
@@ -311,7 +315,7 @@ func TestInvalidAnswerDoesNotSettle(t *testing.T) {
 	})
 }
 
-func TestAskedIsFirstEventOnly(t *testing.T) {
+func TestAskedIsAcceptedOnlyAsFirstEvent(t *testing.T) {
 	forEachTransition(t, func(t *rapid.T, m transition) {
 		_, asked := m.event.(lifecycle.Asked)
 		if first := m.before.Ask.ID == ""; asked && !first && m.err == nil {
@@ -389,7 +393,7 @@ func TestLateAnswerIsRecordedInFull(t *testing.T) {
 }
 
 // Late answers are not checked against the limits of answers. Of one that is too long,
-// the history keeps only the person and the reason.
+// the history keeps only the person, the channel and the reason for the rejection.
 func TestLongLateAnswerIsRecordedWithoutContent(t *testing.T) {
 	s := settled(anyAsked().Example(1))
 	const most = 1 << 16

@@ -21,11 +21,11 @@ import (
 type Result[S any] struct {
 	State     S
 	Unchanged bool     // the input changed nothing: there is nothing to commit
-	History   []Event  // what happened, for people
+	History   []Event  // the events of the step
 	Effects   []Effect // the steps of other records in the same commit
 }
 
-// changed returns a result with a new state.
+// changed returns the result of an input that changes the state to s.
 func changed[S any](s S, history ...Event) Result[S] {
 	return Result[S]{State: s, History: history}
 }
@@ -65,7 +65,7 @@ type RequireGrant struct {
 }
 
 // NotifySession steps a session with [AskOpened] or [AskClosed]. If the session was
-// deleted, it does nothing, unless MustExist is set.
+// deleted, it does nothing; with MustExist, that is a conflict.
 type NotifySession struct {
 	ID        string
 	Input     Input

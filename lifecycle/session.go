@@ -52,11 +52,13 @@ func (SessionCommand) input() {}
 // because they end with the session, in one commit.
 const MaxSessionAsks = 200
 
-// Step returns the result of an input: [SessionStarted] first, then [AskOpened],
-// [AskClosed] or [SessionCommand]. With an error, nothing changes.
+// Step returns the result of an input. The first input of a session must be
+// [SessionStarted]. Each later one is [AskOpened], [AskClosed] or [SessionCommand], in any
+// order. If Step returns an error, nothing changes.
 //
-// The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for
-// one open ask too many, an [askback.RetryError].
+// The errors are [askback.ErrEnded], [askback.ErrAsksOpen], [askback.Invalid] and, for one
+// open ask too many, an [askback.RetryError]. For an input that these rules do not allow,
+// Step returns another error.
 func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	if started, ok := in.(SessionStarted); ok != (s.Session.ID == "") {
 		return unchanged(s), fmt.Errorf("%T for session %q: SessionStarted must be the first input, and only the first", in, s.Session.ID)
@@ -74,7 +76,8 @@ func (s SessionState) Step(in Input) (Result[SessionState], error) {
 	return unchanged(s), fmt.Errorf("%T is not an input of a session", in)
 }
 
-// Columns returns the columns of the record.
+// Columns returns the parts of the state by which a store selects the record of the
+// session.
 func (s SessionState) Columns() Columns {
 	return Columns{Open: !s.Session.Ended(), Status: string(s.Session.Status)}
 }
@@ -85,8 +88,9 @@ func sessionStarted(in SessionStarted) (Result[SessionState], error) {
 	return changed(s, s.snapshot(askback.EventSessionStarted)), nil
 }
 
-// askOpened counts a new ask. It starts the next turn if the last one had ended. A
-// session that is over for good accepts no ask.
+// askOpened counts a new ask. It starts the next turn if the last one had ended. The error
+// is [askback.ErrEnded] if the session has ended for good, and an [askback.RetryError] if
+// it has MaxSessionAsks open asks.
 func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	switch {
 	case s.Session.Final():
@@ -104,8 +108,8 @@ func askOpened(s SessionState, in AskOpened) (Result[SessionState], error) {
 	return changed(s, Event{Type: askback.EventStateChange, State: "awaiting_user_response", Ask: in.ID}), nil
 }
 
-// askClosed counts an ask as settled. If the session fails with it, its other asks are
-// cancelled. A session that has ended has no open ask.
+// askClosed counts an ask as settled. If the session fails with the ask, its other asks are
+// cancelled. A session that has ended has no open asks, so it does not change.
 func askClosed(s SessionState, in AskClosed) (Result[SessionState], error) {
 	if s.Session.Ended() {
 		return unchanged(s), nil
@@ -268,8 +272,8 @@ func (s SessionState) wake() SessionState {
 	return s
 }
 
-// settle sets the status of a session that has not ended: waiting if an ask is open,
-// and running otherwise.
+// settle sets the status of a session that has not ended, and the time of its last change.
+// The status is waiting if an ask is open, and running otherwise.
 func (s SessionState) settle(at time.Time) SessionState {
 	s.Session.UpdatedAt = at
 	s.Session.Status = askback.SessionRunning
@@ -279,22 +283,22 @@ func (s SessionState) settle(at time.Time) SessionState {
 	return s
 }
 
-// end ends the session, or its turn if the phase is idle.
+// end ends the session, or only its turn if phase is "idle".
 func (s SessionState) end(status askback.SessionStatus, phase string, at time.Time) SessionState {
 	s.Session.AsksPending = 0
 	s.Session.Status, s.Session.Phase, s.Session.CompletedAt, s.Session.UpdatedAt = status, phase, at, at
 	return s
 }
 
-// ended returns the result of a step that ended the session. Its open asks are
-// cancelled.
+// ended returns the result of a step that ended the session, with the effect that cancels
+// its open asks.
 func (s SessionState) ended(event askback.EventType, word string, asks Cancelled) Result[SessionState] {
 	r := changed(s, s.snapshot(event), Event{Type: askback.EventStateChange, State: word})
 	r.Effects = []Effect{CancelOpenAsks{SessionID: s.Session.ID, Input: asks}}
 	return r
 }
 
-// snapshot returns a record for the history with the session as it is now.
+// snapshot returns an event of this type with the session as it is now.
 func (s SessionState) snapshot(event askback.EventType) Event {
 	return Event{Type: event, Session: new(s.Session)}
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// SessionFormat is the version number in stored states of sessions.
+// SessionFormat is the version number of the stored form of sessions. [DecodeSession]
+// rejects newer formats.
 const SessionFormat = 1
 
 // A session is stored in two parts like an ask: sessionFixed is written once,

@@ -26,7 +26,7 @@ import (
 //	  Which extras? (several, optional, only these, default TLS) = TLS / Backups
 //	  What name?                                   no options: free text
 //	09:00 deploy-bot wants drop_table {"table": "users"}, until …
-//	09:05 ana answers: SQLite                      labels or text, apart by " / "
+//	09:05 ana answers: SQLite                      labels or text, separated by " / "
 //	09:05 ana answers by slack                     several questions
 //	  q1: SQLite / notes: because
 //	  comment: thanks
