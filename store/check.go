@@ -15,15 +15,17 @@ const maxChange = 16 << 20
 // A name identifies a record: its kind and id.
 type name struct{ kind, id string }
 
-// Check returns the size of a change in bytes, or an error if no store can keep it.
-// Every store rejects a change that contains one of these:
+// Check returns the size of the data in a change, in bytes. It returns an error if the
+// change is invalid. Every store rejects a change that contains one of these:
 //
-//   - a record without a kind or id, or a new one without Fixed
+//   - a record without a kind or id, with a negative Version, or a new one without Fixed
 //   - the same record or effect twice
-//   - an event without a type
-//   - an effect whose record is not in Put
+//   - an effect without an id or kind, or whose record is not in Put
+//   - a new effect with Attempts, Node or Error
+//   - a completion without an id, or with both Retry and Dead
+//   - an event without a type, or a filter without a stream
 //   - text that is not UTF-8 or contains NUL
-//   - more than 16 MB
+//   - more than 16 MB of data
 func (c Change) Check() (size int, err error) {
 	records := make(map[name]bool, len(c.Put)+len(c.Delete))
 	effects := map[string]bool{}
@@ -108,7 +110,8 @@ func checkCompletion(d *Completion, seen map[string]bool) error {
 	return checkText(d.ID, d.Node, d.Error)
 }
 
-// CheckNode returns an error if no store can record a claim of a node with this name.
+// CheckNode returns an error unless node is a valid name of a node: not empty, and UTF-8
+// without NUL.
 func CheckNode(node string) error {
 	if node == "" {
 		return errors.New("invalid node: it needs a name")

@@ -49,7 +49,7 @@ const (
 	// HeartbeatInterval is the time between two heartbeats of a process.
 	HeartbeatInterval = 5 * time.Second
 	// HeartbeatTimeout is the time after its last heartbeat at which a process
-	// loses its claims. It leaves room for two late heartbeats.
+	// loses its claims. A process may miss two heartbeats before that.
 	HeartbeatTimeout = 3 * HeartbeatInterval
 )
 

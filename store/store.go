@@ -18,14 +18,15 @@ var (
 	// ErrNotFound is returned if no record has this id or key.
 	ErrNotFound = errors.New("no such record")
 	// ErrConflict is returned if a record has another version than the change
-	// expects, if a key is taken, or if an effect is not claimed as a completion
-	// requires. Read the record and try again.
+	// expects, or if a key or the id of a new effect is taken. It is also returned if
+	// an effect is not claimed as its completion requires. Read the record and try
+	// again.
 	ErrConflict = errors.New("the record was changed meanwhile")
 	// ErrUnknown is returned if the disk or the database failed during the
 	// commit, so that the change may or may not be kept. Read the record to
 	// find out.
 	ErrUnknown = errors.New("it is unknown whether the change was kept")
-	// ErrFull is returned if too many changes wait to be written. Try again
+	// ErrFull is returned if too many changes are waiting to be written. Try again
 	// later.
 	ErrFull = errors.New("too many changes are waiting to be written")
 	// ErrDiskFull is returned if the disk has no room for the change. Free some
@@ -48,8 +49,9 @@ func (e DamagedError) Error() string {
 	return fmt.Sprintf("%s %s is damaged: it does not match its checksum", e.Kind, e.ID)
 }
 
-// A Record is one ask, session, grant or token. The store compares and selects by its
-// columns. It does not interpret Fixed and State.
+// A Record is one ask, session, grant, token or other thing that is stored with a version.
+// The store does not interpret Fixed and State, but compares and selects by the other
+// fields.
 type Record struct {
 	Kind    string // "ask", "session", "token" …
 	ID      string // unique within its kind; sorts by time of creation
@@ -59,7 +61,7 @@ type Record struct {
 	Open    bool   // still active, such as a pending ask
 	Unacked bool   // settled, and the owner has not acknowledged it
 	Owner   string // the name of the principal that owns it
-	Agent   string // the label that people read
+	Agent   string // the label of the agent, for people
 	Status  string
 	To      []string  // the people it is addressed to; empty: every person
 	Created time.Time // UTC with milliseconds, like all times here
@@ -70,7 +72,7 @@ type Record struct {
 	State []byte // small, rewritten by each change
 }
 
-// A Ref names a record and the version it was read with.
+// A Ref names a record and the version with which it was read.
 type Ref struct {
 	Kind    string
 	ID      string
@@ -127,7 +129,7 @@ type Query struct {
 	Stream  string
 	Owner   string
 	Agent   string
-	For     string // addressed to this name, or to every person
+	For     string // only records addressed to this name or to every person
 	After   string // only ids after this one, in the order of the query
 	Newest  bool
 	Limit   int // maximum number of records; 0 or more than MaxList means MaxList
@@ -136,7 +138,7 @@ type Query struct {
 // MaxList is the maximum number of records, events or effects that one call returns.
 const MaxList = 1000
 
-// AtMost returns the maximum number of records for a call with the limit n: n, or
+// AtMost returns the maximum number of records for a call with the limit n. This is n, or
 // MaxList if n is 0, negative or more than MaxList.
 func AtMost(n int) int {
 	if n <= 0 || n > MaxList {
