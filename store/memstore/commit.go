@@ -8,7 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Commit commits the whole change, or returns an error and keeps nothing of it.
+// Commit commits the whole change and returns the Seq of its first event, or it returns an
+// error and keeps nothing of the change.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	if _, err := c.Check(); err != nil {
 		return 0, err
@@ -92,8 +93,8 @@ func version(r *store.Record) int64 {
 	return r.Version
 }
 
-// storedForm returns a copy of r as it is stored in place of old: with the next version
-// and, if r has no Fixed, that of old.
+// storedForm returns a copy of r as it is stored in place of old. The copy has the next
+// version and, if r has no Fixed, the Fixed of old.
 func storedForm(r store.Record, old *store.Record) *store.Record {
 	if r.Fixed == nil && old != nil {
 		r.Fixed = old.Fixed
@@ -161,8 +162,8 @@ func (s *Store) newest(stream string) int64 {
 	return s.events[seqs[len(seqs)-1]-1].StreamSeq
 }
 
-// prune replaces deleted events by the zero Event, because the index of an event
-// depends on its Seq.
+// prune deletes the events that f selects. It replaces each by the zero Event, because the
+// index of an event depends on its Seq.
 func (s *Store) prune(f store.EventFilter) {
 	seqs := s.streams[f.Stream]
 	if len(seqs) == 0 {
@@ -200,5 +201,5 @@ func copyOf[S ~[]E, E any](s S) S {
 	return slices.Clone(s)
 }
 
-// milliseconds returns t as a database would: in UTC with milliseconds.
+// milliseconds returns t as a database would: in UTC and whole milliseconds.
 func milliseconds(t time.Time) time.Time { return time.UnixMilli(t.UnixMilli()).UTC() }

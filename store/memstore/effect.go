@@ -26,8 +26,8 @@ func cloneEffect(e store.Effect) store.Effect {
 	return e
 }
 
-// effectsFit reports whether every completion finds its effect as it requires and every
-// id of a new effect is free.
+// effectsFit reports whether the effect of every completion exists and is claimed by its
+// Node, and whether the id of every new effect is free.
 func (s *Store) effectsFit(c store.Change) bool {
 	for _, d := range c.Done {
 		if e := s.effects[d.ID]; e == nil || e.Node != d.Node {
@@ -110,8 +110,8 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 	return now, nil
 }
 
-// Claim claims at most n effects that are due for a node, and frees the claims of nodes
-// without a heartbeat.
+// Claim claims for a node at most n effects that are due. It also records a heartbeat of
+// the node and frees the claims of nodes without a recent heartbeat.
 func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
 	if err := store.CheckNode(node); err != nil {
 		return nil, err

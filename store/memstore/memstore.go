@@ -1,5 +1,5 @@
-// Package memstore is a store in memory: for tests, for programs that need no database,
-// and as the model for tests of other stores.
+// Package memstore implements a store in memory. It is for tests and for programs that
+// need no database. Tests of other stores compare them with it.
 package memstore
 
 import (
@@ -12,8 +12,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store keeps records, events and effects in memory. It starts no goroutine and never
-// blocks, so it works inside testing/synctest. It has no queue of changes and is never full.
+// A Store keeps records, events and effects in memory. It starts no goroutine and waits
+// only for its mutex, so it works inside testing/synctest. It never returns
+// store.ErrFull.
 type Store struct {
 	mu      sync.RWMutex
 	closed  bool
@@ -123,8 +124,9 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error)
 // afterEveryID sorts after every id, because no id contains this byte: ids are UTF-8.
 const afterEveryID = "\xff"
 
-// narrowest returns the shortest list with all records that q selects. These records
-// are consecutive in the list; the function reports whether a record is one of them.
+// narrowest returns the sorted list in which List has the fewest records to skip. All
+// records that q selects are in one section of it. The returned function reports whether a
+// record is in that section.
 func (s *Store) narrowest(q store.Query) (*sorted[store.Record], func(*store.Record) bool) {
 	kind := func(r *store.Record) bool { return r.Kind == q.Kind }
 	open := q.Open != nil && *q.Open
@@ -165,7 +167,7 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 }
 
 // Head returns the Seq and the StreamSeq of the newest event of a stream. If stream is "",
-// it returns the newest Seq of all streams, and streamSeq is 0.
+// it returns the newest Seq of all streams, and streamSeq is 0. Without events, both are 0.
 func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -181,8 +183,8 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 	return seq, s.newest(stream), nil
 }
 
-// History returns events of one stream or, if stream is "", of all, beginning with the
-// first Seq greater than after.
+// History returns at most limit events of one stream or, if stream is "", of all,
+// beginning with the first Seq greater than after.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -211,8 +213,8 @@ func (s *Store) History(ctx context.Context, stream string, after int64, limit i
 	return list, nil
 }
 
-// Recent returns events of a stream with a Seq less than before, newest first. If before
-// is 0, it begins with the newest event.
+// Recent returns at most limit events of a stream with a Seq less than before, newest
+// first. If before is 0, it begins with the newest event.
 func (s *Store) Recent(ctx context.Context, stream string, before int64, limit int) ([]store.Event, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -231,7 +233,8 @@ func (s *Store) Recent(ctx context.Context, stream string, before int64, limit i
 	return list, nil
 }
 
-// Close closes the store. Later calls return store.ErrClosed.
+// Close closes the store and returns nil. Later calls of other methods return
+// store.ErrClosed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

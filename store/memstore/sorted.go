@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// chunk is the maximum length of one slice. With fewer, a million records need many
-// slices; with more, an insertion moves too many.
+// chunk is the maximum length of one slice of a sorted. If it were smaller, a million
+// records would need many slices; if larger, an insertion would move too many elements.
 const chunk = 512
 
 // A sorted is a sorted list of records or effects, in slices of at most chunk elements.
@@ -19,7 +19,8 @@ type sorted[T any] struct {
 	chunks  [][]*T
 }
 
-// search returns the position of the first element that is not before r.
+// search returns the position of the first element that is not before r: index i in
+// chunk c.
 func (s *sorted[T]) search(r *T) (c, i int) {
 	c, _ = slices.BinarySearchFunc(s.chunks, r, func(c []*T, r *T) int {
 		return s.compare(c[len(c)-1], r)
@@ -106,7 +107,7 @@ func (s *sorted[T]) before(r *T) iter.Seq[*T] {
 	}
 }
 
-// while returns the first elements for which ok reports true.
+// while returns the elements before the first one for which ok returns false.
 func while[T any](elements iter.Seq[*T], ok func(*T) bool) (list []*T) {
 	for e := range elements {
 		if !ok(e) {
@@ -121,12 +122,12 @@ func byID(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 }
 
-// byOwner orders the records of one owner by id.
+// byOwner orders records by kind, owner and id.
 func byOwner(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.ID, b.ID))
 }
 
-// byStream orders the records of one stream by kind and id.
+// byStream orders records by stream, kind and id.
 func byStream(a, b *store.Record) int {
 	return cmp.Or(cmp.Compare(a.Stream, b.Stream), byID(a, b))
 }
@@ -135,7 +136,7 @@ func byDue(a, b *store.Record) int {
 	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 }
 
-// byDueEffect orders effects by Due, then ID, like Claim.
+// byDueEffect orders effects by Due, then ID, as Claim returns them.
 func byDueEffect(a, b *effect) int {
 	return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 }
