@@ -38,8 +38,7 @@ func (c *client) authorizeRelation(action askback.Action, relation askback.Relat
 }
 
 // relation returns the relation of this principal to an ask. The agent that asked is the
-// owner. Any other kind of principal is a recipient if the ask addresses its name or has
-// no names.
+// owner. A principal of any other kind is a recipient if To has its name or is empty.
 func (c *client) relation(state lifecycle.AskState) askback.Relation {
 	to := state.Ask.To
 	switch {

@@ -25,7 +25,7 @@ type Effect struct {
 	Data    []byte // JSON
 }
 
-// A Performer performs effects.
+// A Performer performs the effects that an [Engine] claims.
 type Performer interface {
 	// Perform performs one effect. It returns what happened as an input to the
 	// machine of the record that the effect belongs to, or nil.

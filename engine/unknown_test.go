@@ -89,7 +89,7 @@ func TestConflictOfOtherRecordsIsRetried(t *testing.T) {
 	})
 }
 
-// A deletion with an unknown result is read back, and is no error if it succeeded.
+// After ErrUnknown, the deletion of a record is not an error if the record is gone.
 func TestUnknownDeletionIsReadBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -38,8 +38,8 @@ func (e *Engine) update(ctx context.Context, fn func(*tx) error) error {
 	}
 }
 
-// try makes one attempt at an update. The locks of the tx are released when its changes
-// have been published.
+// try makes one attempt at an update. It releases the locks of the tx at the end, after
+// the changes were published.
 func (e *Engine) try(ctx context.Context, attempt int, fn func(*tx) error) error {
 	t := &tx{engine: e, ctx: ctx, attempt: attempt, now: e.clock()}
 	defer t.releaseLocks()
