@@ -28,7 +28,8 @@ type namedEvent struct {
 // statuses are the columns of the table. "" is the state before the first event.
 var statuses = []askback.Status{"", askback.Pending, askback.Answered, askback.Declined, askback.Cancelled, askback.Expired}
 
-// openingEvents returns the first events: asks of every kind with every OnTimeout.
+// openingEvents returns the first events: asks of every kind with every OnTimeout that the
+// kind allows.
 func openingEvents() []namedEvent {
 	var out []namedEvent
 	for _, onTimeout := range []askback.OnTimeout{askback.OnTimeoutWait, askback.OnTimeoutFail, askback.OnTimeoutDefault, askback.OnTimeoutDecline} {

@@ -57,8 +57,8 @@ type UseGrant struct {
 	At  time.Time
 }
 
-// RequireGrant steps a grant with [GrantRequired]. It fails with
-// [askback.ErrNotApproved] unless the grant is still in force.
+// RequireGrant steps a grant with [GrantRequired]. It fails with [askback.ErrNotApproved]
+// if that is rejected or the grant was deleted.
 type RequireGrant struct {
 	ID string
 	At time.Time

@@ -175,8 +175,8 @@ func anySessionEvent(s lifecycle.SessionState, at time.Time) *rapid.Generator[li
 }
 
 // Until a session ends, its status depends on its open asks. A final session does not
-// change. Each change has a record in the history, and the stored form has the whole
-// state (A7, docs/wire.md §1).
+// change. Each change has an event in the history of the session or of the ask that ended.
+// The stored form has the whole state (A7, docs/wire.md §1).
 func TestSessionInvariantsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, m := range anySessionRun(t) {
