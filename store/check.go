@@ -58,7 +58,8 @@ func (c Change) Check() (size int, err error) {
 	return size, nil
 }
 
-// each checks the elements of one field of a change.
+// each checks the elements of one field of a change. It returns the first error, with the
+// name of the field.
 func each[T any](field string, list []T, check func(*T) error) error {
 	for i := range list {
 		if err := check(&list[i]); err != nil {
