@@ -161,8 +161,8 @@ func (c *client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a.Clone(), err
 }
 
-// wait returns an ask when it is settled, or when ctx ends, then with the cause of ctx.
-// It keeps no copy of the ask while it sleeps.
+// wait returns an ask when it is settled. If ctx ends first, it returns the ask with the
+// cause of ctx. It keeps no copy of the ask while it sleeps.
 func (c *client) wait(ctx context.Context, id string) (*askback.Ask, error) {
 	free, err := c.engine.quota.addWaiter(c.who)
 	if err != nil {
