@@ -21,7 +21,7 @@ type AskState struct {
 	Consumed time.Time   // when the approval was spent; zero: not yet
 }
 
-// MaxRefused is the number of late answers that the history of one ask keeps.
+// MaxRefused is the maximum number of late answers in the history of one ask.
 const MaxRefused = 100
 
 // claimPause is the minimum time between two claims of one person. A claim that comes
@@ -39,7 +39,7 @@ type Asked struct {
 	At      time.Time
 }
 
-// Covered approves the ask by a grant. Grant is the grant before this use.
+// Covered approves the ask by a grant. Grant is the state of the grant before this use.
 type Covered struct {
 	Grant askback.Grant
 	At    time.Time
