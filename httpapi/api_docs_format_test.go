@@ -103,7 +103,7 @@ func members(raw json.RawMessage) (out []jsonMember) {
 	return out
 }
 
-// A formatted reply has the selected members in the order of the source, and "…" for the
+// A reply in docs/api.md has the selected members in the order of the source, and "…" for the
 // others.
 func TestRepliesAreFormatted(t *testing.T) {
 	long := strings.Repeat("x", columns)

@@ -23,8 +23,8 @@ func (c *call) replyAsk(a askback.Ask, err error) error { return c.result(c.with
 // withPageURL returns an ask with the address of its page.
 func (c *call) withPageURL(a askback.Ask) askback.Ask { return a.WithPageURL(c.h.options.PublicURL) }
 
-// replySettled replies with an ask, or with the problem for err. If the ask is
-// settled, the problem contains it.
+// replySettled replies with an ask, or returns err. If err is [askback.ErrSettled], it returns
+// a problem that contains the ask.
 func (c *call) replySettled(a askback.Ask, err error) error {
 	if !errors.Is(err, askback.ErrSettled) {
 		return c.replyAsk(a, err)
@@ -37,14 +37,15 @@ func (c *call) replySettled(a askback.Ask, err error) error {
 
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// waitParam returns the value of the wait parameter, at most maxWait.
+// waitParam returns the value of the wait parameter, at most maxWait. It returns 0 if the
+// parameter is missing.
 func (c *call) waitParam() (time.Duration, error) {
 	d, err := c.durationParam(queryWait.Name, 0, queryWait.Example)
 	return min(d, maxWait), err
 }
 
-// durationParam parses a parameter, or returns absent if it is missing. The error shows the
-// example.
+// durationParam parses the query parameter with the given name. It returns absent if the
+// parameter is missing. The error for an invalid value contains the example.
 func (c *call) durationParam(name string, absent time.Duration, example string) (time.Duration, error) {
 	s := c.r.URL.Query().Get(name)
 	if s == "" {
@@ -57,8 +58,9 @@ func (c *call) durationParam(name string, absent time.Duration, example string) 
 	return d, nil
 }
 
-// waitFor waits until an ask is settled, d has passed, or the server stops. It returns the
-// ask in its current state.
+// waitFor waits until an ask is settled, d has passed, the client disconnects or the server
+// stops. It returns the ask in its current state. The error is not nil if the client has
+// disconnected or its token is no longer valid.
 func (c *call) waitFor(id string, d time.Duration) (askback.Ask, error) {
 	if d == 0 {
 		return c.client.Get(c.r.Context(), id)
@@ -112,8 +114,9 @@ func (c *call) ask() error {
 	return c.reply(status, c.withPageURL(a))
 }
 
-// explain returns the problem for an invalid request. Its detail is written for
-// models: where the mistake is, what is expected, and a valid example (F15).
+// explain returns the problem for an invalid request, and any other error unchanged. The
+// detail of the problem is written for models: where the mistake is, what is expected, and a
+// valid example (F15).
 func (c *call) explain(err error) error {
 	p := problemOf(err)
 	if p.Type == typeInvalid || p.Type == typeSyntax {
@@ -152,8 +155,8 @@ func (c *call) list() error {
 	return c.result(page, err)
 }
 
-// limit parses a limit. It returns 0, which is the default, if s is "". If s is not a
-// positive number it returns -1, which the checks of queries reject.
+// limit parses the maximum number of items in a list. It returns 0, which selects the default,
+// if s is "". If s is not a positive number it returns -1, which the checks of queries reject.
 func limit(s string) int {
 	if s == "" {
 		return 0
@@ -177,7 +180,8 @@ func (c *call) decline() error { return c.settle(c.client.Decline) }
 
 func (c *call) cancel() error { return c.settle(c.client.Cancel) }
 
-// settle calls do, which settles an ask, with the reason in the body.
+// settle calls do, which settles an ask, with the reason from the body. It replies with the
+// ask.
 func (c *call) settle(do func(ctx context.Context, id, reason string) (askback.Ask, error)) error {
 	reason, err := decode.Reason(c.body)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestStreamReturnsStatusWhenTokenCannotBeChecked(t *testing.T) {
 	}
 }
 
-// A hook gets no decision if its token cannot be checked.
+// A hook gets no decision if its token cannot be checked after the wait or at a heartbeat.
 func TestHookGetsNoDecisionWhenTokenCannotBeChecked(t *testing.T) {
 	for name, heartbeat := range map[string]time.Duration{"at the answer": time.Hour, "at a heartbeat": 10 * time.Millisecond} {
 		w, g := newLimitedAuthenticator(t)

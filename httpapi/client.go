@@ -21,9 +21,9 @@ import (
 )
 
 // A Client is an [askback.Client] that calls a server with the token of a principal. Its
-// methods return the same results and errors as those of the engine. If the server cannot
-// be reached, or the connection breaks, the error is [askback.ErrUnreachable]; the call may
-// have taken effect.
+// methods return the same results and errors as those of a client of the engine. If the
+// server cannot be reached, or the connection breaks, the error is
+// [askback.ErrUnreachable]; the call may have taken effect.
 //
 // Calls are safe to repeat, except these: CreateToken creates another token, Start without
 // a key creates another session, Send sends the message again, and Consume returns
@@ -39,8 +39,9 @@ type Client struct {
 // was asked to wait.
 const replyTime = 30 * time.Second
 
-// NewClient returns a client of the server at an address such as
-// "http://127.0.0.1:7575". If c is nil, it makes an [http.Client].
+// NewClient returns a client of the server at an address such as "http://127.0.0.1:7575". It
+// sends requests with a copy of c that does not follow redirects. If c is nil, it makes an
+// [http.Client].
 func NewClient(address, token string, c *http.Client) *Client {
 	if c == nil {
 		c = &http.Client{}
@@ -93,8 +94,8 @@ func (c *Client) do(ctx context.Context, r request, out any) (status int, ask as
 	return res.StatusCode, ask, nil
 }
 
-// parse decodes JSON into out. It calls UnmarshalJSON directly, because json.Unmarshal
-// would scan the input once more.
+// parse decodes JSON into out. If out has the method UnmarshalJSON, parse calls it directly,
+// because json.Unmarshal would scan the input once more.
 func parse(raw []byte, out any) error {
 	if m, ok := out.(json.Unmarshaler); ok {
 		return m.UnmarshalJSON(bytes.TrimSpace(raw))
@@ -127,7 +128,7 @@ func (c *Client) request(ctx context.Context, r request) (*http.Request, error) 
 	return in, nil
 }
 
-// unreachableError returns [askback.ErrUnreachable] with the reason, or the cause of
+// unreachableError returns [askback.ErrUnreachable] with err as the reason, or the cause of
 // ctx if the caller ended the request.
 func unreachableError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -149,10 +150,11 @@ func (c *Client) ask(ctx context.Context, r request) (askback.Ask, error) {
 	return out, nil
 }
 
-// askPath returns the path of an ask, followed by a resource such as "/draft" or by "".
+// askPath returns the path of an ask, followed by a resource such as "/draft", which may be
+// empty.
 func askPath(id, resource string) string { return base + "/asks/" + url.PathEscape(id) + resource }
 
-// fetch sends a request and returns the reply.
+// fetch sends a request and returns the decoded reply.
 func fetch[T any](ctx context.Context, c *Client, r request) (out T, err error) {
 	_, _, err = c.do(ctx, r, &out)
 	return out, err
@@ -206,12 +208,12 @@ func (c *Client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 const (
 	// shortPoll is the duration below which a poll counts as one that did not wait.
 	shortPoll = time.Second
-	// longestPollPause is the longest pause after polls that did not wait.
+	// longestPollPause is the longest pause after a poll that did not wait.
 	longestPollPause = 2 * time.Second
 )
 
-// poll sends one request that waits for the ask, until the deadline of ctx if that is
-// earlier than pollTime.
+// poll sends one request that waits for the ask: for pollTime, or until the deadline of ctx if
+// that is earlier.
 func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 	wait := pollTime
 	if end, ok := ctx.Deadline(); ok {
@@ -225,8 +227,9 @@ func (c *Client) poll(ctx context.Context, id string) (askback.Ask, error) {
 // lastReadTime is how long the last read of an ask may take after the end of a wait.
 const lastReadTime = 2 * time.Second
 
-// lastState returns the ask after the end of a wait: as it is now, or as it was in the
-// last poll if it cannot be read.
+// lastState reads the ask after ctx has ended. If the ask is settled, the error is nil;
+// otherwise it is the cause of ctx. If the server cannot be reached, lastState returns the ask
+// of the last poll.
 func (c *Client) lastState(ctx context.Context, id string, last askback.Ask) (askback.Ask, error) {
 	readCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReadTime)
 	defer cancel()

@@ -72,8 +72,8 @@ func wireRequest(r askback.Request) wireAsk {
 	return out
 }
 
-// wireDuration formats d in seconds, rounded up so that no caller gets less time than it
-// requested.
+// wireDuration formats d, rounded up to whole seconds so that no caller gets less time than it
+// requested. It returns "" for 0.
 func wireDuration(d time.Duration) string {
 	if d == 0 {
 		return ""

@@ -97,7 +97,8 @@ func TestEachPersonHasOwnDraft(t *testing.T) {
 	}
 }
 
-// An agent with too many open asks gets an error for a new ask, but can repeat an open one.
+// An agent with too many open asks gets an error with Retry-After for a new ask, until one of
+// them is settled. Other agents can still ask.
 func TestTooManyAsksAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()

@@ -17,8 +17,8 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// Events implements [askback.Events]. It reconnects with the last cursor when the
-// connection is lost, until ctx ends or the server returns an error that is permanent.
+// Events implements [askback.Events]. It reconnects with the last cursor when the connection
+// is lost, until ctx ends or the server returns a permanent error.
 func (c *Client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		s := stream{client: c, session: sessionID, cursor: after}
@@ -57,14 +57,14 @@ type stream struct {
 	failures int           // consecutive connections that received nothing
 }
 
-// The pauses between two connections.
+// The pause before a reconnection is random, up to these limits.
 const (
-	firstPause = 250 * time.Millisecond
-	lastPause  = 15 * time.Second
+	firstPause = 250 * time.Millisecond // for the first pause, unless the server sent a longer retry time
+	lastPause  = 15 * time.Second       // for every pause
 )
 
-// backOff waits before the next connection: exponentially longer after each failure,
-// with jitter, and at least the Retry-After time of the server.
+// backOff waits before the next connection: a random time, whose limit doubles with each
+// failure, plus the Retry-After time of the server. It returns an error if ctx ends.
 func (s *stream) backOff(ctx context.Context, why error) error {
 	longest := max(s.client.pause, s.retry) << min(s.failures, 6)
 	s.failures++
@@ -75,12 +75,12 @@ func (s *stream) backOff(ctx context.Context, why error) error {
 	return pause.For(ctx, d)
 }
 
-// silenceTime is how long a connection may have no traffic. The server sends a
-// heartbeat every heartbeatTime.
+// silenceTime is how long a connection may have no traffic before the client closes it. The
+// server sends a heartbeat every heartbeatTime.
 const silenceTime = 3 * heartbeatTime
 
-// readConnection opens a connection and yields its events until it ends. more is false if
-// yield returned false.
+// readConnection opens a connection and yields its events until it ends. If yield returns
+// false, more is false. Otherwise err is why the connection ended.
 func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, error) bool) (more bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +117,8 @@ func (s *stream) readConnection(ctx context.Context, yield func(askback.Event, e
 	}
 }
 
-// open sends the request for the stream and returns its response, with status 200.
+// open sends the request for the stream and returns its response. Any status but 200 is an
+// error.
 func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	path := base + "/events"
 	if s.session != "" {
@@ -149,8 +150,8 @@ func (s *stream) open(ctx context.Context) (*http.Response, error) {
 	return nil, err
 }
 
-// frame is one block of an event stream. Comments and retry times are frames without
-// data.
+// frame is one block of an event stream. If it has only comments or a retry time, data is
+// empty.
 type frame struct {
 	id    string
 	data  []byte

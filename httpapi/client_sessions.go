@@ -19,8 +19,8 @@ type wireSession struct {
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 }
 
-// wireMessage is the body that posts a message. Its role is always sent, so that the server
-// does not choose a different one.
+// wireMessage is the body of the request that posts a message. Its role is always sent, so
+// that the server does not choose a different one.
 type wireMessage struct {
 	Role  askback.Role `json:"role"`
 	Text  string       `json:"text"`
@@ -41,7 +41,7 @@ type wireTodos struct {
 	Todos []askback.Todo `json:"todos"`
 }
 
-// commandRequest returns the request for an input to a session.
+// commandRequest returns the request that sends a command to a session.
 func commandRequest(id string, t askback.Command) (request, error) {
 	switch t := t.(type) {
 	case askback.SendMessage:
@@ -62,8 +62,8 @@ func commandRequest(id string, t askback.Command) (request, error) {
 	return request{}, fmt.Errorf("send %s: this client does not support %T", id, t)
 }
 
-// sessionPath returns the path of a session, followed by a resource such as "/events" or by
-// "".
+// sessionPath returns the path of a session, followed by a resource such as "/events", which
+// may be empty.
 func sessionPath(id, resource string) string {
 	return base + "/sessions/" + url.PathEscape(id) + resource
 }
@@ -114,8 +114,8 @@ func (c *Client) Messages(ctx context.Context, id, cursor string, limit int) (as
 	return fetch[askback.MessagePage](ctx, c, request{method: "GET", path: sessionPath(id, "/messages"), query: filter(limit, "cursor", cursor)})
 }
 
-// filter returns the query parameters of a list: the limit, and the pairs of key and value
-// whose value is not empty.
+// filter returns the query parameters of a list: the limit unless it is 0, and the pairs of
+// key and value whose value is not empty.
 func filter(limit int, pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -15,7 +15,7 @@ import (
 // settled.
 const maxRows = 1000
 
-// agentQuestions serves GET /agent/questions. It returns a row for each ask.
+// agentQuestions serves GET /agent/questions. It replies with a row for each ask.
 func (c *call) agentQuestions() error {
 	status, err := compat.QuestionStatus(c.r.URL.Query().Get("status"))
 	if err != nil {
@@ -28,8 +28,8 @@ func (c *call) agentQuestions() error {
 	return c.result(compat.QuestionRows(asks))
 }
 
-// agentAnswer serves POST /agent/answer/{session_id}. A second answer changes nothing
-// and gets "already_answered", not an error.
+// agentAnswer serves POST /agent/answer/{id}. If a person has already answered or declined the
+// ask, nothing changes and the reply is "already_answered", not an error.
 func (c *call) agentAnswer() error {
 	if _, err := c.client.Session(c.r.Context(), c.id()); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *call) replyLate(a askback.Ask) error {
 	return c.reply(http.StatusOK, late)
 }
 
-// agentSession serves GET /agent/session/{session_id}.
+// agentSession serves GET /agent/session/{id}.
 func (c *call) agentSession() error {
 	s, err := c.client.Session(c.r.Context(), c.id())
 	if err != nil {
@@ -75,8 +75,8 @@ func (c *call) agentSession() error {
 	return c.result(compat.SessionRow(s, last))
 }
 
-// sessionResult returns the result of a session as text, or its last message if it
-// has no result.
+// sessionResult returns the result of a session as text, or the last message of the agent if
+// the session has no result.
 func (c *call) sessionResult(s askback.Session) (string, error) {
 	if len(s.Result) > 0 {
 		var text string
@@ -105,8 +105,8 @@ func (c *call) sessionResult(s askback.Session) (string, error) {
 	return last, err
 }
 
-// A lastMessager is a client that returns the last message of a session without reading
-// all of them.
+// A lastMessager is a client that returns the last message of the agent in a session without
+// reading all messages.
 type lastMessager interface {
 	LastMessage(ctx context.Context, session string) (string, error)
 }

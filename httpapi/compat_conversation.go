@@ -39,8 +39,8 @@ func (c *call) respond() error {
 	return badRequest(c.replySettled(settled, err))
 }
 
-// matchAnswer returns the ask that a body answers, and the answer. If the body matches no
-// ask, it returns the error for the oldest one.
+// matchAnswer returns the ask that a body answers, and the answer. If the body matches no ask,
+// it returns the error for the first ask in open. If it matches several, the error names them.
 func matchAnswer(raw []byte, open []askback.Ask) (ask askback.Ask, answer askback.Answer, err error) {
 	var fit compat.SeveralOpenError
 	var wrong error
@@ -62,8 +62,8 @@ func matchAnswer(raw []byte, open []askback.Ask) (ask askback.Ask, answer askbac
 	return ask, answer, ambiguousAnswer(fit, fit.Error())
 }
 
-// badRequest gives an invalid answer status 400, which clients of /conversations
-// expect.
+// badRequest returns a problem with status 400 for an invalid answer, as clients of
+// /conversations expect. It returns any other error unchanged.
 func badRequest(err error) error {
 	var invalid askback.Invalid
 	if !errors.As(err, &invalid) {
@@ -74,24 +74,27 @@ func badRequest(err error) error {
 	return p
 }
 
-// ambiguousAnswer returns the problem for an answer that may be meant for another ask.
+// ambiguousAnswer returns the problem for an answer that may be meant for another ask. ids are
+// the asks from which the client must choose.
 func ambiguousAnswer(ids []string, detail string) problem {
 	return problem{Status: http.StatusConflict, Type: "which-ask", Detail: detail, QuestionIDs: ids}
 }
 
-// openAsks returns the open asks of a session that the principal may see, oldest first.
+// openAsks returns the open asks of a session, oldest first, without those that the principal
+// may not see.
 func (c *call) openAsks(ctx context.Context, session string) ([]askback.Ask, error) {
 	return c.asksOf(ctx, askback.Query{SessionID: session}, maxOpen)
 }
 
-// maxOpen is the maximum number of open asks of a session that are read.
+// maxOpen is the number of open asks of a session after which no further page is read.
 const maxOpen = 200
 
 // maxPages limits the memory of one list. A page ends at 4 MB or 200 asks, so this is
 // enough for 1000 asks of common size.
 const maxPages = 8
 
-// asksOf reads pages of a query until it has enough asks.
+// asksOf returns the asks of the first pages of a query. It reads pages until it has enough
+// asks, but at most maxPages.
 func (c *call) asksOf(ctx context.Context, q askback.Query, enough int) (out []askback.Ask, err error) {
 	q.Limit = askback.MaxLimit
 	for range maxPages {

@@ -17,7 +17,8 @@ type unansweredReply struct {
 	Message    string         `json:"message"`
 }
 
-// dialectAsk accepts the input of a client's own ask tool and replies with its result.
+// dialectAsk serves POST /dialects/{name}/ask. It accepts the input of the ask tool that the
+// named client has, and replies in the format of that tool's result.
 func (c *call) dialectAsk() error {
 	client, ok := compat.ClientNamed(c.r.PathValue("name"))
 	if !ok {

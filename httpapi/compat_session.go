@@ -35,7 +35,8 @@ func (c *call) answerText(session string) (found, now askback.Ask, err error) {
 	return found, now, err
 }
 
-// findAsk returns the ask that t names or, if t has no id, the only open ask (D2).
+// findAsk returns the ask of the session that t names or, if t has no id, the only open ask
+// (D2).
 func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error) {
 	if t.QuestionID == "" {
 		open, err := c.openAsks(c.r.Context(), session)
@@ -51,8 +52,8 @@ func (c *call) findAsk(session string, t compat.TextAnswer) (askback.Ask, error)
 	return a, err
 }
 
-// sessionAnswer serves POST /sessions/{id}/answer. Most of its errors have the format of
-// [compat.SessionReply].
+// sessionAnswer serves POST /sessions/{id}/answer. Its replies with status 404 and 409 have
+// the format of [compat.SessionReply].
 func (c *call) sessionAnswer() error {
 	_, now, err := c.answerText(c.id())
 	var several compat.SeveralOpenError
@@ -104,6 +105,6 @@ func (c *call) resumeContext() error {
 	return c.replyRaw("text/plain; charset=utf-8", []byte(compat.ResumeContext(s, asks)+"\n"))
 }
 
-// maxSettled is the maximum number of asks of a session that are read for a resume context,
-// newest first.
+// maxSettled is the number of asks of a session after which no further page is read for a
+// resume context. The newest are read first.
 const maxSettled = 1000

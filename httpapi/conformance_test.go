@@ -115,8 +115,7 @@ func TestClientConformsToEngine(t *testing.T) {
 	conformance.Client(t, func(t *testing.T) conformance.Subject { return newFixture(t, nil) })
 }
 
-// The error is ErrUnreachable if a server cannot be reached, breaks the connection, or is
-// not an Askback server.
+// The error is ErrUnreachable if a server cannot be reached or its reply breaks off.
 func TestMissingServerIsUnreachable(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Agent, Name: "bot"})
@@ -135,7 +134,7 @@ func TestMissingServerIsUnreachable(t *testing.T) {
 	}
 }
 
-// Stop ends waiting requests with the open ask, and rejects later ones.
+// Stop ends a waiting call of a Client, and rejects later calls, with ErrStopping.
 func TestStopEndsWaitingCalls(t *testing.T) {
 	w := newFixture(t, nil)
 	agent := w.As(askback.Principal{Kind: askback.Agent, Name: "bot"})

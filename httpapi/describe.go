@@ -88,8 +88,8 @@ func (c *call) openapi() error {
 	return c.replyRaw(openapi.JSON, d.document)
 }
 
-// pagePolicy is the Content-Security-Policy of the page. It allows its style sheet,
-// and neither scripts nor frames.
+// pagePolicy is the Content-Security-Policy of the page. It allows style sheets and images of
+// this server, but neither scripts nor frames.
 const pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 func (c *call) docs() error {

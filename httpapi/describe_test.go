@@ -40,7 +40,8 @@ func checkRouteDoc(rt httpapi.Route) error {
 	return nil
 }
 
-// The documentation of each route matches its behaviour (E10).
+// The documentation of each route has the kinds of principals that the route accepts, and a
+// body only if the route has one (E10).
 func TestRouteDocsMatchRoutes(t *testing.T) {
 	for _, rt := range httpapi.Table() {
 		if err := checkRouteDoc(rt); err != nil {
@@ -49,7 +50,8 @@ func TestRouteDocsMatchRoutes(t *testing.T) {
 	}
 }
 
-func TestWrongRouteDocIsFound(t *testing.T) {
+// The check of TestRouteDocsMatchRoutes reports a route whose documentation is wrong.
+func TestWrongRouteDocIsReported(t *testing.T) {
 	all := httpapi.Table()
 	at := slices.IndexFunc(all, func(rt httpapi.Route) bool { return strings.HasSuffix(rt.Path, "/answer") })
 	for name, change := range map[string]func(*httpapi.Route){
@@ -104,7 +106,7 @@ func TestServedDocumentIsValidOpenAPI(t *testing.T) {
 	}
 }
 
-// The page loads only from this server, and its policy forbids anything else (F4).
+// The page loads only from this server, and its policy allows nothing else (F4).
 func TestDocsPageLoadsOnlyFromServer(t *testing.T) {
 	w := newFixture(t, nil)
 	page := w.send("GET", "/api/docs", "", "")

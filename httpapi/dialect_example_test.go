@@ -13,10 +13,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// The examples in the documentation of other systems work as shown there (A4, B4, E2). Each
-// example begins with one open question of the agent write-poem. For an example that reads
-// the session, the run is completed first.
-func TestDialectExamplesWork(t *testing.T) {
+// The requests in the documentation of other systems get the replies that are shown there (A4,
+// B4, E2). Each example begins with one open question of the agent write-poem. For an example
+// that reads the session, the run is completed first.
+func TestDialectExamplesGetShownReplies(t *testing.T) {
 	file, err := txtar.ParseFile("testdata/dialect_examples.txtar")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ type items[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// itemsOf returns all as a list. An empty one is encoded as [], not as null.
+// itemsOf returns all as a list, and err. An empty list is encoded as [], not as null.
 func itemsOf[T any](all []T, err error) (items[T], error) {
 	return items[T]{Items: append([]T{}, all...)}, err
 }
@@ -43,7 +43,7 @@ func (c *call) stats() error {
 	return c.result(s, err)
 }
 
-// fetchItems returns a list with a single page.
+// fetchItems returns the items of a list with a single page, or nil if it is empty.
 func fetchItems[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	list, err := fetch[items[T]](ctx, c, request{method: "GET", path: base + path})
 	return nilIfEmpty(list.Items), err

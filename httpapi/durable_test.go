@@ -57,8 +57,8 @@ func TestEveryReplyComesAfterItsCommit(t *testing.T) {
 	}
 }
 
-// A request with a short wait returns the answer as soon as there is one, and the open ask
-// at the end of the wait.
+// Wait with a short deadline returns the answer as soon as there is one. A cancelled Wait
+// returns the open ask.
 func TestShortWaitReturnsAnswerOrOpenAsk(t *testing.T) {
 	w := newFixture(t, nil)
 	agent, person := w.As(bot), w.As(ana)
@@ -127,8 +127,8 @@ func TestRevokedTokenGetsNoAnswer(t *testing.T) {
 	}
 }
 
-// The secret of a browser is not accepted as a bearer token, and its cookie cannot create
-// tokens: browsers send a cookie to every port of its host.
+// The secret of a browser is accepted only as a cookie. The cookie cannot create or list
+// tokens, or yield the database: browsers send a cookie to every port of its host.
 func TestBrowserCookieIsOnlyForPages(t *testing.T) {
 	w := newFixture(t, nil)
 	secret := w.token(askback.Principal{Kind: askback.Admin, Name: "eve", Channel: askback.ChannelWeb})

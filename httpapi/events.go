@@ -15,8 +15,9 @@ const eventStream = "text/event-stream"
 const (
 	// heartbeatTime is the time between two heartbeats of a reply.
 	heartbeatTime = 15 * time.Second
-	// firstHeartbeat is when the header of a reply is sent if there is no event. It is delayed
-	// so that errors, such as that for an invalid cursor, are sent with their status.
+	// firstHeartbeat is the time after which the header of an event stream is sent if there is
+	// no event. The delay allows errors, such as that for an invalid cursor, to be sent with
+	// their status.
 	firstHeartbeat = 500 * time.Millisecond
 	// frameTime is how long a client may take to read a frame. A slower one is
 	// disconnected and reconnects with its cursor.
@@ -74,8 +75,8 @@ func eventFrame(ev askback.Event) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// endEvents ends a stream. It returns an error if the header was not sent yet. Else the
-// client reconnects and gets the error then.
+// endEvents ends a stream. If the header was not sent yet, it returns why the stream ended.
+// Otherwise it returns nil: the client reconnects and gets the error then.
 func (c *call) endEvents(w *heartbeatWriter, err error) error {
 	w.stop()
 	w.mu.Lock()
@@ -92,7 +93,7 @@ func (c *call) endEvents(w *heartbeatWriter, err error) error {
 	return err
 }
 
-// streams counts the event streams of each principal.
+// streams counts the open event streams of each principal.
 type streams struct {
 	mu   sync.Mutex
 	open map[askback.Principal]int

@@ -301,9 +301,8 @@ func TestStreamsPerPrincipalAreLimited(t *testing.T) {
 	}
 }
 
-// A stream ends when its reader stops the iteration, and with one error when its context
-// ends.
-func TestStreamEndsWithItsReader(t *testing.T) {
+// When its context ends, a stream yields one error and ends.
+func TestStreamEndsWithItsContext(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx, cancel := context.WithCancel(limitedContext(t))
 	defer cancel()
@@ -317,7 +316,8 @@ func TestStreamEndsWithItsReader(t *testing.T) {
 	}
 }
 
-// An incomplete frame and unknown fields are ignored.
+// An incomplete frame and unknown fields are ignored. The client reconnects with the cursor of
+// the last complete frame.
 func TestIncompleteFramesAreIgnored(t *testing.T) {
 	const one = `{"seq":1,"session_id":"s","type":"message","at":"2026-01-02T09:00:00.000Z","data":{"text":"a"}}`
 	bodies := []string{

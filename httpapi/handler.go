@@ -1,9 +1,9 @@
 // Package httpapi implements both sides of the HTTP API: [Handler] serves it, and
 // [Client] is an [askback.Client] that calls it.
 //
-// One table has every route with its action. A body is read completely and parsed
-// strictly before the action, so a rejected request changes nothing. Requests are
-// authenticated by the Authorization header or by the cookie of a browser.
+// The table routes has every route with the action that a client needs permission for. A
+// body is read completely and parsed strictly first, so a rejected body changes nothing.
+// Requests are authenticated by the Authorization header or by the cookie of a browser.
 package httpapi
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/askback/askback/internal/openapi"
 )
 
-// An Authenticator authenticates requests.
+// An Authenticator authenticates requests and checks the permissions of principals.
 type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
@@ -77,7 +77,8 @@ type Handler struct {
 	stop     context.CancelFunc
 }
 
-// NewHandler returns a handler. It starts no goroutine.
+// NewHandler returns a handler that authenticates requests with a. If o is nil, the zero
+// Options apply. NewHandler starts no goroutine.
 func NewHandler(a Authenticator, o *Options) *Handler {
 	if o == nil {
 		o = &Options{}
@@ -94,8 +95,9 @@ func NewHandler(a Authenticator, o *Options) *Handler {
 	return h
 }
 
-// Stop ends all waiting requests, which reply with the current state of their asks.
-// Later requests get status 503. Other requests in progress continue.
+// Stop ends event streams and waits: a request that waits for an ask gets its current state,
+// and a waiting hook no decision. Later requests that need a token get status 503. Other
+// requests in progress continue.
 func (h *Handler) Stop() { h.stop() }
 
 // ServeHTTP implements [http.Handler].
@@ -117,8 +119,8 @@ type call struct {
 	secret    string         // the credential of the request
 }
 
-// wrap returns a handler for a route. It authenticates the request and reads its body,
-// then calls the function of the route, and writes its error as a problem.
+// wrap returns the handler of a route. The handler authenticates the request, reads its body,
+// and calls the function of the route. It writes an error as a problem.
 func (h *Handler) wrap(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := &call{h: h, w: w, r: r}
@@ -145,7 +147,8 @@ func (h *Handler) wrap(rt route) http.Handler {
 	})
 }
 
-// prepare checks the query, authenticates the client, and reads the body.
+// prepare checks the query and, unless the route needs no token, authenticates the client and
+// reads the body.
 func (c *call) prepare(rt route) error {
 	if err := c.checkQuery(rt.query); err != nil || rt.open {
 		return err
@@ -171,8 +174,8 @@ func (c *call) prepare(rt route) error {
 // again, because its token may have been revoked in the meantime.
 const slowBodyTime = 100 * time.Millisecond
 
-// authenticate sets the principal of the request. It returns an error if the principal may
-// never use the route.
+// authenticate sets the principal, the client and the secret of the call. It returns an error
+// if the secret is not valid, or if the principal may never use the route.
 func (c *call) authenticate(rt route) error {
 	secret, browser := credential(c.r)
 	p, err := c.h.auth.Authenticate(c.r.Context(), secret)
@@ -198,16 +201,16 @@ func (c *call) authenticate(rt route) error {
 	return nil
 }
 
-// reauthenticate returns an error if the token of the request is no longer valid, or if
-// that cannot be checked. It is called whenever time has passed: after a slow body, after
-// a wait, at each heartbeat and for each event.
+// reauthenticate returns an error if the token of the request is no longer valid, or if that
+// cannot be checked. Handlers call it when time has passed since the last check, such as after
+// a wait.
 func (c *call) reauthenticate(ctx context.Context) error {
 	_, err := c.h.auth.Authenticate(ctx, c.secret)
 	return err
 }
 
-// credential returns the secret of a request: a bearer token, or else the cookie of a
-// browser.
+// credential returns the secret of a request: a bearer token or, without one, the log-in
+// cookie. browser is false if the secret is a bearer token.
 func credential(r *http.Request) (secret string, browser bool) {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	if ok && strings.EqualFold(scheme, "Bearer") {
@@ -245,7 +248,8 @@ func paramNames(keys []openapi.Param) string {
 	return strings.Join(out, ", ")
 }
 
-// readBody reads the whole body. An empty one needs no Content-Type.
+// readBody reads the whole body, which may have up to limit bytes. The Content-Type must be
+// JSON unless the body is empty.
 func (c *call) readBody(limit int64) error {
 	if c.r.ContentLength == 0 {
 		return nil
@@ -274,7 +278,8 @@ func (c *call) readBody(limit int64) error {
 // then.
 const writeTime = 30 * time.Second
 
-// reply writes a value as JSON.
+// reply writes a value as JSON. It always returns nil, because no problem can follow the
+// header.
 func (c *call) reply(status int, v any) error {
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(writeTime)) // fails only for a ResponseRecorder of a test
 	c.w.Header().Set("Content-Type", "application/json")
@@ -285,7 +290,7 @@ func (c *call) reply(status int, v any) error {
 	return nil
 }
 
-// result replies with the result of a call as JSON, or returns err.
+// result replies with v as JSON, or returns err.
 func (c *call) result(v any, err error) error {
 	if err != nil {
 		return err
@@ -293,8 +298,8 @@ func (c *call) result(v any, err error) error {
 	return c.reply(http.StatusOK, v)
 }
 
-// encode writes a value as JSON. It calls MarshalJSON directly, because json.Encoder would
-// scan the result once more.
+// encode writes a value as JSON. If v has the method MarshalJSON, encode calls it directly,
+// because json.Encoder would scan the result once more.
 func encode(w io.Writer, v any) error {
 	if m, ok := v.(json.Marshaler); ok {
 		raw, err := m.MarshalJSON()

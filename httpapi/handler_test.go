@@ -90,8 +90,8 @@ func (w *fixture) ask(body string) askback.Ask {
 	return ask
 }
 
-// The requests to ask, wait and answer have the statuses of docs/wire.md §3 (C1, C2, D2,
-// E10, F6).
+// Plain HTTP requests that ask, wait and answer get the statuses of docs/wire.md §3 (C1, C2,
+// D2, E10, F6).
 func TestAskIsAnsweredWithoutClient(t *testing.T) {
 	w := newFixture(t, &httpapi.Options{PublicURL: "https://ask.example.com"})
 	ask := w.ask(databases)
@@ -144,8 +144,9 @@ func TestIdempotencyKeyIsReadFromHeaderOrBody(t *testing.T) {
 	}
 }
 
-// A body that is not strict JSON (docs/wire.md §1) is rejected with the place of the
-// error, and changes nothing (F15).
+// A body is rejected if it is not strict JSON (docs/wire.md §1), has an unknown field or
+// another media type, or is too large. The problem has the place of the error, and nothing
+// changes (F15).
 func TestMalformedBodiesAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	deep := strings.Repeat("[", 40) + strings.Repeat("]", 40)
@@ -183,8 +184,9 @@ func TestMalformedBodiesAreRejected(t *testing.T) {
 	}
 }
 
-// Unknown query keys are rejected: a misspelt filter must not select everything.
-func TestUnknownQueryKeysAreRejected(t *testing.T) {
+// Unknown and repeated query keys and invalid values are rejected: a misspelt filter must not
+// select everything.
+func TestInvalidQueriesAreRejected(t *testing.T) {
 	w := newFixture(t, nil)
 	for _, path := range []string{"/api/v1/asks?stauts=all", "/api/v1/asks?status=all&status=pending", "/api/v1/asks?limit=0", "/api/v1/asks?limit=x", "/api/v1/asks?status=done", "/api/v1/asks/x?wait=soon"} {
 		if got := w.send("GET", path, w.token(ana), ""); got.status != 422 {
@@ -193,8 +195,8 @@ func TestUnknownQueryKeysAreRejected(t *testing.T) {
 	}
 }
 
-// Requests without a token, or with a wrong, revoked or misplaced one, are rejected. A
-// revocation takes effect at once (F4).
+// Requests without a token are rejected, and those whose token is unknown, revoked, in the URL
+// or sent as Basic. A revocation takes effect at once (F4).
 func TestOnlyValidTokensAreAccepted(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
@@ -225,8 +227,9 @@ func TestOnlyValidTokensAreAccepted(t *testing.T) {
 	}
 }
 
-// Only an admin can create, list and revoke tokens. A secret is returned once.
-func TestOnlyAdminManagesTokens(t *testing.T) {
+// An admin creates, lists and revokes tokens, and an operator can list them. Agents and
+// responders cannot. A list contains no secret.
+func TestAdminManagesTokens(t *testing.T) {
 	w := newFixture(t, nil)
 	ctx := context.Background()
 	admin := w.As(askback.Principal{Kind: askback.Admin, Name: "eve"})
@@ -264,7 +267,7 @@ func TestOnlyAdminManagesTokens(t *testing.T) {
 	}
 }
 
-// A browser's cookie works, and a page of another origin cannot use it.
+// A browser's cookie is accepted from a page of this origin, and rejected from any other.
 func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 	w := newFixture(t, nil)
 	ask := w.ask(databases)
@@ -296,7 +299,7 @@ func TestUnknownPathReturnsProblem(t *testing.T) {
 	}
 }
 
-// docs/problems.md has every problem, with its status.
+// docs/problems.md has the problem of every error in the table sentinels, with its status.
 func TestProblemsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/problems.md")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// yield makes this process release its local database, if it can.
+// yield serves POST /yield. It makes this process release its local database, if it can.
 func (c *call) yield() error {
 	if err := decode.Nothing(c.body); err != nil {
 		return err
@@ -34,8 +34,8 @@ type Readiness struct {
 	Damaged  []string `json:"damaged,omitempty"`  // the records that were found damaged
 }
 
-// healthz replies with status 200, and with a proof of which process this is. The length
-// of a nonce is limited, so that a proof is not a signature of arbitrary text.
+// healthz replies with status 200 and, if the request has a nonce, the proof for it. The
+// length of a nonce is limited, so that a proof is not a signature of arbitrary text.
 func (c *call) healthz() error {
 	out := health{Status: "ok"}
 	if nonce := c.r.URL.Query().Get("nonce"); nonce != "" && c.h.options.Proof != nil {

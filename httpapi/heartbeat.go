@@ -9,8 +9,8 @@ import (
 
 // A heartbeatWriter writes a reply that stays open for a long time. It sends heartbeats,
 // because proxies close a connection without traffic after a minute. At each heartbeat it
-// authenticates the client again, and it cancels the work for the reply when the client is
-// gone, its token is no longer valid, or that cannot be checked.
+// authenticates the client again. It cancels the work for the reply if the client is gone, or
+// its token is not valid or cannot be checked.
 type heartbeatWriter struct {
 	call        *call
 	contentType string
@@ -24,7 +24,7 @@ type heartbeatWriter struct {
 	err     error // why the client may receive nothing more
 }
 
-// newHeartbeatWriter returns a writer that sends the first heartbeat after the time first.
+// newHeartbeatWriter returns a writer that sends the first heartbeat when first has passed.
 // The caller calls stop before the handler returns.
 func (c *call) newHeartbeatWriter(contentType, heartbeat string, first time.Duration, cancel context.CancelFunc) *heartbeatWriter {
 	w := &heartbeatWriter{call: c, contentType: contentType, heartbeat: []byte(heartbeat), cancel: cancel}
@@ -52,7 +52,7 @@ func (w *heartbeatWriter) beat() {
 	w.timer.Reset(w.call.h.heartbeatTime)
 }
 
-// send authenticates the client again and writes b. It reports false if either failed.
+// send authenticates the client again and writes b. It reports whether both succeeded.
 func (w *heartbeatWriter) send(ctx context.Context, b []byte) bool {
 	err := w.call.reauthenticate(ctx)
 	w.mu.Lock()

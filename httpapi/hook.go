@@ -12,8 +12,8 @@ import (
 )
 
 // claudeHook replies to a hook of Claude Code. It waits as long as the client keeps the
-// connection. Claude Code treats the status of an error as no decision: only an approval
-// allows a tool.
+// connection or, if the call can be deferred, for the time in the parameter defer. Claude Code
+// treats the status of an error as no decision: only an approval allows a tool.
 func (c *call) claudeHook() error {
 	// 0 means as long as the connection is open.
 	wait, err := c.durationParam("defer", claudehook.DefaultWait, "10s")
@@ -83,7 +83,7 @@ func (c *call) event() (claudehook.Event, error) {
 	return ev, err
 }
 
-// unreadable returns the problem for a body that is not an event.
+// unreadable returns the problem for a body that could not be parsed as an event.
 func unreadable(err error) error {
 	if p := problemOf(err); p.Status != http.StatusInternalServerError {
 		return p

@@ -256,7 +256,7 @@ func TestHookOutlivesReadTimeout(t *testing.T) {
 	}
 }
 
-// A hook over the limit gets an error and leaves no open ask.
+// A hook that exceeds the limit of waiting calls gets an error and leaves no open ask.
 func TestWaitingHooksAreLimited(t *testing.T) {
 	e := engine.New(memstore.New(), &engine.Options{MaxWaiters: 1})
 	w := &fixture{t: t, engine: e, handler: httpapi.NewHandler(e, nil), tokens: map[askback.Principal]string{}, client: &http.Client{}}

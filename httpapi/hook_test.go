@@ -147,8 +147,8 @@ func TestApprovalByHookIsConsumed(t *testing.T) {
 	}
 }
 
-// Events without an ask get a reply at once. A PreToolUse event of an interactive session
-// creates none for questions, because Claude Code shows its own dialog.
+// An event that needs no ask gets a reply at once. In an interactive session, questions of
+// PreToolUse need none, because Claude Code shows its own dialog.
 func TestEventsWithoutQuestionAreAnsweredAtOnce(t *testing.T) {
 	w := newFixture(t, nil)
 	w.token(bot)

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A problem is an error on the wire (RFC 9457). Its type is a word of the table
-// sentinels, which docs/problems.md explains.
+// A problem is an error on the wire (RFC 9457). docs/problems.md explains each type that the
+// server sends.
 type problem struct {
 	Type   string            `json:"type"`
 	Title  string            `json:"title"`

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// A client whose stream was rejected reconnects no sooner than Retry-After.
+// A client whose stream was rejected does not reconnect before the Retry-After time.
 func TestStreamReconnectsAfterRetryAfter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

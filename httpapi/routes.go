@@ -28,7 +28,8 @@ type route struct {
 	errorSchemas         map[int]string
 }
 
-// base is the path prefix of all routes except those at the root.
+// base is the path prefix of most routes. Some, such as /healthz and /agent/questions, do not
+// have it.
 const base = "/api/v1"
 
 // maxBody is the size limit of bodies (docs/wire.md §1), in bytes.

@@ -71,7 +71,7 @@ func TestSafeMethodsChangeNothing(t *testing.T) {
 	}
 }
 
-// The token of an agent cannot answer by any route (F4, E10).
+// The token of an agent cannot answer, decline or claim an ask, or save a draft (F4, E10).
 func TestAgentCannotAnswerOverHTTP(t *testing.T) {
 	w := newFixture(t, nil)
 	ask := w.ask(databases)
@@ -92,7 +92,7 @@ func TestAgentCannotAnswerOverHTTP(t *testing.T) {
 	}
 }
 
-// Every route needs a token, except those with open set.
+// Every route needs a token, except those for health, the OpenAPI document and its page.
 func TestEveryRouteNeedsToken(t *testing.T) {
 	w := newFixture(t, nil)
 	for method, paths := range httpapi.Routes() {
@@ -189,7 +189,7 @@ func TestInterruptedRequestCanBeRepeated(t *testing.T) {
 	}
 }
 
-// Every route that needs a token has an action.
+// Every route that needs a token has an action, whose permission is checked.
 func TestEveryRouteHasAction(t *testing.T) {
 	for _, route := range httpapi.Actionless() {
 		t.Errorf("%s has no action", route)

@@ -7,7 +7,8 @@ import (
 	"github.com/askback/askback/internal/decode"
 )
 
-// startSession creates a session for a run outside the server.
+// startSession serves POST /sessions. It creates a session for a run that the server did not
+// start.
 func (c *call) startSession() error {
 	r, err := decode.SessionRequest(c.body)
 	if err != nil {
@@ -42,8 +43,8 @@ func (c *call) messages() error {
 	return c.result(c.client.Messages(c.r.Context(), c.id(), in.Get("cursor"), limit(in.Get("limit"))))
 }
 
-// postMessage adds a message to a session: from an agent as the assistant, from a person
-// as the user.
+// postMessage adds a message to a session. If the body has no role, the message of an agent is
+// from the assistant, and that of a person from the user.
 func (c *call) postMessage() error {
 	role := askback.RoleUser
 	if c.principal.Kind == askback.Agent {
@@ -79,8 +80,8 @@ func (c *call) setTodos() error {
 	return c.sendCommand(http.StatusOK, t, err)
 }
 
-// sendCommand sends a decoded input to the session and replies with the session. It
-// returns err if that is not nil.
+// sendCommand sends a command to the session and replies with the session. If err is not nil,
+// it returns err and sends nothing.
 func (c *call) sendCommand(status int, t askback.Command, err error) error {
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// Each route limits the time for a body, and an incomplete body changes nothing (T25).
+// On each route, a body that exceeds the read timeout of the server gets an error and changes
+// nothing (T25).
 func TestSlowBodyChangesNothingOnAnyRoute(t *testing.T) {
 	s := newRouteFixture(t)
 	slow := httptest.NewUnstartedServer(s.handler)

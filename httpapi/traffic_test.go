@@ -175,9 +175,9 @@ func checkEvents(schema string, stream []byte) error {
 	return nil
 }
 
-// The checker finds each deviation from the OpenAPI document, and accepts exchanges that
-// match it.
-func TestUndocumentedReplyIsFound(t *testing.T) {
+// The checker of traffic in these tests reports each deviation from the OpenAPI document. It
+// accepts exchanges that match the document.
+func TestUndocumentedReplyIsReported(t *testing.T) {
 	p, err := newTrafficChecker()
 	if err != nil {
 		t.Fatal(err)
