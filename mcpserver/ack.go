@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// maxAcks limits the concurrent calls of Ack: over HTTP, and on each connection on
-	// stdio. It is reached only if the store hangs. Further outcomes then count as not
-	// delivered, which bounds the memory.
+	// maxAcks limits the concurrent calls of Ack: those of all HTTP requests together, and
+	// those of each connection on stdio. It is reached only if the store hangs. Further
+	// outcomes then count as not delivered, which bounds the memory.
 	maxAcks = 4096
 	// ackTime is the timeout of a call of Ack, and so bounds how long Finish waits for it.
 	ackTime = 5 * time.Second
-	// ackTick is the interval at which outcomes are acknowledged. The store commits those
-	// of one tick together, which costs fewer commits. It is short, because an outcome is
-	// delivered again after a crash before Ack.
+	// ackTick is the interval at which outcomes are acknowledged. The store can then commit
+	// all acks of one tick together. The interval is short, because an outcome is delivered
+	// again after a crash before Ack.
 	ackTick = 50 * time.Millisecond
 )
 

@@ -87,8 +87,8 @@ func TestAcksOfOneTickRunTogether(t *testing.T) {
 	})
 }
 
-// If the store hangs, the number of goroutines is bounded, and an outcome that cannot be
-// acknowledged for this reason counts as not delivered.
+// If the store hangs, the number of goroutines is bounded. An outcome that exceeds the bound
+// counts as not delivered.
 func TestAcksAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
@@ -161,7 +161,7 @@ func TestEndOfStdioAndFinishWaitForAcks(t *testing.T) {
 	})
 }
 
-// When Finish has no more time, it cancels the running calls of Ack and starts no more.
+// When Finish times out, it cancels the running calls of Ack and starts no more.
 func TestNoAckAfterFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

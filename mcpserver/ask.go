@@ -58,7 +58,7 @@ func (c *call) ask(ctx context.Context, tool string, read func([]byte) (askback.
 }
 
 // isDone reports whether the outcome of an ask was delivered, so that the same call makes a
-// new ask.
+// new ask. With an idempotency key of the client, it is always false.
 func (c *call) isDone(k key, ask askback.Ask) bool {
 	return ask.Settled() && !k.explicit && c.delivered(k, ask)
 }
@@ -82,8 +82,8 @@ func (c *call) reply(ctx context.Context, ask askback.Ask, k key, started time.T
 	return c.waitReply(ctx, ask, k, started, c.maxWait())
 }
 
-// waitReply waits for an outcome and returns it, or a pending result if the limit has
-// passed since the call started. Every client supports that.
+// waitReply waits for an outcome and returns it, or a pending result if the limit has passed
+// since the call started. Every client supports this form of reply.
 func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started time.Time, limit time.Duration) (*mcp.CallToolResult, error) {
 	now, err := c.wait(ctx, ask, started, limit)
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *call) waitReply(ctx context.Context, ask askback.Ask, k key, started ti
 	return c.result(ctx, now, k)
 }
 
-// canShowPage reports whether this request supports elicitation by URL and its client is
-// known to show pages well.
+// canShowPage reports whether this request declares elicitation by URL, in a revision without
+// sessions, and its client is known to show pages well.
 func (c *call) canShowPage() bool {
 	elicitation, _ := declared(c.req.Params.Meta, mcp.MetaKeyClientCapabilities)["elicitation"].(map[string]any)
 	return c.isStateless() && elicitation["url"] != nil && programOf(c.clientName()).pages

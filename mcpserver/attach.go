@@ -18,8 +18,8 @@ import (
 const MetaKey = "askback/idempotency-key"
 
 const (
-	// maxSkips bounds how many approvals one call skips because other calls consumed them
-	// while it waited.
+	// maxSkips bounds how many approvals one call skips because they can no longer be
+	// consumed.
 	maxSkips = 1000
 	// maxSearches bounds the searches of one call. A second one is needed only if other
 	// calls add asks during the first.
@@ -36,7 +36,8 @@ type key struct {
 // recentKey returns the key of an ask in the set of recent deliveries.
 func (k key) recentKey(id string) string { return k.recentPrefix + id }
 
-// readOnly reports whether a call only reads an ask, so that there is no key to ask again.
+// readOnly reports whether k is the key of a call that only reads an ask. Such a call cannot
+// ask again.
 func (k key) readOnly() bool { return k.base == "" }
 
 // numbered returns the idempotency key of the n-th ask of this call.
@@ -44,7 +45,8 @@ func (k key) numbered(n int) string {
 	return k.base + ":" + strconv.Itoa(n)
 }
 
-// key returns the key of a call. Arguments with the same canonical JSON have the same key.
+// key returns the key of a call: the idempotency key of the client or, without one, the result
+// of keyOf.
 func (c *call) key(tool string, input []byte) key {
 	if explicit, _ := c.req.Params.Meta[MetaKey].(string); explicit != "" {
 		return key{base: "mcp:own:" + digest(explicit), explicit: true}
@@ -52,7 +54,8 @@ func (c *call) key(tool string, input []byte) key {
 	return c.keyOf(tool, input)
 }
 
-// keyOf returns the key for a tool and its input.
+// keyOf returns the key for a tool and its input in the session of the client. Inputs with the
+// same canonical JSON have the same key.
 func (c *call) keyOf(tool string, input []byte) key {
 	canonical, err := jcs.Canonical(input)
 	if err != nil {
@@ -71,9 +74,9 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// attach returns the ask of a call: a pending one, a settled one whose outcome the agent
-// does not have yet, or else a new one. A call makes its next ask only after the earlier
-// ones are done, so only the last one can be found.
+// attach returns the ask of a call: a pending one, a settled one whose outcome the agent does
+// not have yet, or else a new one. A call makes its next ask only after the earlier ones are
+// done, so attach looks only at the last one.
 func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.Ask, error) {
 	if k.explicit {
 		r.Key = k.base
@@ -109,8 +112,8 @@ func (c *call) attach(ctx context.Context, k key, r askback.Request) (askback.As
 // call that are done. It includes the agent, because keys of two agents must not collide.
 func (c *call) counterKey(k key) string { return "round:" + digest(c.caller.name, k.base) }
 
-// skip makes the next attach ignore a consumed approval and start at the last ask of the
-// call.
+// skip makes the next attach ignore an approval that can no longer be consumed, and start at
+// the last ask of the call.
 func (c *call) skip(ctx context.Context, k key, ask askback.Ask) error {
 	c.recent.add(k.recentKey(ask.ID))
 	n, err := c.last(ctx, k, c.recent.get(c.counterKey(k)))
@@ -156,8 +159,8 @@ const (
 	promptAge = time.Hour
 )
 
-// delivered reports whether the outcome of a settled ask was delivered to the agent, or the
-// agent withdrew the ask.
+// delivered reports whether the outcome of a settled ask was delivered to the agent. An
+// outcome counts as delivered if the agent withdrew the ask, or if the outcome is too old.
 func (c *call) delivered(k key, ask askback.Ask) bool {
 	at := ask.Outcome.At
 	switch {

@@ -51,7 +51,7 @@ func (s *Server) Metadata() http.Handler {
 // errNoBearer is returned for a request without a token.
 var errNoBearer = fmt.Errorf("%w: the request has no bearer token", askback.ErrUnauthorized)
 
-// bearer returns the token of a request.
+// bearer returns the bearer token of a request, or errNoBearer.
 func bearer(r *http.Request) (string, error) {
 	scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
@@ -60,8 +60,8 @@ func bearer(r *http.Request) (string, error) {
 	return secret, nil
 }
 
-// authenticateSecret returns the caller for a token. A token with two dots is verified by
-// the issuer: tokens of Askback have no dots.
+// authenticateSecret returns the caller for a token. If there is an issuer, the issuer
+// verifies tokens with two dots, because tokens of Askback have none.
 func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret string) (*caller, error) {
 	if s.options.Issuer != nil && strings.Count(secret, ".") == 2 {
 		name, label, err := s.options.Issuer.Agent(ctx, secret)
@@ -84,7 +84,7 @@ func (s *Server) authenticateSecret(ctx context.Context, a Authenticator, secret
 	return &caller{client: checkedClient{a.As(p), a, secret}, name: p.Name}, nil
 }
 
-// challenge returns the header WWW-Authenticate (RFC 6750, section 3).
+// challenge returns the value of the header WWW-Authenticate (RFC 6750, section 3).
 func (s *Server) challenge(why error) string {
 	c := `Bearer realm="askback"`
 	if !errors.Is(why, errNoBearer) {

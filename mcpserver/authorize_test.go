@@ -85,8 +85,8 @@ func TestChallengeNamesTheMetadata(t *testing.T) {
 	}
 }
 
-// The metadata follows RFC 9728, and pages of other origins can read it. Without an issuer
-// there is none.
+// The metadata follows RFC 9728, and pages of other origins can read it. Without an issuer,
+// there is no metadata.
 func TestMetadataNamesTheIssuer(t *testing.T) {
 	if m := newFixture(t).server.Metadata(); m != nil {
 		t.Error("there are metadata without an issuer")

@@ -32,8 +32,8 @@ type caller struct {
 	closed       bool       // the reply is written, or the request is cancelled: nothing more is delivered
 }
 
-// A delivery is a settled ask whose outcome is in a reply, with the key of the ask in
-// recent.
+// A delivery is a settled ask whose outcome is in a reply, with the key of the ask in the set
+// of recent deliveries.
 type delivery struct{ id, recentKey string }
 
 type callerKey struct{}
@@ -46,8 +46,8 @@ func callerOf(ctx context.Context) (*caller, error) {
 	return caller, nil
 }
 
-// deliver records that the reply to a request contains the outcome of an ask. The outcome
-// is acknowledged after the reply is written.
+// deliver records that the reply to a request contains the outcome of an ask. The outcome is
+// acknowledged after the reply is written. If the request is closed, deliver does nothing.
 func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 	caller.mu.Lock()
 	defer caller.mu.Unlock()
@@ -58,8 +58,8 @@ func (s *Server) deliver(caller *caller, ask askback.Ask, recentKey string) {
 	caller.deliveries = append(caller.deliveries, delivery{ask.ID, recentKey})
 }
 
-// hasDeliveries reports whether the reply contains an outcome. If it does not, the request
-// is closed: its call may still run, but the result is not read.
+// hasDeliveries reports whether the reply contains an outcome. If it contains none,
+// hasDeliveries closes the request: its call may still run, but the result is not read.
 func (c *caller) hasDeliveries() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (c *call) isGone(ctx context.Context) bool {
 	return ctx.Err() != nil || c.caller.connected.Err() != nil
 }
 
-// input returns the arguments exactly as the model wrote them.
+// input returns the arguments exactly as the model wrote them, or {} if there are none.
 func (c *call) input() []byte {
 	if len(c.req.Params.Arguments) == 0 {
 		return []byte("{}")
@@ -140,8 +140,8 @@ func (c *call) input() []byte {
 	return c.req.Params.Arguments
 }
 
-// isStateless reports whether this request uses protocol 2026-07-28, in which each request
-// declares the capabilities of its client.
+// isStateless reports whether this request uses protocol 2026-07-28 or later, in which each
+// request declares the capabilities of its client.
 func (c *call) isStateless() bool {
 	version, _ := c.req.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
 	return version >= statelessVersion
@@ -152,8 +152,8 @@ func (c *call) clientName() string {
 	return clientNameOf(c.req.Params.Meta, c.req.Session, c.caller)
 }
 
-// clientNameOf returns the name of the program that sent a request: the name in the request, or
-// that of the session.
+// clientNameOf returns the name of the program that sent a request: the name in the request,
+// in the initialization of the session, or in the session id.
 func clientNameOf(meta mcp.Meta, session *mcp.ServerSession, caller *caller) string {
 	if name, _ := declared(meta, mcp.MetaKeyClientInfo)["name"].(string); name != "" {
 		return name
@@ -178,8 +178,8 @@ func (c *call) label(k key) string {
 	return label(c.clientName(), folder)
 }
 
-// declared returns an object in the _meta of a request. Decoding it into a struct with the
-// SDK would take as long as reading the request.
+// declared returns the object with the given key in the _meta of a request, or nil. Decoding
+// it into a struct with the SDK would take as long as reading the request.
 func declared(meta mcp.Meta, key string) map[string]any {
 	object, _ := meta[key].(map[string]any)
 	return object

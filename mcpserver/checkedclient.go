@@ -6,9 +6,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// checkedClient authenticates the token of an HTTP request again at each use, because its
-// body or its wait may take long. With a token that was revoked in the meantime, a call
-// changes nothing, reads no outcome and consumes no approval.
+// checkedClient authenticates the token of an HTTP request again for each ask that it creates,
+// cancels or reads, because the body or the wait may take long. With a token that was revoked
+// in the meantime, a call changes nothing, reads no outcome and consumes no approval.
 type checkedClient struct {
 	askback.Client
 	authenticator Authenticator
@@ -57,7 +57,8 @@ func (c checkedClient) Get(ctx context.Context, id string) (askback.Ask, error) 
 	return c.ifValid(ctx, a, err)
 }
 
-// ifValid returns its arguments if there is an error or the token is still valid.
+// ifValid returns a and err. If err is nil but the token cannot be authenticated, it returns
+// that error without the ask.
 func (c checkedClient) ifValid(ctx context.Context, a askback.Ask, err error) (askback.Ask, error) {
 	if err != nil {
 		return a, err

@@ -11,7 +11,7 @@ const (
 	// writeTime is how long a client may take to read writePiece bytes. A slower client is
 	// disconnected.
 	writeTime = 10 * time.Second
-	// writePiece is how many bytes are written under one deadline.
+	// writePiece is the maximum number of bytes that are written under one deadline.
 	writePiece = 64 << 10
 )
 
@@ -78,9 +78,9 @@ func (d *deadlineWriter) flushed() bool {
 	return !d.failed.Load()
 }
 
-// endTime bounds what the HTTP server writes after the handler: the last bytes of a flushed
-// reply. It is longer than a connection may be idle, because it applies until the next
-// reply sets its own deadline.
+// endTime is how long the HTTP server may take, after the handler has returned, to write the
+// last bytes of a flushed reply. It is longer than a connection may be idle, because it
+// applies until the next reply sets its own deadline.
 const endTime = 5 * time.Minute
 
 func (d *deadlineWriter) finish() { _ = d.control.SetWriteDeadline(time.Now().Add(endTime)) }

@@ -175,6 +175,7 @@ func TestStoppingServerRejectsRequests(t *testing.T) {
 	}
 }
 
+// If serving a request panics, its outcome counts as not delivered.
 func TestPanicDeliversNothing(t *testing.T) {
 	f := newFixture(t)
 	ask := f.answeredAsk(t)

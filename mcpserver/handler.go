@@ -30,8 +30,8 @@ const maxBody = 2 << 20
 const sessionHeader = "Mcp-Session-Id"
 
 // Handler returns a handler that serves agents over HTTP. Each agent sends its own token in
-// the header Authorization. The server stores nothing between two requests, so any process
-// with the same store can serve any request, in every revision of the protocol.
+// the header Authorization. No request depends on the memory of this process, so any process
+// with the same store can serve it, in every revision of the protocol.
 func (s *Server) Handler(a Authenticator) http.Handler {
 	protocol := mcp.NewStreamableHTTPHandler(
 		func(*http.Request) *mcp.Server { return s.protocol },
@@ -81,8 +81,8 @@ func (s *Server) authenticate(a Authenticator, r *http.Request) (*caller, error)
 }
 
 // serve passes a request to the protocol. The outcomes in the reply are discarded if the
-// client was gone before it, if a write failed, or if the protocol panicked. The client may
-// close the connection as soon as it has the reply.
+// client was gone before the reply, if a write failed, or if the protocol panicked. The client
+// may close the connection as soon as it has the reply.
 func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWriter, r *http.Request) {
 	reply, arrived := s.newDeadlineWriter(w, func() { s.startReply(caller, r.Context().Err() != nil) }), false
 	defer reply.finish()
@@ -101,8 +101,8 @@ func (s *Server) serve(protocol http.Handler, caller *caller, w http.ResponseWri
 	arrived = !caller.hasDeliveries() || reply.flushed()
 }
 
-// startSession sends a session id to a client that initializes. The id contains the
-// client's name, which later requests do not have. The server does not store it.
+// startSession sends a session id to a client that initializes without one. The id contains
+// the client's name, which later requests do not have. The server does not store it.
 func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter, r *http.Request) {
 	if m == nil || m.method != "initialize" || caller.session != "" || !beforeStateless(r) {
 		return
@@ -115,7 +115,8 @@ func (s *Server) startSession(m *message, caller *caller, w http.ResponseWriter,
 	w.Header().Set(sessionHeader, s.signer.sign(id, "session", caller.name))
 }
 
-// writeError writes the problem for a request that cannot be authenticated.
+// writeError writes the problem for a request that is not authenticated, or that arrives while
+// the server stops.
 func (s *Server) writeError(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized):

@@ -110,7 +110,7 @@ func TestConcurrentCallsGetTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-// The handler works on a real network connection, in both revisions.
+// The handler serves a client on a network connection, in both revisions.
 func TestCallOverTheNetworkIsAnswered(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {

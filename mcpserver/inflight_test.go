@@ -254,8 +254,8 @@ func TestClientThatCancelsAfterEachReplyAsksAgain(t *testing.T) {
 	}
 }
 
-// A cancellation before the reply is written discards the outcome, even if the result
-// exists already. The same call gets it.
+// A cancellation before the reply is written discards the outcome, even if the result exists
+// already. A cancellation right after the reply does not.
 func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		f := newFixture(t)
@@ -268,8 +268,8 @@ func TestCancellationBeforeTheReplyDiscardsTheOutcome(t *testing.T) {
 	}
 }
 
-// Of two concurrent calls on one connection, the cancelled one delivers nothing and the
-// other gets the answer. The next one asks again.
+// Of two concurrent calls on one connection, the cancelled one delivers nothing and the other
+// gets the answer. A later call asks again.
 func TestOneOfTwoConcurrentCallsIsCancelled(t *testing.T) {
 	eachWire(t, func(t *testing.T, f *fixture, a *wireClient) {
 		a.send(7, callMessage(7, "ask_user_question", database))

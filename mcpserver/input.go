@@ -14,7 +14,7 @@ type inputError string
 
 func (m inputError) Error() string { return string(m) }
 
-// An input is the input of a tool of this package.
+// An input has the parsed fields of the input of a tool of this package.
 type input struct {
 	id      string
 	reason  string
@@ -26,13 +26,15 @@ type input struct {
 // overflow a time.Duration.
 const maxWaitSeconds = 24 * 60 * 60
 
-// maxName is how many characters of a client's name or id are shown in a message.
+// maxName is how many characters of a name or an id from a client are copied to a message or a
+// session id.
 const maxName = 60
 
 const exampleID = `Example: {"question_id": "ask_01k8gkzv9x2n4p6r8t0v2w4y6z"}`
 
-// readInput reads the fields of a tool. The first is required. Unknown fields are rejected,
-// because the model expects them to have an effect.
+// readInput parses the input of a tool with the given fields. If question_id is one of them,
+// it is required. Unknown fields are rejected, because the model expects them to have an
+// effect.
 func readInput(raw []byte, fields ...string) (input, error) {
 	in := input{seconds: -1}
 	v, err := jcs.Parse(raw)
@@ -97,7 +99,7 @@ func example(fields []string) string {
 	return exampleID
 }
 
-// clip returns the first characters of text, with a mark if there are more.
+// clip returns the first characters of text, followed by "…" if there are more than limit.
 func clip(text string, limit int) string {
 	if r := []rune(text); len(r) > limit {
 		return string(r[:limit]) + "…"

@@ -20,9 +20,9 @@ import (
 // withTasks declares the tasks extension, with which a call returns at once.
 const withTasks = `{"extensions": {"io.modelcontextprotocol/tasks": {}}}`
 
-// Malformed input of real models is repaired to the same ask, or rejected with the same
-// text, as by every other frontend (F15, W1–W15).
-func TestMalformedCalls(t *testing.T) {
+// Malformed input of real models is repaired to the same ask, or rejected with the same text,
+// as by package asktool (F15, W1–W15).
+func TestMalformedCallsAreRepairedOrRejected(t *testing.T) {
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) < 40 {
 		t.Fatalf("%d wild calls: %v", len(paths), err)

@@ -67,7 +67,7 @@ type Agent interface {
 	List(ctx context.Context, q askback.Query) (askback.Page, error)
 }
 
-// Options are the options of a server. The zero value is valid.
+// Options configure a [Server]. The zero value is valid.
 type Options struct {
 	// PublicURL is the URL of the pages, without a slash at the end. It is used if the asks
 	// of a client have no page URL.

@@ -51,9 +51,10 @@ func peek(r *http.Request) *message {
 // maxBlank bounds the white space in front of a message, in bytes.
 const maxBlank = 64
 
-// isBatch reports whether the body of a request is a list of messages. It reads only the
-// beginning. One old revision has such batches. They are rejected, because the reply to one
-// message of a batch can neither be cancelled nor be bounded.
+// isBatch reports whether the body of a request is a list of messages, which one old revision
+// allows. It reads only the first maxBlank bytes, and returns true if all of them are white
+// space. Batches are rejected, because the reply to one message of a batch can neither be
+// cancelled nor be bounded.
 func isBatch(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.Body == nil {
 		return false

@@ -79,8 +79,9 @@ func (c *call) permitTool(ctx context.Context, p prompt) (*mcp.CallToolResult, e
 	return nil, askback.ErrTooFast
 }
 
-// promptContext returns the context of a prompt, by which the hooks of the same session
-// find the ask. They withdraw it once the tool has run or the turn is over.
+// promptContext returns the context of a prompt, by which the hooks of the same Claude Code
+// session find the ask. They withdraw it once the tool has run or the turn is over. If the
+// session is unknown, it returns nil.
 func (c *call) promptContext() json.RawMessage {
 	if !c.caller.stdio || c.options.ClaudeSession == "" {
 		return nil
@@ -89,8 +90,8 @@ func (c *call) promptContext() json.RawMessage {
 }
 
 // promptKey returns the key of a prompt. It does not include the id of the tool use, which
-// changes when the model tries again. An outcome that another tool delivered does not
-// count, because only the reply to the prompt lets the tool run.
+// changes when the model tries again. An outcome that another tool returned does not count as
+// delivered, because only the reply to the prompt lets the tool run.
 func (c *call) promptKey(p prompt) key {
 	both, err := json.Marshal(map[string]any{"tool_name": p.tool, "input": p.input})
 	if err != nil {
@@ -114,7 +115,8 @@ func (c *call) askAndWait(ctx context.Context, k key, r askback.Request, started
 	return ask, err
 }
 
-// approvedInput returns the arguments that were approved.
+// approvedInput returns the arguments that were approved: those that a person edited, or else
+// the original ones.
 func approvedInput(ask askback.Ask) json.RawMessage {
 	if len(ask.Outcome.Input) > 0 {
 		return ask.Outcome.Input
@@ -122,8 +124,8 @@ func approvedInput(ask askback.Ask) json.RawMessage {
 	return ask.Confirmation.Input
 }
 
-// permitQuestions asks people the questions of Claude Code's own tool. The result is the
-// tool's input with the answers in it, as for a hook.
+// permitQuestions asks people the questions of Claude Code's own ask tool. With answers, the
+// reply allows the tool with the answers in its input. Otherwise it denies the tool.
 func (c *call) permitQuestions(ctx context.Context, p prompt) (*mcp.CallToolResult, error) {
 	asks, err := claudehook.Questions(p.input)
 	if err != nil {

@@ -156,7 +156,8 @@ func TestUndeliveredDecisionIsUsedByTheNextPrompt(t *testing.T) {
 	}
 }
 
-// A standing approval answers at once, for its tool (F8).
+// A standing approval answers later prompts for its tool at once, but not those for another
+// tool (F8).
 func TestGrantAnswersAPrompt(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -211,8 +212,9 @@ func TestQuestionsOfClaudeCodeAreAsked(t *testing.T) {
 	})
 }
 
-// Nothing but an approval lets a tool run.
-func TestOnlyAnApprovalAllows(t *testing.T) {
+// A prompt that is malformed, that cannot be shown, or that a person declines does not let a
+// tool run.
+func TestInvalidOrDeclinedPromptIsNotAllowed(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
 		for _, args := range []string{

@@ -32,7 +32,8 @@ var programs = []program{
 	{prefix: "visual studio code", label: "vscode"},
 }
 
-// programOf returns the program with this name.
+// programOf returns the first program whose prefix begins the name, ignoring case. For an
+// unknown name it returns the zero value.
 func programOf(name string) program {
 	name = strings.ToLower(name)
 	for _, p := range programs {
@@ -46,8 +47,8 @@ func programOf(name string) program {
 // claudeCode reports whether the client is Claude Code.
 func (p program) claudeCode() bool { return p.prefix == "claude-code" }
 
-// maxLabel bounds each part of a label, in characters, because it is shown on cards and in
-// lists.
+// maxLabel is the maximum length of each part of a label, in characters, because labels are
+// shown in lists.
 const maxLabel = 40
 
 // label returns the label of an agent: the client's name and the project's folder, as in

@@ -50,7 +50,7 @@ func TestLabelIsClientAndFolder(t *testing.T) {
 	}
 }
 
-func TestClientKeyIsTheSameInEveryFolder(t *testing.T) {
+func TestClientKeyFindsItsAskInEveryFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		for _, folder := range []string{"build-1", "build-2"} {

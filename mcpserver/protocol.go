@@ -134,7 +134,8 @@ type taskSlotKey struct{}
 type taskSlot struct{ task *taskResult }
 
 // intercept is middleware for every request. It finds the caller of a request on stdio,
-// maps other names of the ask tool to its own, and replaces results by tasks.
+// filters lists of tools, and replaces results by tasks. It also maps the names that other
+// programs give to the ask tools to the names of this package.
 func (s *Server) intercept(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		ctx = withStdioCaller(ctx, req)

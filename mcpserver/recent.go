@@ -6,11 +6,13 @@ import (
 )
 
 // maxRecent is the maximum number of keys, each of a few hundred bytes, in both maps of a
-// recentSet. When one map has half as many, the older map is dropped.
+// recentSet. When the newer map has half as many, it replaces the older one, and a new map
+// begins.
 const maxRecent = 8192
 
-// A recentSet maps the keys of recent deliveries to numbers. A key that was dropped is
-// looked up in the store, as after a restart.
+// A recentSet maps keys to numbers: the key of a recent delivery to 1, and the key of a call
+// to the number of its last ask. A key that was dropped is looked up in the store, as after a
+// restart.
 type recentSet struct {
 	mu       sync.Mutex
 	now, old map[string]int
@@ -21,7 +23,7 @@ type recentSet struct {
 // newRecentSet returns an empty set.
 func newRecentSet(now time.Time) recentSet { return recentSet{nowSince: now, oldSince: now} }
 
-// covers reports whether no key that was added at this time has been dropped.
+// covers reports whether the set still has every key that was added after at.
 func (s *recentSet) covers(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +39,7 @@ func (s *recentSet) has(key string) bool { return s.get(key) > 0 }
 // remove removes a key.
 func (s *recentSet) remove(key string) { s.put(key, 0) }
 
-// get returns the number of a key, or 0.
+// get returns the number of a key, or 0 if the key is not in the set.
 func (s *recentSet) get(key string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -72,7 +72,8 @@ func TestSameCallAfterItsAnswerIsANewAsk(t *testing.T) {
 	})
 }
 
-// An answer or a withdrawal by another tool counts as delivered.
+// An answer that another tool returned counts as delivered, and so does an ask that was
+// withdrawn.
 func TestOutcomeOfAnotherToolCountsAsDelivered(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		cs := connect()
@@ -90,8 +91,8 @@ func TestOutcomeOfAnotherToolCountsAsDelivered(t *testing.T) {
 	})
 }
 
-// Two runs of an agent that ask the same do not share an answer, if the protocol
-// distinguishes them.
+// Two sessions of an agent that ask the same have their own asks. Over HTTP in the revision
+// without sessions, they share one.
 func TestSessionsHaveTheirOwnAsks(t *testing.T) {
 	eachTransport(t, func(t *testing.T, f *fixture, connect func() *mcp.ClientSession) {
 		one := startCall(t.Context(), connect(), "ask_user_question", database)
@@ -220,7 +221,7 @@ func (s ignoresCancel) Wait(ctx context.Context, id string) (askback.Ask, error)
 	return s.Client.Wait(context.WithoutCancel(ctx), id)
 }
 
-func TestAnswerToAnEndedCallIsReturnedAgain(t *testing.T) {
+func TestAnswerToAnEndedCallIsReturnedToTheNextCall(t *testing.T) {
 	for _, version := range []string{withSessions, stateless} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -246,7 +247,8 @@ func TestAnswerToAnEndedCallIsReturnedAgain(t *testing.T) {
 	}
 }
 
-// The asks of one call are counted for each agent, so cat finds its own ask after a restart.
+// The asks of one call are counted for each agent, so an agent finds its own ask after a
+// restart.
 func TestAsksOfOtherAgentsAreNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -19,10 +19,10 @@ import (
 const pendingAdvice = "Do not ask this again: it is kept until a person answers. Call wait_for_answer with this question_id, " +
 	"or first do work that does not depend on it. wait_for_answer waits for you: never call get_answer in a loop."
 
-// result returns the result for an ask. The outcome of a settled ask counts as delivered.
-// The error is ErrConsumed if another call consumed the approval that this call asked for.
-// For a call that only reads, the result then states that the approval was used. With an
-// idempotency key of the client, the approval is returned again.
+// result returns the result for an ask. The outcome of a settled ask counts as delivered. If
+// another call consumed the approval, the error is ErrConsumed, with two exceptions. For a
+// call that only reads, the result states that the approval was used. With an idempotency key
+// of the client, the approval is returned again.
 func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToolResult, error) {
 	if c.isGone(ctx) {
 		return nil, context.Canceled // the client does not read the result
@@ -44,20 +44,20 @@ func (c *call) result(ctx context.Context, ask askback.Ask, k key) (*mcp.CallToo
 	return result, nil
 }
 
-// isConsumable reports whether delivery consumes an ask, because it is an approval for
-// confirm_action. The approval of a prompt is consumed when its tool runs.
+// isConsumable reports whether the outcome of an ask is an approval for confirm_action, which
+// is consumed when it is delivered. The approval of a prompt is consumed before its tool runs.
 func isConsumable(ask askback.Ask) bool {
 	k := ask.Confirmation
 	return ask.Outcome.Approved() && k != nil && k.ToolName == asktool.ConfirmAction && k.Server == ""
 }
 
-// consume consumes an approval.
+// consume consumes the approval of an ask, so that no other call can use it.
 func (s *Server) consume(ctx context.Context, caller *caller, ask askback.Ask) error {
 	_, err := caller.client.Consume(ctx, ask.ID, ask.Outcome.Digest)
 	return err
 }
 
-// resultOf returns the result for an ask.
+// resultOf returns the result for an ask, and does not consume an approval.
 func resultOf(ask askback.Ask) *mcp.CallToolResult {
 	text, structured, isError := asktool.Result(ask)
 	if !ask.Settled() {
@@ -93,13 +93,14 @@ func pending(ask askback.Ask, text string) *mcp.CallToolResult {
 	}{ask.Status, ask.ID, ask.PageURL, pendingAdvice})
 }
 
-// textResult returns a result with text and, unless it is nil, the same content as JSON.
+// textResult returns a result with text and, unless it is nil, structured content.
 func textResult(text string, structured any) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: structured}
 }
 
 // errorResult returns the result of a call that failed. Models read it, so it contains the
-// next step, in at most [decode.MaxCorrection] characters.
+// next step, in at most [decode.MaxCorrection] characters. It returns an error of the
+// protocol, or of a cancelled call, unchanged.
 func (c *call) errorResult(err error) (*mcp.CallToolResult, error) {
 	if broken, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return nil, broken

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stateTime is how long the client may take to show the page of an ask.
+// stateTime is how long a client may take to show the page of an ask and repeat the call.
 const stateTime = 10 * time.Minute
 
 // errState is returned for a requestState that has a wrong signature, belongs to another
@@ -27,12 +27,13 @@ type state struct {
 	Expires int64  `json:"expires"` // Unix time
 }
 
-// newState returns the requestState of a call.
+// newState returns a requestState for an ask. It is valid only for the agent with this name
+// and for the call with the key base.
 func (s signer) newState(name, base, ask string, now time.Time) string {
 	return s.sign(state{ask, now.Add(stateTime).Unix()}, "state", name, base)
 }
 
-// parseState returns the id of the ask in a requestState.
+// parseState returns the id of the ask in a requestState, or errState if it is not valid.
 func (s signer) parseState(text, name, base string, now time.Time) (string, error) {
 	var st state
 	if !s.verify(text, &st, "state", name, base) || now.Unix() >= st.Expires {
@@ -58,7 +59,8 @@ func (s signer) sign(v any, use ...string) string {
 	return body + "." + s.mac(body, use)
 }
 
-// verify decodes a signed value. It reports whether the signature is valid for this use.
+// verify decodes a signed value. It reports whether the signature is valid for this use and
+// the value could be decoded.
 func (s signer) verify(text string, into any, use ...string) bool {
 	body, sum, _ := strings.Cut(text, ".")
 	if !hmac.Equal([]byte(sum), []byte(s.mac(body, use))) {

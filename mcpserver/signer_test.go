@@ -17,7 +17,8 @@ const (
 	keptSession = "eyJyYW5kb20iOiJSIiwiY2xpZW50IjoiY29kZXgtbWNwLWNsaWVudCJ9.TO2E6YHiqCddU4ImShWacKFMMVL2T9k4H9l3pesvJ_s"
 )
 
-// A signed value is valid only for its agent, its call and its purpose.
+// A requestState that an earlier release signed is valid until it expires, but only for its
+// agent and its call.
 func TestStateOfAnEarlierReleaseIsValid(t *testing.T) {
 	f := newFixture(t)
 	at := time.Unix(1599, 0)
@@ -36,8 +37,8 @@ func TestStateOfAnEarlierReleaseIsValid(t *testing.T) {
 	}
 }
 
-// A session id contains the client's name and is valid for one agent. With a valid id,
-// Codex is known to wait for four minutes.
+// A session id that an earlier release signed is valid, but only for its agent. It contains
+// the client's name, by which Codex is known to wait for four minutes.
 func TestSessionOfAnEarlierReleaseIsValid(t *testing.T) {
 	for agent, want := range map[string]time.Duration{"bot": 240 * time.Second, "cat": 45 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,7 +68,7 @@ func TestOnlyInitializeReturnsASession(t *testing.T) {
 	}
 }
 
-// Only the revision without sessions has the header that names a task.
+// The header Mcp-Name must match the task only in the revision without sessions.
 func TestEarlierRevisionHasNoTaskHeader(t *testing.T) {
 	f := newFixture(t)
 	for version, want := range map[string]bool{withSessions: false, stateless: true} {

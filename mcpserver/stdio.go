@@ -19,7 +19,7 @@ import (
 const maxLine = 16 << 20
 
 // ServeStdio serves one agent, with one message on each line, until in or ctx ends. If in
-// ends, it returns nil, and pending asks stay pending.
+// ends, it returns nil, and pending asks stay pending. If ctx ends, it returns its cause.
 func (s *Server) ServeStdio(ctx context.Context, agent Agent, in io.Reader, out io.Writer) error {
 	if err := s.requests.begin(); err != nil {
 		return err
@@ -168,7 +168,8 @@ func (c *stdioConn) removeCall(id jsonrpc.ID) *caller {
 // drainTime bounds the wait for replies after the input has ended.
 const drainTime = 2 * time.Second
 
-// drain ends all waits, and waits until the replies to the last requests are written.
+// drain ends all waits, and then waits up to drainTime until the replies to the last requests
+// are written.
 func (c *stdioConn) drain(ctx context.Context) {
 	c.stopWaiting()
 	c.mu.Lock()

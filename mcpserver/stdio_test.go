@@ -59,8 +59,8 @@ func (s *breakableOutput) Write(p []byte) (int, error) {
 	return s.Writer.Write(p)
 }
 
-// An outcome whose reply was not written is delivered to the next call, also of another
-// process (B7).
+// An outcome whose reply was not written does not count as delivered, and the next connection
+// lists it (B7).
 func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestUnwrittenReplyOnStdioDeliversNothing(t *testing.T) {
 	}
 }
 
-// Each reply acknowledges its own outcomes, also if an id is used twice or replies are
-// buffered for a batch.
+// Each reply acknowledges its own outcomes, also if its id is used again. A reply that is
+// buffered for a batch acknowledges nothing.
 func TestRepliesOnStdioAcknowledgeTheirOwnOutcomes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// tasksExtension is the extension of 2026-07-28 that turns a call into a task. An ask is a
-// task already: it is recorded before the reply, its id cannot be guessed, and it is
+// tasksExtension is the extension of protocol 2026-07-28 that turns a call into a task. An ask
+// is a task already: it is recorded before the reply, its id cannot be guessed, and it is
 // independent of this process.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
@@ -74,7 +74,8 @@ func hasTasks(meta map[string]any) bool {
 	return declared
 }
 
-// task replaces the result of a call by a task.
+// task makes the task of an ask the reply to this call. The result that it returns is empty,
+// and [Server.intercept] replaces it by the task.
 func (c *call) task(ctx context.Context, ask askback.Ask) (*mcp.CallToolResult, error) {
 	slot, ok := ctx.Value(taskSlotKey{}).(*taskSlot)
 	if !ok {
@@ -160,7 +161,8 @@ func (s *Server) getTask(ctx context.Context, caller *caller, id string) (mcp.Re
 	return task, nil
 }
 
-// updateTask changes nothing: tasks of Askback request no input.
+// updateTask changes nothing, because tasks of Askback request no input. It returns an error
+// if the task does not exist.
 func (s *Server) updateTask(ctx context.Context, caller *caller, id string) (mcp.Result, error) {
 	_, err := caller.client.Get(ctx, id)
 	return &ackResult{ResultType: "complete"}, err

@@ -111,7 +111,8 @@ const (
 	listText = 200
 )
 
-// rows returns the rows after a cursor, and the next cursor.
+// rows returns the rows after a cursor, and the cursor of the next rows, which is listEnd if
+// there are none. It omits asks whose outcome was just delivered.
 func (c *call) rows(ctx context.Context, q askback.Query, after string) (rows []listRow, next string, err error) {
 	rows, q.Cursor = []listRow{}, after
 	for range listPages {
@@ -184,8 +185,8 @@ func (l listRow) quoted() []byte {
 	return b
 }
 
-// notFound returns an error with advice for an id that does not exist or belongs to another
-// agent.
+// notFound returns an error with advice for the id if err is [askback.ErrNotFound], and any
+// other err unchanged.
 func notFound(id string, err error) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return inputError(fmt.Sprintf("/question_id: you have no question called %q. "+

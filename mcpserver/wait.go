@@ -20,9 +20,10 @@ const (
 	progressInterval = 10 * time.Second // between two progress notifications
 )
 
-// maxWait returns how long the client waits for a result. Claude Code ends a call on stdio
-// after 30 min without output, and a call over HTTP after 60 s without a byte; progress
-// notifications count. Codex ends it after 300 s, Gemini CLI after 10 min.
+// maxWait returns how long a call may wait, which is less than its client waits for a result.
+// Claude Code ends a call on stdio after 30 minutes without output, and a call over HTTP after
+// 60 seconds without a byte. Progress notifications count as output. Codex ends a call after
+// 300 seconds, Gemini CLI after 10 minutes.
 func (c *call) maxWait() time.Duration {
 	p := programOf(c.clientName())
 	if p.claudeCode() && (c.caller.stdio || c.req.Params.GetProgressToken() != nil) {
@@ -34,9 +35,9 @@ func (c *call) maxWait() time.Duration {
 // claudeCode reports whether the client is Claude Code.
 func (c *call) claudeCode() bool { return programOf(c.clientName()).claudeCode() }
 
-// wait returns an ask once it is settled, or a pending one when the limit has passed since
-// the call started. It sets a deadline, because the context of a call does not end when the
-// client is gone.
+// wait returns an ask once it is settled. It returns a pending one when the limit has passed
+// since the call started, the client is gone, or the server stops. It sets a deadline, because
+// the context of a call does not end when the client is gone.
 func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, limit time.Duration) (askback.Ask, error) {
 	if ask.Settled() {
 		return ask, nil
@@ -61,8 +62,8 @@ func (c *call) wait(ctx context.Context, ask askback.Ask, started time.Time, lim
 	return ask, nil // as far as this process knows
 }
 
-// poll waits for pollInterval and reads the ask. It is used if Wait fails: an immediate
-// result would make models call again and again.
+// poll waits for pollInterval, reads the ask, and reports whether it is settled. It is used if
+// Wait fails: an immediate result would make models call again and again.
 func (c *call) poll(ctx context.Context, id string) (askback.Ask, bool) {
 	select {
 	case <-ctx.Done():

@@ -64,7 +64,7 @@ func TestFailedWaitDoesNotReturnEarly(t *testing.T) {
 	}
 }
 
-// Wait is retried, and the ask is read in the meantime.
+// If Wait fails, it is called again, and the ask is read in the meantime.
 func TestFailedWaitIsTriedAgain(t *testing.T) {
 	for name, until := range map[string]int32{"Wait succeeds in the end": 3, "Wait never succeeds": 1 << 30} {
 		t.Run(name, func(t *testing.T) {
