@@ -58,7 +58,8 @@ func TestDocumentIsDeterministic(t *testing.T) {
 	}
 }
 
-// Every name in the document is unique, and every reference resolves.
+// Every reference resolves, every operation has its own id and a summary, and every parameter
+// of a path is declared.
 func TestDocumentReferencesResolve(t *testing.T) {
 	var doc any
 	if err := json.Unmarshal(made(t), &doc); err != nil {
@@ -69,8 +70,8 @@ func TestDocumentReferencesResolve(t *testing.T) {
 	}
 }
 
-// faults returns the references that do not resolve. TestInvalidReferencesAreReported
-// tests it.
+// faults returns what is wrong in a document, such as a reference that does not resolve or an
+// id that is repeated. TestFaultsOfADocumentAreReported tests it.
 func faults(doc any) (out []string) {
 	walk("", doc, func(at string, v map[string]any) {
 		for _, name := range []string{"$ref", "x-askback-event-data"} {
@@ -102,7 +103,8 @@ func faults(doc any) (out []string) {
 	return out
 }
 
-func TestInvalidReferencesAreReported(t *testing.T) {
+// The check of TestDocumentReferencesResolve reports each kind of fault that it looks for.
+func TestFaultsOfADocumentAreReported(t *testing.T) {
 	good := string(made(t))
 	for name, change := range map[string][2]string{
 		"a schema that is not there":    {`"$ref": "#/components/schemas/Ask"`, `"$ref": "#/components/schemas/Asking"`},

@@ -31,8 +31,8 @@ type Tag struct {
 	Description string `json:"description"`
 }
 
-// Document returns the OpenAPI document of the routes. Its output is deterministic. It
-// returns an error if a route is repeated, names an unknown schema or tag, or has no
+// Document returns the OpenAPI document of the routes. Its output is deterministic. It returns
+// an error if a route is repeated, names an unknown schema, tag or status, or has no
 // successful reply.
 func Document(info Info, routes []Route) ([]byte, error) {
 	out := document{
@@ -96,7 +96,8 @@ var securitySchemes = map[string]security{
 	},
 }
 
-// add adds a route to the operations of its path.
+// add adds a route to the operations of its path. It returns an error if the route is repeated
+// or invalid.
 func (d *document) add(r Route, info Info) error {
 	op, err := r.operation(info)
 	if err != nil {

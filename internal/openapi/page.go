@@ -44,7 +44,7 @@ func Page(document []byte, at Links) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// page is the data of the template.
+// page is the data of pageTemplate.
 type page struct {
 	Info     infoObject
 	Links    Links
@@ -142,7 +142,8 @@ func (d document) reply(status string, r response) reply {
 	return out
 }
 
-// nameIn returns the name of the component that a schema refers to.
+// nameIn returns the name of the component that a schema refers to, or "" if it refers to
+// none.
 func nameIn(s *schema) string {
 	if s == nil {
 		return ""
@@ -170,5 +171,5 @@ func (s routeView) curl(example string) string {
 	return strings.Join(append(lines, `"$ASKBACK_URL`+path+`"`), " \\\n  ")
 }
 
-// quoted returns s as a quoted shell argument.
+// quoted returns s as a shell argument in single quotes.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

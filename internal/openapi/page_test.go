@@ -151,9 +151,9 @@ func TestPageRejectsInvalidDocuments(t *testing.T) {
 	}
 }
 
-// TestTakePicturesOfThePage writes pictures to the folder ASKBACK_PICTURES, for people
-// to look at.
-func TestTakePicturesOfThePage(t *testing.T) {
+// TestWritePage writes the page and its files to the folder in ASKBACK_PICTURES, for people to
+// look at.
+func TestWritePage(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {
 		t.Skip("ASKBACK_PICTURES names no folder")

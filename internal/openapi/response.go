@@ -24,8 +24,8 @@ var errorTexts = map[int]string{
 	507: "The server's disk is full, and nothing was changed.",
 }
 
-// implied returns the error statuses that follow from the form of the route: its body,
-// its token and the ids in its path.
+// implied returns the error statuses that every route of this form can have. They depend on
+// its method, its body, its token and the ids in its path.
 func (r Route) implied() []int {
 	out := []int{422} // an unknown query key
 	if strings.Contains(r.Path, "{") {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// A Route describes a route of the API. [Document] adds the errors that follow from its
-// form: from a body, a token, or an id in the path. Statuses has the others.
+// A Route describes a route of the API. [Document] adds the error statuses that follow from
+// its method, its body, its token and the ids in its path. Statuses has the others.
 type Route struct {
 	Method  string
 	Path    string // in the syntax of http.ServeMux
@@ -127,7 +127,8 @@ func (r Route) operation(info Info) (operation, error) {
 	return op, nil
 }
 
-// check returns an error if a schema or a status of the route is unknown.
+// check returns an error if a schema or a status of the route is unknown, or if no status is a
+// success. A status in ErrorSchemas must be a status of the route.
 func (r Route) check() error {
 	names := []string{r.In, r.Out}
 	for status, name := range r.ErrorSchemas {

@@ -100,8 +100,9 @@ func spoil(t *testing.T, name string, s component, example json.RawMessage) {
 	}
 }
 
-// The values violate docs/wire.md §2 and §5.
-func TestValidateRejectsInvalidJSON(t *testing.T) {
+// Validate rejects malformed JSON, unknown schemas, and values that violate docs/wire.md §2
+// and §5.
+func TestValidateRejectsInvalidValues(t *testing.T) {
 	for _, c := range []struct{ name, raw string }{
 		{"Ask", `{`},
 		{"Ask", `null`},

@@ -54,8 +54,8 @@ type field struct {
 // schema.
 type typePart struct{ Text, Literal, Schema string }
 
-// fields returns the fields of an object, including the fields of nested objects without
-// a named schema.
+// fields returns the fields of an object. They include the fields of nested objects and of
+// objects in lists, unless those have a named schema.
 func (s shape) fields() (out []field) {
 	for _, m := range s.Properties {
 		inner := m.value.fields()
@@ -103,7 +103,8 @@ func literals(enum []any) (out [][]typePart) {
 	return out
 }
 
-// kind describes a JSON Schema type, such as "string".
+// kind describes a JSON Schema type for readers: "text" for "string", or "list of Question"
+// for an "array".
 func (s shape) kind(t string) []typePart {
 	switch t {
 	case "string":
@@ -134,7 +135,7 @@ func joined(all [][]typePart) (out []typePart) {
 	return out
 }
 
-// limits describes the limits of a value, such as its length.
+// limits describes the limits of a value, such as its length, and its default.
 func (s shape) limits() string {
 	var out []string
 	add := func(n *int, form string) {
@@ -155,7 +156,7 @@ func (s shape) limits() string {
 	return strings.Join(out, ", ")
 }
 
-// example returns the first example, indented.
+// example returns the first example, indented, or "" if there is none.
 func (s shape) example() string {
 	var b bytes.Buffer
 	if len(s.Examples) > 0 {

@@ -143,7 +143,7 @@ func unset(v any) (out []string) {
 	return out
 }
 
-// Askback never sends zero values, so no schema accepts them.
+// Askback never sends zero values of these types, so their schemas do not accept them.
 func TestZeroValuesDoNotMatch(t *testing.T) {
 	for name, v := range map[string]any{
 		"Ask": askback.Ask{}, "Question": askback.Question{}, "Option": askback.Option{}, "Claim": askback.Claim{},
@@ -160,7 +160,7 @@ func TestZeroValuesDoNotMatch(t *testing.T) {
 	}
 }
 
-// An ask cannot be of two kinds, or be both open and settled.
+// The schema of an ask accepts none that is of two kinds, or both open and settled.
 func TestContradictoryAskDoesNotMatch(t *testing.T) {
 	for name, change := range map[string]func(*askback.Ask){
 		"settled without an outcome":        func(a *askback.Ask) { a.Outcome = nil },

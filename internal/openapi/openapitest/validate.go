@@ -32,7 +32,8 @@ var allSchemas = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 	return all.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 })
 
-// Validate returns an error if raw does not match the schema with the given name.
+// Validate returns an error if raw does not match the schema with the given name, or if that
+// schema does not exist.
 func Validate(name string, raw []byte) error {
 	all, err := allSchemas()
 	if err != nil {
