@@ -13,9 +13,10 @@ import (
 	"github.com/askback/askback"
 )
 
-// Access returns a handler that calls next and then logs the request: method, path,
-// status, size, duration and principal. Query, headers and body are never logged: they
-// can contain secrets.
+// Access returns a handler that calls next and then logs the request: method, path, status,
+// size, duration and principal. Query, headers and body are never logged: they can contain
+// secrets. For requests without a valid token, it logs the address of the client, and at most
+// maxPerMinute lines a minute.
 func (l *Log) Access(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info := &requestInfo{remote: remoteHost(r)}

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// An Engine authenticates callers and returns their clients. The server's engine implements it.
+// An Engine authenticates callers, returns their clients, and logs browsers in and out.
 type Engine interface {
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)
 	As(p askback.Principal) askback.Client
@@ -18,8 +18,9 @@ type Engine interface {
 	Logout(ctx context.Context, secret string) error
 }
 
-// An AuditedEngine is an [Engine] that writes the audit log: log-ins, changes of tokens and
-// grants after their commit, and rejected secrets. [Log.Committed] logs how asks end.
+// An AuditedEngine is an [Engine] that writes the audit log: log-ins, log-outs, rejected
+// secrets, and changes of tokens and grants after their commit. [Log.Committed] logs how asks
+// end.
 type AuditedEngine struct {
 	Engine
 	log *Log
@@ -70,8 +71,8 @@ func (e AuditedEngine) Logout(ctx context.Context, secret string) error {
 	return err
 }
 
-// recordLogin logs that a browser was logged in, or that its log-in was rejected with err.
-// browser is the secret of the browser.
+// recordLogin logs that a browser was logged in, or that its log-in was rejected with err. It
+// does not log other errors. browser is the secret of the browser.
 func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err error, attrs ...slog.Attr) {
 	switch {
 	case errors.Is(err, askback.ErrUnauthorized), errors.Is(err, askback.ErrForbidden):
@@ -85,7 +86,8 @@ func (e AuditedEngine) recordLogin(ctx context.Context, browser string, err erro
 	}
 }
 
-// auditedClient is a client that logs each change of a token or grant by its principal.
+// auditedClient is a client that logs when its principal revokes a grant, creates or revokes a
+// token, or creates a log-in link.
 type auditedClient struct {
 	askback.Client
 	principal askback.Principal
@@ -131,7 +133,8 @@ func (c auditedClient) record(ctx context.Context, event string, attrs ...slog.A
 	c.log.record(ctx, event, append(principalAttrs(c.principal), attrs...)...)
 }
 
-// Committed logs how an ask ended. The engine calls it after the commit.
+// Committed logs how an ask was settled, or that an answer created a grant. It ignores other
+// events. The engine calls it after the commit.
 func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	name := auditEvent(event, a.Outcome)
 	if name == "" {
@@ -154,8 +157,8 @@ func (l *Log) Committed(event askback.EventType, a askback.Ask) {
 	l.record(context.Background(), name, attrs...)
 }
 
-// auditEvent returns the name of an event of an ask in the audit log, or "" if the event is not
-// logged.
+// auditEvent returns the name in the audit log for an event of an ask with outcome o, or "" if
+// the event is not logged.
 func auditEvent(event askback.EventType, o *askback.Outcome) string {
 	switch {
 	case o == nil:

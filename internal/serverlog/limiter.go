@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// maxPerMinute is how many lines clients without a valid token can cause in a minute. That is
-// enough to find the cause of an error, and at most 20 MB a day.
+// maxPerMinute is how many lines a [limiter] allows in a minute. That is enough to find the
+// cause of an error, and fewer than 100 000 lines a day.
 const maxPerMinute = 60
 
-// A limiter limits the number of lines in each minute.
+// A limiter limits the number of lines that clients without a valid token cause in each
+// minute.
 type limiter struct {
 	mu      sync.Mutex
 	minute  int64 // the current minute, counted from 1970

@@ -1,6 +1,6 @@
-// Package serverlog writes the logs of a server: its own messages, an access log with one
-// line for each request, and an audit log. The audit log has one line for each decision,
-// log-in, and change of a token or grant. No line contains a secret.
+// Package serverlog writes the logs of a server: its own messages, an access log of requests,
+// and an audit log. The audit log records how asks end, log-ins and log-outs, rejected
+// secrets, and changes of tokens and grants. No line contains a secret that Askback generated.
 package serverlog
 
 import (
@@ -90,8 +90,8 @@ func redact(s string) string {
 }
 
 // escapingWriter escapes the characters in lines of JSON that can change what a terminal
-// shows: control characters beyond ASCII, which [slog.JSONHandler] leaves as they are, and
-// those that reverse text. The JSON value stays the same.
+// shows: DEL and the non-printable characters beyond ASCII, such as those that reverse text.
+// [slog.JSONHandler] leaves them as they are. The JSON value stays the same.
 type escapingWriter struct{ io.Writer }
 
 // Write implements [io.Writer].

@@ -38,6 +38,7 @@ func lines(t *testing.T, b *bytes.Buffer) (out []map[string]any) {
 	return out
 }
 
+// Each request has one line without secrets. A health check has none at level info.
 func TestRequestHasOneLine(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelInfo)
@@ -172,7 +173,8 @@ func TestAnonymousRequestsCannotFloodTheLog(t *testing.T) {
 	})
 }
 
-// Every decision, log-in, and change of a token or grant has one line, after its commit.
+// Every outcome, log-in, log-out, rejected log-in, and change of a token or grant has one
+// line, without the content of the ask.
 func TestAuditLogHasEveryChange(t *testing.T) {
 	var b bytes.Buffer
 	l := serverlog.New(&b, serverlog.JSON, slog.LevelError)
