@@ -1,5 +1,5 @@
-// Package access is the table of permissions: which kind of principal may do
-// which action in which relation.
+// Package access has the table of permissions. Whether a principal may do an action
+// on a record depends on the kind of the principal and its relation to the record.
 package access
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Sets of relations for the rules.
+// The sets of relations in the rules.
 var (
 	anyRelation = []askback.Relation{askback.Owner, askback.Recipient, askback.Unrelated, askback.Starter}
 	owner       = []askback.Relation{askback.Owner}
@@ -74,15 +74,16 @@ func Allowed(kind askback.Kind, action askback.Action, relation askback.Relation
 	})
 }
 
-// appliesTo reports whether a rule for one kind applies to another. The rules of
-// responders and operators apply to admins; those of agents do not.
+// appliesTo reports whether the rules for one kind apply to principals of another. The
+// rules for responders and operators apply to admins, too; those for agents do not.
 func appliesTo(rule, kind askback.Kind) bool {
 	return rule == kind || kind == askback.Admin && rule != askback.Agent
 }
 
 // Ever reports whether a principal of this kind may do this action in at least one
-// relation. If not, callers return [askback.ErrForbidden]. If so, they return
-// [askback.ErrNotFound] for records on which the principal may not act.
+// relation. If not, the error for the action is [askback.ErrForbidden]. If so, the error
+// for a record on which the principal may not act is [askback.ErrNotFound], which does
+// not reveal that the record exists.
 func Ever(kind askback.Kind, action askback.Action) bool {
 	return slices.ContainsFunc(table, func(r rule) bool { return appliesTo(r.kind, kind) && r.action == action })
 }
