@@ -9,8 +9,8 @@
 //
 // Tests need no polling and no sleeping: people answer as soon as an ask is
 // committed, and deadlines pass when [Instance.Advance] is called. When the test
-// ends, asks that no script answered and replies that were not used are
-// reported as errors.
+// ends, asks that are still pending because no reply matched them are reported as
+// errors, and so are unused replies.
 package askbacktest
 
 import (
@@ -62,8 +62,8 @@ func New(t testing.TB) *Instance {
 	return On(t, memstore.New(), nil)
 }
 
-// On starts an instance with the given store and engine options, which may be
-// nil. [Instance.Advance] adds to the clock of the options, and the observer of
+// On starts an instance with the given store and engine options. The options may
+// be nil. [Instance.Advance] adds to the clock of the options, and the observer of
 // the options is called as usual. On does not close the store.
 func On(t testing.TB, s engine.Store, o *engine.Options) *Instance {
 	t.Helper()
@@ -87,8 +87,8 @@ func On(t testing.TB, s engine.Store, o *engine.Options) *Instance {
 	return i
 }
 
-// As returns the client of a principal, like engine.Engine.As. Tests of
-// frontends pass it to them.
+// As returns the client of a principal, like engine.Engine.As. Unlike a client
+// from [Instance.Agent], its Wait never fails with [ErrUnscripted].
 func (i *Instance) As(p askback.Principal) askback.Client { return i.engine.As(p) }
 
 // Agent returns the client of an agent. Its Wait fails with [ErrUnscripted] if
@@ -109,16 +109,18 @@ func (i *Instance) Asks() []askback.Ask {
 	return asks
 }
 
-// Now returns the time of the clock of the instance.
+// Now returns the current time of the instance: that of its clock, moved forward
+// by all calls of [Instance.Advance].
 func (i *Instance) Now() time.Time {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.now().Add(i.advanced)
 }
 
-// Advance moves the clock forward. It first waits until the scripts have
-// answered all asks, and returns when every deadline that passed has taken
-// effect. Call Advance(0) after changing a clock that was given to [On].
+// Advance moves the clock forward. It first waits until the scripts have replied
+// to all asks that they match. It returns when every deadline that passed has
+// taken effect; if that takes more than 30 seconds, the test fails. Call
+// Advance(0) after changing a clock that was given to [On].
 func (i *Instance) Advance(by time.Duration) {
 	i.t.Helper()
 	for idle, changed := i.idle(); !idle; idle, changed = i.idle() {
@@ -149,7 +151,8 @@ func (i *Instance) Advance(by time.Duration) {
 	}
 }
 
-// advanceTimeout is how long Advance waits for the engine to process a deadline.
+// advanceTimeout is how long Advance waits for the engine to process the deadlines
+// that passed.
 const advanceTimeout = 30 * time.Second
 
 // change returns a channel that is closed at the next change.
@@ -159,8 +162,8 @@ func (i *Instance) change() <-chan struct{} {
 	return i.changed
 }
 
-// idle reports whether all asks have been matched with the scripts, and returns
-// a channel that is closed at the next change.
+// idle reports whether the scripts have replied to all asks that they match. It
+// also returns a channel that is closed at the next change.
 func (i *Instance) idle() (bool, <-chan struct{}) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -173,8 +176,8 @@ func (i *Instance) notify() {
 	i.changed = make(chan struct{})
 }
 
-// close stops the instance after the last answers, and reports unanswered asks
-// and unused replies.
+// close stops the instance after the scripts have replied to the queued asks. It
+// reports unanswered asks and unused replies.
 func (i *Instance) close() {
 	i.t.Helper()
 	i.mu.Lock()
@@ -194,7 +197,8 @@ func (i *Instance) close() {
 // observer implements engine.Observer for an instance.
 type observer struct{ *Instance }
 
-// Committed records the ask and queues a new one for the scripts.
+// Committed records the ask and queues it for the scripts if it is new. Then it
+// calls the observer of the options.
 func (o observer) Committed(event askback.EventType, a askback.Ask) {
 	o.mu.Lock()
 	if known := o.asks[a.ID]; known != nil {

@@ -238,7 +238,7 @@ func TestRejectedAnswerIsReported(t *testing.T) {
 	wantErrors(t, got, []string{`Answer("Which database?", "MySQL") of ana`, `"MySQL" is not an option`})
 }
 
-func TestAskOfPersonWithoutScriptStaysPending(t *testing.T) {
+func TestAskWaitsForPersonWithoutScript(t *testing.T) {
 	got := errorsOf(t, func(instance *askbacktest.Instance) {
 		instance.Person("ana", askbacktest.Answer("Which database?", "SQLite"))
 		ben := instance.Person("ben")

@@ -11,8 +11,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// ErrUnscripted is returned by the Wait method of an agent if its ask matches no
-// remaining reply, and every person who may answer it has a script.
+// ErrUnscripted is returned by the Wait method of an agent if nothing will settle its
+// ask. The ask has no deadline and matches no remaining reply, and every person who
+// may answer it has a script. If no person has a script, Wait blocks instead.
 var ErrUnscripted = errors.New("no script answers this ask")
 
 // A Person answers asks, either by a script or when the test calls the methods
@@ -32,10 +33,12 @@ type scriptedReply struct {
 	used int
 }
 
-// Person adds a person with a script. An ask is answered by the first matching
-// reply of the first person who may answer; asks that are already open are
-// matched too. A person without a script answers only when the test calls its
-// methods; [Person.Next] returns the asks that wait for it.
+// Person adds a person with a script. Each ask is answered by the first matching
+// reply of a person who may answer it. The order of the replies is that in which
+// people were added. Open asks that no reply has matched yet are tried again.
+//
+// A person without a script answers only when the test calls its methods;
+// [Person.Next] returns the asks for it. Person panics if a reply is the zero Reply.
 func (i *Instance) Person(name string, script ...Reply) *Person {
 	p := &Person{
 		Client: i.engine.As(askback.Principal{Kind: askback.Responder, Name: name, Channel: askback.ChannelAPI}),
@@ -60,7 +63,8 @@ func (i *Instance) Person(name string, script ...Reply) *Person {
 }
 
 // Next returns the oldest pending ask that the person may answer and that Next
-// has not returned before. It blocks until there is one or ctx is done.
+// has not returned before. It blocks until there is one. If ctx ends first, it
+// returns the cause of ctx.
 func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	for {
 		a, changed := p.next()
@@ -75,8 +79,8 @@ func (p *Person) Next(ctx context.Context) (askback.Ask, error) {
 	}
 }
 
-// next returns the ask that Next returns. If there is none, it returns a channel that
-// is closed at the next change.
+// next is Next without blocking. If there is no ask, it returns the zero Ask and a
+// channel that is closed at the next change.
 func (p *Person) next() (askback.Ask, <-chan struct{}) {
 	p.instance.mu.Lock()
 	defer p.instance.mu.Unlock()
@@ -123,8 +127,9 @@ func (i *Instance) answerAll() {
 	}
 }
 
-// match returns the first reply that answers an ask, and its person. The caller
-// holds the lock.
+// match returns the first reply that matches an ask, with its person, and counts it
+// as used. If there is none and the ask is unanswerable, its Wait calls fail. The
+// caller holds the lock.
 func (i *Instance) match(a *askState) (*Person, *scriptedReply) {
 	for _, p := range i.people {
 		if !p.mayAnswer(a.Ask) {
@@ -144,8 +149,8 @@ func (i *Instance) match(a *askState) (*Person, *scriptedReply) {
 	return nil, nil
 }
 
-// send sends a reply. It does not count as used if the ask was settled in the
-// meantime.
+// send answers an ask with a reply. If the ask was settled in the meantime, the reply
+// does not count as used. For any other error, the test and the Wait calls fail.
 func (i *Instance) send(p *Person, r *scriptedReply, a askback.Ask) {
 	err := r.send(context.Background(), p.Client, a)
 	if err == nil {
@@ -161,9 +166,8 @@ func (i *Instance) send(p *Person, r *scriptedReply, a askback.Ask) {
 	i.asks[a.ID].fail(fmt.Errorf("askbacktest: %s of %s: %w", r, p.Name, err))
 }
 
-// unanswerable reports whether an unmatched ask can no longer be settled: it has
-// no deadline, and every person who may answer it has a script. The caller holds
-// the lock.
+// unanswerable reports whether neither a deadline nor a call by the test will settle
+// an ask that no reply matched. The caller holds the lock.
 func (i *Instance) unanswerable(a askback.Ask) bool {
 	return a.Deadline.IsZero() && i.scripted() && !i.answeredByTest(a)
 }
@@ -174,13 +178,14 @@ func (i *Instance) answeredByTest(a askback.Ask) bool {
 	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) == 0 && p.mayAnswer(a) })
 }
 
-// scripted reports whether any person has a script. If not, the test itself
-// answers. The caller holds the lock.
+// scripted reports whether any person has a script. If not, the test itself answers
+// all asks. The caller holds the lock.
 func (i *Instance) scripted() bool {
 	return slices.ContainsFunc(i.people, func(p *Person) bool { return len(p.script) > 0 })
 }
 
-// fail ends the Wait calls for an ask with an error.
+// fail ends the present and later Wait calls for an ask with an error. The caller
+// holds the lock.
 func (a *askState) fail(err error) {
 	a.err = err
 	for _, cancel := range a.waiters {
@@ -213,8 +218,8 @@ func (g agent) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	return a, err
 }
 
-// recordSettled records the outcome that Wait returned. Wait may return before
-// the observer is called, and Asks must not be older than what a test has seen.
+// recordSettled records the outcome that Wait returned. Wait may return before the
+// observer is called, and then Asks must return the outcome, too.
 func (i *Instance) recordSettled(a askback.Ask) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -224,8 +229,8 @@ func (i *Instance) recordSettled(a askback.Ask) {
 	}
 }
 
-// reportUnanswered reports the asks that are pending because no reply matched
-// them. The caller holds the lock.
+// reportUnanswered reports the asks that are pending because no reply matched them,
+// unless a person without a script may answer them. The caller holds the lock.
 func (i *Instance) reportUnanswered() {
 	i.t.Helper()
 	for _, a := range i.open() {
@@ -247,7 +252,7 @@ func (p *Person) reportUnused(t testing.TB) {
 	}
 }
 
-// describe returns the content of an ask in one line.
+// describe returns the agent and the content of an ask in one line.
 func describe(a askback.Ask) string {
 	if a.Kind == askback.Confirm {
 		return fmt.Sprintf("%s asks to run %s with %s", a.Agent, a.Confirmation.ToolName, a.Confirmation.Input)
@@ -263,8 +268,8 @@ func describe(a askback.Ask) string {
 	return a.Agent + " asks " + strings.Join(texts, "; ")
 }
 
-// scripts returns the remaining replies of each person, for error messages. The
-// caller holds the lock.
+// scripts lists, for an error message, each person with the remaining replies, or with
+// the reason why the person may not answer the ask. The caller holds the lock.
 func (i *Instance) scripts(a askback.Ask) string {
 	var b strings.Builder
 	for _, p := range i.people {

@@ -19,7 +19,8 @@ type Reply struct {
 	fields  []field
 }
 
-// field is a question and the values to answer it with.
+// A field has the values that answer a question. The question is the first one whose
+// text contains the string question.
 type field struct {
 	question string
 	values   []string
@@ -34,7 +35,7 @@ func Answer(question string, values ...string) Reply {
 }
 
 // And answers another question of the same ask. The reply matches only an ask
-// that has all its questions. And panics if r was not made with [Answer].
+// that has all questions of the reply. And panics if r was not made with [Answer].
 func (r Reply) And(question string, values ...string) Reply {
 	if r.fields == nil {
 		panic("askbacktest: And follows Answer, not " + r.source)
@@ -60,7 +61,7 @@ func (r Reply) with(question string, values []string) Reply {
 	return r
 }
 
-// questionID returns the id of the question that f answers, or "".
+// questionID returns the id of the question that f answers, or "" if a has none.
 func (f field) questionID(a askback.Ask) string {
 	for _, q := range a.Questions {
 		if strings.Contains(q.Text, f.question) {
@@ -100,7 +101,7 @@ func decide(function string, d askback.Decision, tool, reason string) Reply {
 	return r
 }
 
-// Decline declines an ask, which it matches like [Give].
+// Decline declines an ask. It matches like [Give].
 func Decline(about, reason string) Reply {
 	r := Give(about, askback.Answer{})
 	r.source = call("Decline", about, reason)
@@ -121,6 +122,7 @@ func Ignore(about string) Reply {
 }
 
 // Times returns a reply that answers n asks. The test fails if there are fewer.
+// Times panics if n is less than 1.
 func (r Reply) Times(n int) Reply {
 	if n < 1 {
 		panic(fmt.Sprintf("askbacktest: %s.Times(%d): the number must be at least 1", r.source, n))
@@ -130,8 +132,8 @@ func (r Reply) Times(n int) Reply {
 	return r
 }
 
-// Always returns a reply that answers every ask it matches. The test fails if
-// there is none.
+// Always returns a reply that answers every ask it matches. The test fails if it
+// matches none.
 func (r Reply) Always() Reply {
 	r.times = 0
 	r.source += ".Always()"
