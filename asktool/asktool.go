@@ -25,9 +25,8 @@ const (
 	ConfirmAction   = "confirm_action"
 )
 
-// Canonical returns the name of the tool that a model calls by name. It reports
-// false if there is none. AskUserQuestion has further names, because models also
-// use names from other programs.
+// Canonical returns the name of the tool that a model means by name, and whether
+// there is one. Models also use names from other programs for AskUserQuestion.
 func Canonical(name string) (string, bool) {
 	switch name {
 	case AskUserQuestion, "AskUserQuestion", "askUserQuestion", "ask_user":
@@ -49,16 +48,16 @@ type Mistake struct {
 // Error returns the text for the model.
 func (m *Mistake) Error() string { return m.text }
 
-// Unwrap returns the askback.Invalid, or the syntax error, behind the text.
+// Unwrap returns the askback.Invalid or the syntax error that the text describes.
 func (m *Mistake) Unwrap() error { return m.err }
 
 func mistake(input []byte, err error, form decode.InputKind) error {
 	return &Mistake{decode.Correction(input, err, form), err}
 }
 
-// Questions decodes the input of ask_user_question: one to four questions with two
-// to four options each, or none. The request is normalized, and its Warnings list
-// what was repaired. The error is a *[Mistake].
+// Questions decodes the input of ask_user_question: one to four questions, each with
+// two to four options, or with none for free text. The request is normalized, and its
+// Warnings list the repairs. The error is a *[Mistake].
 func Questions(input []byte) (askback.Request, error) {
 	r, err := decode.Questions(input)
 	if err != nil {
@@ -68,8 +67,8 @@ func Questions(input []byte) (askback.Request, error) {
 }
 
 // Confirmation decodes the input of confirm_action: {action, details?, default?}.
-// It repairs nothing and ignores default; see [Suggestion]. The request is
-// normalized. The error is a *[Mistake].
+// It repairs nothing. It checks default, but the request does not depend on it; see
+// [Suggestion]. The request is normalized. The error is a *[Mistake].
 func Confirmation(input []byte) (askback.Request, error) {
 	a, err := decode.Confirm(input)
 	if err != nil {
@@ -90,7 +89,7 @@ func Suggestion(input []byte) (yes bool) {
 }
 
 // Action returns the request for approval of an action, described by the agent.
-// Equal arguments always give the same digest.
+// For one agent, equal actions with equal details always have the same digest.
 func Action(action, details string) askback.Request {
 	input := jsonOf(struct {
 		Action  string `json:"action"`

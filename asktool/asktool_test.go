@@ -16,7 +16,6 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Only the listed names are names of the tools; similar ones are not.
 func TestOnlyListedNamesAreToolNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"ask_user_question": asktool.AskUserQuestion, "AskUserQuestion": asktool.AskUserQuestion,
@@ -58,7 +57,7 @@ func TestMistakeEndsWithAValidExample(t *testing.T) {
 	inputs := []string{"", "null", "[]", "7", `{"questions": null}`, `{"questions": [7]}`, `{"confirmation": {"tool_name": "x"}}`}
 	paths, err := filepath.Glob("../internal/decode/testdata/malformed/*.txtar")
 	if err != nil || len(paths) == 0 {
-		t.Fatal("no wild calls", err)
+		t.Fatal("no malformed calls", err)
 	}
 	for _, path := range paths {
 		file, err := txtar.ParseFile(path)
@@ -106,8 +105,8 @@ func checkMistake(t *testing.T, err error, send func([]byte) error) {
 	}
 }
 
-// The same action and details give equal arguments however the input is written,
-// since an approval is bound to their digest (F7).
+// Inputs with the same action and details give the same request, however they are
+// written. An approval is bound to the digest of its arguments (F7).
 func TestConfirmationEqualsAction(t *testing.T) {
 	for input, want := range map[string]askback.Request{
 		`{"action": "Delete <all> & more", "details": "gone \u2028 for good"}`:       asktool.Action("Delete <all> & more", "gone \u2028 for good"),
@@ -127,7 +126,7 @@ func TestConfirmationEqualsAction(t *testing.T) {
 }
 
 // The command line encodes the arguments with encoding/json and omits empty details.
-// The digest is the same (F7).
+// Their digest is the same as that of Action (F7).
 func TestActionDigestMatchesCommandLine(t *testing.T) {
 	const action = "Delete <all> & more"
 	for details, arguments := range map[string]map[string]string{
@@ -144,7 +143,8 @@ func TestActionDigestMatchesCommandLine(t *testing.T) {
 	}
 }
 
-// No mistake in an action is repaired, and each is answered with an example (T4).
+// No mistake in a call of confirm_action is repaired. Each is answered with an example
+// (T4).
 func TestConfirmationsAreNotRepaired(t *testing.T) {
 	for _, input := range []string{
 		"", "{}", "null", `"{\"action\": \"Delete it\"}"`, `{"action": "Delete it"`, `{"action": ["Delete it"]}`, `{"action": " "}`,
@@ -177,9 +177,9 @@ func TestSuggestionNeedsValidDefault(t *testing.T) {
 	}
 }
 
-// Some models add an id to a question, as another ask tool requires. The call is
-// accepted with a repair: the answer is found by the text of its question (F15).
-func TestQuestionIDFromModelIsARepair(t *testing.T) {
+// Some models add an id to a question, because another ask tool requires one. The
+// question gets the id q1 instead, and the repair is listed (F15).
+func TestQuestionIDFromModelIsReplaced(t *testing.T) {
 	got, err := asktool.Questions([]byte(`{"questions": [{"id": "db", "question": "Which database?", "options": ["PostgreSQL", "SQLite"]}]}`))
 	if err != nil {
 		t.Fatal(err)

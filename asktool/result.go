@@ -7,12 +7,12 @@ import (
 )
 
 // Result returns the tool result for an ask as text and as JSON, and whether the
-// call failed (wire.md §5). What a person wrote is a quoted string in the text,
-// so that a model cannot take it for structure or for other words (T30).
+// call failed (docs/wire.md §5). Everything that people wrote is JSON in the text, so
+// that a model cannot take it for structure or for words of this package (T30).
 //
-// A denial is an answer, not a failure. Without an answer the call failed, and
-// the text states that this is not consent. If a timer applied the asker's
-// defaults, the text states that.
+// A denial is an answer, not a failure. If the ask ended without an answer, the call
+// failed, and the text states that this is not consent. If a timer applied the
+// asker's defaults, the call did not fail, and the text mentions the timer.
 func Result(ask askback.Ask) (text string, structured []byte, isError bool) {
 	if !ask.Settled() {
 		return pendingResult(ask)
@@ -48,7 +48,7 @@ func pendingResult(ask askback.Ask) (string, []byte, bool) {
 }
 
 // answers returns the answers by the text of their question: a string, or a list if
-// the question allows several.
+// the question allows several. An unanswered question has an empty list or no entry.
 func answers(ask askback.Ask) map[string]any {
 	out := map[string]any{}
 	for _, q := range ask.Questions {
@@ -72,7 +72,7 @@ func answerTo(ask askback.Ask, q askback.Question) askback.QuestionAnswer {
 	return askback.QuestionAnswer{}
 }
 
-// answerText returns one sentence for each question, and the remarks.
+// answerText returns one sentence for each question, then the remarks of the person.
 func answerText(ask askback.Ask) string {
 	text := make([]string, len(ask.Questions))
 	for i, q := range ask.Questions {
@@ -99,8 +99,8 @@ func sentence(q askback.Question, a askback.QuestionAnswer) string {
 	return text + "."
 }
 
-// freeTextMark returns the mark of an answer that is not an option. If the
-// question has no options, it is "".
+// freeTextMark returns a mark that follows an answer in free text. If the question
+// has no options, the mark is "".
 func freeTextMark(q askback.Question) string {
 	if len(q.Options) == 0 {
 		return ""
@@ -124,7 +124,8 @@ func remarks(o askback.Outcome) string {
 	return text
 }
 
-// decisionText returns what the outcome of a confirmation allows the model to do.
+// decisionText returns the text for a settled confirmation. It states whether the model
+// may do the action, and with which arguments.
 func decisionText(ask askback.Ask) string {
 	o := ask.Outcome
 	switch {

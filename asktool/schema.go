@@ -2,7 +2,7 @@ package asktool
 
 import "encoding/json"
 
-// Schema returns the JSON Schema of the input of a tool, or nil.
+// Schema returns the JSON Schema of the input of a tool, or nil for an unknown tool.
 //
 // It uses only keywords that OpenAI, Anthropic and Gemini all accept: types,
 // descriptions, properties, items, required, bounds and defaults.
@@ -20,7 +20,7 @@ func Schema(tool string) json.RawMessage {
 }
 
 // Description returns the description of a tool for the model: what it does, when
-// to use it and when not (C4).
+// to use it and when not (C4). For an unknown tool it returns "".
 func Description(tool string) string {
 	switch tool {
 	case AskUserQuestion:

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/asktool"
 )
 
-// A dialect is the subset of JSON Schema that one provider accepts for a tool. A
-// provider rejects the whole request, with every tool in it, if a schema has another keyword.
+// A dialect is the subset of JSON Schema that one provider accepts for a tool. If a
+// schema has another keyword, the provider rejects the whole request.
 type dialect struct {
 	name     string
 	tool     *regexp.Regexp // names of tools
@@ -54,7 +54,7 @@ var dialects = []dialect{
 	},
 }
 
-// lint returns what this provider would reject in a tool.
+// lint returns the parts of a tool that this provider would reject.
 func (d dialect) lint(tool, description string, schema json.RawMessage) (bad []string) {
 	report := func(format string, a ...any) { bad = append(bad, d.name+": "+fmt.Sprintf(format, a...)) }
 	if !d.tool.MatchString(tool) {
@@ -100,13 +100,13 @@ func (d dialect) checkNode(at string, schema map[string]any, report func(string,
 	required, _ := schema["required"].([]any)
 	for _, name := range required {
 		if _, ok := properties[name.(string)]; !ok {
-			report("%s: required %v is no property", at, name)
+			report("%s: required %v is not a property", at, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p := properties[name].(map[string]any)
 		if p["description"] == nil {
-			report("%s/%s: a model is not told what it is", at, name)
+			report("%s/%s: no description", at, name)
 		}
 		d.checkNode(at+"/"+name, p, report)
 	}
@@ -115,7 +115,8 @@ func (d dialect) checkNode(at string, schema map[string]any, report func(string,
 	}
 }
 
-// The schemas of both tools use only what every provider accepts (W20, C4).
+// The names, descriptions and schemas of both tools use only what every provider
+// accepts (W20, C4).
 func TestEveryProviderAcceptsTheSchemas(t *testing.T) {
 	for _, tool := range []string{asktool.AskUserQuestion, asktool.ConfirmAction} {
 		for _, d := range dialects {
@@ -203,9 +204,9 @@ func TestSchemaBoundsMatchTheDecoder(t *testing.T) {
 	}
 }
 
-// The description lists when to ask and when not (C4), and the decoder accepts every
-// field of the schema.
-func TestDescriptionsExplainWhenToAsk(t *testing.T) {
+// The description lists when to ask and when not (C4). The decoder accepts every field
+// of the schema.
+func TestDescriptionExplainsWhenToAsk(t *testing.T) {
 	d := asktool.Description(asktool.AskUserQuestion)
 	for _, part := range []string{"architecture", "requirements", "trade-offs", "hard to undo", "preferences", "names and values", "infer", "trivial", "asked or answered before"} {
 		if !strings.Contains(d, part) {
