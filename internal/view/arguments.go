@@ -16,9 +16,10 @@ import (
 const maxIndent = 8
 
 // FormatJSON indents JSON so that a person reads what a program will read (T3). It keeps
-// the order of members and the digits of numbers, and decodes \u escapes. Escapes of
-// invisible characters are kept, and hidden reports whether there are any. A line break
-// follows each \n in a string. Text that is not valid JSON keeps its layout.
+// the order of members and the digits of numbers. It decodes \u escapes, except those of
+// invisible characters; hidden reports whether raw has such characters, escaped or not.
+// A line break follows each \n in a string, except at its end. Text that is not valid
+// JSON keeps its layout.
 func FormatJSON(raw json.RawMessage) (t safetext.Text, hidden bool) {
 	f := format(raw)
 	return f.text, f.hidden
@@ -41,7 +42,8 @@ func format(raw json.RawMessage) formatted {
 	return formatted{safetext.Code(out), p.hidden || safetext.Hidden(out), p.duplicates}
 }
 
-// maxBrief is the number of characters of the arguments that are formatted for a list.
+// maxBrief is the maximum number of characters of the arguments that are formatted for a
+// list.
 const maxBrief = 2000
 
 // oneLine returns the beginning of the arguments in one line, for lists. Arguments that
@@ -56,7 +58,8 @@ func oneLine(raw json.RawMessage) safetext.Text {
 }
 
 // editable returns JSON for a person to edit. Unlike the result of [FormatJSON], it is
-// always valid JSON with the same meaning. Invisible characters are escaped.
+// valid JSON with the same meaning. Invisible characters are escaped. If raw is not valid
+// JSON, it is returned unchanged.
 func editable(raw json.RawMessage) string {
 	if !json.Valid(raw) {
 		return string(raw)
@@ -142,7 +145,7 @@ func (p *printer) container(depth int) {
 	p.pos++
 }
 
-// text writes a string.
+// text writes a string, with its escapes as [FormatJSON] or [editable] needs them.
 func (p *printer) text(depth int) {
 	begin := len(p.out)
 	p.out = append(p.out, '"')

@@ -1,7 +1,7 @@
 // Package view turns asks, outcomes and grants into values that are safe to display.
 //
 // The web pages and the terminal draw these values only. Text from outside is a
-// [safetext.Text], so unsafe text does not compile into a template or a panel. A plain
+// [safetext.Text], so code that displays an unsafe string does not compile. A plain
 // string is always text of this program. The original strings of the agent stay
 // unexported: an answer must repeat the labels exactly as the agent sent them.
 package view
@@ -19,7 +19,7 @@ import (
 type Ask struct {
 	ID         safetext.Text
 	Agent      safetext.Text   // the agent's label for itself; it proves nothing
-	Owner      safetext.Text   // the name of the token that asks, if it differs from Agent
+	Owner      safetext.Text   // the name of the agent's token, if it differs from Agent
 	Path       []safetext.Text // the parents of a sub-agent
 	To         []safetext.Text // who may answer; empty for everyone
 	Tags       []safetext.Text
@@ -48,7 +48,8 @@ type Claim struct {
 }
 
 // A Confirmation is a tool call that needs a person's approval (F7). Tool, Server and
-// Arguments are what will run. The rest is the agent's text, shown separately below.
+// Arguments are the call. Description, Preview and Context are text of the agent about
+// it, and are shown separately.
 type Confirmation struct {
 	Tool          safetext.Text
 	Server        safetext.Text
@@ -64,25 +65,26 @@ type Confirmation struct {
 	Preview     safetext.Text // shown exactly
 	Context     Markdown
 
-	// SuggestYes reports whether the agent suggests approval (C3). The terminal sets it
-	// from a flag of askback confirm, and only displays the suggestion.
+	// SuggestYes is set if the agent suggests approval (C3). The terminal sets it from a
+	// flag of askback confirm, and only displays the suggestion.
 	SuggestYes bool
 
-	// Repeated reports whether Arguments repeat Description and Context, as in every call
-	// of confirm_action. If so, frontends show them only once.
+	// Repeated is set if Arguments repeat Description and Context, as in every call of
+	// confirm_action. Then frontends show them only once.
 	Repeated bool
 
 	raw json.RawMessage // the arguments as they were sent
 }
 
-// HasText reports whether the agent added text or tags to a call.
+// HasText reports whether a confirmation has more to show than the call: text or tags of
+// the agent, or warnings.
 func (a Ask) HasText() bool {
 	c := a.Confirmation
 	words := c.Preview.String() + a.Data.String() + a.Title.String()
 	return words != "" || len(c.Description)+len(c.Context)+len(a.Context)+len(a.Tags)+len(a.Warnings) > 0
 }
 
-// AddsText reports whether the agent added text that is not among the arguments.
+// AddsText is like HasText, but ignores text that repeats the arguments.
 func (a Ask) AddsText() bool {
 	c := *a.Confirmation
 	if c.Repeated {
@@ -139,8 +141,8 @@ func Of(a askback.Ask) Ask {
 // session has the same number.
 func number(id string) string { return id[strings.IndexByte(id, '_')+1:] }
 
-// Headline describes the ask in one line, for lists: its title, its first question, or
-// the tool to run with the agent's description after a colon.
+// Headline describes the ask in one line, for lists: by its title, or else by its first
+// question. A confirmation is described by its tool, then its title or its description.
 func (a Ask) Headline() safetext.Text {
 	switch {
 	case a.Confirmation != nil:
@@ -174,7 +176,7 @@ func (c *Confirmation) headline(title safetext.Text) safetext.Text {
 }
 
 // cleaner makes text safe. It records whether any text had hidden characters, and
-// whether any was removed.
+// whether a resume context was removed from any.
 type cleaner struct{ hidden, stripped bool }
 
 // note records whether s has hidden characters, and returns s.
@@ -195,7 +197,8 @@ func (c *cleaner) lines(list []string) []safetext.Text {
 
 func (c *cleaner) block(s string) safetext.Text { return safetext.Block(c.note(s)) }
 
-// code returns safe text that shows s exactly. It is used for names of tools.
+// code returns safe text that shows s exactly. It is used for names of tools and
+// servers.
 func (c *cleaner) code(s string) safetext.Text { return safetext.Code(c.note(s)) }
 
 func (c *cleaner) json(raw json.RawMessage) safetext.Text {
@@ -230,7 +233,8 @@ func (c *cleaner) confirmation(of askback.Confirmation) *Confirmation {
 // confirmAction is the tool whose arguments repeat the description and the context.
 const confirmAction = "confirm_action"
 
-// repeated reports whether the arguments repeat the description and the context.
+// repeated reports whether c is a call of confirm_action whose arguments repeat the
+// description and the context.
 func repeated(c askback.Confirmation) bool {
 	var input struct{ Action, Details string }
 	return c.ToolName == confirmAction && json.Unmarshal(c.Input, &input) == nil &&

@@ -158,7 +158,7 @@ func TestTimeoutNoticeDescribesTheDeadline(t *testing.T) {
 	}
 }
 
-func TestStatusNamesClaims(t *testing.T) {
+func TestStatusNamesPeopleWithClaims(t *testing.T) {
 	claims := []askback.Claim{{Name: "ana"}, {Name: "ben"}, {Name: "cem"}}
 	for n, want := range []string{
 		"waiting for an answer",
@@ -208,7 +208,7 @@ func TestFromNamesTheToken(t *testing.T) {
 	}
 }
 
-// T9: a hidden character in any field of the agent sets Hidden.
+// T9: a hidden character in any text that the agent sends sets Hidden.
 func TestHiddenCharactersAreReported(t *testing.T) {
 	const trick = "a\u200bb"
 	quoted, _ := json.Marshal(trick)
@@ -241,7 +241,7 @@ func TestHiddenCharactersAreReported(t *testing.T) {
 	}
 }
 
-// Every option has its own key, and can be picked.
+// With the maximum number of options, each can be picked by its own key or its label.
 func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	var q askback.Question
 	for i := range askback.MaxOptions {
@@ -272,8 +272,8 @@ func TestEveryOptionHasAUniqueKey(t *testing.T) {
 	}
 }
 
-// The context that an agent gets when it resumes is removed, with a warning. The
-// arguments of a call are unchanged.
+// A resume context in a title, a question, a context or a description is removed. A
+// warning mentions that. The arguments of a call are unchanged.
 func TestResumeContextIsNotShown(t *testing.T) {
 	const block = "<resume-context>\nsecret\n</resume-context>\n"
 	a := askback.Ask{

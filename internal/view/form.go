@@ -13,14 +13,14 @@ import (
 // Text is safe text. The alias lets pages import package view only.
 type Text = safetext.Text
 
-// RawText is text exactly as a person entered it. It is shown unchanged only to that
-// person, in the same field. All other places show [RawText.Text].
+// RawText is the text of a field that a person edits. It is shown unchanged only in that
+// field. All other places show [RawText.Text].
 type RawText string
 
 // Text returns the text safe for display.
 func (t RawText) Text() Text { return safetext.Block(string(t)) }
 
-// A Form is what a person filled in, and what is wrong with it.
+// A Form has the input of a person who answers an ask, and the problems with it.
 type Form struct {
 	Entries  []Entry // one per question
 	Comment  RawText
@@ -36,7 +36,7 @@ type Form struct {
 	initialInput RawText
 }
 
-// An Entry is what was filled in for one question.
+// An Entry is the input for one question.
 type Entry struct {
 	Picks       []int // choices, by index
 	OtherPicked bool  // "Other" was chosen
@@ -44,13 +44,14 @@ type Entry struct {
 	Notes       RawText
 }
 
-// A Problem is shown next to the field that it concerns.
+// A Problem is a message about a field, to be shown next to it.
 type Problem struct {
 	Field string // q1, q1-other, q1-notes, comment, reason, input, scope, expires_in; "" is the whole form
 	Text  Text
 }
 
-// NewForm returns the empty form of an ask.
+// NewForm returns the form of an ask before a person fills it in. Its arguments are those
+// of the call, and a standing approval has the default scope and lifetime.
 func NewForm(a Ask) Form {
 	f := Form{Entries: make([]Entry, len(a.Questions))}
 	if a.Confirmation != nil {
@@ -61,7 +62,8 @@ func NewForm(a Ask) Form {
 	return f
 }
 
-// Edited reports whether the arguments were changed. An empty field is a change.
+// Edited reports whether the arguments were changed, other than by white space around
+// them. An empty field is a change.
 func (f Form) Edited() bool {
 	return strings.TrimSpace(string(f.Input)) != strings.TrimSpace(string(f.initialInput))
 }
@@ -90,7 +92,7 @@ func (f Form) Answer(a Ask) askback.Answer {
 	return out
 }
 
-// decide returns the decision. A denial has no arguments.
+// decide returns the answer to a confirmation. A denial has no edited arguments.
 func (f Form) decide() askback.Answer {
 	out := askback.Decide(f.Decision, string(f.Reason))
 	if f.Edited() && f.Decision != askback.Deny {
@@ -102,8 +104,8 @@ func (f Form) decide() askback.Answer {
 	return out
 }
 
-// Check adds a problem if "Other" was picked without text for an optional question. For
-// a required question, [askback.Answer.Normalize] reports it.
+// Check adds a problem for each optional question for which "Other" was picked without
+// text. A required question without an answer is an error of [askback.Answer.Normalize].
 func (f *Form) Check(a Ask) {
 	for i, e := range f.Entries {
 		if q := a.Questions[i]; q.Optional && e.OtherPicked && strings.TrimSpace(string(e.Other)) == "" {
@@ -121,7 +123,7 @@ func (f *Form) AddInvalid(a Ask, why askback.Invalid) {
 
 const unwritten = "Write your own answer here, or choose another."
 
-// AddProblem adds a problem with a field.
+// AddProblem adds a problem with this field and sentence.
 func (f *Form) AddProblem(field, sentence string) {
 	f.Problems = append(f.Problems, Problem{field, safetext.Line(sentence)})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// F8: a person must see what a grant covers.
+// F8: the view shows which calls a grant covers, and for how long.
 func TestGrantNamesItsAgentScopeAndLimits(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", Owner: "bot", Agent: "deploy\u202ebot", ToolName: "db.migrate\n", Server: "w", By: "ana", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour),
@@ -156,8 +156,9 @@ func TestOnlyTextForPeopleIsParsedAsMarkdown(t *testing.T) {
 	}
 }
 
-// An ask that names no session gets a session with the same number, which ends with it.
-func TestSessionWithTheSameNumberIsOwn(t *testing.T) {
+// An ask that names no session gets a session of its own, which ends with it. The ids of
+// both have the same number.
+func TestOwnSessionHasTheNumberOfTheAsk(t *testing.T) {
 	for session, want := range map[string]bool{"ses_1": true, "ses_2": false} {
 		if got := view.Of(askback.Ask{ID: "ask_1", SessionID: session}).OwnSession; got != want {
 			t.Errorf("in %s: got %v", session, got)
@@ -165,7 +166,8 @@ func TestSessionWithTheSameNumberIsOwn(t *testing.T) {
 	}
 }
 
-// A grant shows its arguments. A wide grant of a free-text tool is marked.
+// A grant shows its arguments. One that covers any arguments of a free-text tool is
+// marked.
 func TestGrantShowsItsArguments(t *testing.T) {
 	g := askback.Grant{
 		ID: "grt_1", ToolName: "confirm_action", Scope: askback.ScopeInput, AskID: "ask_1",

@@ -8,8 +8,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// An alphabet numbers the choices of a question: "" gives the keys 1, 2, 3; "a" gives
-// a, b, c; "#" gives #1, #2, #3; "##" gives ##1, ##2, ##3.
+// An alphabet determines the keys of the choices of a question: "" for 1, 2, …; "a" for
+// a, b, …; "#" for #1, #2, …; "##" for ##1, ##2, ….
 type alphabet string
 
 const letters alphabet = "a"
@@ -17,9 +17,8 @@ const letters alphabet = "a"
 // numberSigns are the signs in numbers and dates, such as -1, 2.5, 1,000 and 2026-01-31.
 const numberSigns = "+-.,_ "
 
-// keysFor returns numbers, or letters if a label is a number (docs/wire.md, section 9).
-// If a label is also one of these letters, it puts # before the numbers until no label
-// looks like a key. So input is never ambiguous.
+// keysFor returns the first alphabet in which no label looks like a key: numbers, letters,
+// or numbers after one or more # (docs/wire.md §9). So input is never ambiguous.
 func keysFor(q askback.Question) alphabet {
 	for keys := alphabet(""); ; keys = keys.next() {
 		if !keys.clashes(q) {
@@ -54,7 +53,8 @@ func (k alphabet) clashes(q askback.Question) bool {
 	return false
 }
 
-// isNumber reports whether s is made of digits and the given signs.
+// isNumber reports whether s has at least one digit, and no characters but digits and the
+// given signs.
 func isNumber(s, signs string) bool {
 	digits := false
 	for _, r := range s {

@@ -29,12 +29,12 @@ type (
 	Rule = markdown.Rule
 	// A Span is text in one style.
 	Span = markdown.Span
-	// A Link is shown with its whole address.
+	// A Link is a link, to be shown with its whole address.
 	Link = markdown.Link
 )
 
-// visible removes the context that an agent gets when it resumes, and records whether it
-// removed any. It returns s unchanged if no other text is left.
+// visible removes each resume context from s (see [askback.StripResumeContext]), and
+// records whether it removed any. It returns s unchanged if no other text is left.
 func (c *cleaner) visible(s string) string {
 	out := askback.StripResumeContext(s)
 	if strings.TrimSpace(out) == "" {

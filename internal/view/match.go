@@ -9,9 +9,9 @@ import (
 )
 
 // MatchList returns the choices, by index, that a line names for a question with several
-// answers: all of them ("all"), a range of keys ("1-3"), or keys and labels with commas,
-// spaces or "and" between them ("1,3", "eu us", "eu and us"). It returns nil if a part of
-// the line matches no choice, or if the question takes a single answer.
+// answers. The line is "all" or "*", or it has keys, ranges of keys ("1-3") and labels
+// with commas, spaces or "and" between them. MatchList returns nil if a part of the line
+// does not match exactly one choice or a range, or if the question takes one answer.
 func (q Question) MatchList(typed string) []int {
 	if !q.Multi || len(q.Choices) == 0 {
 		return nil
@@ -35,7 +35,8 @@ func (q Question) MatchList(typed string) []int {
 	return all
 }
 
-// keyRange returns the choices of a range of keys, such as "1-3".
+// keyRange returns the choices of a range of keys, such as "1-3", or nil if typed is not
+// a range of keys.
 func (q Question) keyRange(typed string) []int {
 	first, last, ok := strings.Cut(typed, "-")
 	if !ok {
@@ -65,8 +66,9 @@ func parts(typed string, words ...string) []string {
 	return slices.DeleteFunc(fields, func(s string) bool { return slices.Contains(words, strings.ToLower(s)) })
 }
 
-// Nearest returns the key of the choice whose label begins with the typed words, contains
-// them, or differs from them by a typing mistake. It returns "" if there is none.
+// Nearest returns the key of the choice whose label is closest to the typed words, or "".
+// A label is close if it begins with the words, contains them, or differs from them by a
+// few letters.
 func (q Question) Nearest(typed string) string {
 	words := folded(typed)
 	if len(words) == 0 {
@@ -100,10 +102,10 @@ func maxTypos(letters int) int {
 	return letters / 4
 }
 
-// maxFolded is the number of letters of a line that are compared with a label.
+// maxFolded limits the letters and digits of a line or a label that are compared.
 const maxFolded = 200
 
-// folded returns the letters and digits of s in lower case.
+// folded returns the first letters and digits of s, in lower case.
 func folded(s string) []rune {
 	var out []rune
 	for _, r := range s {
@@ -117,8 +119,9 @@ func folded(s string) []rune {
 	return out
 }
 
-// Resembles reports whether words that match no choice were probably meant as a choice:
-// the words, or each of them, resemble a label (see [Question.Nearest]) or a key.
+// Resembles reports whether words that match no choice were probably meant as a choice.
+// All of them together, or each of them, must resemble a label (see [Question.Nearest])
+// or a key.
 func (q Question) Resembles(typed string) bool {
 	if len(q.Choices) == 0 {
 		return false
@@ -128,12 +131,12 @@ func (q Question) Resembles(typed string) bool {
 	}
 	all := parts(typed, "and", "or", "to")
 	return len(all) > 0 && !slices.ContainsFunc(all, func(part string) bool {
-		return len(q.Match(part)) == 0 && q.Nearest(part) == "" && !q.keysAround(part)
+		return len(q.Match(part)) == 0 && q.Nearest(part) == "" && !q.resemblesKey(part)
 	})
 }
 
-// keysAround reports whether keys are numbers, and a word has only digits and signs.
-func (q Question) keysAround(part string) bool {
+// resemblesKey reports whether the keys are numbers and a word has only digits and signs.
+func (q Question) resemblesKey(part string) bool {
 	return q.Numbered() && isNumber(part, "-.:()#–")
 }
 

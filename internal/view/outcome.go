@@ -154,7 +154,7 @@ func (a Ask) TimeoutNotice(zone *time.Location) string {
 	return start + "it keeps waiting."
 }
 
-// FormatTime formats a time for people. A nil zone is UTC.
+// FormatTime formats a time in a zone for people. A nil zone is UTC.
 func FormatTime(t time.Time, zone *time.Location) string {
 	if zone == nil {
 		zone = time.UTC

@@ -75,7 +75,7 @@ func (q Question) DefaultAnswer() askback.QuestionAnswer {
 }
 
 // Pick returns the answer with the given choices, by index, and the person's own words.
-// It does not check them: only an optional question accepts an empty answer.
+// It does not check whether the question accepts this answer.
 func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 	a := askback.QuestionAnswer{ID: q.raw.ID, Question: q.raw.Text, Other: other}
 	for _, i := range choices {
@@ -87,8 +87,9 @@ func (q Question) Pick(choices []int, other string) askback.QuestionAnswer {
 }
 
 // Match returns the indexes of the choices that the typed words can mean; len(q.Choices)
-// means "Other". It returns several if their labels look the same. An exact label takes
-// precedence over a key, and a key over a label that differs in case.
+// means "Other". It returns several if their labels look the same, or differ from typed
+// only in case. An exact label takes precedence over a key, and a key over a label that
+// differs in case.
 func (q Question) Match(typed string) []int {
 	typed = strings.TrimSpace(typed)
 	for i, o := range q.raw.Options {
@@ -147,7 +148,7 @@ func bareKey(typed string) string {
 // Numbered reports whether the keys are plain numbers.
 func (q Question) Numbered() bool { return q.keys == "" }
 
-// Keys returns the range of keys, such as "1-3".
+// Keys returns the range of keys, such as "1-3", or "" if there are no choices.
 func (q Question) Keys() string {
 	if len(q.Choices) == 0 {
 		return ""

@@ -87,7 +87,8 @@ func (s Size) Warning() string {
 	return "Read to the end: this has " + enumerate(found) + ", and more text may follow."
 }
 
-// Number formats a number in groups of three digits.
+// Number formats a number that is not negative. From 10000, a no-break space separates
+// groups of three digits.
 func Number(n int) string {
 	s := strconv.Itoa(n)
 	if len(s) <= 4 {

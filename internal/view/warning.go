@@ -14,11 +14,11 @@ type Warning struct {
 	Names    []safetext.Text // the names in the arguments that it concerns
 }
 
-// maxDuplicates is the number of pairs of names that a warning shows. Its sentence counts
-// all pairs.
+// maxDuplicates is the maximum number of pairs of names that a warning shows. Its
+// sentence counts all pairs.
 const maxDuplicates = 3
 
-// maxName is the number of characters of a name that a warning shows.
+// maxName is the maximum number of characters of a name that a warning shows.
 const maxName = 60
 
 // duplicates are pairs of names in one object that a person or a program may confuse.
@@ -27,7 +27,7 @@ type duplicates struct {
 	names []safetext.Text
 }
 
-// seenNames maps the folded names of one object to the first name of each.
+// seenNames maps each folded name in one object to the first name with that form.
 type seenNames map[string]string
 
 func (d *duplicates) add(seen seenNames, name string) {
