@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Normalize returns the canonical form of an answer to this ask. It has one entry
-// per question, in order, by id, with option labels separate from other text.
-// The error is an [Invalid] that lists every problem.
+// Normalize returns the canonical form of an answer to the ask. An answer to questions
+// gets one entry with an id for each question, in order; labels of options are separate
+// from other text. For a confirmation, edited arguments are compacted, and a grant gets
+// its default scope and lifetime. The error is an [Invalid].
 func (a Answer) Normalize(ask Ask) (Answer, error) {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, MaxText)
@@ -34,8 +35,9 @@ func (a Answer) Normalize(ask Ask) (Answer, error) {
 	return a, bad.err()
 }
 
-// Check returns an [Invalid] if a string of the answer is not UTF-8 or is too long.
-// [Answer.Normalize] checks the rest, which depends on the ask.
+// Check returns an [Invalid] if the comment, the reason or a string of an answer to a
+// question is not UTF-8 or is too long. [Answer.Normalize] also checks whether the answer
+// fits the ask.
 func (a Answer) Check() error {
 	var bad problems
 	checkText(&bad, "/comment", a.Comment, MaxText)
@@ -53,8 +55,8 @@ func (a Answer) Check() error {
 	return bad.err()
 }
 
-// normalizeDecision is Normalize for a confirmation. Edited arguments are kept as
-// they are; their digest shows whether they differ from the original ones.
+// normalizeDecision is Normalize for a confirmation. It keeps edited arguments even if
+// they mean the same as the original ones: only their digests show that.
 func (a Answer) normalizeDecision(ask Ask, bad *problems) Answer {
 	if len(a.Answers) > 0 {
 		bad.add("/answers", "this is a confirmation", `"decision": "approved" or "denied"`)
@@ -106,7 +108,8 @@ type matchedAnswer struct {
 }
 
 // matchQuestions returns one answer per question of the ask, in order. Answers are
-// matched by id, or by the text of the question if they have no id.
+// matched by id, or by the text of the question if they have no id. It adds a problem for
+// an answer that matches no question, or one that is already answered.
 func (a Answer) matchQuestions(ask Ask, bad *problems) []matchedAnswer {
 	out := make([]matchedAnswer, len(ask.Questions))
 	if n := len(a.Answers); n > 2*MaxQuestions {
@@ -195,7 +198,7 @@ func (a QuestionAnswer) check(q Question, at string, rest int, bad *problems) {
 	}
 }
 
-// labels returns the first five labels of the options, for a message.
+// labels returns a list of the first five labels of the options, for a message.
 func labels(q Question) string {
 	var quoted []string
 	for i, o := range q.Options {
@@ -207,7 +210,8 @@ func labels(q Question) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Defaults returns the default answers that the asker chose, one per question.
+// Defaults returns the default answers of the asker, one entry per question. The entry
+// of a question without a default has no values.
 func (a Ask) Defaults() []QuestionAnswer {
 	out := make([]QuestionAnswer, len(a.Questions))
 	for i, q := range a.Questions {

@@ -288,14 +288,13 @@ func TestQuestionAnswerStringListsValues(t *testing.T) {
 	}
 }
 
-// Edited arguments are rejected if the agent cannot run them.
 func TestEditedInputIsRejectedIfAgentCannotRunIt(t *testing.T) {
 	ask := askback.Ask{Kind: askback.Confirm, Confirmation: &askback.Confirmation{ToolName: "Bash", Input: json.RawMessage(`{"command":"ls"}`), NoEdit: true}}
 	edited := askback.Answer{Decision: askback.Approve, Input: json.RawMessage(`{"command":"ls -l"}`)}
 	_, err := edited.Normalize(ask)
 	bad, ok := errors.AsType[askback.Invalid](err)
 	if !ok || len(bad) != 1 || bad[0].Pointer != "/input" || !strings.Contains(bad[0].Fix, "denied") {
-		t.Errorf("got %v, want /input refused, with what to do instead", err)
+		t.Errorf("got %v, want /input rejected, with a fix that names the denial", err)
 	}
 	edited.Input = nil
 	if _, err := edited.Normalize(ask); err != nil {

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// An Ask is one pause of a session: one to four questions, or one confirmation.
+// An Ask has one to four questions for people, or asks them for one confirmation. It
+// belongs to a session of an agent.
 type Ask struct {
 	ID           string
 	SessionID    string
 	Agent        string   // the label that people read; the agent chooses it, so it is not an identity
-	Owner        string   // the name of the token that asked: the agent's identity
+	Owner        string   // the name of the agent's token, which is its identity
 	Path         []string // the parents of a sub-agent
 	Kind         AskKind
 	Title        string
-	Questions    []Question    // of kind [Questions]
-	Confirmation *Confirmation // of kind [Confirm]
+	Questions    []Question    // if Kind is [Questions]
+	Confirmation *Confirmation // if Kind is [Confirm]
 	Context      json.RawMessage
 	To           []string // the people who may answer; empty: every person
 	Quorum       int
@@ -40,7 +41,7 @@ type Ask struct {
 // addressed reports whether the ask is addressed to this person or to every person.
 func (a Ask) addressed(name string) bool { return len(a.To) == 0 || slices.Contains(a.To, name) }
 
-// Settled reports whether the ask has its outcome.
+// Settled reports whether the ask has an outcome.
 func (a Ask) Settled() bool { return a.Outcome != nil }
 
 // Unacked reports whether the ask has an outcome that its agent has not
@@ -53,9 +54,10 @@ func (a Ask) Unacked() bool {
 func (a Ask) Withdrawn() bool { return a.Status == Cancelled && a.Outcome.Actor.Kind == ActorAgent }
 
 // WithPageURL returns the ask with the address of its page. Base is the address of the
-// server, without a slash at the end. If base is empty, the ask is unchanged.
+// server, without a slash at the end. If base or the id of the ask is empty, the ask is
+// returned unchanged.
 //
-// The address is never stored, because the server may move.
+// The address of the page is never stored, because that of the server may change.
 func (a Ask) WithPageURL(base string) Ask {
 	if base != "" && a.ID != "" {
 		a.PageURL = base + PagePath(a.ID)
@@ -78,7 +80,8 @@ const (
 // A Status is the status of an ask.
 type Status string
 
-// The statuses. An ask is pending first, and then has exactly one of the others.
+// The statuses. An ask is [Pending] until it is settled, and then keeps one of the other
+// four. [AnyStatus] is for queries only.
 const (
 	Pending   Status = "pending"
 	Answered  Status = "answered"
@@ -86,7 +89,7 @@ const (
 	Cancelled Status = "cancelled"
 	Expired   Status = "expired"
 
-	// AnyStatus selects every status in a [Query]. No ask has it.
+	// AnyStatus selects asks of every status in a [Query].
 	AnyStatus Status = "all"
 )
 
@@ -128,7 +131,7 @@ type Question struct {
 	Default []string
 }
 
-// Option returns the option with this label.
+// Option returns the option with this label, and whether there is one.
 func (q Question) Option(label string) (Option, bool) {
 	for _, o := range q.Options {
 		if o.Label == label {
@@ -154,8 +157,7 @@ func Options(labels ...string) []Option {
 	return options
 }
 
-// A Confirmation is the question whether a tool may run with exactly these
-// arguments (F7).
+// A Confirmation asks whether a tool may run with exactly these arguments (F7).
 type Confirmation struct {
 	ToolName     string
 	Server       string // the MCP server of the tool, if any

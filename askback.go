@@ -1,10 +1,9 @@
 // Package askback lets agents ask people questions and wait for the answers,
 // however long that takes.
 //
-// It defines the types, the rules that make them valid, and the interfaces that
-// every frontend and client implements. It has no storage, no clock and no
-// network. Package engine returns a [Client] for each principal; the client of a
-// server implements the same interface.
+// It defines the types, the rules that make them valid, and the interface [Client].
+// It has no storage, no clock and no network. Package engine returns a Client for
+// each principal; the client of a server implements the same interface.
 //
 // An [Asker] turns a [Request] into an [Ask]. The ask is [Pending] until exactly
 // one [Outcome] ends it: it is answered, declined, cancelled or expired. The
@@ -16,21 +15,24 @@ import (
 	"encoding/json"
 )
 
-// An Asker is the interface of an agent. Every method is safe to repeat.
+// An Asker is the interface of an agent. Every method is safe to repeat: Ask if the
+// request has a key, the others always.
 //
-// Every method may return [ErrNotFound], [ErrForbidden], [ErrBusy], [ErrFull],
-// [ErrStopping], an [Invalid] or an error of the context. Each method lists what
-// else it returns.
+// Every method may return [ErrNotFound], [ErrForbidden], an [Invalid] or an error of the
+// context. It may also return an error of the server or its database, such as [ErrBusy]
+// or [ErrDiskFull]. Each method lists its further errors.
 type Asker interface {
-	// Ask records a request and returns the ask, which then survives a crash.
-	// A request with the key and the content of an earlier one returns the
-	// earlier ask in its present state, with Repeated set. If only the key is
-	// the same, the error is [ErrKeyReused].
+	// Ask stores an ask made from the request, and returns it. A request with
+	// the key and the content of an earlier one returns the earlier ask in its
+	// present state, with Repeated set. If only the key is the same, the error
+	// is [ErrKeyReused]. If the session is over for good, it is [ErrEnded]. If
+	// a limit is exceeded, it is [ErrTooMany] or [ErrTooFast].
 	Ask(ctx context.Context, r Request) (Ask, error)
 	// Wait returns the ask once it is settled. If ctx ends first, Wait returns
-	// the ask as last read, with the cause of ctx.
+	// the ask as last read, with the cause of ctx. If too many calls of Wait
+	// with the same token are running, the error is [ErrTooMany].
 	Wait(ctx context.Context, id string) (Ask, error)
-	// Cancel withdraws a pending ask. An ask that is already withdrawn is
+	// Cancel withdraws a pending ask. An ask that is already cancelled is
 	// returned unchanged. If the ask is settled otherwise, Cancel returns it
 	// with [ErrSettled].
 	Cancel(ctx context.Context, id, reason string) (Ask, error)
@@ -38,34 +40,39 @@ type Asker interface {
 	// The error is [ErrConsumed] if it is already spent, [ErrDigest] if the
 	// digest differs, and [ErrNotApproved] if there is no approval.
 	Consume(ctx context.Context, id, digest string) (Ask, error)
-	// Ack records that the agent has received the outcome. Until then the ask
-	// is listed as unacked, even after a restart. A second call changes
-	// nothing. Before the outcome, the error is [ErrPending].
+	// Ack records that the agent has received the outcome. Until then,
+	// [Query.Unacked] selects the ask, even after a restart. A second call
+	// changes nothing. If the ask is pending, the error is [ErrPending].
 	Ack(ctx context.Context, id string) (Ask, error)
 }
 
-// An Inbox is the interface of a person. Its methods return the errors of
-// [Asker], and [ErrSettled] together with the settled ask.
+// An Inbox is the interface of a person. Agents may use Get and List, too.
+//
+// Every method may return the errors that every method of [Asker] may return. If the
+// ask is settled, Answer, Decline and Claim return it with [ErrSettled].
 type Inbox interface {
 	// Get returns an ask.
 	Get(ctx context.Context, id string) (Ask, error)
 	// List returns a page of the asks that this principal may read.
 	List(ctx context.Context, q Query) (Page, error)
 	// Answer settles a pending ask. If the same person repeats the same answer,
-	// it returns the ask again. Any other answer to a settled ask is recorded
-	// in the history, and the error is [ErrSettled].
+	// it returns the ask without an error. The history records other answers
+	// to a settled ask, up to a limit.
 	Answer(ctx context.Context, id string, a Answer) (Ask, error)
-	// Decline settles a pending ask without an answer.
+	// Decline settles a pending ask without an answer. It can be repeated like
+	// Answer.
 	Decline(ctx context.Context, id, reason string) (Ask, error)
-	// Claim records that this person has begun to answer the ask. It postpones
-	// the deadline (see [ClaimHold]). Other people can still answer.
+	// Claim records that this person has begun to answer the ask. It may
+	// postpone the deadline (see [ClaimHold]). Other people can still answer.
 	Claim(ctx context.Context, id string) (Ask, error)
 }
 
-// Drafts stores unsent answers until the ask is settled. Each person reads only
-// their own.
+// Drafts is the interface to unsent answers. A draft is available until its ask is
+// settled, for at most 30 days after its last change. Each person reads only their own
+// drafts.
 type Drafts interface {
-	// Draft returns the stored draft, or nil.
+	// Draft returns the stored draft. It returns nil if there is none, or if
+	// the ask is settled.
 	Draft(ctx context.Context, id string) (json.RawMessage, error)
 	// SaveDraft replaces the stored draft by a JSON object of at most
 	// [MaxDraft] bytes. If the ask is settled, the error is [ErrSettled].
@@ -102,13 +109,13 @@ type Query struct {
 	Limit  int    // 1 to 200; 0 is 50
 }
 
-// The bounds of [Query.Limit].
+// The default and the maximum of [Query.Limit], and of the limits of other lists.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 200
 )
 
-// Check returns an [Invalid] if the query cannot be executed.
+// Check returns an [Invalid] if the query is not valid. It does not check the cursor.
 func (q Query) Check() error {
 	var bad problems
 	switch q.Status {
@@ -127,8 +134,8 @@ func (q Query) Check() error {
 	return bad.err()
 }
 
-// A Page is a part of a list of asks: pending ones oldest first, others newest
-// first.
+// A Page is a part of a list of asks. A list of pending asks has the oldest first, any
+// other list the newest first.
 type Page struct {
 	Items      []Ask
 	NextCursor string // "" after the last page

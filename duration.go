@@ -29,7 +29,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return sum, nil
 }
 
-// durationPart parses a number and its unit at the start of s.
+// durationPart parses a number and its unit at the start of s. It returns the rest of
+// s, and whether s starts with a number and a unit.
 func durationPart(s string) (n int64, unit time.Duration, rest string, ok bool) {
 	rest = strings.TrimLeft(s, "0123456789")
 	n, err := strconv.ParseInt(strings.TrimSuffix(s, rest), 10, 64)

@@ -13,7 +13,7 @@ import (
 
 const day = 24 * time.Hour
 
-func TestParseDuration(t *testing.T) {
+func TestValidDurationsAreParsed(t *testing.T) {
 	for s, want := range map[string]time.Duration{
 		"0": 0, "0s": 0, "90": 90 * time.Second, "90s": 90 * time.Second, "007": 7 * time.Second,
 		"10m": 10 * time.Minute, "2h": 2 * time.Hour, "7d": 7 * day,

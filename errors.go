@@ -50,7 +50,7 @@ type RetryError struct {
 	After time.Duration // how long to wait before the same request is repeated
 }
 
-// Error returns why the request was rejected.
+// Error returns Why, or the text of Err if Why is "".
 func (e *RetryError) Error() string {
 	if e.Why != "" {
 		return e.Why

@@ -65,8 +65,8 @@ type Cursor string
 type Events interface {
 	// Events returns the events of a session, or of every session that this
 	// principal may read if sessionID is "". With a cursor, the first event is
-	// the one after it. Without one, or if the history no longer reaches back
-	// to it, the first event is an [EventSnapshot] of the present state.
+	// the one after it. Without one, the first event is an [EventSnapshot] of
+	// the present state. So is the next event if events before it were deleted.
 	//
 	// Each event is returned once, in order, until ctx ends or a read fails.
 	// Then the last pair has an error.

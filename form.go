@@ -10,7 +10,8 @@ const (
 
 // Form returns the questions of an ask. It presents a confirmation as a question,
 // for clients that support only questions. The question has the description of the
-// agent, and the option [ConfirmYes] names the tool. Free text denies with a reason.
+// agent, if there is one, and the option [ConfirmYes] names the tool. An answer in free
+// text must be taken as a denial with this text as the reason.
 func (a Ask) Form() []Question {
 	c := a.Confirmation
 	if c == nil {

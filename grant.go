@@ -8,7 +8,7 @@ import (
 )
 
 // A Grant is a standing approval that a person made with [ApproveAll] (D1, F8).
-// It answers the asks that it covers at once, as [ActorPolicy] and not as a person.
+// New asks that it covers are approved at once, by [ActorPolicy] and not by a person.
 // Every grant expires.
 type Grant struct {
 	ID        string
@@ -61,10 +61,10 @@ const (
 )
 
 // MaxGrantInput is the maximum length of the arguments in a grant, in bytes. It is
-// small because each confirmation of an agent reads all grants of that agent.
+// small because each confirmation of an agent may read all grants of that agent.
 const MaxGrantInput = 1 << 16
 
-// normalize returns the request with its defaults, and checks it.
+// normalize returns the request with its defaults filled in, and adds its problems.
 func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	switch g.Scope {
 	case "":
@@ -82,8 +82,8 @@ func (g GrantRequest) normalize(bad *problems) GrantRequest {
 	return g
 }
 
-// Covers reports whether the grant approves the ask at this time. A person who may
-// not answer the ask cannot have approved it beforehand.
+// Covers reports whether the grant approves the ask at this time. The ask must be one
+// that the person who made the grant may answer. Covers does not check [Grant.Token].
 func (g Grant) Covers(a Ask, now time.Time) bool {
 	c := a.Confirmation
 	if c == nil || !g.RevokedAt.IsZero() || !now.Before(g.ExpiresAt) {
@@ -114,7 +114,7 @@ type GrantQuery struct {
 	Limit  int    // 1 to 200; 0 is 50
 }
 
-// Check returns an [Invalid] if the query cannot be executed.
+// Check returns an [Invalid] if the query is not valid. It does not check the cursor.
 func (q GrantQuery) Check() error {
 	var bad problems
 	checkLimit(&bad, q.Limit)
@@ -133,8 +133,8 @@ type GrantPage struct {
 	NextCursor string // "" after the last page
 }
 
-// Grants is the interface to standing approvals. Its methods return the errors of
-// [Inbox].
+// Grants is the interface to standing approvals. Its methods may return the errors that
+// every method of [Asker] may return.
 type Grants interface {
 	// Grants returns a page of standing approvals.
 	Grants(ctx context.Context, q GrantQuery) (GrantPage, error)

@@ -13,7 +13,7 @@ const timeForm = "2006-01-02T15:04:05.000Z"
 
 type timestamp struct{ time.Time }
 
-// MarshalJSON writes null for the zero time.
+// MarshalJSON writes the time in UTC with milliseconds, or null if it is zero.
 func (s timestamp) MarshalJSON() ([]byte, error) {
 	if s.IsZero() {
 		return []byte("null"), nil
@@ -141,7 +141,7 @@ func unmarshalPage[T any](b []byte) (items []T, cursor string, err error) {
 	return orNil(j.Items), valueOf(j.NextCursor), err
 }
 
-// MarshalJSON writes a list as in docs/wire.md §2.
+// MarshalJSON writes a page of asks as in docs/wire.md §2.
 func (p Page) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -180,7 +180,7 @@ type questionJSON struct {
 }
 
 // MarshalJSON writes a question as in docs/wire.md §2. The default is a list if the
-// question allows several answers.
+// question allows several answers, and a string if not.
 func (q Question) MarshalJSON() ([]byte, error) {
 	var err error
 	standard := []byte("null")
@@ -198,7 +198,8 @@ func (q Question) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. If allow_custom or required is missing,
+// it is true.
 func (q *Question) UnmarshalJSON(b []byte) error {
 	j := questionJSON{AllowCustom: true, Required: true}
 	if err := json.Unmarshal(b, &j); err != nil {
@@ -329,7 +330,7 @@ func (g *Grant) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON writes a list as in docs/wire.md §2.
+// MarshalJSON writes a page of grants as in docs/wire.md §2.
 func (p GrantPage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.

@@ -161,7 +161,7 @@ func drawOutcome(t *rapid.T, a askback.Ask) *askback.Outcome {
 	return &o
 }
 
-func TestQuestionJSONHasDefaults(t *testing.T) {
+func TestMissingQuestionFieldsGetDefaults(t *testing.T) {
 	got := decode[askback.Question](t, []byte(`{"id": "q1", "question": "Why?"}`))
 	if want := (askback.Question{ID: "q1", Text: "Why?"}); !cmp.Equal(got, want) {
 		t.Errorf("got %+v, want %+v: own text allowed, and required", got, want)

@@ -24,14 +24,15 @@ type Outcome struct {
 	Defaulted bool // the deadline passed, and the asker's defaults apply
 }
 
-// Approved reports whether the action of a confirmation is approved, by a person
-// or by the grant of one. Every check for an approval must use this method.
+// Approved reports whether the action of a confirmation is approved, by a person or by
+// a grant that a person made. A nil outcome approves nothing. Every check for an
+// approval must use this method.
 func (o *Outcome) Approved() bool {
 	return o != nil && o.Status == Answered && (o.Decision == Approve || o.Decision == ApproveAll)
 }
 
-// Same reports whether two outcomes have the same answer. It ignores Actor, Channel and
-// At.
+// Same reports whether two outcomes have the same status, answers, comment, decision,
+// arguments and reason. It ignores the other fields and the texts of the questions.
 func (o *Outcome) Same(p *Outcome) bool {
 	return o.Status == p.Status && o.Comment == p.Comment && o.Decision == p.Decision &&
 		o.Reason == p.Reason && string(o.Input) == string(p.Input) &&
@@ -59,7 +60,7 @@ const (
 	ActorOperator ActorKind = "operator"
 )
 
-// String returns a text such as "ana", "a timer" or "agent deploy-bot".
+// String describes the actor, as in "ana", "a timer" or "agent deploy-bot".
 func (a Actor) String() string {
 	switch {
 	case a.Kind == ActorPerson:
@@ -111,10 +112,11 @@ type Answer struct {
 	Grant    *GrantRequest // of [ApproveAll]; nil: the zero value
 }
 
-// Choose returns the answer to a single question: labels or free text.
+// Choose returns the answer to an ask with a single question. The values are labels or
+// free text.
 func Choose(values ...string) Answer {
 	return Answer{Answers: []QuestionAnswer{{ID: "q1", Selected: values}}}
 }
 
-// Decide returns the answer to a confirmation.
+// Decide returns the answer to a confirmation. The reason may be "".
 func Decide(d Decision, reason string) Answer { return Answer{Decision: d, Reason: reason} }

@@ -33,7 +33,7 @@ func TestOnlyApprovedAnswersAreApprovals(t *testing.T) {
 	}
 }
 
-// The same answer by another person, or at another time, is still the same (E10).
+// Outcomes are the same if only the person, the channel or the time differs (E10).
 func TestSameIgnoresActorChannelAndTime(t *testing.T) {
 	base := func() askback.Outcome {
 		return askback.Outcome{
@@ -111,7 +111,8 @@ func TestSentinelErrorsAreDistinct(t *testing.T) {
 	all := []error{
 		askback.ErrNotFound, askback.ErrForbidden, askback.ErrSettled, askback.ErrKeyReused, askback.ErrConsumed, askback.ErrDigest,
 		askback.ErrNotApproved, askback.ErrBusy, askback.ErrFull, askback.ErrStopping, askback.ErrDiskFull,
-		askback.ErrUnknown, askback.ErrDamaged,
+		askback.ErrUnknown, askback.ErrDamaged, askback.ErrPending, askback.ErrEnded, askback.ErrAsksOpen,
+		askback.ErrUnauthorized, askback.ErrTooMany, askback.ErrTooFast, askback.ErrUnreachable,
 	}
 	for i, a := range all {
 		for _, b := range all[:i] {

@@ -6,7 +6,7 @@ type Principal struct {
 	Kind    Kind
 	Name    string
 	Channel Channel // the channel of this credential; outcomes record it
-	Token   string  // the id of its token; "" is the program itself
+	Token   string  // the id of its token; "" for the program itself
 }
 
 // A Kind is a kind of principal.

@@ -9,7 +9,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// Names that begin with @ are reserved for groups, and no ask can be addressed to them.
+// Names that begin with @ are reserved for groups.
 func TestTokenNameMustNotBeAGroup(t *testing.T) {
 	for name, want := range map[string][]string{"@ops": {"/name"}, "ana@example.com": nil, " ": {"/name"}} {
 		got := pointers(t, askback.TokenRequest{Kind: askback.Responder, Name: name}.Check())

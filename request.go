@@ -60,14 +60,15 @@ const (
 	MaxName        = 200    // names, labels of agents, tags, titles
 	MaxKey         = 255
 	MaxNames       = 100   // people in To, tags
-	MaxTo          = 2_000 // all names in To together; each step stores them again
+	MaxTo          = 2_000 // all names in To together; each change of the ask stores them again
 	MaxDraft       = 1 << 18
 	MaxTimeout     = 10 * 366 * 24 * time.Hour
 )
 
-// Normalize returns the canonical form of a request. Questions are numbered,
-// headers are cut, and defaults are filled in. An option "Other" is dropped if
-// free text is allowed. Warnings lists what was dropped and why.
+// Normalize returns the canonical form of a request. Questions are numbered, headers
+// are cut, and empty fields get their defaults. An option or default "Other" is dropped
+// if free text is allowed, and so are previews of a question with several answers. Each
+// of these is added to Warnings.
 //
 // The error is an [Invalid] that lists every problem.
 func (r Request) Normalize() (Request, error) {
@@ -100,7 +101,7 @@ func (r Request) Normalize() (Request, error) {
 	return r, bad.err()
 }
 
-// checkWarnings checks the repairs against the limits of Askback's own decoders.
+// checkWarnings checks the number and the lengths of the warnings.
 func (r *Request) checkWarnings(bad *problems) {
 	if len(r.Warnings) > MaxProblems {
 		bad.add("/warnings", fmt.Sprintf("%d warnings; at most %d", len(r.Warnings), MaxProblems), "leave them out")
@@ -114,8 +115,9 @@ func (r *Request) checkWarnings(bad *problems) {
 	}
 }
 
-// checkAddressing checks the asker, the session, the people addressed and the strings
-// that describe the ask.
+// checkAddressing checks the agent, the session, the key, the people addressed, the
+// title, the tags and the context. It removes repeated names and tags, and compacts the
+// context.
 func (r *Request) checkAddressing(bad *problems) {
 	if r.SessionID != "" && r.SessionKey != "" {
 		bad.add("/session_key", "an ask names its session once", "send session_id or session_key")
@@ -241,8 +243,8 @@ func (q Question) normalize(at string, bad, dropped *problems) Question {
 	return q
 }
 
-// dropOther returns the defaults without "Other". The option of that name is dropped
-// too, so the default would become free text.
+// dropOther returns the defaults of a question. If the question has options and allows
+// free text, it omits "Other": that option is dropped, so the default would become text.
 func (q Question) dropOther(options bool, at string, dropped *problems) []string {
 	var kept []string
 	for _, d := range q.Default {
@@ -377,7 +379,8 @@ func checkRequired(bad *problems, at, s string, limit int) {
 	checkText(bad, at, s, limit)
 }
 
-// checkName checks a name, which must be a single line.
+// checkName checks the encoding and the length of a name. A name must not have control
+// characters, because it is displayed on one line.
 func checkName(bad *problems, at, s string, limit int) {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		bad.add(at, "a name must not contain control characters", "write it in one line")
@@ -394,7 +397,8 @@ func checkText(bad *problems, at, s string, limit int) {
 	}
 }
 
-// CheckDraft returns an [Invalid] if the draft cannot be stored.
+// CheckDraft returns an [Invalid] unless the draft is a JSON object of at most
+// [MaxDraft] bytes.
 func CheckDraft(draft json.RawMessage) error {
 	if b := bytes.TrimSpace(draft); len(draft) > MaxDraft || !utf8.Valid(b) || !json.Valid(b) || b[0] != '{' {
 		return Invalid{{Detail: fmt.Sprintf("a draft is a JSON object of at most %d bytes", MaxDraft), Fix: `{"answers": []}`}}
@@ -426,7 +430,7 @@ func truncate(s string, n int) string {
 }
 
 // compact returns JSON without white space between its tokens, as it is stored and
-// sent. It reports whether raw is JSON in UTF-8.
+// sent. It reports whether raw is JSON in UTF-8; if not, it only trims raw.
 func compact(raw json.RawMessage) (json.RawMessage, bool) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil || !utf8.Valid(raw) {

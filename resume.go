@@ -2,15 +2,15 @@ package askback
 
 import "strings"
 
-// The tags around a resume context, which lists for an agent what happened since
-// its turn ended.
+// The tags around a resume context. It lists for an agent the asks that were settled
+// since its turn ended (docs/wire.md §6).
 const (
 	ResumeOpen  = "<resume-context>"
 	ResumeClose = "</resume-context>"
 )
 
 // StripResumeContext removes each resume context, and the white space after it, from
-// text for people. A block without a closing tag is kept, so that an agent cannot
+// text for people. A context without a closing tag is kept, so that an agent cannot
 // hide text by omitting the tag.
 func StripResumeContext(text string) string {
 	var b strings.Builder

@@ -14,7 +14,7 @@ import (
 type Session struct {
 	ID          string
 	Agent       string // the label that people read
-	Owner       string // the name of the token that runs it
+	Owner       string // the name of the agent's token
 	Hosted      bool   // Askback itself runs it
 	Title       string
 	Status      SessionStatus
@@ -94,7 +94,7 @@ type SessionRequest struct {
 	Metadata json.RawMessage // a JSON object
 }
 
-// Check returns an [Invalid] if no session can be started with the request.
+// Check returns an [Invalid] if the request is not valid.
 func (r SessionRequest) Check() error {
 	var bad problems
 	checkName(&bad, "/session_key", r.Key, MaxKey)
@@ -132,7 +132,7 @@ type SessionQuery struct {
 	Limit  int           // 1 to 200; 0 is 50
 }
 
-// Check returns an [Invalid] if the query cannot be executed.
+// Check returns an [Invalid] if the query is not valid. It does not check the cursor.
 func (q SessionQuery) Check() error {
 	var bad problems
 	switch q.Status {
@@ -144,13 +144,14 @@ func (q SessionQuery) Check() error {
 	return bad.err()
 }
 
-// A SessionPage is a part of a list of sessions.
+// A SessionPage is a part of a list of sessions, newest first.
 type SessionPage struct {
 	Items      []Session
 	NextCursor string // "" after the last page
 }
 
-// A Message is one message in a session.
+// A Message is text that a person sent to the agent of a session, or that the agent
+// sent to the people who follow the session.
 type Message struct {
 	Seq  int64 // its number in the session's history
 	Role Role
@@ -159,7 +160,7 @@ type Message struct {
 	At   time.Time
 }
 
-// A Role is the role of the sender of a message.
+// A Role distinguishes the messages of people from those of the agent.
 type Role string
 
 // The roles: a person, and the agent.
@@ -174,8 +175,8 @@ type MessagePage struct {
 	NextCursor string // "" after the last page
 }
 
-// A Command is a command to a session: [SendMessage], [Report], [EndTurn],
-// [EndSession], [ResumeSession], [Complete] or [SetTodos].
+// A Command changes a session or adds a message to it. It is a [SendMessage], [Report],
+// [EndTurn], [EndSession], [ResumeSession], [Complete] or [SetTodos].
 type Command interface {
 	// Action returns the action that the principal must be allowed to do.
 	Action() Action
@@ -184,7 +185,8 @@ type Command interface {
 	command()
 }
 
-// SendMessage sends a message of a person to the agent. It does not answer an ask.
+// SendMessage sends a message of a person to the agent. If its turn has ended, this
+// starts the next one. A message does not answer an ask.
 type SendMessage struct{ Text string }
 
 // Report sends a message of the agent to the people who follow the session.
@@ -193,8 +195,8 @@ type Report struct {
 	Final bool
 }
 
-// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message or
-// [ResumeSession] starts the next turn.
+// EndTurn ends the present turn and cancels its open asks (docs/wire.md §1). A message
+// of a person, an ask or [ResumeSession] starts the next turn.
 type EndTurn struct{ Reason string }
 
 // EndSession cancels the session for good, with its open asks.
@@ -302,13 +304,14 @@ func checkMessage(at, text string) error {
 	return bad.err()
 }
 
-// Sessions is the interface to the runs of agents. Its methods return the errors of
-// [Asker], and [ErrEnded] if a session is over for good.
+// Sessions is the interface to the runs of agents. Its methods may return the errors
+// that every method of [Asker] may return. Send also returns [ErrAsksOpen], and
+// [ErrEnded] if the session is over for good.
 type Sessions interface {
 	// Start creates a session. With the key of an earlier one it returns that
 	// session in its present state, with Repeated set.
 	Start(ctx context.Context, r SessionRequest) (Session, error)
-	// Session returns a session.
+	// Session returns the session with this id.
 	Session(ctx context.Context, id string) (Session, error)
 	// Sessions returns a page of the sessions that this principal may read.
 	Sessions(ctx context.Context, q SessionQuery) (SessionPage, error)

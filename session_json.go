@@ -67,7 +67,7 @@ func (s *Session) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON writes a list as in docs/wire.md §2.
+// MarshalJSON writes a page of sessions as in docs/wire.md §2.
 func (p SessionPage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -97,7 +97,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// MarshalJSON writes a list as in docs/wire.md §2.
+// MarshalJSON writes a page of messages as in docs/wire.md §2.
 func (p MessagePage) MarshalJSON() ([]byte, error) { return marshalPage(p.Items, p.NextCursor) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -114,8 +114,8 @@ type eventJSON struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// MarshalJSON writes the data of an SSE frame (docs/wire.md §4). The cursor is the
-// frame's id.
+// MarshalJSON writes the data of an SSE frame (docs/wire.md §4). It omits the cursor,
+// which is the id of the frame.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return marshal(eventJSON{e.Seq, e.SessionID, e.Type, timestamp{e.At}, rawOrNull(e.Data)})
 }

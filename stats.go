@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Directory is the interface to people, agents and statistics. Its methods return the
-// errors of [Inbox].
+// Directory is the interface to people, agents and statistics. Its methods may return
+// the errors that every method of [Asker] may return.
 type Directory interface {
-	// People returns the people who may answer, by name.
+	// People returns the people who may answer, ordered by name.
 	People(ctx context.Context) ([]Person, error)
-	// Agents returns the agents that ask, by name.
+	// Agents returns the agents that may ask or have a pending ask, ordered by name.
 	Agents(ctx context.Context) ([]AgentStats, error)
 	// Stats returns how long agents wait, and for which people.
 	Stats(ctx context.Context) (Stats, error)
 }
 
-// A Person is a person who may answer.
+// A Person describes a person who may answer asks.
 type Person struct {
 	Name     string `json:"name"`
 	Email    string `json:"email,omitempty"`
@@ -52,5 +52,5 @@ type PersonStats struct {
 	MedianWait float64 `json:"median_wait_s"`
 }
 
-// StatsTime is the period that [Stats] covers.
+// StatsTime is the period over which [Stats] counts settled asks.
 const StatsTime = 24 * time.Hour

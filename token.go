@@ -18,7 +18,7 @@ type Tokens interface {
 	// RevokeToken revokes a token at once. Revoking it again is not an error.
 	RevokeToken(ctx context.Context, id string) (Token, error)
 	// LoginSecret returns a secret that logs in one browser as this principal.
-	// It can be used once, within [LoginTime].
+	// The secret can be used once, within [LoginTime].
 	LoginSecret(ctx context.Context) (secret string, err error)
 }
 
@@ -50,7 +50,7 @@ type TokenRequest struct {
 	ExpiresIn time.Duration // 0: never
 }
 
-// Check returns an [Invalid] if the token cannot be created.
+// Check returns an [Invalid] if the request is not valid.
 func (r TokenRequest) Check() error {
 	var bad problems
 	if !slices.Contains(Kinds, r.Kind) {
