@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// freeText are the tools whose effect depends only on text that the agent writes, such
-// as a shell. docs/api.md lists them.
+// freeText has the names, without separators, of the tools whose effect depends only on
+// text that the agent writes, such as a shell (docs/api.md).
 var freeText = func() map[string]bool {
 	out := map[string]bool{}
 	for name := range strings.FieldsSeq(`

@@ -66,7 +66,7 @@ func isNumber(s, signs string) bool {
 	return digits
 }
 
-// key returns the i-th key, from 0.
+// key returns the key of the choice with index i.
 func (k alphabet) key(i int) string {
 	if k != letters {
 		return string(k) + strconv.Itoa(i+1)

@@ -103,8 +103,8 @@ func place(via askback.Channel) string {
 	return cmp.Or(places[via], "via "+string(via))
 }
 
-// Status describes the state of an ask: "waiting for an answer; ana is looking at it",
-// or how it ended.
+// Status describes the state of an ask, such as "waiting for an answer; ana is looking at
+// it", or how it ended.
 func (a Ask) Status() safetext.Text {
 	if a.Outcome != nil {
 		return a.Outcome.Sentence
