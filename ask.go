@@ -77,7 +77,7 @@ const (
 	Confirm   AskKind = "confirmation"
 )
 
-// A Status is the status of an ask.
+// A Status is the state of an ask: pending, or how it was settled.
 type Status string
 
 // The statuses. An ask is [Pending] until it is settled, and then keeps one of the other
@@ -117,7 +117,7 @@ const (
 	MaxClaimHold = 30 * time.Minute
 )
 
-// A Question is one question of an ask.
+// A Question can be answered with its options, with free text, or with either.
 type Question struct {
 	ID          string // q1 to q4, assigned by Askback
 	Text        string

@@ -51,7 +51,7 @@ type Asker interface {
 // Every method may return the errors that every method of [Asker] may return. If the
 // ask is settled, Answer, Decline and Claim return it with [ErrSettled].
 type Inbox interface {
-	// Get returns an ask.
+	// Get returns the ask with this id.
 	Get(ctx context.Context, id string) (Ask, error)
 	// List returns a page of the asks that this principal may read.
 	List(ctx context.Context, q Query) (Page, error)

@@ -9,7 +9,7 @@ type Principal struct {
 	Token   string  // the id of its token; "" for the program itself
 }
 
-// A Kind is a kind of principal.
+// A Kind is the kind of a principal. It determines what the principal may do.
 type Kind string
 
 // The kinds. An agent can never answer, whatever its name. An admin may do
@@ -24,7 +24,8 @@ const (
 // Kinds lists every [Kind].
 var Kinds = []Kind{Agent, Responder, Operator, Admin}
 
-// A Channel is the channel through which an ask was settled.
+// A Channel is the way by which a principal reaches Askback, such as the web pages. An
+// outcome records the channel through which the ask was settled.
 type Channel string
 
 // The channels (docs/wire.md §2). A timer and a policy have none.
@@ -77,7 +78,7 @@ var Actions = []Action{
 	ActGrants, ActRevoke, ActStart, ActFollow, ActSessions, ActMessage, ActReport, ActEnd, ActResume, ActEvents, ActPeople, ActLogin, ActTokens, ActTokenList, ActYield,
 }
 
-// A Relation is the relation of a principal to the record it acts on.
+// A Relation is how a principal is related to the record on which it acts.
 type Relation string
 
 // The relations.

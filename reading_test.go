@@ -19,7 +19,7 @@ func TestTokenNameMustNotBeAGroup(t *testing.T) {
 	}
 }
 
-// The length of a context does not depend on how its characters are escaped.
+// An escape in a JSON string counts as one character, and so does a pair of surrogates.
 func TestContextLengthIgnoresEscapes(t *testing.T) {
 	for what, c := range map[string]struct {
 		context string
@@ -41,7 +41,7 @@ func TestContextLengthIgnoresEscapes(t *testing.T) {
 }
 
 // Programs in Rust write the tier as Confirm.
-func TestTierIgnoresCase(t *testing.T) {
+func TestCaseOfTierIsIgnored(t *testing.T) {
 	for _, tier := range []string{"Confirm", "confirm", "CONFIRM", ""} {
 		r, err := askback.Request{Confirmation: &askback.Confirmation{ToolName: "rm", Tier: tier}}.Normalize()
 		if err != nil || r.Confirmation.Tier != "confirm" {

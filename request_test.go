@@ -448,7 +448,7 @@ func TestNormalizingRequestTwiceChangesNothing(t *testing.T) {
 }
 
 // A name is displayed on one line.
-func TestNamesHaveNoControlCharacters(t *testing.T) {
+func TestControlCharactersInNamesAreRejected(t *testing.T) {
 	names := []string{"/agent", "/to/0", "/tags/0", "/key", "/session_key"}
 	for _, l := range limits {
 		if !slices.Contains(names, l.at) {

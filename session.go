@@ -47,7 +47,7 @@ func (s Session) Ended() bool { return s.Status != SessionRunning && s.Status !=
 // a message, an ask or a resumption.
 func (s Session) Final() bool { return s.Ended() && s.Phase != "idle" }
 
-// A SessionStatus is the status of a session.
+// A SessionStatus is the state of a session: running, waiting for people, or how it ended.
 type SessionStatus string
 
 // The statuses of a session. Failed and cancelled are final. Completed is final
@@ -66,7 +66,7 @@ type Todo struct {
 	Status  TodoStatus `json:"status"`
 }
 
-// A TodoStatus is the status of a todo.
+// A TodoStatus is the progress of a todo.
 type TodoStatus string
 
 // The statuses of a todo.
