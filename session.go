@@ -42,9 +42,9 @@ type Session struct {
 // Ended reports whether the session is over, for good or until it is resumed.
 func (s Session) Ended() bool { return s.Status != SessionRunning && s.Status != SessionWaiting }
 
-// Final reports whether the session is over for good: it failed, was cancelled, or
-// was completed by its agent. If only its turn ended (phase idle), it continues with
-// a message, an ask or a resumption.
+// Final reports whether the session is over for good: it failed, was cancelled or was
+// completed. If only its turn ended (phase idle), a message of a person, an ask or
+// [ResumeSession] starts the next turn.
 func (s Session) Final() bool { return s.Ended() && s.Phase != "idle" }
 
 // A SessionStatus is the state of a session: running, waiting for people, or how it ended.
