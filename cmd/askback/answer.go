@@ -33,7 +33,8 @@ type answerCommand struct {
 	Reason  string   `help:"Give the reason for your decision."`
 }
 
-// Run answers an ask.
+// Run finds the ask, sends the answer and prints how the ask was settled. An approval needs
+// an id: latest is not enough.
 func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	find := lookup{client: conn.User, verb: "answer", decides: true}
 	ask, err := find.get(ctx, c.ID)
@@ -57,8 +58,8 @@ func (c *answerCommand) Run(ctx context.Context, io streams, conn *connection.Co
 	return reportSettled(io, ask, find.explain(err, c.ID))
 }
 
-// granted describes the grant that --approve-all created. The user typed only the name of
-// its scope, so the text includes what the scope covers.
+// granted describes the grant that --approve-all created: what it allows, and the commands
+// that show and end it.
 func (c *answerCommand) granted(ask askback.Ask) string {
 	scope := cmp.Or(askback.Scope(c.Scope), askback.ScopeInput)
 	s := fmt.Sprintf("%q may run %q from now on: %s", ask.Agent, ask.Confirmation.ToolName, view.ScopeText(scope))
@@ -79,7 +80,8 @@ func settle(ctx context.Context, io streams, find lookup, typed, reason string, 
 	return reportSettled(io, ask, find.explain(err, typed))
 }
 
-// reportSettled reports how an ask was settled, by this command or before it.
+// reportSettled prints how this command settled an ask. If the ask had already been
+// settled, it returns an error that describes how. It returns any other error unchanged.
 func reportSettled(io streams, ask askback.Ask, err error) error {
 	if errors.Is(err, askback.ErrSettled) {
 		return exitError{exitRefused, "too late: " + ending(ask)}
@@ -90,7 +92,8 @@ func reportSettled(io streams, ask askback.Ask, err error) error {
 	return err
 }
 
-// ending describes how an ask ended, by whom and with which answer (E10).
+// ending describes the status of an ask: how and by whom it was settled, with its answers
+// and its reason (E10).
 func ending(ask askback.Ask) string {
 	text := view.Of(ask).Status().String()
 	if ask.Outcome == nil {
@@ -105,7 +108,7 @@ func ending(ask askback.Ask) string {
 	return withReason(withReason(text, strings.Join(answers, "; ")), ask.Outcome.Reason)
 }
 
-// decision returns the answer to a confirmation.
+// decision returns the answer to a confirmation, or an error if the flags do not fit one.
 func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	out := askback.Answer{Comment: c.Comment, Reason: c.Reason}
 	if len(c.Answers)+len(c.Other) > 0 || c.Notes != "" || !c.Approve && !c.Deny && !c.All {
@@ -129,8 +132,8 @@ func (c *answerCommand) decision(in io.Reader) (askback.Answer, error) {
 	return out, c.edit(&out, in)
 }
 
-// edit reads the file of --input, with the arguments that the person approves instead of
-// those in the ask.
+// edit reads the file of --input, if one is given, into a.Input. The person approves these
+// arguments instead of those in the ask.
 func (c *answerCommand) edit(a *askback.Answer, in io.Reader) error {
 	if c.Input == "" {
 		return nil
@@ -199,6 +202,7 @@ func (c *answerCommand) answer(ask askback.Ask, in io.Reader) (askback.Answer, e
 var numbered = regexp.MustCompile(`(?s)^q([1-4])=(.*)$`)
 
 // splitAnswer returns the index of the question that an argument answers, and the answer.
+// If there are several questions, the argument begins with q1= to q4=.
 func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	if len(ask.Questions) == 1 {
 		return 0, text, nil
@@ -214,8 +218,8 @@ func splitAnswer(ask askback.Ask, text string) (int, string, error) {
 	return i - 1, m[2], nil
 }
 
-// choices returns the options that typed selects by label or key, as at the prompt. Other
-// text is accepted only if the question has no options.
+// choices returns the options that typed selects by label or key, as at the prompt. If the
+// question has no options, it returns typed.
 func choices(q view.Question, typed string) ([]string, error) {
 	if len(q.Choices) == 0 {
 		return []string{typed}, nil
@@ -234,7 +238,8 @@ func choices(q view.Question, typed string) ([]string, error) {
 	return nil, usage(notAnOption(q, typed))
 }
 
-// notAnOption returns the message for text that is not an option.
+// notAnOption returns the message for text that is not an option. It contains the valid
+// keys and the nearest option.
 func notAnOption(q view.Question, typed string) string {
 	text := fmt.Sprintf("%q is not an option", typed)
 	if q.LooksLikeKey(typed) {
@@ -263,7 +268,7 @@ type declineCommand struct {
 	Reason string `help:"Give the agent a reason."`
 }
 
-// Run declines an ask.
+// Run declines an ask and prints how it was settled.
 func (c *declineCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	find := lookup{client: conn.User, verb: "decline", decides: true}
 	return settle(ctx, io, find, c.ID, c.Reason, conn.User.Decline)
@@ -274,7 +279,7 @@ type cancelCommand struct {
 	Reason string `help:"Give people a reason."`
 }
 
-// Run withdraws an ask.
+// Run withdraws an ask and prints how it was settled.
 func (c *cancelCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	find := lookup{client: conn.Agent, verb: "withdraw"}
 	return settle(ctx, io, find, c.ID, c.Reason, conn.Agent.Cancel)

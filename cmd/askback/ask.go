@@ -35,7 +35,8 @@ func (p requestFlags) apply(r *askback.Request) (err error) {
 	return err
 }
 
-// duration parses the value of a flag; "" is 0. Its error includes examples.
+// duration parses the value of a flag. It returns 0 for "", and an error with examples for
+// an invalid value or zero.
 func duration(flag, value, examples string) (time.Duration, error) {
 	if value == "" {
 		return 0, nil
@@ -61,7 +62,7 @@ type askCommand struct {
 	requestFlags
 }
 
-// Run asks and waits.
+// Run sends the ask, from the arguments or from --file, and waits for its outcome.
 func (c *askCommand) Run(ctx context.Context, io streams, all *commands) error {
 	r, err := c.request(io.in)
 	if err != nil {
@@ -103,13 +104,13 @@ func (c *askCommand) request(in io.Reader) (askback.Request, error) {
 	return r, c.apply(&r)
 }
 
-// onlyFile reports whether no flags were given except --file and --json.
+// onlyFile reports whether no arguments or flags were given except --file and --json.
 func (c *askCommand) onlyFile() bool {
 	return reflect.DeepEqual(*c, askCommand{File: c.File, requestFlags: requestFlags{JSON: c.JSON}})
 }
 
-// readRequest reads an ask from a file. Its errors are for models: at most 400 characters,
-// with a valid example at the end.
+// readRequest reads an ask from a file, or from in if path is "-". Errors about its content
+// are for models: at most 400 characters, with a valid example at the end.
 func readRequest(path string, in io.Reader) (askback.Request, error) {
 	raw, err := readFile(path, in)
 	if err != nil {
@@ -139,7 +140,8 @@ type confirmCommand struct {
 	requestFlags
 }
 
-// Run asks for approval and waits.
+// Run asks for approval of the action and waits for the outcome. Without approval, it
+// returns an error.
 func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) error {
 	r := asktool.Action(c.Action, c.Details)
 	if err := c.apply(&r); err != nil {
@@ -148,8 +150,8 @@ func (c *confirmCommand) Run(ctx context.Context, io streams, all *commands) err
 	return askAndWait(ctx, all, io, r, c.JSON, c.Default == "yes")
 }
 
-// askAndWait connects, asks, prompts the user, and waits for the first answer from
-// anywhere.
+// askAndWait creates the ask, waits until it is settled at the prompt or elsewhere, and
+// prints the outcome.
 func askAndWait(ctx context.Context, all *commands, io streams, r askback.Request, asJSON, suggestYes bool) (err error) {
 	conn, err := all.connector(instance.KindAsk)
 	if err != nil {
@@ -187,8 +189,8 @@ func askAndWait(ctx context.Context, all *commands, io streams, r askback.Reques
 	return err
 }
 
-// acknowledge acknowledges a printed outcome. It ignores errors, because the agent just
-// receives an unacknowledged outcome again.
+// acknowledge records that the agent has received the outcome. It ignores errors: the agent
+// would only receive the outcome again.
 func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.Ask) {
 	if !ask.Settled() || !ask.AckedAt.IsZero() || ask.Kind == askback.Confirm && ask.Outcome.Approved() {
 		return // consuming an approval acknowledges it
@@ -198,8 +200,9 @@ func acknowledge(ctx context.Context, conn *connection.Connector, ask askback.As
 	_, _ = conn.Agent.Ack(ctx, ask.ID)
 }
 
-// checkInput returns an error if a person approved other arguments. Without JSON the caller
-// would not see them and would run arguments that were not approved.
+// checkInput returns an error if a person approved other arguments, because the caller
+// might run those of the ask. If asJSON is true, a caller that named a tool reads the
+// approved arguments, so there is no error.
 func checkInput(io streams, ask askback.Ask, asJSON bool) error {
 	if !ask.Outcome.Approved() || len(ask.Outcome.Input) == 0 {
 		return nil
@@ -248,7 +251,8 @@ func wait(ctx context.Context, conn *connection.Connector, io streams, ask askba
 	return settled, err
 }
 
-// interrupted returns the error of a command that stopped waiting for an ask.
+// interrupted returns the error for a wait that the user ended. It contains the commands
+// that withdraw and answer the ask.
 func interrupted(ask askback.Ask, keyed bool) error {
 	text := fmt.Sprintf("%s is still open. To withdraw it:\n  askback cancel %s\nTo answer it:\n  %s", ask.ID, ask.ID, answerCommandFor(ask))
 	if keyed {
@@ -257,7 +261,8 @@ func interrupted(ask askback.Ask, keyed bool) error {
 	return exitError{exitInterrupted, text}
 }
 
-// report prints the answer, or returns why there is none.
+// report prints the answers or, if asJSON is true, the outcome. It returns an error if
+// there is no answer or no approval.
 func report(io streams, ask askback.Ask, asJSON bool) error {
 	o := ask.Outcome
 	if asJSON {
@@ -288,8 +293,7 @@ func report(io streams, ask askback.Ask, asJSON bool) error {
 	return printAnswers(io.out, o.Answers, ask.Questions)
 }
 
-// remarks writes notes, the comment and the reason of an answer to standard error.
-// Standard output has only the answer.
+// remarks writes the notes, the comment and the reason of an outcome to w.
 func remarks(w io.Writer, o askback.Outcome) {
 	for _, a := range o.Answers {
 		if a.Notes != "" {
@@ -303,7 +307,7 @@ func remarks(w io.Writer, o askback.Outcome) {
 	}
 }
 
-// withReason appends a reason, if there is one.
+// withReason appends a colon and the reason to text. It returns text if there is no reason.
 func withReason(text, reason string) string {
 	if reason == "" {
 		return text
@@ -311,7 +315,7 @@ func withReason(text, reason string) string {
 	return text + ": " + reason
 }
 
-// elapsed formats the age of an ask for lists.
+// elapsed formats a duration in seconds, minutes, hours or days, such as 5m or 2d.
 func elapsed(d time.Duration) string {
 	switch {
 	case d < time.Minute:

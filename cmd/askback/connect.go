@@ -11,10 +11,11 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// defaultListen is the address of the local server (wire.md §9).
+// defaultListen is the address that the local server listens on by default (wire.md §9).
 const defaultListen = "127.0.0.1:7575"
 
-// options returns the connection options for a command of this kind.
+// options returns the connection options for a command of this kind: [instance.KindAsk],
+// [instance.KindServe], or "" for a command that serves no other process.
 func (all *commands) options(file config.Config, kind string) (connection.Options, error) {
 	path, err := all.database(file)
 	if err != nil {
@@ -46,7 +47,7 @@ func (all *commands) options(file config.Config, kind string) (connection.Option
 	return o, nil
 }
 
-// connector returns a connector for a command of this kind.
+// connector reads the settings file and returns a connector for a command of this kind.
 func (all *commands) connector(kind string) (*connection.Connector, error) {
 	file, err := all.settings()
 	if err != nil {
@@ -59,7 +60,8 @@ func (all *commands) connector(kind string) (*connection.Connector, error) {
 	return connector(o)
 }
 
-// connector returns a connector, or an error if the environment is not valid.
+// connector returns a connector with these options. It returns an error if ASKBACK_URL is
+// not valid, or if it names a server elsewhere and ASKBACK_TOKEN is not set.
 func connector(o connection.Options) (*connection.Connector, error) {
 	u, err := url.Parse(o.Remote)
 	if o.Remote != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
@@ -72,8 +74,8 @@ func connector(o connection.Options) (*connection.Connector, error) {
 	return conn, nil
 }
 
-// thenClose closes a connector and returns err. An error of the close is only printed: the
-// result of the command is already stored.
+// thenClose closes a connector and returns err. An error of Close is only printed, because
+// the result of the command is already stored.
 func thenClose(io streams, conn *connection.Connector, err error) error {
 	if closed := conn.Close(); closed != nil {
 		note(io.err, closed.Error())

@@ -4,7 +4,8 @@ package main
 
 import "syscall"
 
-// freeBytes returns how much this user can still write to a folder.
+// freeBytes returns how many bytes this user can still write to a folder. known is false if
+// the system returns an error.
 func freeBytes(dir string) (free int64, known bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

@@ -21,8 +21,8 @@ type doctorCommand struct {
 	JSON bool `name:"json" help:"Print the findings as JSON."`
 }
 
-// Run prints one line for each check, and fails if a check failed. It does not create,
-// change or delete anything.
+// Run prints the findings of all checks. It returns an error if one of them is a failure.
+// It does not create, change or delete any file except the shared memory of SQLite.
 func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) error {
 	d := &doctor{all: all}
 	d.check(ctx)
@@ -37,7 +37,7 @@ func (c *doctorCommand) Run(ctx context.Context, io streams, all *commands) erro
 	return nil
 }
 
-// A finding is the result of one check.
+// A finding is a result of a check. A check can have several.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, warn or FAIL
@@ -90,8 +90,8 @@ func (d *doctor) check(ctx context.Context) {
 	d.checkIssuer(ctx)
 }
 
-// checkIssuer checks that people can log in with the issuer. Without it the server works,
-// so problems are only warnings.
+// checkIssuer checks that people can log in with the issuer, if there is one. The server
+// also works without it, so problems are only warnings.
 func (d *doctor) checkIssuer(ctx context.Context) {
 	const check = "log-in"
 	o := d.file.Login.OIDC
@@ -130,7 +130,7 @@ func (d *doctor) print(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-// checkConfiguration reads the settings file.
+// checkConfiguration checks the settings file. Later checks use the settings.
 func (d *doctor) checkConfiguration() {
 	const check = "configuration"
 	file, err := d.all.settings()
@@ -153,8 +153,8 @@ func (d *doctor) checkConfiguration() {
 	d.file = file
 }
 
-// checkState checks the directory of the tokens. With write access to it, another user
-// could act as this one.
+// checkState checks that only this user has access to the state directory. With the tokens
+// in it, another user could act as this one.
 func (d *doctor) checkState() {
 	const check = "state"
 	dir, err := stateDir()
@@ -178,7 +178,8 @@ func (d *doctor) checkState() {
 	}
 }
 
-// checkTokens checks the two tokens of the local user.
+// checkTokens checks that the two token files of the local user are complete, and that only
+// this user can read them. A missing file is not a problem.
 func (d *doctor) checkTokens() {
 	const check = "tokens"
 	dir, err := stateDir()

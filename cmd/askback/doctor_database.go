@@ -50,7 +50,8 @@ func (d *doctor) checkDatabase(ctx context.Context) {
 	d.checkClock(about.newest, time.Now())
 }
 
-// checkContent checks the schema and the result of [inspect].
+// checkContent reports whether the database is damaged, and whether its schema is that of
+// this version.
 func (d *doctor) checkContent(about inspection, size int64) {
 	const check = "database"
 	switch {
@@ -73,7 +74,7 @@ func (d *doctor) checkContent(about inspection, size int64) {
 	}
 }
 
-// damagedNames lists the first damaged rows.
+// damagedNames returns the names of the first damaged rows, and how many more there are.
 func damagedNames(v sqlite.Verification) string {
 	const most = 10
 	names := strings.Join(v.Names[:min(most, len(v.Names))], ", ")
@@ -83,8 +84,8 @@ func damagedNames(v sqlite.Verification) string {
 	return names
 }
 
-// minFree is the free space in bytes below which doctor warns. A busy server can fill less
-// within days.
+// minFree is the free space in bytes below which doctor warns, however small the database
+// is. A busy server can fill less within days.
 const minFree = 100 << 20
 
 func (d *doctor) checkDisk(size int64) {
@@ -99,7 +100,7 @@ func (d *doctor) checkDisk(size int64) {
 	}
 }
 
-// maxSkew is the accepted difference between clocks.
+// maxSkew is how far the clock may be behind the newest time in the database.
 const maxSkew = 5 * time.Second
 
 // checkClock compares the clock with the newest time in the database. Times there never
@@ -198,7 +199,7 @@ func isAskback(path string) error {
 	return errOtherFile
 }
 
-// formatSize formats a number of bytes for people.
+// formatSize formats a number of bytes in kB, MB or GB.
 func formatSize(n int64) string {
 	switch {
 	case n >= 10<<30:

@@ -17,7 +17,7 @@ import (
 const proveTime = 3 * time.Second
 
 // checkHolder checks the process that holds the lock of the database. If the lock is free,
-// it takes the lock for a moment, for which other commands wait.
+// it takes the lock for a moment, and other commands wait until then.
 func (d *doctor) checkHolder(ctx context.Context) {
 	const check = "holder"
 	path, err := d.all.database(d.file)
@@ -55,7 +55,7 @@ func (d *doctor) checkHolder(ctx context.Context) {
 	}
 }
 
-// checkProof checks the proof of the server in server.json.
+// checkProof checks that the server in server.json proves its identity within proveTime.
 func (d *doctor) checkProof(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, proveTime)
 	defer cancel()
@@ -69,7 +69,8 @@ func (d *doctor) checkProof(ctx context.Context) {
 	d.ok("holder", "process %d (%s, version %s) holds the database and answers at %s", s.PID, s.Kind, s.Version, s.URL)
 }
 
-// isLocked reports whether another process holds the lock. It does not create a lock file.
+// isLocked reports whether another process holds the lock of a database. It does not create
+// a lock file, but takes a free lock for a moment.
 func isLocked(database string) (bool, error) {
 	if _, err := os.Stat(database + ".lock"); err != nil {
 		return false, nil
@@ -84,7 +85,8 @@ func isLocked(database string) (bool, error) {
 	return false, lock.Release()
 }
 
-// checkPort checks that askback serve can listen.
+// checkPort checks that askback serve can listen on its address. It is not a problem if the
+// server of this database already listens there.
 func (d *doctor) checkPort() {
 	const check = "port"
 	listen := cmp.Or(d.file.Listen, defaultListen)

@@ -42,9 +42,9 @@ func TestDoctorReportsAClockThatWasSetBack(t *testing.T) {
 	}
 }
 
-// askback doctor reports whether the port of the settings file is free, in use by this
-// instance, or in use by another program.
-func TestDoctorChecksThePort(t *testing.T) {
+// askback doctor accepts a port at which the server of this database listens. Another
+// program at the port is a failure or, if that server listens elsewhere, a warning.
+func TestDoctorReportsAPortInUse(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func (e exitError) Error() string { return e.text }
 // usage returns an error for an invalid command line or input.
 func usage(text string) error { return exitError{exitUsage, text} }
 
-// printError writes an error to w and returns the exit code.
+// printError writes an error to w and returns its exit code. A nil error has the code 0.
 func printError(w io.Writer, err error) int {
 	var (
 		coded   exitError
@@ -69,8 +69,8 @@ func printError(w io.Writer, err error) int {
 	return exitRefused
 }
 
-// note writes a note for the user. The text may quote an agent, so only its first line may
-// begin with "askback:".
+// note writes a note for the user, without control characters. The text may quote an agent,
+// so its further lines are indented if they begin with "askback:".
 func note(w io.Writer, text string) {
 	if text != "" {
 		safe := safetext.Block(text).String()

@@ -31,8 +31,8 @@ type frontendOptions struct {
 	login    *login.Settings
 }
 
-// frontends are all ways into an instance: the API with the routes of other programs, MCP
-// and the pages.
+// frontends is the HTTP handler of an instance: the API, the routes that other programs
+// use, MCP and the pages.
 type frontends struct {
 	http.Handler
 	api    *httpapi.Handler
@@ -83,8 +83,9 @@ func (f *frontends) Stop() {
 func (f *frontends) Finish() { f.mcp.Finish() }
 
 // readiness returns what /readyz reports. A rejected settings file or a damaged record is
-// not an error, because everything else works. A full disk is an error: nothing can be asked
-// or answered. The errors of the file are only in the log, because /readyz is public.
+// not an error, because everything else works. If the database has failed or the disk is
+// full, nothing can be asked or answered, so that is an error. Errors in the settings file
+// are only in the log, because /readyz is public.
 func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err error) {
 	r.Damaged = withoutNames(h.Damaged)
 	if settings.rejected() {
@@ -100,7 +101,7 @@ func readiness(h sqlite.Health, settings *reloader) (r httpapi.Readiness, err er
 }
 
 // withoutNames removes the names of people from the names of damaged rows. The name of a
-// draft ends with its author.
+// draft ends with a slash and its author.
 func withoutNames(rows []string) (out []string) {
 	for _, row := range rows {
 		id, _, _ := strings.Cut(row, "/")

@@ -23,7 +23,7 @@ type grantList struct {
 	JSON  bool `name:"json" help:"Print the reply of the API."`
 }
 
-// Run lists grants.
+// Run prints the active grants or, with --ended, those that have ended.
 func (c *grantList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	grants, err := allGrants(ctx, conn.User, c.Ended)
 	if err != nil {
@@ -92,7 +92,7 @@ type grantRevoke struct {
 	ID string `arg:"" help:"Id of the standing approval, from grant list."`
 }
 
-// Run revokes a grant.
+// Run revokes the grant that c.ID identifies by its id, or by the beginning or end of it.
 func (c *grantRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := findID(c.ID, "grt_", "standing approval", func() (ids []string, err error) {
 		grants, err := allGrants(ctx, conn.User, false)

@@ -4,5 +4,6 @@ package main
 
 import "os"
 
-// notifyHangup returns nil: this system has no SIGHUP. A changed file is read without it.
+// notifyHangup returns a nil channel: this system has no SIGHUP. A change of the settings
+// file is noticed without it.
 func notifyHangup() (hangup <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// notifyHangup returns a channel of SIGHUP, the signal to read the settings again.
+// notifyHangup returns a channel that receives SIGHUP, the signal to read the settings
+// again. stop ends that.
 func notifyHangup() (hangup <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)

@@ -23,11 +23,12 @@ type hookClaude struct {
 	Strict bool          `help:"Block the call with exit code 2 if there is an error, instead of showing the dialog of Claude Code."`
 }
 
-// exitBlock makes Claude Code block the tool call.
+// exitBlock is the exit code with which a hook makes Claude Code block the tool call.
 const exitBlock = 2
 
-// Run answers one hook. After an error it prints no decision and exits with 0, so that
-// Claude Code shows its own dialog. With --strict it blocks the call instead.
+// Run answers one hook. After an error before the decision, it prints no decision and exits
+// with 0, so that Claude Code shows its own dialog. With --strict, any error blocks the
+// call instead.
 func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	unwritten, err := c.answer(ctx, in, all)
 	switch {
@@ -41,8 +42,8 @@ func (c *hookClaude) Run(ctx context.Context, in streams, all *commands) error {
 	return unwritten
 }
 
-// answer prints the decision and then acknowledges it. If the decision could not
-// be printed, unwritten is the error.
+// answer reads the event, waits for the decision, prints it and then acknowledges it. If
+// the decision could not be printed, unwritten is the error.
 func (c *hookClaude) answer(ctx context.Context, in streams, all *commands) (unwritten, err error) {
 	raw, err := io.ReadAll(io.LimitReader(in.in, claudehook.MaxInput+1))
 	if err != nil {
@@ -103,8 +104,8 @@ type attendingClient struct {
 	place instance.Place
 }
 
-// Wait implements [askback.Asker]. Without the record, the ask of a killed hook stays open
-// a little longer.
+// Wait implements [askback.Asker]. It waits even if it cannot record that. The ask of a
+// killed hook is then withdrawn a little later.
 func (a attendingClient) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	if done, err := a.place.Attend(id); err == nil {
 		defer done()

@@ -23,8 +23,8 @@ type initCommand struct {
 	HTTP    *bool  `name:"http" negatable:"" help:"Let Claude Code's hooks call the server instead of this program. This is the default if ASKBACK_URL is set."`
 }
 
-// Run adds Askback to the configuration of another program. It keeps other settings, and a
-// second run changes nothing.
+// Run adds Askback to the configuration of another program or, with --remove, removes it.
+// It keeps other settings, and a second run changes nothing.
 func (c *initCommand) Run(io streams) error {
 	if all := agentconfig.Clients(); !slices.Contains(all, c.Client) {
 		return usage(fmt.Sprintf("unknown client %s; use one of %s", c.Client, strings.Join(all, ", ")))
@@ -48,7 +48,7 @@ func (c *initCommand) Run(io streams) error {
 	if err != nil {
 		return err
 	}
-	// All changes are computed before the first write, so that one error changes no file.
+	// All changes are computed before the first write, so that no file is changed after an error.
 	var changes []change
 	for _, f := range files {
 		one, err := changeOf(folder, scope, f)
@@ -66,7 +66,8 @@ func (c *initCommand) Run(io streams) error {
 	return nil
 }
 
-// conclude writes the next steps.
+// conclude writes the next steps. After a dry run it writes only that nothing was changed,
+// and after --remove nothing.
 func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agentconfig.Options) {
 	switch {
 	case c.DryRun:
@@ -82,11 +83,12 @@ func (c *initCommand) conclude(io streams, scope agentconfig.Scope, options agen
 	}
 }
 
-// hooksClient is the only client for which --http and --no-http exist.
+// hooksClient is the only client that --http and --no-http are valid for.
 const hooksClient = "claude-code"
 
-// options returns how the client reaches Askback: by running this program or, if ASKBACK_URL
-// or --http is set, over HTTP.
+// options returns how the client reaches Askback: over HTTP if ASKBACK_URL is set,
+// otherwise by running this program. For the hooks of Claude Code, --http and --no-http
+// override this.
 func (c *initCommand) options() (agentconfig.Options, error) {
 	o := agentconfig.Options{Remove: c.Remove, URL: strings.TrimRight(os.Getenv("ASKBACK_URL"), "/")}
 	if exe, err := os.Executable(); err == nil && !inPath(exe) {
@@ -101,7 +103,7 @@ func (c *initCommand) options() (agentconfig.Options, error) {
 	return o, nil
 }
 
-// inPath reports whether the command "askback" runs this program.
+// inPath reports whether exe is named askback and is in a directory of PATH.
 func inPath(exe string) bool {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	return filepath.Base(exe) == "askback" && slices.Contains(dirs, filepath.Dir(exe))
@@ -113,7 +115,8 @@ type change struct {
 	before, after []byte
 }
 
-// changeOf reads a file and computes its new content.
+// changeOf reads a file and computes its new content. If the file cannot be edited, the
+// error contains the text that the user can add.
 func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (change, error) {
 	path, err := resolve(folder, scope, filepath.FromSlash(f.Path))
 	if err != nil {
@@ -133,8 +136,9 @@ func changeOf(folder string, scope agentconfig.Scope, f agentconfig.File) (chang
 	return change{path, before, after}, err
 }
 
-// resolve follows symbolic links, so that the target of a link is changed and the link is
-// kept. A project may come from a stranger: its links must not lead out of its folder.
+// resolve returns the path of a file after all symbolic links, so that their target is
+// changed and the links are kept. In a project, which may come from a stranger, a link out
+// of its folder is an error.
 func resolve(folder string, scope agentconfig.Scope, path string) (string, error) {
 	root, err := filepath.Abs(folder)
 	if err == nil {
@@ -179,7 +183,8 @@ func (c *initCommand) apply(io streams, one change) error {
 	return replace(one.path, one.before, one.after)
 }
 
-// replace atomically replaces a file and keeps its permissions.
+// replace atomically replaces a file and keeps its permissions. If after is nil, it removes
+// the file.
 func replace(path string, before, after []byte) error {
 	if after == nil {
 		return os.Remove(path)

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/serverlog"
 )
 
-// An issuer accepts tokens of the OpenID Connect issuer from agents, as long as the
-// settings name it.
+// An issuer authenticates agents by tokens of the OpenID Connect issuer, as long as the
+// settings contain that issuer.
 type issuer struct {
 	*login.Issuer
 	engine *engine.Engine
@@ -51,7 +51,8 @@ func (i issuer) check(ctx context.Context) {
 	}
 }
 
-// checkIssuer returns an error if people could not log in with these settings.
+// checkIssuer returns an error if public_url is missing, or if the client id is the
+// audience of the tokens of agents. It does not connect to the issuer.
 func checkIssuer(o config.OIDC, public string) error {
 	switch {
 	case o == (config.OIDC{}):
@@ -64,7 +65,8 @@ func checkIssuer(o config.OIDC, public string) error {
 	return nil
 }
 
-// loginSettings returns the settings to log in with the issuer, or nil if there is none.
+// loginSettings returns the settings to log in with the issuer, or nil if no issuer is
+// configured.
 func loginSettings(o config.OIDC, public string, key []byte) *login.Settings {
 	if o == (config.OIDC{}) {
 		return nil

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreJobControl makes the use of the terminal from the background an error. By default
-// it would stop the process, and with it the database that other commands wait for.
+// ignoreJobControl makes it an error to use the terminal from the background. By default
+// that would stop the process, and commands that use its database would hang.
 func ignoreJobControl() { signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU) }

@@ -22,7 +22,7 @@ type listCommand struct {
 	JSON   bool   `name:"json" help:"Print the reply of the API."`
 }
 
-// Run lists asks.
+// Run prints a page of asks.
 func (c *listCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	page, err := conn.User.List(ctx, askback.Query{
 		Status: askback.Status(c.Status), Agent: c.Agent, Limit: c.Limit, Cursor: c.Cursor,
@@ -84,7 +84,7 @@ func listLine(ask askback.Ask, now time.Time) string {
 
 func isDangerous(v view.Ask) bool { return v.Confirmation != nil && v.Confirmation.Dangerous }
 
-// maxOutcome is the width of the outcome in a list, in columns.
+// maxOutcome is the maximum width of the outcome in a list, in columns.
 const maxOutcome = 24
 
 // draw writes the list for people: one row for each ask, not wider than the screen.
@@ -141,12 +141,13 @@ func (c *listCommand) title(page askback.Page) string {
 	return title
 }
 
-// padded appends spaces up to a width.
+// padded appends spaces to text until it is width columns wide.
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-safetext.Width(safetext.Line(text))))
 }
 
-// fit shortens text to one line of at most width columns, with an ellipsis at the end.
+// fit returns text as one line of at most width columns. If it is cut, an ellipsis is at
+// the end.
 func fit(text safetext.Text, width int) string {
 	text = safetext.Line(text.String())
 	if safetext.Width(text) <= width {
@@ -162,7 +163,8 @@ func fit(text safetext.Text, width int) string {
 	return text.String()[:end] + "…"
 }
 
-// briefOutcome returns the answer, or how else an ask ended, in a few words.
+// briefOutcome returns the answer, or how else an ask ended, in a few words. For a pending
+// ask it returns "open".
 func briefOutcome(ask askback.Ask) string {
 	o := ask.Outcome
 	if o == nil {
@@ -195,7 +197,7 @@ type showCommand struct {
 	JSON bool   `name:"json" help:"Print the reply of the API."`
 }
 
-// Run shows an ask.
+// Run prints an ask and its outcome.
 func (c *showCommand) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	ask, err := lookup{client: conn.User, verb: "see"}.get(ctx, c.ID)
 	if err != nil {

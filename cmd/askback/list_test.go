@@ -36,7 +36,7 @@ func TestListTitleShowsThatThereAreMore(t *testing.T) {
 	}
 }
 
-// A list shows the arguments of a call, so that two calls of one tool differ.
+// A list shows the arguments of calls, so that two calls of one tool look different.
 func TestListShowsTheArgumentsOfApprovals(t *testing.T) {
 	asks := make([]askback.Ask, 2)
 	for i, input := range []string{`{"path": "a.txt"}`, `{"path": "b.txt"}`} {

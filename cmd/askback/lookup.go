@@ -13,7 +13,7 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// latest is an id for the newest open ask.
+// latest can be given instead of an id, and means the newest open ask.
 const latest = "latest"
 
 // minShort is the minimal length of a shortened id. An answer that was typed in place of
@@ -32,14 +32,16 @@ type lookup struct {
 	decides bool   // the command settles the ask; see [lookup.find]
 }
 
-// isLatest reports whether typed is "latest".
+// isLatest reports whether typed is "latest", in any case of letters.
 func isLatest(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), latest) }
 
-// find returns the complete id.
+// find returns the complete id of the ask that typed identifies. It does not check whether
+// a complete id exists.
 //
 // If several asks match, find prefers the open one. For decisions it does so only with a
 // match at the random end of the id, because ids begin with the time. An agent could
-// withdraw an ask that a person has seen and at once create another with the same beginning.
+// withdraw an ask that a person has seen and at once create another with the same
+// beginning.
 func (l lookup) find(ctx context.Context, typed string) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -82,7 +84,7 @@ func (l lookup) get(ctx context.Context, typed string) (askback.Ask, error) {
 	return ask, l.explain(err, typed)
 }
 
-// newest returns the id of the newest open ask.
+// newest returns the id of the newest open ask, or an error if there is none.
 func (l lookup) newest(ctx context.Context) (id string, err error) {
 	err = l.each(ctx, askback.Pending, func(a askback.Ask) { id = a.ID })
 	if err == nil && id == "" {
@@ -91,7 +93,8 @@ func (l lookup) newest(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// each calls do for every ask with a status.
+// each calls do for every ask with a status. It returns an error if there are more than
+// maxPages pages.
 func (l lookup) each(ctx context.Context, status askback.Status, do func(askback.Ask)) error {
 	q := askback.Query{Status: status, Limit: askback.MaxLimit}
 	for range maxPages {
@@ -114,7 +117,8 @@ func (l lookup) missing(typed string) error {
 	return exitError{exitRefused, fmt.Sprintf("there is no ask %s that you may %s; askback list shows the open ones", typed, l.verb)}
 }
 
-// explain replaces a not-found error by one that names the ask.
+// explain replaces a not-found error by one that names the ask. It returns other errors
+// unchanged.
 func (l lookup) explain(err error, typed string) error {
 	if errors.Is(err, askback.ErrNotFound) {
 		return l.missing(typed)
@@ -133,18 +137,19 @@ func longEnough(typed, prefix string) error {
 	return nil
 }
 
-// shortens reports whether typed is the beginning or end of an id. The prefix can be left
-// out.
+// shortens reports whether typed is the beginning or end of an id. A prefix such as ask_
+// can be left out.
 func shortens(typed, id string) bool {
 	_, number, _ := strings.Cut(id, "_")
 	return strings.HasPrefix(id, typed) || strings.HasPrefix(number, typed) || strings.HasSuffix(number, typed)
 }
 
-// minEnd is the minimal length of the end of an id for a decision, and the length in lists.
-// In practice, an agent cannot create another id with the same six random characters.
+// minEnd is the minimum length of the end of an id, in lists and for decisions. In
+// practice, an agent cannot create another id with the same six random characters.
 const minEnd = 6
 
-// endsWith reports whether typed is the random end of an id, and long enough for a decision.
+// endsWith reports whether id ends with typed, and typed is entirely in its random part and
+// long enough for a decision.
 func endsWith(id, typed string) bool {
 	_, number, _ := strings.Cut(id, "_")
 	return len(typed) >= minEnd && len(typed) <= randomPart && strings.HasSuffix(number, typed)
@@ -153,7 +158,8 @@ func endsWith(id, typed string) bool {
 // randomPart is how many characters at the end of an id are random.
 const randomPart = 16
 
-// findID returns the only listed id that typed shortens. The noun is for errors.
+// findID returns the only listed id that typed shortens, or typed itself if it is a
+// complete id. The noun is for errors.
 func findID(typed, prefix, noun string, list func() ([]string, error)) (string, error) {
 	typed = strings.ToLower(strings.TrimSpace(typed))
 	if wholeID.MatchString(typed) {
@@ -176,7 +182,7 @@ func findID(typed, prefix, noun string, list func() ([]string, error)) (string, 
 	return "", usage(fmt.Sprintf("%s matches %d %ss; give more of the id", typed, len(found), noun))
 }
 
-// maxCandidates is how many asks an error lists.
+// maxCandidates is how many of the matching asks an error lists.
 const maxCandidates = 5
 
 func ambiguous(typed string, found []askback.Ask) error {
@@ -192,7 +198,8 @@ func ambiguous(typed string, found []askback.Ask) error {
 	return usage(b.String())
 }
 
-// shortIDs returns the ends of the ids, long enough to be different.
+// shortIDs returns the ends of the ids: all of the same length, and long enough to be
+// different.
 func shortIDs(whole []string) []string {
 	for n := minEnd; ; n++ {
 		seen := map[string]bool{}

@@ -1,5 +1,5 @@
-// Command askback asks people on behalf of agents, answers asks, and is the server. The
-// scripts in testdata/script are its manual.
+// Command askback asks people on behalf of agents, answers asks, and runs the server. Its
+// manual is docs/cli.md.
 package main
 
 import (
@@ -28,15 +28,16 @@ func main() {
 	os.Exit(code)
 }
 
-// streams are the standard streams of a command. Only results go to out; prompts, links
-// and notes go to the terminal or to err.
+// streams are the standard streams of a command. Only results go to out; prompts and notes
+// go to the terminal or to err.
 type streams struct {
 	in  *os.File
 	out io.Writer
 	err io.Writer
 }
 
-// commands is the command line (wire.md §9).
+// commands describes the command line to kong: the global flags and the commands (wire.md
+// §9).
 type commands struct {
 	DB      string           `help:"Use this database file." env:"ASKBACK_DB" placeholder:"FILE"`
 	Config  string           `help:"Read the settings from this file; without it, the defaults apply." env:"ASKBACK_CONFIG" placeholder:"FILE"`
@@ -60,10 +61,11 @@ type commands struct {
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// run runs a command and returns its exit code. Help ends the process.
+// run runs a command and returns its exit code. The flags --help and --version end the
+// process.
 func run(ctx context.Context, args []string, io streams) (exit int) {
 	var all commands
-	var conn *connection.Connector // of a command that takes one
+	var conn *connection.Connector // nil if the command does not use one
 	connect := func() (_ *connection.Connector, err error) {
 		conn, err = all.connector("")
 		return conn, err

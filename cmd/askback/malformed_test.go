@@ -26,17 +26,17 @@ import (
 
 // callResult is the result of one call: an ask, or an error text.
 type callResult struct {
-	Questions string // as JSON, one a line
-	Repairs   string // pointer and detail, one a line
+	Questions string // as JSON, one per line
+	Repairs   string // pointer and detail, one per line
 	Error     string
 }
 
 // askFunc asks through one frontend.
 type askFunc func(t *testing.T, input string) callResult
 
-// Malformed calls of models give the same questions with the same repairs, or the same
-// error, through every frontend (F15, W1–W15). The tests of package decode use the same
-// files.
+// Malformed calls of models give the same questions and repairs, or the same error, through
+// the library, the API and the command line (F15, W1–W15). The tests of package decode use
+// the same files.
 func TestFrontendsAgreeOnMalformedCalls(t *testing.T) {
 	frontends := newAskFuncs(t)
 	rejected := 0

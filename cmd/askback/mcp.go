@@ -12,8 +12,8 @@ import (
 
 type mcpCommand struct{}
 
-// Run serves one agent on standard input and output until its input ends. Its asks stay
-// open. Standard output gets only messages of MCP.
+// Run serves one agent on standard input and output until its input ends. Open asks of the
+// agent then stay open. Only MCP messages are written to standard output.
 func (c *mcpCommand) Run(ctx context.Context, io streams, all *commands) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -157,8 +157,8 @@ func TestPersonLogsInWithOIDC(t *testing.T) {
 	}
 }
 
-// A person who is removed from the settings is logged out, also the last one. If the
-// issuer is removed or replaced, all people are.
+// A person who is removed from the settings is logged out, even the last one. If the issuer
+// is removed or replaced, all people are.
 func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
@@ -228,9 +228,8 @@ func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	s.call(token, "POST", "/asks", `{"question": "Which?"}`, 401)
 }
 
-// Log-in with OpenID Connect needs public_url, and a client_id that is not the URL of
-// /mcp.
-func TestOIDCSettingsAreChecked(t *testing.T) {
+// Log-in with OpenID Connect needs public_url, and a client_id that is not the URL of /mcp.
+func TestInvalidOIDCSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)
 	file := filepath.Join(t.TempDir(), "askback.yaml")
@@ -253,8 +252,8 @@ func TestOIDCSettingsAreChecked(t *testing.T) {
 	}
 }
 
-// askback doctor checks that the issuer answers.
-func TestDoctorChecksTheIssuer(t *testing.T) {
+// askback doctor warns if the issuer does not answer correctly.
+func TestDoctorReportsWhetherTheIssuerAnswers(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
 	if got := mustRun(t, s.env, "doctor", "--config", s.file); !strings.Contains(got, "ok    log-in         "+s.issuer.URL+" answers; after log-in, people return to "+s.home+"/login/oidc/callback") {

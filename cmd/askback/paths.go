@@ -35,7 +35,8 @@ func inFolderOf(file, path string) (string, error) {
 	return filepath.Abs(filepath.Join(filepath.Dir(file), path))
 }
 
-// stateDir returns the folder of the local database and tokens.
+// stateDir returns the state directory. It contains the tokens and, by default, the local
+// database.
 func stateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "askback"), nil

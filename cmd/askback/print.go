@@ -14,7 +14,7 @@ import (
 	"github.com/askback/askback/terminal"
 )
 
-// printJSON writes v as indented JSON.
+// printJSON writes v as indented JSON, safe for a terminal if w is one.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -26,8 +26,8 @@ func printJSON(w io.Writer, v any) error {
 	return writeJSON(w, b.Bytes(), terminal.IsTerminal(w))
 }
 
-// writeJSON writes JSON. For a terminal it escapes control and invisible characters that
-// encoding/json leaves as they are. The value is the same.
+// writeJSON writes raw, which must be JSON. If escape is true, it escapes control and
+// invisible characters that encoding/json leaves unchanged. The value is the same.
 func writeJSON(w io.Writer, raw []byte, escape bool) error {
 	if escape {
 		raw = escaped(raw)
@@ -57,7 +57,7 @@ func printLine(w io.Writer, text string) {
 	_, _ = fmt.Fprintln(w, safetext.Line(text))
 }
 
-// printAnswers writes answers for scripts: one value a line for one question, or a JSON
+// printAnswers writes answers for scripts: one value per line for one question, or a JSON
 // object for several.
 func printAnswers(w io.Writer, answers []askback.QuestionAnswer, questions []askback.Question) error {
 	if len(answers) > 1 {
@@ -81,8 +81,8 @@ func plain(w io.Writer, value string) string {
 	return value
 }
 
-// printObject writes {"<question>": "<answer>" | ["…"]} in the order of the
-// questions.
+// printObject writes a JSON object with the answer to each question, in the order of the
+// questions. The answer to a multi-select question is an array.
 func printObject(w io.Writer, answers []askback.QuestionAnswer, questions []askback.Question) error {
 	var b bytes.Buffer
 	b.WriteString("{")

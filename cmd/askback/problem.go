@@ -10,13 +10,13 @@ import (
 	"github.com/askback/askback"
 )
 
-// A fileError is an error of an ask from a JSON file. Its pointers lead into that file;
-// those of other errors are translated to flags.
+// A fileError is an error of an ask from a JSON file. Its JSON pointers are printed
+// unchanged. Those of other errors are printed as flags.
 type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
 
-// inFile marks an error if the ask came from a file.
+// inFile returns err as a [fileError] if the ask came from a file.
 func inFile(err error, file bool) error {
 	if err == nil || !file {
 		return err
@@ -24,7 +24,7 @@ func inFile(err error, file bool) error {
 	return fileError{err}
 }
 
-// arguments translates JSON pointers to flags and arguments. $1 is the first group of the
+// arguments are the flags and arguments for JSON pointers. $1 is the first group of the
 // pattern.
 var arguments = []struct {
 	pointer  *regexp.Regexp
@@ -53,7 +53,8 @@ var arguments = []struct {
 	{regexp.MustCompile(`^/input(/.*)$`), "--input, at $1"},
 }
 
-// argumentOf returns the flag or argument for a pointer, or the pointer itself.
+// argumentOf returns the flag or argument for a pointer. If there is none, it returns the
+// pointer without its first slash.
 func argumentOf(pointer string) string {
 	for _, a := range arguments {
 		m := a.pointer.FindStringSubmatch(pointer)
@@ -72,8 +73,8 @@ func argumentOf(pointer string) string {
 	return strings.TrimPrefix(pointer, "/")
 }
 
-// problemLine describes a problem in terms of the command line. It leaves out a fix that
-// is JSON.
+// problemLine describes a problem in terms of the command line. It leaves out a fix that is
+// JSON or contains names of the API.
 func problemLine(p askback.Problem) string {
 	text := p.Detail
 	if p.Fix != "" && !strings.ContainsAny(p.Fix, `"{=_`) {
@@ -88,7 +89,8 @@ func problemLine(p askback.Problem) string {
 	return argumentOf(p.Pointer) + ": " + text
 }
 
-// problemLines describes each problem of an invalid request.
+// problemLines describes each problem of an invalid request. Problems in a file are
+// described in terms of the file.
 func problemLines(err error, invalid askback.Invalid) (lines []string) {
 	var file fileError
 	fromFile := errors.As(err, &file)
@@ -109,7 +111,8 @@ var route = regexp.MustCompile(`(GET|POST|PUT|DELETE) /[^\s:]*: `)
 // commands does not know.
 func withoutRoute(err error) string { return route.ReplaceAllString(err.Error(), "") }
 
-// checkOptions checks the options of a question.
+// checkOptions returns an error if there is only one option, or if two are equal except for
+// spaces around them.
 func checkOptions(options []string) error {
 	if len(options) == 1 {
 		return usage(fmt.Sprintf("there is one option, %q: give at least two options, or none for a free text answer", options[0]))

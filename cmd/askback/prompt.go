@@ -15,7 +15,7 @@ import (
 )
 
 // A prompt lets the user, or a program through a pipe, answer one ask. Without an answer
-// here, the ask stays open for the other frontends.
+// here, the ask stays open and can be answered elsewhere.
 type prompt struct {
 	conn    *connection.Connector
 	io      streams
@@ -29,8 +29,8 @@ type prompt struct {
 }
 
 // openPrompt opens a prompt on the terminal if standard input is one, so that standard
-// output has only the answer. Otherwise it reads standard input. Asks of a remote server
-// cannot be answered here.
+// output has only the answer. Otherwise the prompt reads standard input. If the ask cannot
+// be answered here, such as one of a remote server, ui is nil.
 func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt {
 	p := &prompt{conn: conn, io: io, id: ask.ID, command: answerCommandFor(ask)}
 	switch {
@@ -58,8 +58,8 @@ func openPrompt(conn *connection.Connector, io streams, ask askback.Ask) *prompt
 	return p
 }
 
-// invitation returns where the ask can be answered. The URL has its own line: a URL that
-// wraps cannot be clicked.
+// invitation returns the note on where the ask can be answered, or "" if there is a prompt
+// and no page. The URL has its own line: a URL that wraps cannot be clicked.
 func (p *prompt) invitation(page string) string {
 	switch {
 	case p.ui != nil && page != "":
@@ -102,7 +102,7 @@ func answerCommandFor(ask askback.Ask) string {
 // maxInvalid is how many invalid answers are read from a pipe.
 const maxInvalid = 3
 
-// serve prompts until the ask is settled here, the input ends or ctx ends.
+// serve prompts until the ask is settled here, no valid answer can be read, or ctx ends.
 func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	if p.ui == nil {
 		return
@@ -123,7 +123,8 @@ func (p *prompt) serve(ctx context.Context, ask askback.Ask, suggestYes bool) {
 	}
 }
 
-// ask repeats the prompt until there is a valid answer, or none can be given here.
+// ask repeats the prompt until there is a valid answer, or none can be given here. If ctx
+// ends first, it sets open.
 func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	for n, again := 1, true; again; n++ {
 		result, err := p.ui.Ask(ctx, shown)
@@ -146,8 +147,9 @@ func (p *prompt) ask(ctx context.Context, shown view.Ask) {
 	}
 }
 
-// submit submits an answer or a decline, and reports whether to prompt again. It does so
-// even if the ask was settled meanwhile, because the history keeps late answers.
+// submit submits an answer or a decline, and reports whether to prompt again because the
+// answer is invalid. It submits even if the ask has been settled meanwhile, because the
+// history keeps late answers.
 func (p *prompt) submit(ctx context.Context, result terminal.Result) (again bool) {
 	ctx, cancel := linger(ctx)
 	defer cancel()
@@ -193,7 +195,8 @@ func linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	return out, func() { stop(); cancel() }
 }
 
-// close removes a prompt that is still shown. If the ask has ended, it shows how.
+// close replaces a prompt that is still shown with the outcome, if there is one. Then it
+// releases the terminal.
 func (p *prompt) close(ask askback.Ask) {
 	if p.open {
 		_ = p.ui.Settled(view.Of(ask))

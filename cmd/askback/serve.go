@@ -26,7 +26,7 @@ type serveCommand struct {
 	LogLevel  string `name:"log-level" placeholder:"LEVEL" help:"Write log lines of this level or above: debug, info, warn or error; info by default."`
 }
 
-// Run serves until ctx ends.
+// Run runs the server until ctx ends or the database or the listener fails.
 func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error {
 	settings := newReloader(all.Config)
 	file, err := all.settings()
@@ -88,7 +88,7 @@ func (c *serveCommand) Run(ctx context.Context, io streams, all *commands) error
 	return nil
 }
 
-// records opens the server log. Flags override the settings file.
+// records returns the server log on standard error. Flags override the settings file.
 func (c *serveCommand) records(io streams, file config.Config) (*serverlog.Log, error) {
 	format := cmp.Or(c.LogFormat, file.Log.Format, serverlog.Text)
 	if format != serverlog.Text && format != serverlog.JSON {
@@ -101,7 +101,7 @@ func (c *serveCommand) records(io streams, file config.Config) (*serverlog.Log, 
 	return serverlog.New(io.err, format, level), nil
 }
 
-// announce writes the address of the server: one line of the log or, at a terminal, also
+// announce writes the address of the server: to the log or, at a terminal, to the user with
 // the next steps.
 func (c *serveCommand) announce(io streams, all *commands, o connection.Options, at *connection.Instance) {
 	if !terminal.IsTerminal(io.err) {
@@ -136,8 +136,8 @@ func (c *serveCommand) addresses(file config.Config) (listen, public string, err
 	return listen, public, err
 }
 
-// overridden returns the keys of the settings file that have no effect, because a flag or
-// an environment variable overrides them.
+// overridden returns the keys of the settings file that a flag or an environment variable
+// overrides.
 func (c *serveCommand) overridden(all *commands) (keys []string) {
 	for key, value := range map[string]string{"listen": c.Listen, "public_url": c.PublicURL, "database": all.DB, "log": c.LogFormat + c.LogLevel} {
 		if value != "" {
@@ -147,7 +147,8 @@ func (c *serveCommand) overridden(all *commands) (keys []string) {
 	return keys
 }
 
-// origin checks a public URL. It has no path, since the pages are at the root.
+// origin checks a public URL and removes slashes at its end. A path is an error, since the
+// pages are at the root.
 func origin(public string) (string, error) {
 	public = strings.TrimRight(public, "/")
 	u, err := url.Parse(public)

@@ -14,8 +14,8 @@ import (
 	"github.com/askback/askback/internal/serverlog"
 )
 
-// settings reads the settings file, if one is named. It never searches for one, so a
-// command does the same in every folder.
+// settings reads the settings file, if --config or ASKBACK_CONFIG names one. It never
+// searches for one, so a command does the same in every folder.
 func (all *commands) settings() (config.Config, error) {
 	if all.Config == "" {
 		return config.Config{}, nil
@@ -115,7 +115,7 @@ func versionOf(path string) fileVersion {
 // reloadPause is the time between two checks for a changed file.
 const reloadPause = 2 * time.Second
 
-// run calls set with changed settings until ctx ends.
+// run calls set with changed settings until ctx ends. If r is nil, it only waits.
 func (r *reloader) run(ctx context.Context, set func(engine.Settings)) {
 	if r == nil {
 		<-ctx.Done()
@@ -144,7 +144,8 @@ func (r *reloader) changed() bool {
 	return versionOf(r.path) != r.version
 }
 
-// reload applies all of the file, or nothing if it has errors.
+// reload applies all settings of the file that can change while the server runs. If the
+// file has errors, it applies none.
 func (r *reloader) reload(set func(engine.Settings)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -175,7 +176,8 @@ func warnOfLogin(log *slog.Logger, file config.Config) {
 	}
 }
 
-// needRestart returns the changed keys that take effect after a restart only.
+// needRestart returns the changed keys that take effect only after a restart. It omits
+// overridden keys.
 func (r *reloader) needRestart(file config.Config) (keys []string) {
 	for _, k := range []struct {
 		key     string

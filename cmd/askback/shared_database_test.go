@@ -162,7 +162,7 @@ func TestOnlyTheOwnerHasAccessToFiles(t *testing.T) {
 	}
 }
 
-// A server stops in time even if clients are connected. It exits with 0, removes
+// A server stops within seconds even if clients are connected. It exits with 0, removes
 // server.json, releases the lock and leaves all data in one file. A waiting call gets the
 // pending ask.
 func TestServeStopsCleanly(t *testing.T) {

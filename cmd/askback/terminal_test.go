@@ -123,7 +123,8 @@ func TestPromptIsOnTheTerminalWhileOutputIsAPipe(t *testing.T) {
 	s.waitForScreen(`it is <SQLite>`)
 }
 
-// Only y or yes approves, typed at a terminal after the call was shown (C3).
+// A call is approved only by a word such as y or yes, typed at a terminal after the call
+// was shown (C3).
 func TestOnlyATypedYesApproves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -356,8 +357,8 @@ func TestJSONAtATerminalHasControlCharactersEscaped(t *testing.T) {
 	}
 }
 
-// The first line that a person types claims the ask, so that others see who is
-// answering it (F8). A line that is not an answer is enough.
+// A person who types a line claims the ask, so that others see who is answering it (F8).
+// The line need not be an answer.
 func TestTypingClaimsTheAsk(t *testing.T) {
 	t.Parallel()
 	env, _ := sandbox(t)

@@ -27,13 +27,13 @@ type tokenCreate struct {
 	expires time.Duration
 }
 
-// AfterApply is called by kong. It parses the flags before the command connects.
+// AfterApply parses --expires. kong calls it before the command connects.
 func (c *tokenCreate) AfterApply() (err error) {
 	c.expires, err = duration("--expires", c.Expires, "12h or 30d")
 	return err
 }
 
-// Run creates a token.
+// Run creates a token and prints it.
 func (c *tokenCreate) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	r := askback.TokenRequest{Kind: askback.Kind(c.Kind), Name: c.Name, ExpiresIn: c.expires}
 	t, secret, err := conn.User.CreateToken(ctx, r)
@@ -53,7 +53,7 @@ type tokenList struct {
 	JSON bool `name:"json" help:"Print the reply of the API."`
 }
 
-// Run lists tokens.
+// Run prints the tokens, one per line.
 func (c *tokenList) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	tokens, err := conn.User.Tokens(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func usedBy(t askback.Token) string {
 	return "program"
 }
 
-// validity returns how long a token is valid.
+// validity describes whether a token is revoked or expired, or how long it is valid.
 func validity(t askback.Token, now time.Time) string {
 	switch {
 	case !t.RevokedAt.IsZero():
@@ -112,7 +112,7 @@ type tokenRevoke struct {
 	ID string `arg:"" help:"Id of the token, from token list."`
 }
 
-// Run revokes a token.
+// Run revokes the token that c.ID identifies by its id, or by the beginning or end of it.
 func (c *tokenRevoke) Run(ctx context.Context, io streams, conn *connection.Connector) error {
 	id, err := findID(c.ID, "tok_", "token", func() (ids []string, err error) {
 		tokens, err := conn.User.Tokens(ctx)
