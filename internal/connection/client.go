@@ -22,15 +22,15 @@ type Client interface {
 	askback.Tokens
 }
 
-// A client is a [Client] that repeats lost calls on the next connection. Except for
-// CreateToken, a repeated call has no further effect.
+// A client is a [Client] that repeats a lost call on the next connection. A repeated call
+// has no further effect, except CreateToken.
 type client struct {
 	connector *Connector
 	of        func(*conn) askback.Client
 }
 
-// retry makes a call, and repeats it while it is lost. It gives up when ctx ends, when no
-// server can be found, or after [remoteTime] if no server was ever reached.
+// retry makes a call. It repeats the call on the next connection until ctx ends or
+// [Connector.retries] returns false for the error.
 func retry[T any](ctx context.Context, c client, call func(context.Context, askback.Client) (T, error)) (out T, err error) {
 	start := time.Now()
 	for attempt := 0; ; attempt++ {
@@ -52,7 +52,7 @@ func retry[T any](ctx context.Context, c client, call func(context.Context, askb
 	}
 }
 
-// callOn makes a call on one connection. If the connection ends first, it returns
+// callOn makes a call on one connection. If the connection closes first, it returns
 // [askback.ErrStopping].
 func callOn[T any](ctx context.Context, conn *conn, c askback.Client, call func(context.Context, askback.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -65,8 +65,8 @@ func callOn[T any](ctx context.Context, conn *conn, c askback.Client, call func(
 	return out, err
 }
 
-// isLost reports whether the call may not have reached the server, or its reply may have
-// been lost.
+// isLost reports whether err means that a call may not have reached the server, or that its
+// reply may have been lost.
 func isLost(err error) bool {
 	return errors.Is(err, askback.ErrUnreachable) || errors.Is(err, askback.ErrStopping)
 }
@@ -80,10 +80,10 @@ func (c *Connector) setReached() {
 
 // retries reports whether a call that began at start is repeated after err.
 //
-// After a lost connection to a local server it is, because [instance.Place.Join] limits
-// that search and ends it with ErrNoReply. After ErrNoReply, only a command with a Kind
-// that was connected before searches again. A remote server that has never replied is
-// tried for remoteTime.
+// A lost call to a local server is always repeated: [instance.Place.Join] limits the search
+// for the next server and ends it with ErrNoReply. After ErrNoReply, only a command with a
+// Kind that was connected before searches again. A lost call to a remote server is repeated
+// if a server has replied before, or within remoteTime.
 func (c *Connector) retries(err error, start time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +140,8 @@ func (c client) Wait(ctx context.Context, id string) (askback.Ask, error) {
 	}
 }
 
-// CreateToken implements [askback.Tokens]. If the reply was lost, the first token remains,
-// and its secret is unknown.
+// CreateToken implements [askback.Tokens]. If the reply is lost, it creates another token.
+// The first token remains, and its secret is unknown.
 func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t askback.Token, secret string, err error) {
 	t, err = retry(ctx, c, func(ctx context.Context, to askback.Client) (t askback.Token, err error) {
 		t, secret, err = to.CreateToken(ctx, in)
@@ -150,8 +150,8 @@ func (c client) CreateToken(ctx context.Context, in askback.TokenRequest) (t ask
 	return t, secret, err
 }
 
-// Events implements [askback.Events]. On the next connection it continues after the last
-// event that it yielded.
+// Events implements [askback.Events]. If the connection is lost, it continues on the next
+// one, after the last event that it yielded.
 func (c client) Events(ctx context.Context, sessionID string, after askback.Cursor) iter.Seq2[askback.Event, error] {
 	return func(yield func(askback.Event, error) bool) {
 		more := true

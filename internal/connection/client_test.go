@@ -20,7 +20,8 @@ func remote(url string) *Connector {
 	return New(Options{Remote: url, Tokens: &Tokens{Given: "askback_x"}, Kind: instance.KindAsk})
 }
 
-// All attempts have the same Idempotency-Key, so only one ask is created (wire.md §3).
+// All attempts to create an ask have the same Idempotency-Key, so only one ask is created
+// (wire.md §3).
 func TestLostAskIsRepeatedWithItsKey(t *testing.T) {
 	t.Parallel()
 	var keys []string
@@ -72,6 +73,8 @@ func TestOnlyLostCallsAreRetried(t *testing.T) {
 	}
 }
 
+// A call that ends because its connection closes returns ErrStopping, so that it is
+// repeated.
 func TestEndOfConnectionIsNotACancelledCall(t *testing.T) {
 	t.Parallel()
 	conn := newConn(nil, nil, nil, "")
@@ -105,7 +108,8 @@ func (c eventClient) Events(_ context.Context, _ string, after askback.Cursor) i
 	}
 }
 
-// A lost stream continues. It ends with an error of the server or a break of the loop.
+// After a lost connection, the stream continues after its last event. It ends if the server
+// returns an error or the loop over it ends.
 func TestEventsContinueAfterLastCursor(t *testing.T) {
 	t.Parallel()
 	var after []askback.Cursor

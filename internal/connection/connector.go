@@ -47,9 +47,9 @@ type Options struct {
 	OnDatabaseFailure func(error)
 }
 
-// A Connector makes the calls of a command, wherever the database is open at the moment.
-// That can change during the command: another process can end, take over or hand over
-// the database. Calls that were lost are then repeated.
+// A Connector makes the calls of a command to a remote server, or wherever the local
+// database is open at the moment. That can change during the command: another process can
+// end, take over or hand over the database. Calls that were lost are then repeated.
 type Connector struct {
 	Agent  Client // asks
 	User   Client // makes the calls of commands
@@ -89,10 +89,11 @@ func newConn(agent, user, person askback.Client, pages string) *conn {
 // server before it opens the database again.
 const yieldedTime = 2 * time.Second
 
-// remoteTime is how long a command tries to reach a server for the first time.
+// remoteTime is how long a command tries to reach a remote server for the first time, and
+// the limit for each connection to it.
 const remoteTime = 5 * time.Second
 
-// New returns a Connector. It connects with the first call.
+// New returns a Connector. The first call connects.
 func New(o Options) *Connector {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -113,11 +114,11 @@ func (c *Connector) Place() instance.Place { return c.options.Place }
 // IsLocal reports whether the calls go to the local database.
 func (c *Connector) IsLocal() bool { return c.options.Remote == "" || c.isLocal }
 
-// CanPrompt reports whether the user at the terminal may answer asks: only as the local
-// user and only in the local database.
+// CanPrompt reports whether the user at the terminal may answer asks: the database must be
+// local, and the local user must have a token.
 func (c *Connector) CanPrompt() bool { return c.IsLocal() && c.options.Tokens.user != "" }
 
-// Pages connects and returns the address of the pages for people, or "".
+// Pages connects and returns the address of the pages for people, or "" if there are none.
 func (c *Connector) Pages(ctx context.Context) (string, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -126,7 +127,7 @@ func (c *Connector) Pages(ctx context.Context) (string, error) {
 	return conn.pages, nil
 }
 
-// PageURL returns the address of the page of an ask, or "".
+// PageURL returns the address of the page of an ask, or "" if it is not known.
 func (c *Connector) PageURL(a askback.Ask) string {
 	if conn := c.current(); a.PageURL == "" && conn != nil {
 		a = a.WithPageURL(conn.pages)
@@ -134,8 +135,8 @@ func (c *Connector) PageURL(a askback.Ask) string {
 	return a.PageURL
 }
 
-// Close closes the connection. If this process is the instance, Close ends it and waits
-// for a hand-over that has begun.
+// Close closes the connection. It also closes the [Instance] of this process, if there is
+// one, and waits until it is closed.
 func (c *Connector) Close() error {
 	c.connecting <- struct{}{}
 	i := c.instance
@@ -152,7 +153,8 @@ func (c *Connector) Close() error {
 	return err
 }
 
-// connect returns the current connection, or makes one.
+// connect returns the current connection, or makes one. After the database failed in this
+// process, it returns that error.
 func (c *Connector) connect(ctx context.Context) (*conn, error) {
 	if conn := c.current(); conn != nil {
 		return conn, nil
@@ -187,7 +189,7 @@ func (c *Connector) current() *conn {
 	return c.conn
 }
 
-// lose drops a connection that failed, so that the next call connects again.
+// lose drops a connection if it is the current one, so that the next call connects again.
 func (c *Connector) lose(failed *conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +198,7 @@ func (c *Connector) lose(failed *conn) {
 	}
 }
 
-// dial connects to the remote server, to the local one, or opens the database.
+// dial connects to the remote server or to the local one, or opens the database.
 func (c *Connector) dial(ctx context.Context) (*conn, error) {
 	if c.options.Remote != "" {
 		return c.dialRemote()
@@ -220,7 +222,8 @@ func (c *Connector) dial(ctx context.Context) (*conn, error) {
 	return i.conn, nil
 }
 
-// attach connects to a local server that proved its identity.
+// attach returns a connection to a local server, with ASKBACK_TOKEN or else the tokens of
+// the local user.
 func (c *Connector) attach(s instance.Server) (*conn, error) {
 	tokens := c.options.Tokens
 	if err := tokens.read(); err != nil { // the server may have just created them

@@ -11,9 +11,9 @@ import (
 )
 
 // checkHost rejects requests to a loopback listener whose Host is neither a loopback
-// address nor the public one. The page of an attacker can point its own name at 127.0.0.1
-// and would then have the same origin as this server (T28, DNS rebinding). The browser
-// still sends the attacker's name.
+// address nor the public one. It prevents DNS rebinding (T28): the domain name of an
+// attacker resolves to 127.0.0.1, so that a page from there has the same origin as this
+// server. The browser still sends that name as Host.
 func checkHost(listener net.Addr, public string, next http.Handler) http.Handler {
 	if !loopback.IsHost(listener.String()) {
 		return next

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The domain name of an attacker may resolve to 127.0.0.1 (T28).
+// At a loopback address, requests for other host names are rejected, because the domain
+// name of an attacker may resolve to 127.0.0.1 (T28).
 func TestForeignHostsAreRejected(t *testing.T) {
 	t.Parallel()
 	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})

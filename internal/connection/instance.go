@@ -39,7 +39,7 @@ type Instance struct {
 	unused   unusedConns
 }
 
-// The limits of Close.
+// The time limits of Close.
 const (
 	shutdownTime = 10 * time.Second // for requests in progress
 	closeTime    = 20 * time.Second // for all of Close
@@ -89,7 +89,7 @@ func (i *Instance) start(ctx context.Context) error {
 	return i.listen()
 }
 
-// authenticate makes the clients of this process with the tokens that it would send to a
+// authenticate creates the clients of this process with the tokens that it would send to a
 // server. A revoked token is therefore rejected here, too.
 func (i *Instance) authenticate(ctx context.Context) error {
 	t := i.connector.options.Tokens
@@ -118,10 +118,11 @@ func (i *Instance) Engine() *engine.Engine { return i.engine }
 // Health returns the condition of the database.
 func (i *Instance) Health() sqlite.Health { return i.db.Health() }
 
-// URL returns where the instance listens.
+// URL returns the address that the instance listens on, or "" if it does not listen.
 func (i *Instance) URL() string { return i.url }
 
-// PublicURL returns the address of the pages for people.
+// PublicURL returns the address of the pages for people, or "" if the instance does not
+// listen.
 func (i *Instance) PublicURL() string { return i.conn.pages }
 
 // Proof returns the proof of this instance for a nonce. It is "" while the instance
@@ -133,8 +134,8 @@ func (i *Instance) Proof(nonce string) string {
 	return instance.Proof(i.secret, nonce)
 }
 
-// Yield hands over the database to another process. From then on, this process connects to
-// the server there. Yield returns before the instance is closed.
+// Yield closes the instance in the background, so that another process can open the
+// database. This process then connects to that one. Yield always returns nil.
 func (i *Instance) Yield() error {
 	c := i.connector
 	c.connecting <- struct{}{}
@@ -147,7 +148,7 @@ func (i *Instance) Yield() error {
 	return nil
 }
 
-// watch waits until the database fails or the instance closes.
+// watch waits until the instance closes. If the database fails first, watch calls fail.
 func (i *Instance) watch() {
 	select {
 	case <-i.db.Failed():
@@ -156,7 +157,8 @@ func (i *Instance) watch() {
 	}
 }
 
-// fail ends an instance that cannot continue.
+// fail ends an instance that cannot continue: it calls OnFailure or, if that is nil, closes
+// the instance.
 func (i *Instance) fail(err error) {
 	o := i.connector.options
 	if o.OnFailure != nil {
@@ -182,8 +184,9 @@ func (i *Instance) failure() error {
 }
 
 // Close ends waiting calls, finishes requests in progress, closes the database, removes
-// server.json and releases the lock, in this order. Only the first call does it; all
-// calls wait for it and return the same error.
+// server.json and releases the lock, in this order. If the database cannot be closed in
+// time, it returns an error and keeps the lock. Only the first call does this; all calls
+// wait for it and return the same error.
 func (i *Instance) Close() error { return i.close() }
 
 func (i *Instance) closeAll() error {
@@ -203,7 +206,7 @@ func (i *Instance) closeAll() error {
 		errs = append(errs, err)
 	case <-limit.C:
 		// The lock is kept until the process ends, so that no other process opens the
-		// database before.
+		// database before that.
 		return errors.Join(append(errs, errSlowClose)...)
 	}
 	if i.server != nil {
@@ -212,8 +215,8 @@ func (i *Instance) closeAll() error {
 	return errors.Join(append(errs, i.lock.Release())...)
 }
 
-// stopServing finishes requests in progress. It also returns the error that ended the
-// server before.
+// stopServing ends waiting calls and finishes requests in progress, within shutdownTime. It
+// also returns the error that ended the server before.
 func (i *Instance) stopServing() error {
 	i.handler.Stop()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
@@ -226,7 +229,7 @@ func (i *Instance) stopServing() error {
 	return errors.Join(err, <-i.served)
 }
 
-// closeStore closes the database after its last user.
+// closeStore waits for the engine and the sweeper to end, and closes the database.
 func (i *Instance) closeStore() error {
 	err := <-i.engineDone
 	i.sweeping.Wait()

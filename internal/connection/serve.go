@@ -37,7 +37,7 @@ const (
 	maxHeader  = 64 << 10
 )
 
-// listen serves the database and announces it in server.json.
+// listen starts to serve the database, and writes the address to server.json.
 func (i *Instance) listen() error {
 	o := i.connector.options
 	ln, err := i.newListener()
@@ -61,7 +61,8 @@ func (i *Instance) listen() error {
 }
 
 // newListener listens on the address of the last server if that is free, since links
-// contain it. [instance.KindServe] listens on the given address only.
+// contain it. Otherwise it uses the given address, or any port. With [instance.KindServe]
+// it uses the given address only.
 func (i *Instance) newListener() (net.Listener, error) {
 	o := i.connector.options
 	if o.Kind == instance.KindServe {
@@ -89,8 +90,8 @@ func (i *Instance) newListener() (net.Listener, error) {
 	return nil, errors.Join(errs...)
 }
 
-// localAddress returns how this machine reaches a listener. One that listens on all
-// addresses is reached by loopback.
+// localAddress returns the address at which this machine reaches a listener. For a listener
+// on all addresses it is on 127.0.0.1.
 func localAddress(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -132,8 +133,8 @@ func (i *Instance) serve(ln net.Listener) {
 // announcePause is the time between two attempts to write server.json.
 const announcePause = time.Second
 
-// announce writes server.json. While the disk is full, it tries again in the background:
-// clients that know the address can read meanwhile.
+// announce writes server.json. If the disk is full, it returns nil and tries again in the
+// background, because clients that know the address can still read.
 func (i *Instance) announce(s instance.Server) error {
 	place, log := i.connector.options.Place, i.connector.options.Log
 	err := place.Announce(s)
@@ -162,7 +163,8 @@ type unusedConns struct {
 	open map[net.Conn]struct{}
 }
 
-// track is an [http.Server] ConnState function.
+// track is the ConnState function of an [http.Server]. It keeps a connection until its
+// first request.
 func (u *unusedConns) track(conn net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// The times between two searches for hooks that have ended: for hooks on this machine, which
-// leave a file, and for all hooks, according to their calls.
+// The times between two searches for asks whose hooks have ended: by the files that hooks
+// on this machine leave, and by the calls that wait for the asks.
 const (
 	abandonedPause = time.Second
 	sweepPause     = 10 * time.Second
@@ -57,7 +57,7 @@ func (s *sweeper) withdrawAbandoned(ctx context.Context) {
 	s.logNew(ctx, &s.abandonedError, err)
 }
 
-// run sweeps until ctx ends.
+// run withdraws the asks of hooks that have ended, until ctx ends.
 func (s *sweeper) run(ctx context.Context) {
 	abandoned, all := time.NewTicker(abandonedPause), time.NewTicker(sweepPause)
 	defer abandoned.Stop()
@@ -74,8 +74,8 @@ func (s *sweeper) run(ctx context.Context) {
 	}
 }
 
-// logNew logs an error unless the last attempt failed in the same way. On a full disk every
-// attempt does.
+// logNew logs an error unless it is the same as that of the last attempt. On a full disk
+// every attempt fails.
 func (s *sweeper) logNew(ctx context.Context, last *string, err error) {
 	text := ""
 	if err != nil {

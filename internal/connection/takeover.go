@@ -11,8 +11,7 @@ import (
 	"github.com/askback/askback/internal/pause"
 )
 
-// takeOverTime is how long a server tries to get the database from commands that have it
-// open while they wait.
+// takeOverTime is how long TakeOver waits for the database.
 const takeOverTime = 10 * time.Second
 
 // TakeOver opens the database in this process. A command that has the database open while

@@ -16,7 +16,7 @@ import (
 	"github.com/askback/askback/internal/instance"
 )
 
-// LocalAgent is the agent that commands ask as.
+// LocalAgent is the name of the agent as which commands ask.
 const LocalAgent = "local"
 
 // The token files of the state directory.
@@ -34,7 +34,8 @@ type Tokens struct {
 	agent, user string // "" if they do not exist yet
 }
 
-// ReadTokens reads the tokens of a state directory.
+// ReadTokens reads the tokens of a state directory. A missing file is not an error. given
+// is the token in ASKBACK_TOKEN, or "".
 func ReadTokens(dir, given string) (*Tokens, error) {
 	t := &Tokens{Given: given, dir: dir}
 	return t, t.read()
@@ -57,7 +58,7 @@ func (t *Tokens) read() error {
 func (t *Tokens) agentFile() string { return filepath.Join(t.dir, AgentTokenFile) }
 func (t *Tokens) userFile() string  { return filepath.Join(t.dir, UserTokenFile) }
 
-// readToken returns "" if the file does not exist.
+// readToken returns the token in a file, or "" if the file does not exist.
 func readToken(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -66,8 +67,9 @@ func readToken(path string) (string, error) {
 	return strings.TrimSpace(string(raw)), err
 }
 
-// Key returns the key that signs the data that MCP clients and browsers keep for the server,
-// or nil. It is derived from the user's token, so it is the same after a restart.
+// Key returns the key that signs the data that MCP clients and browsers keep for the
+// server. It is derived from the user's token, so it is the same after a restart. Without
+// that token, Key returns nil.
 func (t *Tokens) Key() []byte {
 	if t.user == "" {
 		return nil
@@ -77,8 +79,9 @@ func (t *Tokens) Key() []byte {
 	return sum.Sum(nil)
 }
 
-// create creates missing tokens and registers all of them in the database. Only the
-// process that holds the lock may call it.
+// create creates missing tokens and registers all of them in the database. If one cannot be
+// registered because the disk is full or its record is damaged, calls with it fail later.
+// Only the process that holds the lock may call create.
 func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 	if err := os.MkdirAll(t.dir, 0o700); err != nil {
 		return err
@@ -109,8 +112,8 @@ func (t *Tokens) create(ctx context.Context, e *engine.Engine) error {
 	return nil
 }
 
-// createToken creates a token. If another process was faster, it returns the token of that
-// process: all databases of a state directory share the tokens.
+// createToken creates a token and its file. If another process was faster, it returns the
+// token of that process: all databases of a state directory share the tokens.
 func createToken(path string, e *engine.Engine) (string, error) {
 	created, err := e.NewSecret()
 	if err != nil {
@@ -132,7 +135,8 @@ func localUser() askback.Principal {
 	return askback.Principal{Kind: askback.Admin, Name: UserName(), Channel: askback.ChannelTerminal}
 }
 
-// UserName returns the name of the user who runs this process.
+// UserName returns the name of the user who runs this process, or "local user" if it is not
+// known.
 func UserName() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -19,8 +19,9 @@ func yield(t *testing.T, i *Instance) {
 	}
 }
 
-// A command that connected to a closing instance would lose the connection soon.
-func TestClosingInstanceProvesNothing(t *testing.T) {
+// A command does not connect to a closing instance, because it would soon lose the
+// connection.
+func TestClosingInstanceDoesNotProveItsIdentity(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())
 	s, ok := c.options.Place.Last()
@@ -33,7 +34,8 @@ func TestClosingInstanceProvesNothing(t *testing.T) {
 	}
 }
 
-// A process that yielded the database lets others open it first.
+// A process that yielded the database waits before it opens it again, so that others can
+// open it first.
 func TestYieldedDatabaseIsReopenedAfterAPause(t *testing.T) {
 	t.Parallel()
 	c := connected(t, t.TempDir())
@@ -47,7 +49,7 @@ func TestYieldedDatabaseIsReopenedAfterAPause(t *testing.T) {
 	}
 }
 
-func TestYieldedProcessUsesTheNextServer(t *testing.T) {
+func TestProcessUsesTheNextServerAfterYield(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := connected(t, dir)
