@@ -97,7 +97,7 @@ func TestOnlyYesApprovesLaterCalls(t *testing.T) {
 	})
 }
 
-// Two lines that were pasted together are not two decisions.
+// A yes that was pasted together with all does not confirm the grant.
 func TestInputIsDiscardedBeforeGrantIsConfirmed(t *testing.T) {
 	k := newFakeKeyboard()
 	p := terminal.New(k, io.Discard, &terminal.Options{Human: true})
@@ -121,7 +121,8 @@ func TestPromptShowsHowToEditArguments(t *testing.T) {
 	}
 }
 
-// The command is not shown if the agent cannot run changed arguments.
+// The prompt shows no command that changes the arguments if the agent cannot run changed
+// ones.
 func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	a := deletionCall()
 	a.Confirmation.NoEdit = true
@@ -131,7 +132,8 @@ func TestPromptOmitsUnsupportedEdit(t *testing.T) {
 	}
 }
 
-// F5: a person who types claims the ask, and again each minute.
+// F5: a person who types claims the ask, and again each minute. Input from a pipe claims
+// nothing.
 func TestTypingClaimsAsk(t *testing.T) {
 	for human, want := range map[bool]int{true: 3, false: 0} {
 		synctest.Test(t, func(t *testing.T) {

@@ -69,8 +69,8 @@ func (d *dialog) describeDecisions(f *frame) string {
 	return "Approve? [y/N] "
 }
 
-// askID returns the id of an ask, to be pasted into a shell. An id with other characters
-// than those of Askback is replaced by a placeholder.
+// askID returns the id of an ask, for a command that a person pastes into a shell. If it
+// has characters that no id of Askback has, it returns "ASK".
 func askID(a view.Ask) string {
 	s := a.ID.String()
 	if rest, ok := strings.CutPrefix(s, "ask_"); !ok || rest == "" || strings.Trim(rest, "0123456789abcdefghijklmnopqrstuvwxyz") != "" {
@@ -117,8 +117,8 @@ var denialPattern = regexp.MustCompile(`(?is)^(no?|deny|denied)(?:[,;:.!]\s*|\s+
 // ambiguousReason matches words in a reason that may mean yes: "no problem, go ahead".
 var ambiguousReason = regexp.MustCompile(`(?i)\b(y|yes|yeah|yep|ok|okay|sure|approved?|allow(ed)?|go|run|do it|problem|worries|objections?|need to ask|wait)\b`)
 
-// confirmReason asks whether to deny a call if the reason may mean yes. It returns why the
-// denial is not accepted, or "".
+// confirmReason asks a person to confirm a denial if the reason may mean yes. Through a
+// pipe it accepts no such reason. It returns why the denial is not accepted, or "".
 func (d *dialog) confirmReason(reason string) (problem string) {
 	if !ambiguousReason.MatchString(reason) {
 		return ""
@@ -134,7 +134,7 @@ func (d *dialog) confirmReason(reason string) (problem string) {
 }
 
 // confirmUnread warns that rows of the call were not shown, and asks whether to approve it
-// without reading them.
+// without reading them. It returns why it is not approved, or "".
 func (d *dialog) confirmUnread() (problem string) {
 	d.print(fmt.Sprintf("%d rows of this call were not shown, and you would approve them unread. :show shows them.", d.unseenRows))
 	return d.requireYes("Type yes to approve without reading them: ")
@@ -168,7 +168,8 @@ func (d *dialog) confirmGrant(scope askback.Scope) (problem string) {
 	return d.requireYes("Type yes to approve this call and later ones: ")
 }
 
-// grantPreview draws what a standing approval would allow.
+// grantPreview draws which later calls would be approved, for how long, and the commands
+// that allow less or end it.
 func (f *frame) grantPreview(a view.Ask, scope askback.Scope) {
 	hours := int(askback.DefaultGrant.Hours())
 	f.rule("approve later calls")

@@ -7,14 +7,16 @@ import (
 	"errors"
 )
 
-// setCbreak is not supported on this system: the terminal delivers whole lines.
+// setCbreak returns an error, so the terminal delivers whole lines: single keys are not
+// supported on this system.
 func setCbreak(int) error { return errors.ErrUnsupported }
 
-// foreground returns true: it cannot be found out on this system.
+// foreground returns true: the foreground process group is not known on this system.
 func foreground(int) bool { return true }
 
-// discard does nothing: these systems have no /dev/tty.
+// discard does nothing: this is not supported on this system.
 func discard(int) error { return nil }
 
-// page is not supported on this system. The text is written below the prompt instead.
+// page returns an error, so the text is written below the prompt: a pager is not supported
+// on this system.
 func (t *TTY) page(context.Context, string) error { return errors.ErrUnsupported }

@@ -69,7 +69,8 @@ func TestShortCallIsNotFolded(t *testing.T) {
 	}
 }
 
-// A person who approves arguments that were not shown is warned, and must confirm it.
+// A person who approves a call with rows that were not shown is warned, and must type yes
+// to confirm.
 func TestUnreadCallNeedsConfirmation(t *testing.T) {
 	approved := terminal.Result(terminal.Answered{Answer: askback.Decide(askback.Approve, "")})
 	for script, want := range map[string]terminal.Result{
@@ -94,7 +95,7 @@ func TestUnreadCallNeedsConfirmation(t *testing.T) {
 	}
 }
 
-// Without a pager, or if the pager fails, the text is written below the prompt.
+// Without a pager, or if the pager fails, :show writes the call below the prompt.
 func TestLongCallIsWrittenWithoutPager(t *testing.T) {
 	for name, page := range map[string]func(context.Context, string) error{
 		"none":   nil,

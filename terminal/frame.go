@@ -76,7 +76,7 @@ func (f *frame) writeTo(w io.Writer) error {
 	return err
 }
 
-// withSGR returns s with a style, or s alone if the terminal has no styles.
+// withSGR returns s with a style, or s unchanged if the terminal has no styles.
 func (f *frame) withSGR(sgr, s string) string {
 	if !f.style || sgr == plain || s == "" {
 		return s
@@ -103,7 +103,8 @@ func (f *frame) rule(words string) {
 	f.rows++
 }
 
-// message draws a sentence of Askback, without a gutter. It may contain the name of a person.
+// message draws a sentence of Askback, without a gutter. The sentence may contain the name
+// of a person.
 func (f *frame) message(words string) {
 	if words == "" {
 		return
@@ -128,7 +129,8 @@ func (f *frame) erasePrompt() {
 	f.b.WriteString("\n")
 }
 
-// withRowCount draws a part of the frame. Above a long part, it draws the number of rows.
+// withRowCount draws a part of the frame. Above more than maxRows rows, it draws their
+// number. If f.fold is true, it leaves out the middle of more than maxShown rows.
 func (f *frame) withRowCount(draw func(part *frame)) {
 	part := &frame{margin: f.margin, width: f.width, style: f.style, zone: f.zone}
 	draw(part)
@@ -143,7 +145,8 @@ func (f *frame) withRowCount(draw func(part *frame)) {
 	f.rows += part.rows
 }
 
-// headAndTail draws the first and the last rows of a long part.
+// headAndTail draws the first headRows and the last tailRows rows of a part, and how many
+// are left out.
 func (f *frame) headAndTail(part *frame) {
 	hidden := part.rows - headRows - tailRows
 	f.folded += hidden

@@ -214,8 +214,8 @@ func TestEmptyRowsAreCounted(t *testing.T) {
 	}
 }
 
-// Drawing takes linear time for all kinds of characters.
-func TestLargeArgumentsAreDrawnInLinearTime(t *testing.T) {
+// The arguments have the maximum length and consist of one kind of character.
+func TestLargestArgumentsAreDrawnWithinAMinute(t *testing.T) {
 	for _, letter := range []string{"x", "日", "e\u0301", "Ж", " "} {
 		a := deletionCall()
 		a.Confirmation.Input = []byte(`{"a":"` + strings.Repeat(letter, (askback.MaxInput-8)/len(letter)) + `"}`)

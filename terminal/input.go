@@ -11,7 +11,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// input is a line that a person typed as an answer, or the command :skip or :other.
+// input is a line that was typed as an answer, or the command :skip or :other.
 type input struct {
 	text   string
 	skip   bool
@@ -67,7 +67,8 @@ func (d *dialog) readInput(prompt string) (input, error) {
 	return input{}, d.err
 }
 
-// readLine reads a line and moves the cursor to the start of a row.
+// readLine reads a line and moves the cursor to the start of a row. If there is no line, it
+// sets d.err.
 func (d *dialog) readLine() (line string, tooLong bool) {
 	if d.err != nil {
 		return "", false
@@ -148,7 +149,7 @@ func (d *dialog) reject(sentences ...string) {
 	}
 }
 
-// runCommand runs a command that is not an answer.
+// runCommand runs a command other than :skip and :other. It rejects an unknown command.
 func (d *dialog) runCommand(command, argument string) {
 	confirm := d.ask.Confirmation != nil
 	switch {
@@ -171,8 +172,8 @@ func (d *dialog) runCommand(command, argument string) {
 	}
 }
 
-// addText appends a note or a comment to texts. If text is empty, it rejects the line with the
-// sentence missing.
+// addText appends a note or a comment to texts. If text is empty or too long, it rejects
+// the line; missing is the message for an empty text.
 func (d *dialog) addText(texts *[]string, text, missing string) {
 	switch {
 	case text == "":

@@ -77,7 +77,8 @@ func draw(file *os.File, echo string) error {
 	return err
 }
 
-// press handles one byte. It returns the line when it is complete, and what to draw.
+// press handles one byte. It returns the line if that is complete, what to draw, and
+// [io.EOF] for Ctrl+D on an empty line.
 func (e *lineEditor) press(b byte) (line, echo string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,7 +164,8 @@ func (e *lineEditor) text() string {
 	return b.String()
 }
 
-// erase removes the last n keys. A combining mark is removed together with its letter.
+// erase removes the last n keys and returns what to draw. A combining mark is removed
+// together with its letter.
 func (e *lineEditor) erase(n int) (echo string) {
 	e.partial = nil
 	for ; n > 0 && len(e.line) > 0; n-- {

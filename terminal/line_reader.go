@@ -45,14 +45,14 @@ func newLineReader(in io.Reader) *lineReader {
 	return l
 }
 
-// discardStarted discards a line that was read, or partly read, for an earlier ask.
+// discardStarted makes next skip a line that was read, or partly read, for an earlier ask.
 func (l *lineReader) discardStarted() {
 	l.stale = l.reading && l.started.Load()
 	l.drainTyped()
 }
 
 // next returns the next line without its end. The error is errLineTooLong, [ErrNoInput], or
-// that of ctx. While next waits, it calls typing whenever a key of that line is typed.
+// that of ctx. While next waits, it calls typing when keys of that line are typed.
 func (l *lineReader) next(ctx context.Context, typing func()) (string, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -133,7 +133,8 @@ func (l *lineReader) read() {
 	}
 }
 
-// completeLine returns the result for a line that was read up to its newline.
+// completeLine returns the result for a line that was read up to its newline. A line longer
+// than maxLine is an error.
 func completeLine(text string) line {
 	if len(text) > maxLine {
 		return line{err: errLineTooLong}

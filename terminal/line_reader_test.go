@@ -165,7 +165,8 @@ func TestLineOfEarlierAskIsDiscarded(t *testing.T) {
 	}
 }
 
-// A y that was typed before the call was shown does not approve it.
+// A y that a person typed before the call was shown does not approve it. Input from a pipe
+// is not discarded.
 func TestInputBeforeConfirmationIsDiscarded(t *testing.T) {
 	for human, want := range map[bool]int{true: 1, false: 0} {
 		k := newFakeKeyboard()
@@ -179,7 +180,7 @@ func TestInputBeforeConfirmationIsDiscarded(t *testing.T) {
 	}
 }
 
-func TestCancelledContextReadsNothing(t *testing.T) {
+func TestAskWithCancelledContextReadsNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	in := strings.NewReader("1\n")
@@ -213,7 +214,8 @@ type stuckReader struct{}
 
 func (stuckReader) Read([]byte) (int, error) { return 0, nil }
 
-func TestReaderWithoutProgressIsErrNoInput(t *testing.T) {
+// A reader that returns neither bytes nor errors is treated like the end of input.
+func TestReaderWithoutProgressEndsAsk(t *testing.T) {
 	r, err := terminal.New(stuckReader{}, io.Discard, nil).Ask(context.Background(), view.Of(callAsk()))
 	if r != nil || !errors.Is(err, terminal.ErrNoInput) {
 		t.Errorf("got %v, %v", r, err)

@@ -102,7 +102,8 @@ func TestRightToLeftTextStaysRightOfGutter(t *testing.T) {
 	}
 }
 
-// The name of a person may be written from right to left.
+// An answer stays to the right of the name of a person, even if both are written from right
+// to left.
 func TestAnswerStaysAfterRightToLeftName(t *testing.T) {
 	a := questionAsk(askback.Question{})
 	a.Outcome = &askback.Outcome{

@@ -72,8 +72,8 @@ func TestMistypedOptionIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// A person must type yes to send text that is not an option.
-func TestOwnTextIsSentAfterYes(t *testing.T) {
+// A person must confirm text that is not an option with yes, or send it with :other.
+func TestOwnTextIsSentAfterConfirmation(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		q        askback.Question
@@ -115,8 +115,8 @@ func TestOwnTextIsSentAfterYes(t *testing.T) {
 	}
 }
 
-// Unambiguous forms are accepted from a person and from a pipe.
-func TestAlternativeFormsAreAccepted(t *testing.T) {
+// Forms such as "2)", "1-2" and "eu and ap" are accepted from a person and from a pipe.
+func TestAlternativeFormsOfChoicesAreAccepted(t *testing.T) {
 	for _, c := range []struct {
 		q        askback.Question
 		typed    string
@@ -157,7 +157,7 @@ func TestPipeCanAnswerWithOwnText(t *testing.T) {
 	}
 }
 
-// Help is shown for the words that people try first.
+// Typing ?, help or :help shows the help.
 func TestHelpIsShownForCommonRequests(t *testing.T) {
 	for _, typed := range []string{"?", "help", ":help"} {
 		_, drawn, _ := runScript(questionAsk(databases), true, typed+"\n")

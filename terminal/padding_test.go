@@ -60,7 +60,7 @@ func TestPaddingDoesNotHideText(t *testing.T) {
 	}
 }
 
-// The output is larger than the input by a constant factor at most, for any kind of text.
+// For any kind of text, the output is larger than the input by at most a constant factor.
 func TestOutputIsProportionalToInput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow, and without concurrency")
@@ -88,8 +88,9 @@ func TestOutputIsProportionalToInput(t *testing.T) {
 	}
 }
 
-// C5: a long question has a row count, too, and its choices are directly above the prompt.
-func TestLongQuestionHasRowCount(t *testing.T) {
+// C5: the long context of a question has a row count, and the question is between it and
+// the prompt.
+func TestLongContextHasRowCount(t *testing.T) {
 	a := databaseAsk()
 	a.Context, _ = json.Marshal(strings.Repeat("It is long. ", 5000))
 	got := screenAt(t, 80, a, "1\n")
@@ -106,7 +107,8 @@ func TestLongQuestionHasRowCount(t *testing.T) {
 	}
 }
 
-func TestRowCountIsCorrect(t *testing.T) {
+// A text of more than 18 rows begins with the number of its rows.
+func TestRowsOfLongTextAreCounted(t *testing.T) {
 	for _, rows := range []int{18, 19, 200} {
 		a := questionAsk(askback.Question{Default: []string{strings.TrimSuffix(strings.Repeat("row\n", rows), "\n")}})
 		_, got, _ := runScript(a, true, "x\n")

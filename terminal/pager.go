@@ -13,7 +13,8 @@ func (d *dialog) newFrame() *frame {
 	return f
 }
 
-// addFolded adds the rows that f left out to unseenRows, and draws a note about them.
+// addFolded adds the number of rows that f left out to unseenRows, and draws a note about
+// them.
 func (d *dialog) addFolded(f *frame) {
 	d.unseenRows += f.folded
 	if f.folded > 0 {
@@ -21,7 +22,7 @@ func (d *dialog) addFolded(f *frame) {
 	}
 }
 
-// showAll shows the whole ask, in a pager if possible.
+// showAll shows the whole ask in a pager or, if that is not possible, below the prompt.
 func (d *dialog) showAll() {
 	options := d.options
 	options.Style = false // a pager may not interpret escape sequences

@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// head draws the title, the agent, the recipients and the context of an ask.
+// head draws the title of the frame, the agent and the recipients. If the ask has
+// questions, it also draws their tags, title and context.
 func (f *frame) head(a view.Ask) {
 	title := "Askback · question"
 	switch {
@@ -33,7 +34,8 @@ func (f *frame) head(a view.Ask) {
 	}
 }
 
-// asker draws the label of the agent with its parents, and its token if that has another name.
+// asker draws the label of the agent with its parents, and the name of its token if that
+// differs.
 func (f *frame) asker(a view.Ask) {
 	parents := slices.Clone(a.Path)
 	slices.Reverse(parents)
@@ -125,8 +127,7 @@ func (f *frame) call(a view.Ask) {
 	f.context(a)
 }
 
-// warnings draws warnings about the arguments. They come before the arguments, which can be
-// long.
+// warnings draws warnings about the arguments, each with the names that it is about.
 func (f *frame) warnings(all []view.Warning) {
 	for _, w := range all {
 		f.message(w.Sentence)

@@ -88,9 +88,9 @@ type Prompt struct {
 	promptOpen bool // the cursor is after a prompt
 }
 
-// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt uses it to
-// discard what was typed ahead: before each ask of a person, and after an ask that was
-// settled elsewhere.
+// New returns a prompt. If in has a method Discard, as a [TTY] has, the prompt discards
+// what was typed ahead. From a pipe, it does so only after an ask that ended without an
+// answer.
 func New(in io.Reader, out io.Writer, o *Options) *Prompt {
 	p := &Prompt{lines: newLineReader(in), out: out}
 	if o != nil {
@@ -105,7 +105,7 @@ type Result interface{ result() }
 // Answered is the result of an answered ask.
 type Answered struct{ Answer askback.Answer }
 
-// Declined is the result of an ask that the person will not answer.
+// Declined is the result of an ask that the person declined to answer.
 type Declined struct{ Reason string }
 
 func (Answered) result() {}
@@ -116,9 +116,9 @@ type declined Declined
 
 func (declined) Error() string { return "declined" }
 
-// Ask shows an ask and returns what the person did. It does not change the ask. The error is
-// [ErrNoInput], the error of ctx as soon as it ends, an error of the output, or
-// [askback.ErrSettled] if the ask is settled.
+// Ask shows an ask and returns what the person did. It does not change the ask. The error
+// is [ErrNoInput], the error of ctx as soon as it ends, or [askback.ErrSettled] if the ask
+// is settled. It can also be an error of the output or of Discard.
 func (p *Prompt) Ask(ctx context.Context, a view.Ask) (Result, error) {
 	if a.Outcome != nil {
 		return nil, askback.ErrSettled
@@ -149,7 +149,8 @@ func (d *dialog) discardEarlier() {
 	d.discardTyped()
 }
 
-// discardTyped discards what was typed ahead, if the input can do that.
+// discardTyped discards what was typed ahead, if the input can do that. From a pipe, it
+// does so only after an ask that ended without an answer.
 func (d *dialog) discardTyped() {
 	tty, ok := d.lines.in.(interface{ Discard() error })
 	if ok && d.err == nil && (d.abandoned || d.options.Human) {
@@ -157,7 +158,8 @@ func (d *dialog) discardTyped() {
 	}
 }
 
-// Settled replaces an open prompt by the outcome of a: who answered, where and with what.
+// Settled draws the outcome of a: who answered, where and with what. It replaces an open
+// prompt. If a has no outcome, Settled only erases the prompt.
 func (p *Prompt) Settled(a view.Ask) error {
 	f := newFrame(p.options)
 	if p.promptOpen {
@@ -170,7 +172,8 @@ func (p *Prompt) Settled(a view.Ask) error {
 	return f.writeTo(p.out)
 }
 
-// Show draws an ask and its outcome, without asking.
+// Show draws an ask with its outcome, or with its status if it is open. It does not ask. If
+// o is nil, the output has no styles and 80 columns.
 func Show(out io.Writer, a view.Ask, o *Options) error {
 	if o == nil {
 		o = &Options{}
@@ -196,7 +199,7 @@ type dialog struct {
 	ask view.Ask
 
 	notes      []string // for the current question, or reasons of a decision
-	comments   []string // for the whole form
+	comments   []string // for the whole ask
 	rejected   int      // consecutive lines without an answer
 	claimed    time.Time
 	claims     sync.WaitGroup
@@ -209,7 +212,8 @@ type dialog struct {
 // which a claim postpones a deadline.
 const claimEvery = time.Minute
 
-// claim claims the ask for the person who is typing, unless it was claimed within claimEvery.
+// claim claims the ask for the person who is typing, unless it was claimed within
+// claimEvery. It does nothing for a pipe.
 func (d *dialog) claim() {
 	if now := time.Now(); d.options.Human && d.options.Claim != nil && now.Sub(d.claimed) >= claimEvery {
 		d.claimed = now
@@ -217,7 +221,7 @@ func (d *dialog) claim() {
 	}
 }
 
-// run asks for a decision about a call, or all questions of the ask.
+// run asks the person to decide about a call, or to answer all questions of the ask.
 func (d *dialog) run() (askback.Answer, error) {
 	f := d.newFrame()
 	f.head(d.ask)
@@ -354,7 +358,7 @@ func (d *dialog) writePrompt(words string) {
 	d.draw(f)
 }
 
-// draw writes a frame.
+// draw writes a frame, unless d.err is set. It sets d.err if that fails.
 func (d *dialog) draw(f *frame) {
 	if d.err == nil {
 		d.err = f.writeTo(d.out)

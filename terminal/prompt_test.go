@@ -206,7 +206,7 @@ func TestEndOfInputIsNotAnAnswer(t *testing.T) {
 	}
 }
 
-// This is TestEndOfInputIsNotAnAnswer for random asks and scripts.
+// This is TestEndOfInputIsNotAnAnswer for random scripts.
 func TestEndOfRandomInputIsNotAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SampledFrom([]askback.Ask{databaseAsk(), severalQuestions(), deletionCall(), callAsk()}).Draw(t, "ask")
@@ -352,7 +352,8 @@ func TestOutputErrorEndsAsk(t *testing.T) {
 	}
 }
 
-// T3: text of the agent is drawn below the call that will run. Only its token is above.
+// T3: text of the agent is drawn below the call that will run. Only the names of the agent
+// and of its token are above.
 func TestAgentTextIsBelowCall(t *testing.T) {
 	a := callAsk()
 	a.Tags, a.Title, a.Owner = []string{"harmless"}, "Tidy up", "mallory"
@@ -370,9 +371,9 @@ func TestAgentTextIsBelowCall(t *testing.T) {
 	}
 }
 
-// Many runes that join into one character are cut in linear time. No row is wider than the
+// Many runes that join into one character are cut within a minute. No row is wider than the
 // screen, even if the terminal does not join them.
-func TestJoiningRunesAreCutInLinearTime(t *testing.T) {
+func TestManyJoiningRunesAreCut(t *testing.T) {
 	for _, r := range []rune{0x1100, 0x1F3FB} {
 		a := callAsk()
 		a.Confirmation.Input = []byte(`["` + strings.Repeat(string(r), 200_000) + `"]`)
@@ -392,7 +393,8 @@ func TestJoiningRunesAreCutInLinearTime(t *testing.T) {
 	}
 }
 
-// In yes | askback, the endless input must not cause endless output.
+// The input of yes | askback never ends. It is read only up to the third line without an
+// answer.
 func TestEndlessPipeIsAbandoned(t *testing.T) {
 	choices := questionAsk(askback.Question{Options: askback.Options("red", "green"), NoOther: true})
 	for name, c := range map[string]struct {

@@ -51,7 +51,8 @@ func hint(q view.Question) string {
 	return what + ". :help shows more."
 }
 
-// parseReply returns the meaning of a line. If the line is ambiguous, it returns a problem.
+// parseReply returns the meaning of a line as an answer to q. If the line is ambiguous or
+// not an answer, the reply has a problem.
 func parseReply(q view.Question, line input) reply {
 	switch {
 	case line.skip && q.Optional:
@@ -85,7 +86,7 @@ func parseReply(q view.Question, line input) reply {
 	return unmatchedReply(q, line.text)
 }
 
-// matchedReply returns the reply for words that match the choices found.
+// matchedReply returns the reply for words that match the choices with these indexes.
 func matchedReply(q view.Question, found []int) reply {
 	switch {
 	case len(found) > 1:
@@ -160,7 +161,8 @@ func (r reply) notAnOption() string {
 	return "That is not an option; the nearest is " + r.nearest + ". It was not accepted. To send it as your own words, write :other before it."
 }
 
-// splitParts splits a line at its commas. "1 3" is read as "1,3".
+// splitParts splits a line at its commas. If the keys are numbers, "1 3" is split like
+// "1,3".
 func splitParts(q view.Question, line string) []string {
 	if fields := strings.Fields(line); q.Numbered() && len(fields) > 1 && allKeys(q, fields) {
 		return fields
@@ -173,8 +175,8 @@ func allKeys(q view.Question, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !q.LooksLikeKey(part) })
 }
 
-// parseMulti parses a line with several choices. If they are not separated by commas, every
-// word of the line must belong to the list.
+// parseMulti parses choices and own text, separated by commas. It also accepts choices in
+// other forms, such as "eu and us", if the line has no own text.
 func parseMulti(q view.Question, line string, parts []string) reply {
 	r := parseParts(q, parts)
 	if r.problem == "" && r.ownText == "" && !r.help {
@@ -231,7 +233,8 @@ func parseParts(q view.Question, parts []string) reply {
 	return all
 }
 
-// matchLongest matches as many parts as possible to one label, which may contain commas.
+// matchLongest returns the choices that match as many of the first parts as possible,
+// joined by commas, and the number of these parts. A label may contain commas.
 func matchLongest(q view.Question, parts []string) (found []int, n int) {
 	n = 1
 	for _, c := range q.Choices {

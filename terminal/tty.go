@@ -50,7 +50,8 @@ func (t *TTY) control(do func(fd int) error) error {
 	return cmp.Or(err, done)
 }
 
-// Read implements [io.Reader]. It returns when Enter is pressed.
+// Read implements [io.Reader]. It returns when Enter is pressed. Ctrl+D on an empty line
+// ends the input.
 func (t *TTY) Read(p []byte) (int, error) {
 	if t.pending == "" {
 		if t.control(t.setCbreak) != nil {
@@ -111,7 +112,8 @@ func (t *TTY) Width() int {
 	return width
 }
 
-// Style reports whether to use styles: not if NO_COLOR is set, and not on a dumb terminal.
+// Style reports whether to use styles: not if NO_COLOR is set, and not if TERM is empty or
+// dumb.
 func (t *TTY) Style() bool { return style() }
 
 func style() bool {
@@ -129,7 +131,8 @@ func (t *TTY) Options() *Options {
 	return &Options{Human: true, Width: t.Width, Style: t.Style(), Page: t.page}
 }
 
-// Close restores the state that the terminal had before the first Read. It ends a blocked Read.
+// Close restores the state that the terminal had before the first [TTY.Prepare] or Read. It
+// ends a blocked Read.
 func (t *TTY) Close() error {
 	err := t.control(t.restore)
 	return errors.Join(err, t.file.Close())

@@ -192,8 +192,8 @@ func TestFirstKeyClaimsAsk(t *testing.T) {
 	p.waitFor("decision: denied")
 }
 
-// Backspace, Ctrl+U and Ctrl+W work as in other programs.
-func TestEditingKeysWork(t *testing.T) {
+// Backspace, Ctrl+W and Ctrl+U erase the last character, the last word and the whole line.
+func TestEditingKeysEraseText(t *testing.T) {
 	p := startProgram(t, "")
 	p.waitFor("Approve? [y/N]")
 	p.typeKeys("yes\x7f\x7f\x7fno way\x17\x7f\n")
@@ -268,6 +268,7 @@ func TestCtrlDIsNotAnAnswer(t *testing.T) {
 	p.waitFor("ended without an answer")
 }
 
+// Styles are not used if NO_COLOR is set, or if TERM is empty or dumb.
 func TestStylesCanBeDisabled(t *testing.T) {
 	for _, env := range []string{"NO_COLOR=1", "TERM=dumb", "TERM="} {
 		p := startProgram(t, "", env)
