@@ -121,8 +121,8 @@ const firstCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"prot
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_open_questions","arguments":{}}}
 `
 
-// When its database fails, a process that serves finishes pending requests, prints the
-// reason and exits. A supervisor, or the client of askback mcp, starts it again.
+// When its database fails, a process that serves others finishes pending requests, prints
+// the reason and exits. A supervisor, or the client of askback mcp, starts it again.
 func TestProcessEndsWhenItsDatabaseFails(t *testing.T) {
 	for name, args := range map[string][]string{
 		"serve": {"serve", "--listen", "127.0.0.1:0"},

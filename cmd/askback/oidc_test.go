@@ -195,7 +195,7 @@ func TestPersonRemovedFromSettingsIsLoggedOut(t *testing.T) {
 }
 
 // A token of the issuer makes its bearer an agent, but only at /mcp. A 401 reply there
-// contains the URL of metadata that name the issuer (F9).
+// contains the URL of the metadata with the address of the issuer (F9).
 func TestAgentUsesATokenOfTheIssuer(t *testing.T) {
 	t.Parallel()
 	s := newOIDCServer(t)
