@@ -74,8 +74,9 @@ func hostileText() *rapid.Generator[string] {
 	return repeated(rapid.OneOf(sequence(), rapid.SampledFrom(forgeries()), rapid.String(), oneOf("Ж", "a", " ", "\n", "\r", "\t", "\b")), 4)
 }
 
-// T8, T10: no sequence or forgery changes the text of Askback. Each field has a different text,
-// and a sequence can begin in one field and end in the next.
+// T8, T10: no control sequence and no imitation of Askback changes the text of Askback.
+// Each field has a different text, and a sequence can begin in one field and end in the
+// next.
 func TestEscapeSequencesStayInFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rest string
@@ -93,7 +94,8 @@ func TestEscapeSequencesStayInFrame(t *testing.T) {
 	})
 }
 
-// T10: no forgery changes the text of Askback, even if it is in every field.
+// T10: text that imitates Askback does not change the text of Askback, even if it is in
+// every field.
 func TestForgeriesStayInFrame(t *testing.T) {
 	for _, text := range forgeries() {
 		for _, width := range widths {

@@ -157,9 +157,9 @@ func (h reference) askbackText(t testingT, words int) []string {
 
 var widths = []int{80, 50, 24, 16}
 
-// T8, T10, D1, F7: no code point changes the text of Askback, in any field, at several widths.
-// Surrogates are encoded as CESU-8. Beyond U+3000, the emulator draws only one kind of ask.
-// Short mode tests one batch of 64.
+// T8, T10, D1, F7: no code point changes the text of Askback, in any field. Each batch has
+// one of several widths. Surrogates are encoded as CESU-8. Beyond U+3000, the emulator
+// draws only one kind of ask. Short mode tests one batch in 64.
 func TestCodePointsStayInFrame(t *testing.T) {
 	const batch, parts = 2048, 4
 	for part := range parts {
