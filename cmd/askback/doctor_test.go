@@ -146,7 +146,7 @@ func snapshotFiles(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// addAnsweredAsk runs askback ask and answers it.
+// addAnsweredAsk runs askback ask and answers the question.
 func addAnsweredAsk(t *testing.T, env []string, question string) {
 	t.Helper()
 	p := launch(t, env, "ask", question, "yes", "no")

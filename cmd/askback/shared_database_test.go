@@ -178,7 +178,8 @@ func TestServeStopsCleanly(t *testing.T) {
 	}
 }
 
-// stopsCleanly stops a server and returns how long that took.
+// stopsCleanly stops a server, checks what it leaves behind, and returns how long the stop
+// took.
 func stopsCleanly(t *testing.T) (took time.Duration) {
 	t.Helper()
 	env, database := sandbox(t)

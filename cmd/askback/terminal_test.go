@@ -27,8 +27,8 @@ type terminalSession struct {
 	result error
 }
 
-// startTerminal starts a command at a pseudo-terminal, and kills it at the end of the
-// test. It skips the test without pseudo-terminals.
+// startTerminal starts a command at a pseudo-terminal, and kills it at the end of the test.
+// If there are no pseudo-terminals, it skips the test.
 func startTerminal(t *testing.T, env []string, columns uint16, name string, args ...string) *terminalSession {
 	t.Helper()
 	s := &terminalSession{t: t, cmd: exec.Command(name, args...), ended: make(chan struct{})}
