@@ -135,7 +135,8 @@ func (i *Instance) Proof(nonce string) string {
 }
 
 // Yield closes the instance in the background, so that another process can open the
-// database. This process then connects to that one. Yield always returns nil.
+// database. The next call of this process first looks for that one, for [yieldedTime].
+// Yield always returns nil.
 func (i *Instance) Yield() error {
 	c := i.connector
 	c.connecting <- struct{}{}
