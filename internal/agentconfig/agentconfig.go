@@ -1,9 +1,9 @@
 // Package agentconfig adds Askback to the configuration of other programs, and removes it.
 //
-// It does not access files: it computes the new content from the present content. The rest of
-// a file stays the same to the byte, including comments. If a file cannot be parsed reliably,
-// it is not changed, and the error has the text to paste. No secrets are written:
-// configurations name the environment variable with the token.
+// It does not access files: it computes the new content of a file from its present content.
+// Everything else in the file stays the same to the byte, including comments. If a file cannot
+// be changed reliably, the error contains the text to paste. Configurations never contain the
+// token, only a reference to it, such as the name of an environment variable.
 package agentconfig
 
 import (
@@ -17,16 +17,17 @@ import (
 // TokenVariable is the environment variable with the token of the agent.
 const TokenVariable = "ASKBACK_TOKEN"
 
-// A Scope is the range in which a configuration applies: a project, or all projects of a user.
+// A Scope determines where a configuration applies: in one project, or in all projects of a
+// user.
 type Scope string
 
-// Files of Project are in the folder of the project, those of User in the user's home folder.
+// The files of Project are in the project's folder, those of User in the user's home folder.
 const (
 	Project Scope = "project"
 	User    Scope = "user"
 )
 
-// Options describes how a program reaches Askback.
+// Options describes how a program reaches Askback, and whether Askback is added or removed.
 type Options struct {
 	Command string // the executable; "" means askback
 	URL     string // the base URL of a server; "" means to run Command
@@ -44,10 +45,11 @@ type File struct {
 	write  func(f File, present []byte) ([]byte, error)
 }
 
-// ErrUnsupported is the error for an unknown client, or for a scope that a client lacks.
+// ErrUnsupported is the error for an unknown client, or for a scope that the client does not
+// support.
 var ErrUnsupported = errors.New("this cannot be set up with a file")
 
-// clients has a function for each client that returns its files.
+// clients maps the name of each client to a function that returns its files.
 var clients = map[string]func(Scope, Options) ([]File, error){
 	"claude-code": claudeCode,
 	"codex":       codex,
@@ -60,7 +62,8 @@ var clients = map[string]func(Scope, Options) ([]File, error){
 // Clients returns the names of the clients, sorted.
 func Clients() []string { return slices.Sorted(maps.Keys(clients)) }
 
-// Files returns the files to change to set up a client. The error is [ErrUnsupported].
+// Files returns the files to change so that a client uses Askback, or no longer uses it. The
+// error wraps [ErrUnsupported].
 func Files(client string, scope Scope, o Options) ([]File, error) {
 	filesOf, ok := clients[client]
 	if !ok {
@@ -77,9 +80,9 @@ func Files(client string, scope Scope, o Options) ([]File, error) {
 	return files, err
 }
 
-// Edit returns the new content of a file for its present content. In both, nil means that
-// the file does not exist. If nothing has to change, it returns present. The error is an
-// *[EditError].
+// Edit returns the new content of a file with the content present. A nil slice, as argument or
+// result, means that the file does not exist. If nothing has to change, the result equals
+// present. The error is an *[EditError].
 func (f File) Edit(present []byte) ([]byte, error) {
 	if present == nil && f.remove {
 		return nil, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/askback/askback/internal/golden"
 )
 
-// Each archive in testdata is a file of a client: client, scope, path and options, the content
-// before and after, and the diff that a person sees (F9).
+// Each archive in testdata describes the edit of one file: client, scope, path and options. It
+// contains the file before and after, and the diff that a person sees (F9).
 func TestEditsMatchArchives(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {
@@ -188,7 +188,7 @@ func allFiles(t testing.TB) (out []agentconfig.File) {
 				files, err := agentconfig.Files(client, scope, o)
 				if client == "vscode" && scope == agentconfig.User {
 					if !errors.Is(err, agentconfig.ErrUnsupported) {
-						t.Errorf("got %v, want ErrUnknown", err)
+						t.Errorf("got %v, want ErrUnsupported", err)
 					}
 					continue
 				}
@@ -202,7 +202,7 @@ func allFiles(t testing.TB) (out []agentconfig.File) {
 	return out
 }
 
-// A new file is strict JSON.
+// A new JSON file is strict JSON, and no file is outside the folder of its scope.
 func TestNewFilesAreStrictJSON(t *testing.T) {
 	for _, f := range allFiles(t) {
 		after, err := f.Edit(nil)
@@ -233,7 +233,8 @@ func TestRemoveCreatesNoFile(t *testing.T) {
 	}
 }
 
-// A second init with different options replaces the entries of the first.
+// A second askback init with different options replaces the entries of the first, and keeps
+// those of a person.
 func TestSecondInitReplacesEntries(t *testing.T) {
 	local, err := agentconfig.Files("claude-code", agentconfig.Project, agentconfig.Options{Command: "/opt/my tools/askback"})
 	if err != nil {

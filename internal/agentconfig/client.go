@@ -9,11 +9,11 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// maxWait is how long a client waits for a reply, in seconds. Askback always replies before
-// that time.
+// maxWait is the timeout for a reply in the configurations, in seconds. It is long, because
+// people may take long to answer.
 const maxWait = 24 * 60 * 60
 
-// hookName is the last word of the command, or the end of the URL, of each hook.
+// hookName is the end of the command or of the URL of each hook, before any flags.
 const hookName = "claude-code"
 
 func jsonFile(path string, edits ...edit) File {
@@ -24,7 +24,7 @@ func jsonFile(path string, edits ...edit) File {
 	return File{Path: path, edits: edits, paste: paste.String(), write: editJSON}
 }
 
-// member returns an edit that sets a member of an object.
+// member returns an edit that sets the member at path to value.
 func member(value any, path ...string) edit { return edit{path: path, value: compact(value)} }
 
 // compact returns v as compact JSON. Encoding the values of this package cannot fail.
@@ -33,8 +33,8 @@ func compact(v any) string {
 	return string(b)
 }
 
-// server is an MCP server in the format of most clients, with fields in the order of their
-// documentation.
+// server is the configuration of an MCP server in the format of most clients. The fields are
+// in the same order as in the documentation of the clients.
 type server struct {
 	Type    string            `json:"type,omitempty"`
 	Command string            `json:"command,omitempty"`
@@ -58,7 +58,7 @@ func (s server) withAddress(o Options, tokenReference string) server {
 	return s
 }
 
-// transport returns the type of the MCP connection.
+// transport returns the type of the MCP connection, "stdio" or "http".
 func transport(o Options) string {
 	if o.URL == "" {
 		return "stdio"
@@ -82,9 +82,10 @@ func claudeCode(scope Scope, o Options) ([]File, error) {
 	}, nil
 }
 
-// allowTools returns the edits that let Claude Code use Askback's tools without a dialog, but
-// no other tools of a server with that name. Earlier versions allowed all tools of the
-// server. The last edit replaces that rule, so that the list is never removed as empty.
+// allowTools returns the edits that let Claude Code call the tools of Askback without a
+// dialog. Other tools of a server named askback still need approval. Earlier versions of
+// Askback wrote one rule for the whole server. The last edit removes that rule: the list then
+// has other rules, so it is never removed as empty.
 func allowTools() (edits []edit) {
 	for i, tool := range claudehook.OwnTools {
 		rule, last := compact("mcp__askback__"+tool), i == len(claudehook.OwnTools)-1
@@ -95,8 +96,8 @@ func allowTools() (edits []edit) {
 	return edits
 }
 
-// claudeHook is a hook for one event. Hooks that only withdraw an ask are async, so that they
-// do not delay the session.
+// claudeHook is a hook for one event. Hooks that only withdraw asks are async, so that they do
+// not delay the session, except at its end.
 type claudeHook struct {
 	event, matcher string
 	timeout        int
@@ -132,7 +133,7 @@ type hookEntry struct {
 	Async   bool              `json:"async,omitempty"`
 }
 
-// group returns the settings of a hook.
+// group returns the hook in the format of Claude Code's settings.
 func (h claudeHook) group(o Options) hookGroup {
 	entry := hookEntry{Type: "command", Command: shellQuote(o.Command) + " hook " + hookName, Timeout: h.timeout, Async: h.async}
 	if o.HookURL != "" {
@@ -145,8 +146,8 @@ func (h claudeHook) group(o Options) hookGroup {
 	return hookGroup{h.matcher, []hookEntry{entry}}
 }
 
-// isOwnHook reports whether a version of Askback wrote the entry. The program can have another
-// path, and the user may have added flags such as --defer.
+// isOwnHook reports whether any version of Askback wrote the entry. The path of the program
+// may differ, and a user may have added flags such as --defer.
 func isOwnHook(entry string) bool {
 	var h hookEntry
 	if json.Unmarshal([]byte(entry), &h) != nil {
@@ -158,7 +159,7 @@ func isOwnHook(entry string) bool {
 		h.Type == "http" && strings.HasSuffix(address, "/"+hookName) && strings.Contains(h.Headers["Authorization"], TokenVariable)
 }
 
-// shellQuote quotes a path for a shell if needed.
+// shellQuote returns path, in single quotes if a shell could interpret a character of it.
 func shellQuote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)
@@ -180,7 +181,7 @@ func gemini(_ Scope, o Options) ([]File, error) {
 	return []File{jsonFile(".gemini/settings.json", member(s, "mcpServers", "askback"))}, nil
 }
 
-// opencodeServer is an MCP server in the format of OpenCode.
+// opencodeServer is the configuration of an MCP server in the format of OpenCode.
 type opencodeServer struct {
 	Type    string            `json:"type"`
 	Command []string          `json:"command,omitempty"`
@@ -206,7 +207,8 @@ func opencode(scope Scope, o Options) ([]File, error) {
 	return []File{jsonFile(path, member(s, "mcp", "askback"), allow)}, nil
 }
 
-// vscode returns the file of Visual Studio Code, which asks for the token and stores it.
+// vscode returns the file of Visual Studio Code. The editor asks for the token of a server and
+// stores it.
 func vscode(scope Scope, o Options) ([]File, error) {
 	if scope == User {
 		return nil, fmt.Errorf("%w: the file with a user's servers depends on the profile of Visual Studio Code; use the project scope, or the editor's command MCP: Open User Configuration", ErrUnsupported)

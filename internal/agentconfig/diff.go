@@ -59,8 +59,9 @@ type op struct {
 	line string
 }
 
-// compare returns a shortest edit script from a to b. It uses the longest common subsequence
-// of the lines that differ, which is fast enough for short files.
+// compare returns a shortest edit script from a to b, with the unchanged lines. Its time is
+// quadratic in the lines between the first and the last change, which is fast enough for
+// configurations.
 func compare(a, b []string) (ops []op) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -108,7 +109,7 @@ func middle(a, b []string) (ops []op) {
 	return ops
 }
 
-// hunk writes ops[from:to] with their line numbers.
+// hunk writes ops[from:to] as a hunk of a unified diff.
 func hunk(out *strings.Builder, ops []op, from, to int) {
 	count := func(ops []op, not byte) (n int) {
 		for _, o := range ops {

@@ -20,8 +20,8 @@ type edit struct {
 	onlyIfParent bool
 }
 
-// editJSON applies the edits of a file to its content. Each edit changes only its own part.
-// The result must be valid.
+// editJSON applies the edits of f to its present content. It returns an error if the content
+// is not a JSON object, before or after an edit.
 func editJSON(f File, present []byte) ([]byte, error) {
 	src := string(present)
 	if strings.TrimSpace(src) == "" {
@@ -43,7 +43,7 @@ func editJSON(f File, present []byte) ([]byte, error) {
 	return []byte(src), nil
 }
 
-// apply returns src after the edit, or without the entries of Askback if remove is set.
+// apply returns src with the edit, or without the entries of Askback if remove is set.
 func (e edit) apply(src string, remove bool) (string, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -68,8 +68,8 @@ func (e edit) apply(src string, remove bool) (string, error) {
 	return e.insert(src)
 }
 
-// applies reports whether an edit with onlyIfParent applies. It does not apply if the member
-// has another value, because a person wrote that.
+// applies reports whether an edit with onlyIfParent applies. It does not apply to a member
+// with another value, because a person wrote that value.
 func (e edit) applies(src string, v value, rest []string, remove bool) bool {
 	if len(rest) == 0 {
 		return compactText(src, v) == e.value
@@ -77,7 +77,7 @@ func (e edit) applies(src string, v value, rest []string, remove bool) bool {
 	return !remove && len(rest) == 1 && v.kind == '{'
 }
 
-// replacement returns the text that replaces v.
+// replacement returns the new value, formatted for the place of v in src.
 func (e edit) replacement(src string, v value) string {
 	return withNewlines(src, indented(e.value, indentOf(src, v.start), indentUnit(src)))
 }
@@ -108,7 +108,8 @@ func find(v value, path []string) (at value, rest []string) {
 	return v, path
 }
 
-// removeOwn removes the entries of Askback, and then each object and list that became empty.
+// removeOwn removes the entries of Askback, and each object and list that would be empty
+// without them.
 func (e edit) removeOwn(src string) (string, error) {
 	for {
 		root, err := parse(src)
@@ -129,7 +130,8 @@ type location struct {
 	i  int
 }
 
-// locate finds the largest part of src that contains only entries of Askback.
+// locate returns the location of one entry of Askback. If an object or list would be empty
+// without that entry, it returns the location of the outermost one instead.
 func (e edit) locate(src string, root value) (location, bool) {
 	var path []location
 	v := root
@@ -154,8 +156,8 @@ func (e edit) locate(src string, root value) (location, bool) {
 	return path[len(path)-1], true
 }
 
-// ownEntries returns the entries of Askback in a list, or in the groups of the list. If a
-// group has no other entry, it returns the group.
+// ownEntries returns the entries of Askback in a list, or in the groups of the list. If an
+// entry is the only one of its group, it returns the group.
 func (e edit) ownEntries(src string, list value) (own []location) {
 	for i, el := range list.entries {
 		if e.group == "" {
@@ -178,8 +180,9 @@ func (e edit) ownEntries(src string, list value) (own []location) {
 	return own
 }
 
-// deleteEntry deletes an entry with its comma and its line. For the last entry, it deletes the
-// comma before it, which strict parsers reject there.
+// deleteEntry deletes an entry with its comma, and the line if nothing else is on it. If the
+// last entry has no comma, it also deletes the comma before that entry, because strict parsers
+// reject a trailing comma.
 func deleteEntry(src string, p location) string {
 	e := p.in.entries[p.i]
 	from, to := e.start, e.value.end
@@ -212,7 +215,8 @@ func deleteEntry(src string, p location) string {
 	return out
 }
 
-// joinBrackets removes the space between the brackets of an empty value.
+// joinBrackets removes the white space after the bracket at open, if only the closing bracket
+// follows.
 func joinBrackets(src string, open int) string {
 	inside := strings.TrimLeft(src[open+1:], " \t\r\n")
 	if inside != "" && (inside[0] == '}' || inside[0] == ']') {
@@ -221,7 +225,7 @@ func joinBrackets(src string, open int) string {
 	return src
 }
 
-// insert adds the value at the end of its parent.
+// insert adds the value at the end of its parent, and creates missing parents.
 func (e edit) insert(src string) (string, error) {
 	root, err := parse(src)
 	if err != nil {
@@ -277,7 +281,7 @@ func withNewlines(src, text string) string {
 	return text
 }
 
-// indented formats compact JSON on several lines. It may be a member with its name.
+// indented formats compact JSON on several lines. text is a value, or a member of an object.
 func indented(text, prefix, unit string) string {
 	name := ""
 	if i := strings.Index(text, `":`); text[0] == '"' && i > 0 {
@@ -290,13 +294,14 @@ func indented(text, prefix, unit string) string {
 	return name + b.String()
 }
 
-// indentOf returns the indentation of the line at a position.
+// indentOf returns the indentation of the line that contains src[at].
 func indentOf(src string, at int) string {
 	line := src[strings.LastIndexByte(src[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
-// indentUnit returns the indentation of the first indented entry, or two spaces.
+// indentUnit returns the indentation of the first indented line of src that begins with a
+// quotation mark, or two spaces.
 func indentUnit(src string) string {
 	for line := range strings.Lines(src) {
 		if in := indentOf(line, 0); in != "" && strings.TrimSpace(line) != "" && strings.TrimSpace(line)[0] == '"' {

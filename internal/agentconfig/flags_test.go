@@ -7,7 +7,7 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// If a person has added flags to a hook, init replaces it and can remove it (F9).
+// If a person has added flags to a hook, askback init replaces it, and can remove it (F9).
 func TestHookWithFlagsIsReplaced(t *testing.T) {
 	for name, c := range map[string]struct {
 		options       agentconfig.Options

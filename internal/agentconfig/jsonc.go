@@ -32,7 +32,7 @@ func (v value) get(name string) (i int, ok bool) {
 	return 0, false
 }
 
-// maxDepth is the maximum nesting, far above that of any configuration.
+// maxDepth is the maximum depth of nested values, far above that of any configuration.
 const maxDepth = 200
 
 // scanner reads JSON with comments.
@@ -42,8 +42,8 @@ type scanner struct {
 	err error // the first error; after it, at is the end of src
 }
 
-// parse parses a file. It accepts every syntax that at least one client accepts, but rejects
-// repeated names, which programs read differently.
+// parse parses JSON with comments, trailing commas and a byte order mark, which some clients
+// accept. It rejects repeated names, because programs interpret them differently.
 func parse(src string) (value, error) {
 	s := &scanner{src: src, at: len(src) - len(strings.TrimPrefix(src, "\ufeff"))}
 	v := s.value(0)
@@ -181,7 +181,7 @@ func (s *scanner) text() string {
 	return out
 }
 
-// compactText returns a value without white space and comments, to compare it.
+// compactText returns the text of v without white space, comments and trailing commas.
 func compactText(src string, v value) string {
 	if v.kind != '{' && v.kind != '[' {
 		return src[v.start:v.end]

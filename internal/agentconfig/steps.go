@@ -1,6 +1,6 @@
 package agentconfig
 
-// NextSteps returns what a person has to do after the files were written, one sentence each.
+// NextSteps returns the steps that a person has to take after the files were written.
 func NextSteps(client string, scope Scope, o Options) (todo []string) {
 	switch client {
 	case "claude-code":

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback/internal/agentconfig"
 )
 
-// No client is set up by its files alone.
+// No client is set up by its files alone, so each has next steps.
 func TestEachClientHasNextSteps(t *testing.T) {
 	for _, client := range agentconfig.Clients() {
 		for _, scope := range []agentconfig.Scope{agentconfig.Project, agentconfig.User} {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The block of Askback begins with a line that starts with tomlBegin, and ends with tomlEnd.
-// Both are stable, so that later versions find the block. The hint may change.
+// In a TOML file, the lines of Askback are a block that starts with tomlBegin and ends with
+// tomlEnd. Both are stable, so that later versions find the block. The hint may change.
 const (
 	tomlBegin = "# askback: begin."
 	tomlHint  = " Added by askback init; remove it with askback init --remove."
@@ -15,11 +15,11 @@ const (
 )
 
 // handWritten matches an MCP server named askback that a person wrote, as a table or as a key
-// of another table.
+// of another table. It also matches an inline table mcp_servers, which cannot be extended.
 var handWritten = regexp.MustCompile(`(?m)^\s*(\[+\s*["']?mcp_servers["']?\s*\.\s*["']?askback\b|["']?mcp_servers["']?\s*(=|\.\s*["']?askback\b)|["']?askback["']?\s*[.=])`)
 
-// editTOML puts the block of Askback at the end of a file, where a table can always begin. It
-// does not parse the rest.
+// editTOML adds, replaces or removes the block of Askback. A new block is added at the end,
+// where a table can always begin. The rest of the file is not parsed.
 func editTOML(f File, present []byte) ([]byte, error) {
 	text := string(present)
 	newline := withNewlines(text, "\n")
@@ -53,7 +53,8 @@ func editTOML(f File, present []byte) ([]byte, error) {
 	return []byte(before + block + after), nil
 }
 
-// cutBlock returns the text before and after the block of Askback.
+// cutBlock returns the text before and after the block of Askback. It returns an error if only
+// a part of the block exists, or more than one block.
 func cutBlock(text, newline string) (before, after string, err error) {
 	begin, end := strings.Count(text, tomlBegin), strings.Count(text, tomlEnd)
 	if begin == 0 && end == 0 {
