@@ -44,8 +44,9 @@ func TestReadAllocatesAtMostTwoCopies(t *testing.T) {
 	}
 }
 
-// An event with a string that is too long is rejected.
-func TestTooLongTextIsRejected(t *testing.T) {
+// An event with a string that is too long is an error. A form whose message is too long for a
+// question is not asked.
+func TestTooLongStringIsRejected(t *testing.T) {
 	for _, name := range []string{"prompt_id", "cwd", "tool_name", "message", "agent_id"} {
 		raw := fmt.Sprintf(`{"session_id":"s1","hook_event_name":"PermissionRequest","tool_input":{},%q:%q}`, name, strings.Repeat("x", 1<<20))
 		if ev, err := claudehook.Read([]byte(raw), ""); err == nil {
@@ -92,8 +93,8 @@ func TestInputOfToolIsParsedOnce(t *testing.T) {
 	}
 }
 
-// The tools of Askback need no approval, and init allows exactly these. Other tools of a server
-// with the same name need approval, and incomplete names are not split (F7).
+// The tools of Askback need no approval, and askback init allows exactly these. Other tools of
+// a server with the same name need approval, and incomplete names are not split (F7).
 func TestOnlyOwnToolsNeedNoApproval(t *testing.T) {
 	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Options{})
 	if err != nil {

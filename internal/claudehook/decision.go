@@ -38,9 +38,9 @@ type elicitationOutput struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Decision returns the output for the outcome of the ask for an event. It reports false if
-// there is no decision: without an answer, Claude Code shows its own dialog. The caller
-// must consume an approval first, as [Run] does.
+// Decision returns the output of a hook for the outcome of its ask. It reports false if there
+// is no decision: Claude Code then shows its own dialog. The caller must consume an approval
+// first, as [Run] does.
 func Decision(ev Event, ask askback.Ask) (out []byte, ok bool) {
 	p, ok := prepare(ev)
 	if !ok || !ask.Settled() {
@@ -74,8 +74,8 @@ func (p prepared) elicitationResult(ask askback.Ask) ([]byte, bool) {
 	return encodeOutput(elicitationOutput{Elicitation, "accept", content})
 }
 
-// answerOutput returns the output that allows the tool, with the answers in its arguments.
-// Without them, Claude Code would assume empty answers.
+// answerOutput returns the output that allows [QuestionTool], with the answers in its
+// arguments. Without an answer, it denies the call for PreToolUse, and else reports false.
 func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	result, err := p.call.Result(ask)
 	if none, ok := errors.AsType[*compat.Unanswered](err); ok && ev.Name == PreToolUse {
@@ -92,12 +92,12 @@ func (p prepared) answerOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	return allowed(ev, "", input)
 }
 
-// answerFields are the members of the input of [QuestionTool] that only a person may set:
-// if a model set them, they would look like a person's answers.
+// answerFields are the members of the input of [QuestionTool] that only a person may set. If a
+// model set them, they would look like a person's answers.
 var answerFields = []string{"answers", "annotations", "response", "afkTimeoutMs"}
 
-// MergeAnswers returns the input of [QuestionTool] with its result added. It reports false
-// if there are no answers.
+// MergeAnswers returns the input of [QuestionTool] without answerFields, and with the members
+// of result. It reports false if result contains no answers.
 func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	var all map[string]json.RawMessage
 	var given struct {
@@ -116,9 +116,9 @@ func MergeAnswers(input, result json.RawMessage) (json.RawMessage, bool) {
 	return b, err == nil && len(given.Answers) > 0
 }
 
-// decisionOutput returns the decision about a tool. For PreToolUse it is never empty:
-// without one, the rules of the user could allow the call, so "ask" opens Claude Code's
-// dialog.
+// decisionOutput returns the decision about a tool call. For PreToolUse there always is one,
+// because the rules of the user could otherwise allow the call. Without an answer, Claude Code
+// shows its own dialog, and Codex denies the call.
 func decisionOutput(ev Event, ask askback.Ask) ([]byte, bool) {
 	text, _, _ := asktool.Result(ask)
 	switch o := ask.Outcome; {

@@ -10,21 +10,21 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// A form is the form of another MCP server: an object whose properties are strings, numbers,
-// booleans and choices.
+// A form is the request for the input that another MCP server asks for. The schema of the
+// input is an object whose properties are strings, numbers, booleans or choices.
 type form struct {
 	request askback.Request
 	fields  []field // one for each question
 }
 
-// A field is a property of the object.
+// A field is a property of the input.
 type field struct {
 	name, kind string
 	values     []string // the values of the options, in the same order
 }
 
-// readForm returns a question for each property. If one of them cannot be asked, it
-// reports false, and Claude Code shows its own dialog.
+// readForm returns the form of an elicitation, with a question for each property. It reports
+// false if one of them cannot be asked: Claude Code then shows its own dialog.
 func readForm(ev Event) (form, bool) {
 	v, err := jcs.Parse(ev.Schema)
 	if err != nil || ev.Server == ownServer || ev.Mode != "" && ev.Mode != "form" {
@@ -57,7 +57,7 @@ func readForm(ev Event) (form, bool) {
 // that the agent wrote it.
 func fullMessage(ev Event) string { return ev.Server + ": " + ev.Message }
 
-// title returns as much of a message as fits into a title.
+// title returns whole, cut to the maximum length of a title.
 func title(whole string) string {
 	said := []rune(whole)
 	if len(said) > askback.MaxName {
@@ -106,8 +106,8 @@ func text(v jcs.Value, name, otherwise string) string {
 	return otherwise
 }
 
-// choices returns the labels and the values of a property, in any of the four notations of
-// JSON Schema. ok is true for a property without choices.
+// choices returns the labels and the values of a property with oneOf, anyOf, or enum, with or
+// without enumNames. ok is false if one of them is blank, and true without choices.
 func choices(v jcs.Value) (labels, values []string, ok bool) {
 	for _, way := range []string{"oneOf", "anyOf"} {
 		titled, _ := v.Get(way)
@@ -129,8 +129,8 @@ func choices(v jcs.Value) (labels, values []string, ok bool) {
 	return labels, values, !slices.ContainsFunc(labels, blank) && !slices.ContainsFunc(values, blank)
 }
 
-// content returns the content of the form for the server. It reports false if an answer is
-// not valid for its field. Claude Code then shows its own dialog.
+// content returns the content of the form for the server. It reports false if an answer is not
+// valid for its field, or if there are no answers.
 func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	out := map[string]any{}
 	for i, a := range ask.Outcome.Answers {
@@ -149,8 +149,9 @@ func (f form) content(ask askback.Ask) (json.RawMessage, bool) {
 	return b, err == nil && len(out) > 0
 }
 
-// value returns an answer with the type of its field. ok is false for an answer with notes: a
-// form has no field for notes, and an answer is never sent without them.
+// value returns an answer with the type of its field. given is false if the field was left
+// empty. ok is false if the answer is not valid for the field, or has notes, which a form
+// cannot contain.
 func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, given, ok bool) {
 	chosen := []string{}
 	for _, label := range a.Selected {
@@ -178,7 +179,8 @@ func (f field) value(q askback.Question, a askback.QuestionAnswer) (value any, g
 	return f.number(strings.TrimSpace(chosen[0]))
 }
 
-// number returns an answer as a number, with the digits that the person wrote.
+// number returns an answer as a JSON number. ok is false if the answer is not a number, or not
+// an integer although the field is one.
 func (f field) number(digits string) (value any, given, ok bool) {
 	v, err := jcs.Parse([]byte(digits))
 	if err != nil || v.Kind != jcs.Number {

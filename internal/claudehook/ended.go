@@ -22,7 +22,8 @@ func WithdrawEnded(ctx context.Context, client Client, ev Event) error {
 	return errors.Join(err, withdraw(ctx, client, ids))
 }
 
-// endedAsks returns the ids of the asks that an event makes obsolete.
+// endedAsks returns the ids of the asks that an event makes obsolete. If it is unknown which
+// of several forms was answered, there are none.
 func endedAsks(ctx context.Context, client Client, ev Event) (ids []string, err error) {
 	e := newEndingEvent(ev)
 	for _, sender := range senders(ev) {
@@ -58,8 +59,8 @@ func eachPending(ctx context.Context, list func(context.Context, askback.Query) 
 	}
 }
 
-// senders returns the labels of the asks that an event may end. For the end of a session,
-// these are two, because Claude Code and Codex send the same event.
+// senders returns the labels of the asks that an event may end. The end of a session has two
+// labels, because Claude Code and Codex send the same event.
 func senders(ev Event) []string {
 	if ev.Name == SessionEnd {
 		return []string{ClaudeCode, Codex}
@@ -88,9 +89,9 @@ func canEndAsks(name string) bool {
 	return slices.Contains([]string{PostToolUse, PostToolUseFailure, ElicitationResult, UserPromptSubmit, Stop, Interrupt, SessionEnd}, name)
 }
 
-// EndsAsk reports whether an event makes an open ask obsolete: its tool ran, or its turn
-// is over. The end of a turn or session does not end the ask of a deferred call, because the
-// resumed session will wait for it.
+// EndsAsk reports whether an event makes an open ask obsolete: its tool ran, its form was
+// answered, or its turn is over. The end of a turn or session does not end the ask of a
+// deferrable call, because a resumed session may wait for it.
 func EndsAsk(ev Event, ask askback.Ask) bool { return newEndingEvent(ev).endsAsk(ask) }
 
 // endingEvent is an event that may make many asks obsolete.
@@ -123,8 +124,8 @@ func (e endingEvent) endsAsk(ask askback.Ask) bool {
 	return false
 }
 
-// isAbout reports whether an ask is about the tool call of the event. It ignores answers,
-// because they are added to the arguments when the tool runs.
+// isAbout reports whether an ask is about the tool call of the event. For [QuestionTool] it
+// ignores the answers, which are added to the arguments when the tool runs.
 func (e endingEvent) isAbout(ask askback.Ask) bool {
 	if (ask.Confirmation == nil) != (e.ev.Tool == QuestionTool) || ask.Confirmation != nil && !isTool(*ask.Confirmation, e.ev.Tool) {
 		return false

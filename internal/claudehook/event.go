@@ -40,7 +40,7 @@ const (
 // QuestionTool is the tool with which Claude Code asks its user questions.
 const QuestionTool = "AskUserQuestion"
 
-// ownServer is the name of Askback's MCP server in the configuration by askback init.
+// ownServer is the name of Askback's MCP server in the configuration that askback init writes.
 const ownServer = "askback"
 
 // OwnTools are all tools of Askback's MCP server. They need no approval, because they only
@@ -55,7 +55,7 @@ func isOwnTool(name string) bool {
 	return server == ownServer && slices.Contains(OwnTools, tool)
 }
 
-// An Event is one call of a hook.
+// An Event is the input of one call of a hook.
 type Event struct {
 	Name           string
 	Sender         string // [Codex]; "" is Claude Code
@@ -76,9 +76,9 @@ type Event struct {
 	Schema        json.RawMessage
 	ElicitationID string
 
-	// Headless is set for a session without a user (claude -p), whose calls can be
-	// deferred: Claude Code ends and is resumed when there is an answer. It is not part of
-	// the event; see [IsHeadless].
+	// Headless is set for a session without a user (claude -p). Its calls can be deferred:
+	// Claude Code ends, and is resumed when there is an answer. It is not part of the event;
+	// see [IsHeadless].
 	Headless bool
 }
 
@@ -91,26 +91,26 @@ const (
 	Codex = "codex"
 )
 
-// ErrForeign is the error for an event of another program that also runs the hooks in
-// Claude Code's settings, such as GitHub Copilot CLI. Such a hook must print nothing.
+// ErrForeign is the error for an event of another program that also runs the hooks in Claude
+// Code's settings, such as GitHub Copilot CLI. The hook must then print nothing.
 var ErrForeign = errors.New("this hook was run by another program than Claude Code")
 
-// Limits of an event in bytes. A larger input or form is ignored, because people cannot be
-// asked about it. A longer string is an error.
+// The maximum sizes of a string and of a form in an event, in bytes. A longer string is an
+// error. A larger form is ignored, because people cannot be asked about it.
 const (
 	maxText = 64 << 10
 	maxForm = 256 << 10
 )
 
-// maxDepth is the maximum nesting of an event. It is large because the results of tools,
-// which are skipped, may be nested deeply.
+// maxDepth is the maximum depth of nested values in an event. It is large because the results
+// of tools, which are skipped, may be nested deeply.
 const maxDepth = 256
 
 // Read parses the input of a hook. It skips unknown members: each version of Claude Code
 // adds some, and results of tools are most of an event. The event keeps no part of raw.
 //
-// entrypoint is the value of [EntrypointVariable]. An event that may be of another program
-// has the error [ErrForeign] if entrypoint is empty.
+// entrypoint is the value of [EntrypointVariable]. If the event has one of foreignMembers, and
+// entrypoint or a required member is empty, the error is [ErrForeign].
 func Read(raw []byte, entrypoint string) (Event, error) {
 	var ev Event
 	var turn string
@@ -174,12 +174,13 @@ const DefaultWait = 10 * time.Second
 // tool.
 const MaxInput = 8 << 20
 
-// The entry point is how Claude Code was started. A command reads it from its environment,
-// an HTTP endpoint from a header that the configuration sets.
+// The environment variable and the header with the entry point, which is how Claude Code was
+// started. A command hook reads the variable. An HTTP hook sends the header.
 const (
 	EntrypointVariable = "CLAUDE_CODE_ENTRYPOINT"
 	EntrypointHeader   = "X-Askback-Entrypoint"
-	// SessionVariable has the id of the session, for MCP servers that Claude Code starts.
+	// SessionVariable is the environment variable with the id of the session. Claude Code sets
+	// it for MCP servers that it starts.
 	SessionVariable = "CLAUDE_CODE_SESSION_ID"
 )
 

@@ -23,8 +23,8 @@ type origin struct {
 	NotDeferrable bool `json:"seated,omitempty"`
 }
 
-// originJSON returns the context for an event. The context of a deferrable call depends only
-// on the call, because another process in another mode may repeat the call.
+// originJSON returns the context for an event. That of a deferrable call depends only on the
+// call, because a resumed session may repeat the call in another mode or folder.
 func originJSON(ev Event) json.RawMessage {
 	c := origin{Hook: ev.Name, SessionID: ev.SessionID}
 	if ev.Sender == Codex {
@@ -42,14 +42,13 @@ func originJSON(ev Event) json.RawMessage {
 	return c.json()
 }
 
-// json returns c as JSON.
 func (c origin) json() json.RawMessage {
 	b, _ := json.Marshal(c) // strings can always be encoded
 	return b
 }
 
 // permissionPrompt is the tool of Askback that Claude Code calls for a permission. Hooks of
-// the same session end its asks.
+// the same session withdraw its asks when they become obsolete.
 const permissionPrompt = "permission_prompt"
 
 // PromptContext returns the context of an ask of permission_prompt in a session.
@@ -57,8 +56,9 @@ func PromptContext(session string) json.RawMessage {
 	return origin{Hook: permissionPrompt, SessionID: session, NotDeferrable: true}.json()
 }
 
-// parseOrigin parses a context. It compares names exactly, unlike encoding/json, because
-// agents can write any context.
+// parseOrigin parses a context. It reports false if the context is not an object with a
+// session. Unlike encoding/json it compares names exactly, because agents can write any
+// context.
 func parseOrigin(context json.RawMessage) (origin, bool) {
 	v, err := jcs.Parse(context)
 	if err != nil || v.Kind != jcs.Object {
@@ -81,7 +81,7 @@ func parseOrigin(context json.RawMessage) (origin, bool) {
 }
 
 // ran reports whether the tool that ran may be the call of the ask. It compares the id of the
-// call or of the sub-agent, whichever the hook of the ask had.
+// call or the sub-agent, if the ask has one.
 func (c origin) ran(ev Event) bool {
 	switch c.Hook {
 	case PreToolUse:
@@ -99,5 +99,5 @@ func (c origin) answered(ev Event) bool {
 	return c.Hook == Elicitation && c.Server == ev.Server && agree(c.ElicitationID, ev.ElicitationID)
 }
 
-// agree reports whether two names are equal, or one of them is unknown, which is "".
+// agree reports whether two ids are equal, or one of them is "", which means unknown.
 func agree(a, b string) bool { return a == b || a == "" || b == "" }

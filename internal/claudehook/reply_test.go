@@ -13,8 +13,8 @@ import (
 	"github.com/askback/askback/internal/claudehook"
 )
 
-// An answer is acknowledged only after the reply was delivered, even if the hook has timed out
-// by then (B7, F9).
+// An answer is acknowledged only after the reply was delivered, even if the context of the
+// hook has ended by then (B7, F9).
 func TestAnswerIsAckedAfterDelivery(t *testing.T) {
 	server := askbacktest.New(t)
 	server.Person("ana", askbacktest.Answer("Which DB?", "SQLite"), askbacktest.Deny("Bash", "no"))
@@ -93,8 +93,8 @@ func TestAllAsksOfASessionAreEnded(t *testing.T) {
 	}
 }
 
-// The form of an elicitation has no field for a comment. So an answer with a comment gets
-// no decision, because the comment would be lost.
+// The form of an elicitation has no field for a comment. So there is no decision for an answer
+// with a comment, because the comment would be lost.
 func TestAnswerWithACommentIsNotSentAsForm(t *testing.T) {
 	ev := event(t, `{"session_id":"s1","prompt_id":"p1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}}`)
 	for comment, want := range map[string]bool{"": true, "only if it is urgent": false} {

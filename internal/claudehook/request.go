@@ -13,9 +13,9 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Request returns the ask for an event, if there is one: questions, a confirmation with
-// the exact arguments of a tool, or the form of another MCP server. Equal events have the
-// same key, so that a repeated hook finds its ask.
+// Request returns the ask for an event, if there is one. It has questions, a confirmation with
+// the exact arguments of a tool, or the form of another MCP server. Equal events have the same
+// key, so that a repeated hook finds its ask.
 func Request(ev Event) (askback.Request, bool) {
 	p, ok := prepare(ev)
 	return p.request, ok
@@ -97,8 +97,9 @@ func Permission(name string, input json.RawMessage) askback.Request {
 	}}
 }
 
-// confirmation returns the request for approval of any other tool. Arguments with a number
-// that a float64 cannot represent cannot be approved.
+// confirmation returns the request for approval of a tool call. It reports false for Askback's
+// tools, for incomplete names, and for arguments without a canonical form. A number that a
+// float64 cannot represent has no canonical form.
 func confirmation(ev Event) (askback.Request, bool) {
 	if ev.Tool == "" || isOwnTool(ev.Tool) || isIncompleteName(ev.Tool) {
 		return askback.Request{}, false
@@ -124,14 +125,15 @@ func splitToolName(name string) (server, tool string) {
 	return "", name
 }
 
-// isIncompleteName reports whether a name has the prefix of MCP tools, but no server.
+// isIncompleteName reports whether a name has the prefix of MCP tools, but lacks the server or
+// the tool.
 func isIncompleteName(name string) bool {
 	server, _ := splitToolName(name)
 	return server == "" && strings.HasPrefix(name, mcpPrefix)
 }
 
-// descriptionOf returns the description of the call that the model wrote into the
-// arguments.
+// descriptionOf returns the description of the call that the model wrote into the arguments,
+// or "" if there is none or it is too long.
 func descriptionOf(input json.RawMessage) string {
 	v, err := jcs.Parse(input)
 	if err != nil {

@@ -33,8 +33,8 @@ type Reply struct {
 	askID  string // the ask to acknowledge; "" if there is none
 }
 
-// Ack acknowledges the outcome that the reply contains. Call it only after Claude Code
-// has read the output, because only then is the outcome delivered.
+// Ack acknowledges the outcome in the reply, if it is not yet acknowledged. Call Ack only
+// after Claude Code has read the output, because only then is the outcome delivered.
 func (r Reply) Ack(ctx context.Context) {
 	if r.askID == "" {
 		return
@@ -51,7 +51,7 @@ func Run(ctx context.Context, client Client, ev Event) (Reply, error) {
 
 // Run handles an event: it makes an ask and waits for its answer until ctx ends, or withdraws
 // asks that have become obsolete. owner is the name of the client's principal. After an error
-// there is no output; the error is for the log.
+// there is no output. Except for [ErrCannotAsk], the error is only for the log.
 //
 // If ctx ends before the answer, a deferrable call is deferred and its ask stays open.
 // Every other ask is withdrawn when no hook of r waits for it, because its answer could
@@ -91,7 +91,7 @@ func (r *Runner) Run(ctx context.Context, owner string, client Client, ev Event)
 }
 
 // askAndWait makes an ask and waits for its outcome. It asks again if the ask was withdrawn
-// because this hook seemed to have ended. id is "" if there is no ask.
+// because this hook seemed to have ended. id is "" if asking failed.
 func askAndWait(ctx context.Context, client Client, r askback.Request, ev Event) (a askback.Ask, id string, err error) {
 	for {
 		if a, err = findOrAsk(ctx, client, r, ev); err != nil {
@@ -104,12 +104,13 @@ func askAndWait(ctx context.Context, client Client, r askback.Request, ev Event)
 	}
 }
 
-// ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged:
-// it is too large, or has numbers that a float64 cannot represent. A caller can then block
-// the tool. For other errors, it must not do so.
+// ErrCannotAsk is the error for a tool call that cannot be shown and approved unchanged. For
+// example, it is too large, or has a number that a float64 cannot represent. Only for this
+// error may the caller block the tool.
 var ErrCannotAsk = errors.New("this call cannot be shown to a person without changes")
 
-// newReply returns the reply for an outcome. It consumes an approval first.
+// newReply returns the reply for an outcome. It consumes an approval first, and returns an
+// error if that fails.
 func newReply(ctx context.Context, client Client, ev Event, ask askback.Ask) (Reply, error) {
 	if o := ask.Outcome; o.Approved() {
 		if _, err := client.Consume(ctx, ask.ID, o.Digest); err != nil {

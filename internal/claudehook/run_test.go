@@ -243,7 +243,7 @@ func (fullServer) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// An ask for which the hook cannot wait is withdrawn, even if it is deferrable: without a
+// An ask for which the hook cannot wait is withdrawn, even if it is deferrable. Without a
 // decision the run continues, and the answer could not be delivered.
 func TestAskIsWithdrawnIfItsHookCannotWait(t *testing.T) {
 	for name, ev := range map[string]claudehook.Event{"a permission": event(t, runBash), "a call that can be deferred": headless(t, askDB)} {
@@ -279,7 +279,8 @@ func TestCallThatCannotBeShownIsAnError(t *testing.T) {
 	}
 }
 
-// The configuration of init has the header and the events of this package.
+// The configuration that askback init writes has the header of this package, and its events
+// except Interrupt, which only Codex sends.
 func TestConfigurationHasAllEvents(t *testing.T) {
 	files, err := agentconfig.Files("claude-code", agentconfig.User, agentconfig.Options{URL: "https://x.example", HookURL: "https://x.example" + claudehook.Path})
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// A Runner runs the hooks of one process. Equal calls that wait at the same time share
-// one ask, which is withdrawn only when the last of them is abandoned. A Runner does not
-// know the hooks of other processes: if such a hook withdraws the ask, a hook of this process
-// that waits for it has no decision. The zero value is ready to use.
+// A Runner runs the hooks of one process. Equal calls of one principal that wait at the same
+// time share one ask. It is withdrawn only when the last of them is abandoned. A Runner does
+// not know the hooks of other processes: if one of these withdraws the ask, the hooks of this
+// process get no decision. The zero value is ready to use.
 type Runner struct {
 	mu    sync.Mutex
 	calls map[string]*sharedCall
@@ -61,7 +61,8 @@ func (r *Runner) join(ctx context.Context, key string) error {
 	}
 }
 
-// leave removes a hook that waited for an ask. The last hook withdraws the abandoned asks.
+// leave removes a hook that waited for an ask. When the last hook leaves, it withdraws the
+// abandoned asks, unless the call was deferred.
 func (r *Runner) leave(key, id string, why leaveReason, withdraw func(ids []string) error) (err error) {
 	r.mu.Lock()
 	c := r.calls[key]

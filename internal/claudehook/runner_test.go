@@ -101,7 +101,7 @@ func TestLastAbandonedHookWithdrawsTheAsk(t *testing.T) {
 	}
 }
 
-// The hook that still waits gets the answer.
+// If one of two hooks of a call is abandoned, the other gets the answer.
 func TestRemainingHookGetsTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -152,8 +152,8 @@ func (f failingWaiter) Wait(context.Context, string) (askback.Ask, error) {
 	return askback.Ask{}, askback.ErrTooMany
 }
 
-// The ask of a deferred call stays open, although other hooks abandon it.
-func TestDeferredCallStaysOpen(t *testing.T) {
+// The ask of a deferred call stays open, even if other hooks of the call fail.
+func TestAskOfDeferredCallStaysOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		leave, replies := f.start(headless(t, runBash))
@@ -245,8 +245,8 @@ func TestToolThatRanEndsOnlyItsOwnAsk(t *testing.T) {
 	})
 }
 
-// A result without an id ends no form if two forms of its server are open.
-func TestAmbiguousResultEndsNoForm(t *testing.T) {
+// The result of an elicitation without an id ends no ask if two forms of its server are open.
+func TestAmbiguousResultEndsNoAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		form := `{"session_id":"s1","hook_event_name":"Elicitation","mcp_server_name":"tickets","message":"Which?","requested_schema":{"type":"object","properties":{"id":{"type":"integer"}}}}`
@@ -278,7 +278,8 @@ func (s blockedLister) List(ctx context.Context, _ askback.Query) (askback.Page,
 	return askback.Page{}, ctx.Err()
 }
 
-// Asks are withdrawn even after the context of the hook has ended, for five seconds (F9).
+// Asks are withdrawn even after the context of the hook has ended, but only for a limited time
+// (F9).
 func TestWithdrawingContinuesForALimitedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := blockedLister{newFixture(t).client(), make(chan error, 1)}

@@ -36,8 +36,9 @@ type Sweeper struct {
 // take long if an agent leaves many large asks open.
 const restFactor = 30
 
-// Sweep withdraws the asks for which no call has waited for [gracePeriod]. It must be called
-// repeatedly, by one goroutine. After a slow sweep it does nothing for a while.
+// Sweep withdraws the asks of hooks for which no call has waited for [gracePeriod]. It must be
+// called repeatedly, by one goroutine. After each sweep, it does nothing for restFactor times
+// the duration of the sweep.
 func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	if now.Before(s.next) {
 		return nil
@@ -67,7 +68,8 @@ func (s *Sweeper) Sweep(ctx context.Context, now time.Time) error {
 	return errors.Join(failed...)
 }
 
-// Withdraw withdraws an open ask of a hook that has ended.
+// Withdraw withdraws an ask of a hook that has ended. It does nothing if the ask is settled,
+// or if a resumed session can deliver its answer.
 func (s *Sweeper) Withdraw(ctx context.Context, ask askback.Ask) error {
 	if ask.Settled() || !NeedsHook(ask) {
 		return nil
