@@ -14,8 +14,9 @@ type AgentQuestions struct {
 	Questions []AgentQuestion `json:"questions"`
 }
 
-// AgentQuestion is the row of an ask. Question has a line for each question. Options is
-// empty if there are several questions.
+// AgentQuestion is an ask in [AgentQuestions]. Question contains the texts of all questions,
+// separated by newlines. Options contains the labels if there is only one question, and else
+// is empty.
 type AgentQuestion struct {
 	ID        string             `json:"id"`
 	SessionID string             `json:"session_id"`
@@ -26,7 +27,7 @@ type AgentQuestion struct {
 	Context   json.RawMessage    `json:"context"`
 }
 
-// QuestionRows returns the asks as rows, in their order.
+// QuestionRows returns the asks as [AgentQuestions], in the same order.
 func QuestionRows(asks []askback.Ask) (AgentQuestions, error) {
 	out := AgentQuestions{Questions: []AgentQuestion{}}
 	for _, a := range asks {
@@ -58,9 +59,9 @@ func row(a askback.Ask) (out AgentQuestion, err error) {
 	return out, err
 }
 
-// contextOf returns the context of an ask, with the time and the confirmation added. If a
-// name is used twice, or the context is not an object, the whole context is the member
-// "context": an agent must not replace the tool or the time.
+// contextOf returns the context of an ask, with the time and the confirmation added. If the
+// context is not an object, or contains an added name, the whole context becomes the member
+// "context". So an agent cannot replace the time or the confirmation.
 func contextOf(a askback.Ask) (json.RawMessage, error) {
 	fields := map[string]any{"asked_at": timestamp{a.CreatedAt}}
 	if a.Confirmation != nil {
@@ -70,7 +71,8 @@ func contextOf(a askback.Ask) (json.RawMessage, error) {
 	return jcs.Marshal(fields)
 }
 
-// askerFields returns the members of the context of an ask, to be added to fields.
+// askerFields returns the members of raw, the context of an ask, to be added to fields. If
+// they cannot be added, the only member is "context", with all of raw.
 func askerFields(raw json.RawMessage, fields map[string]any) map[string]any {
 	if len(raw) == 0 {
 		return nil
@@ -115,9 +117,9 @@ type AgentReply struct {
 // ResumedReply returns the reply to an accepted answer.
 func ResumedReply(sessionID string) AgentReply { return AgentReply{true, "resumed", sessionID} }
 
-// LateReply returns the reply to an answer for an ask that is already settled. After an answer
-// or a refusal of a person it is not an error. Otherwise the error is
-// [askback.ErrSettled], or [askback.ErrNotFound] if the session has ended.
+// LateReply returns the reply to an answer for an ask that is already settled. It is not an
+// error if a person has answered or declined. Otherwise the error is [askback.ErrSettled], or
+// [askback.ErrNotFound] if over is set, because the session has ended.
 func LateReply(ask askback.Ask, over bool) (AgentReply, error) {
 	switch {
 	case ask.Status == askback.Answered || ask.Status == askback.Declined:
@@ -149,8 +151,8 @@ func SessionRow(s askback.Session, last string) (AgentSession, error) {
 	}, err
 }
 
-// SessionStatus returns the status of a session for the /agent routes, which have none for
-// a cancelled session.
+// SessionStatus returns the status of a session in the /agent routes. There, a waiting session
+// is "pending_input", and a cancelled one is "failed".
 func SessionStatus(status askback.SessionStatus) string {
 	switch status {
 	case askback.SessionWaiting:
@@ -161,8 +163,8 @@ func SessionStatus(status askback.SessionStatus) string {
 	return string(status)
 }
 
-// result returns a message if it is a strict JSON object, and else an object that contains
-// the message as "text".
+// result returns a message if it is a strict JSON object, and else an object that contains the
+// message as "text". An empty message is nil.
 func result(message string) (json.RawMessage, error) {
 	if message == "" {
 		return nil, nil

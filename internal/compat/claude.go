@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// claudeResult is the output of AskUserQuestion: the answers by the text of their
-// question, with the labels or the text of the person, and annotations.
+// claudeResult is the output of AskUserQuestion. The keys of the answers and annotations are
+// the texts of the questions. An answer contains the chosen labels and the text of the person.
 type claudeResult struct {
 	Questions   json.RawMessage             `json:"questions"`
 	Answers     map[string]string           `json:"answers"`
@@ -25,17 +25,17 @@ type claudeAnnotation struct {
 	Notes   string `json:"notes,omitempty"`
 }
 
-// claudeFields are the known fields of a call, of a question and of an option, with the
-// names that other models use. Other fields are ignored: Claude Code fills some in itself,
-// and its versions add more.
+// claudeFields are the known fields of a call, of a question and of an option, including names
+// of other clients. Other fields are ignored: Claude Code sets some itself, and its versions
+// add more.
 var claudeFields = [][]string{
 	{"questions", "question", "header", "options", "multiSelect"},
 	{"question", "header", "options", "choices", "multiSelect", "multi_select", "multiple"},
 	{"label", "description", "preview"},
 }
 
-// readClaude reads the input of AskUserQuestion, which has the same format as the tool
-// ask_user_question.
+// readClaude reads the input of AskUserQuestion. It has the same format as that of Askback's
+// tool ask_user_question.
 func readClaude(_ Client, raw []byte) (Call, error) {
 	asking, sent := raw, jcs.Value{}
 	if v, err := jcs.Parse(raw); err == nil {
@@ -55,8 +55,9 @@ func readClaude(_ Client, raw []byte) (Call, error) {
 	return call, err
 }
 
-// sentQuestions returns the questions exactly as they were sent, and uses their texts as
-// keys: Claude Code matches the answers only by these.
+// sentQuestions returns the questions exactly as they were sent, and uses their texts as keys:
+// Claude Code matches the answers only by these. If that is not possible, because the input
+// was repaired, it returns the questions of the request.
 func (c Call) sentQuestions(raw []byte, sent jcs.Value) (json.RawMessage, error) {
 	if sent.Kind != jcs.Array || len(sent.Elements()) != len(c.questions) {
 		return jcs.Marshal(c.Request.Questions)
@@ -71,8 +72,8 @@ func (c Call) sentQuestions(raw []byte, sent jcs.Value) (json.RawMessage, error)
 	return sent.Raw(raw), nil
 }
 
-// keepFields returns a copy of a value with only the known fields of its objects.
-// levels[0] has those of the outermost object.
+// keepFields returns a copy of a value with only the known fields of its objects. levels has a
+// list of them for each level of objects, beginning with the outermost.
 func keepFields(raw []byte, v jcs.Value, levels [][]string) []byte {
 	var parts [][]byte
 	switch {

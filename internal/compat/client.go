@@ -51,7 +51,7 @@ var clients = []Client{
 
 const exampleAsk = `{"questions": [{"question": "Which database?", "header": "Database", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
-// ClientNamed returns the client of this name.
+// ClientNamed returns the client with the given name.
 func ClientNamed(name string) (Client, bool) {
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
@@ -81,7 +81,8 @@ func (c Client) Ask(raw []byte) (Call, error) {
 }
 
 // Result returns the outcome of an ask in the format of the client's tool. If there is no
-// outcome, or the format cannot express it, the error is an *[Unanswered].
+// outcome, or the format cannot express it, the error is an *[Unanswered]. The ask of another
+// call is an error.
 func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
 	if !c.matches(ask) {
 		return nil, errors.New("this ask was not made by this call")
@@ -96,8 +97,9 @@ func (c Call) Result(ask askback.Ask) (json.RawMessage, error) {
 	return jcs.Marshal(out)
 }
 
-// matches reports whether an ask was made by this call. Names are found by position, so an
-// answer of another ask would get the wrong question.
+// matches reports whether ask has the questions or the confirmation of this call. Answers get
+// the client's names of questions by position, so the answers of another ask would get wrong
+// names.
 func (c Call) matches(ask askback.Ask) bool {
 	if own := c.Request.Confirmation; own != nil {
 		return ask.Confirmation != nil && ask.Confirmation.ToolName == own.ToolName && bytes.Equal(ask.Confirmation.Input, own.Input)
@@ -116,7 +118,7 @@ type Mistake struct {
 // Error returns the text for the model.
 func (m *Mistake) Error() string { return m.text }
 
-// Unwrap returns the askback.Invalid, or the syntax error, behind the text.
+// Unwrap returns the cause, such as an [askback.Invalid] or a [jcs.SyntaxError].
 func (m *Mistake) Unwrap() error { return m.err }
 
 func (c Client) mistake(err error) *Mistake {
@@ -136,7 +138,8 @@ func (c Client) mistake(err error) *Mistake {
 	return &Mistake{truncate(bad.Error(), room) + "." + example, bad}
 }
 
-// pointer returns a pointer with the client's names of fields.
+// pointer returns a JSON pointer with Askback's names of fields replaced by the client's
+// names.
 func (c Client) pointer(at string) string {
 	words := strings.Fields(c.fieldNames)
 	parts := strings.Split(at, "/")
@@ -185,8 +188,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// questionsBy returns a function that reads an object with "questions" in the client's
-// format. It calls one for each question.
+// questionsBy returns a function that reads an object with "questions" in the client's format.
+// The function calls one for each question.
 func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc) func(Client, []byte) (Call, error) {
 	return func(c Client, raw []byte) (Call, error) {
 		v, err := jcs.Parse(raw)
@@ -215,8 +218,9 @@ func questionsBy(one func(*lenientReader, node) clientQuestion, reply replyFunc)
 	}
 }
 
-// finish normalizes the request. It rejects two questions with the same key, because the
-// result could hold only one of their answers.
+// finish normalizes the request. It rejects a question with a wrong number of options. It
+// rejects two questions with the same key, because the result could contain only one of their
+// answers.
 func (c Call) finish(r *lenientReader) (Call, error) {
 	for i, a := range c.questions {
 		for j, before := range c.questions[:i] {

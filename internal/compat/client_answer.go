@@ -23,7 +23,8 @@ const (
 	undefaulted = "there was no answer in time, and there is no default"
 )
 
-// answers returns the answer to each question. The comment belongs to the last one.
+// answers returns the answer to each question. The comment on the whole ask becomes a remark
+// on the last one.
 func (c Call) answers(ask askback.Ask) []clientAnswer {
 	out := make([]clientAnswer, len(c.questions))
 	for i, a := range c.questions {
@@ -76,7 +77,7 @@ func (s clientAnswer) line() string {
 	return out
 }
 
-// values returns the chosen labels, the text, and each remark, as strings.
+// values returns the chosen labels, the text of the person, and each remark, as strings.
 func (s clientAnswer) values() []string {
 	out := s.Values()
 	for _, r := range s.remarks {
@@ -85,8 +86,8 @@ func (s clientAnswer) values() []string {
 	return append([]string{}, out...)
 }
 
-// answeredOnly returns an error unless there is an answer. It is for clients whose format
-// can express nothing else.
+// answeredOnly returns an *[Unanswered] unless there is an answer or a default. It is for
+// clients whose format can express nothing else.
 func answeredOnly(ask askback.Ask) error {
 	if ask.Outcome.Status == askback.Answered || ask.Outcome.Defaulted {
 		return nil

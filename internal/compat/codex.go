@@ -2,7 +2,8 @@ package compat
 
 const exampleCodex = `{"questions": [{"id": "database", "header": "Database", "question": "Which database?", "options": [{"label": "PostgreSQL", "description": "a server"}, {"label": "SQLite", "description": "a file"}]}]}`
 
-// codexQuestion reads a question of request_user_input. The result refers to it by its id.
+// codexQuestion reads a question of Codex's tool request_user_input. The result refers to the
+// question by its id.
 func codexQuestion(r *lenientReader, n node) clientQuestion {
 	a := clientQuestion{keyField: "id"}
 	r.fields(n, map[string]func(node){
@@ -21,7 +22,8 @@ type codexAnswer struct {
 	Answers []string `json:"answers"`
 }
 
-// codexReply returns {"answers": {"<id>": {"answers": ["…"]}}}. Notes are further strings.
+// codexReply returns {"answers": {"<id>": {"answers": ["…"]}}}. Notes and other remarks are
+// further strings with a prefix, such as "user_note: ".
 func codexReply(all []clientAnswer) any {
 	out := map[string]codexAnswer{}
 	for _, s := range all {

@@ -1,18 +1,20 @@
 // Package compat implements the formats of programs that ask people in their own way: ask
 // tools of agents, and APIs of other systems.
 //
-// Each file converts between one format and the types of the root package. This package
-// has no HTTP, storage or time, and the root package checks the rules of an answer. Input
-// is read strictly: the error is a [jcs.SyntaxError] for bytes that are not JSON, and else
-// an [askback.Invalid] with pointers into the body of the client.
+// Each file converts between one format and the types of the root package. This package does
+// not use HTTP, storage or the clock, and the root package checks the rules of an answer.
+// Bodies of HTTP requests are read strictly. The error is a [jcs.SyntaxError] for bytes that
+// are not JSON, and else an [askback.Invalid] with pointers into the body. In the input of
+// tools, which a model writes, harmless mistakes are repaired, and the error is a *[Mistake].
 package compat
 
 import "time"
 
-// timestamp is a time in the format of the wire; the zero time is null.
+// timestamp is a time in the JSON format of Askback's API.
 type timestamp struct{ time.Time }
 
-// MarshalJSON returns RFC 3339 in UTC with milliseconds.
+// MarshalJSON returns the time in UTC with milliseconds, as in RFC 3339, or null for the zero
+// time.
 func (s timestamp) MarshalJSON() ([]byte, error) {
 	if s.IsZero() {
 		return []byte("null"), nil

@@ -15,7 +15,7 @@ const (
 	confirmAction = "confirm_action"
 )
 
-// yesNo are the options of a confirmation in that payload. The first one approves.
+// yesNo are the options of a confirmation in such a payload. The first one approves.
 var yesNo = []string{"Yes, proceed", "No, cancel"}
 
 // readTyped reads a payload {"type": "user_question" or "confirm_action", "question", …},
@@ -44,7 +44,8 @@ func readTyped(raw []byte) (call Call, known bool, err error) {
 	return call, true, err
 }
 
-// interruptQuestion reads the flat form with a type. Null members are ignored.
+// interruptQuestion reads a user_question: a question in the flat form, and the type. Null
+// members are ignored.
 func interruptQuestion(raw []byte, n node) (Call, error) {
 	var flat []string
 	for _, m := range n.Members() {
@@ -56,7 +57,8 @@ func interruptQuestion(raw []byte, n node) (Call, error) {
 }
 
 // interruptConfirmation reads a confirm_action, whose action is the question. It repairs
-// nothing, because a person approves these words. The default is ignored.
+// nothing, because a person approves these words. Fields without a meaning for a confirmation,
+// such as the default, are ignored.
 func interruptConfirmation(n node) (Call, error) {
 	r := &reader{}
 	var question, header string
@@ -101,8 +103,8 @@ func interruptConfirmation(n node) (Call, error) {
 	})
 }
 
-// readFlatAction reads the flat form of confirm_action: {"action", "details", "default"}.
-// Its result is true or false.
+// readFlatAction reads the flat form of confirm_action: {"action", "details", "default"}. The
+// result of the call is true or false.
 func readFlatAction(raw []byte) (Call, error) {
 	a, err := decode.Confirm(raw)
 	if err != nil {
@@ -111,8 +113,8 @@ func readFlatAction(raw []byte) (Call, error) {
 	return newConfirmation(a.Action, a.Details, func(yes bool) any { return yes })
 }
 
-// newConfirmation returns a call that asks for approval of an action. The reply is yes only
-// for an approval of the unchanged arguments.
+// newConfirmation returns a call that asks for approval of an action. reply returns its
+// result, and gets true only for an approval of the unchanged arguments.
 func newConfirmation(action, details string, reply func(yes bool) any) (Call, error) {
 	raw, _ := jcs.Marshal(struct { // texts can always be encoded
 		Action  string `json:"action"`

@@ -52,7 +52,7 @@ type crushAnswer struct {
 	Notes       map[string]string `json:"notes,omitempty"`
 }
 
-// crushReply returns a list of answers, in order.
+// crushReply returns a list of answers, in the order of the questions.
 func crushReply(all []clientAnswer) any {
 	out := make([]crushAnswer, len(all))
 	for i, s := range all {

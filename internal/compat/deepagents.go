@@ -32,8 +32,9 @@ type deepagentsResult struct {
 	Error   string   `json:"error,omitempty"`
 }
 
-// deepagentsReply returns {"status", "answers"}, by position. An answer with several
-// choices is a JSON array in a string, because a choice may contain a comma.
+// deepagentsReply returns {"status", "answers"}, with the answers in the order of the
+// questions. The answer to a question of type multi_select is a JSON array in a string,
+// because a choice may contain a comma. Without an answer, it returns the reason as "error".
 func deepagentsReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	out := deepagentsResult{Status: "answered", Answers: []string{}}
 	if err := answeredOnly(ask); err != nil {

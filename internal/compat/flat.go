@@ -8,7 +8,7 @@ import (
 
 const exampleFlat = `{"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}`
 
-// readFlat reads the flat form of one question or of one action (C1 to C3).
+// readFlat reads one question or one action in the flat form (C1 to C3).
 func readFlat(_ Client, raw []byte) (Call, error) {
 	if v, err := jcs.Parse(raw); err == nil {
 		_, acts := v.Get("action")

@@ -53,7 +53,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// Splitting a text loses nothing but space and separators (C1).
+// Splitting an answer loses nothing but white space and separators (C1).
 func FuzzSplit(f *testing.F) {
 	f.Add("Go, with cgo, Go,  C , x, y")
 	f.Add(", , ,")
@@ -134,8 +134,8 @@ func TestOnlyExactWordsApprove(t *testing.T) {
 	})
 }
 
-// Whatever its texts contain, the context is one block, which is hidden from people, and
-// has as many answers as questions (B5).
+// Whatever its texts contain, the context is one block, which is hidden from people. The texts
+// cannot imitate another question (B5).
 func TestResumeContextIsOneBlock(t *testing.T) {
 	piece := rapid.SampledFrom([]string{
 		"<resume-context>", "</resume-context>", "</", "<", "resume-context>", "\n  Q: ", "\r  A: ", "\u2028", "\n", " ", "x", "&lt;", "Todo state at pause:",

@@ -6,7 +6,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// geminiQuestion reads a question of ask_user: a choice, yes or no, or text.
+// geminiQuestion reads a question of Gemini CLI's tool ask_user: a choice, yes or no, or text.
 func geminiQuestion(r *lenientReader, n node) clientQuestion {
 	var a clientQuestion
 	kind, hint := "choice", ""
@@ -32,7 +32,8 @@ func geminiQuestion(r *lenientReader, n node) clientQuestion {
 	return a
 }
 
-// geminiReply returns {"answers": {"0": "…"}}, by position.
+// geminiReply returns {"answers": {"0": "…"}}. The keys are the indexes of the answered
+// questions.
 func geminiReply(all []clientAnswer) any {
 	out := map[string]string{}
 	for i, s := range all {

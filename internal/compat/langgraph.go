@@ -31,7 +31,7 @@ type interruptAction struct {
 	Args   json.RawMessage `json:"args"`
 }
 
-// readLanggraph reads the value of interrupt(): a HumanInterrupt, alone or in a list; a
+// readLanggraph reads the value of interrupt(). It is a HumanInterrupt, alone or in a list; a
 // string, which is a question; or a question in the flat form.
 func readLanggraph(c Client, raw []byte) (Call, error) {
 	v, err := jcs.Parse(raw)
@@ -85,7 +85,8 @@ func (r *lenientReader) interrupt(raw []byte, n node) (Call, error) {
 	return i.call()
 }
 
-// arguments returns the exact bytes that were sent, because a person approves these.
+// arguments returns the exact bytes that were sent, because a person approves these. It adds a
+// problem if they are not an object, or have no canonical form.
 func (r *lenientReader) arguments(raw []byte, n node) json.RawMessage {
 	if !r.require(n, jcs.Object, "") {
 		return nil

@@ -33,8 +33,8 @@ func (r *lenientReader) warn(pointer, detail, fix string) {
 	}
 }
 
-// fields calls the reader of each member. An unknown member is ignored with a warning,
-// because clients add fields.
+// fields calls the reader of each member that is not null. An unknown member is ignored with a
+// warning, because clients add fields.
 func (r *lenientReader) fields(n node, by map[string]func(node)) {
 	r.members(n, "", func(name string, n node) {
 		read, known := by[name]
@@ -52,11 +52,11 @@ func (r *lenientReader) fields(n node, by map[string]func(node)) {
 	})
 }
 
-// fieldAliases has a list for each field that has several names in different clients. A
-// model may confuse them, and a question must not lose its options (F3).
+// fieldAliases contains the fields that have different names in different clients. A model may
+// confuse the names, and a question must not lose its options (F3).
 var fieldAliases = [][]string{{"options", "choices"}, {"multiSelect", "multi_select", "multiple"}}
 
-// aliasOf returns the known field that another name means, or "".
+// aliasOf returns the known field with the same meaning as name, or "" if there is none.
 func aliasOf(name string, by map[string]func(node)) string {
 	for _, group := range fieldAliases {
 		for _, other := range group {
@@ -68,7 +68,8 @@ func aliasOf(name string, by map[string]func(node)) string {
 	return ""
 }
 
-// unpack parses JSON that was sent inside a string (W1).
+// unpack returns the object or array that was sent as JSON inside a string (W1). It returns
+// any other value unchanged.
 func (r *lenientReader) unpack(n node) node {
 	text := strings.TrimSpace(n.Text())
 	if n.Kind != jcs.String || text == "" || strings.IndexByte("[{", text[0]) < 0 {
@@ -82,7 +83,8 @@ func (r *lenientReader) unpack(n node) node {
 	return node{v, n.pointer}
 }
 
-// elements calls read for each element of an array, up to the largest valid number.
+// elements calls read for each element of an array. After [askback.MaxOptions] + 1 elements,
+// it adds a problem and stops.
 func (r *lenientReader) elements(n node, read func(node)) {
 	n = r.unpack(n)
 	if !r.require(n, jcs.Array, "") {
@@ -97,7 +99,7 @@ func (r *lenientReader) elements(n node, read func(node)) {
 	}
 }
 
-// flag reads true or false, also as a string (W9).
+// flag returns a reader of true or false, also as a string (W9).
 func (r *lenientReader) flag(into *bool) func(node) {
 	return func(n node) {
 		switch word := strings.ToLower(n.Text()); {
@@ -112,7 +114,7 @@ func (r *lenientReader) flag(into *bool) func(node) {
 	}
 }
 
-// negatedFlag reads a flag and stores its opposite.
+// negatedFlag returns a reader of a flag that stores its opposite.
 func (r *lenientReader) negatedFlag(into *bool) func(node) {
 	return func(n node) {
 		yes := !*into
@@ -121,12 +123,12 @@ func (r *lenientReader) negatedFlag(into *bool) func(node) {
 	}
 }
 
-// ignored ignores a field, with a warning that gives the reason.
+// ignored returns a reader that ignores a field, with a warning that gives the reason.
 func (r *lenientReader) ignored(why string) func(node) {
 	return func(n node) { r.warn(n.pointer, "this field has no effect: "+why, "it was ignored") }
 }
 
-// waitOnly rejects any delivery except "wait".
+// waitOnly adds a problem for any delivery except "wait".
 func (r *lenientReader) waitOnly(n node) {
 	var how string
 	r.text(&how)(n)
@@ -135,7 +137,7 @@ func (r *lenientReader) waitOnly(n node) {
 	}
 }
 
-// rejectIfSet reads a flag and rejects the value true.
+// rejectIfSet returns a reader of a flag that adds a problem if it is true.
 func (r *lenientReader) rejectIfSet(detail, fix string) func(node) {
 	return func(n node) {
 		var yes bool
@@ -146,7 +148,8 @@ func (r *lenientReader) rejectIfSet(detail, fix string) func(node) {
 	}
 }
 
-// options reads an array of labels, or of objects with these fields.
+// options returns a reader of an array of labels, or of objects with these fields. The reader
+// adds the options to a.
 func (r *lenientReader) options(a *clientQuestion, names ...string) func(node) {
 	return func(n node) {
 		r.elements(n, func(n node) {

@@ -10,8 +10,8 @@ func opencodeQuestion(r *lenientReader, n node) clientQuestion {
 	return a
 }
 
-// opencodeReply returns a list of lists by position under "answers", as OpenCode's server
-// does.
+// opencodeReply returns {"answers": [["…"]]} like OpenCode's server, with a list for each
+// question.
 func opencodeReply(all []clientAnswer) any {
 	out := make([][]string, len(all))
 	for i, s := range all {

@@ -15,7 +15,7 @@ import (
 // reader reads the body of a client and collects its problems.
 type reader struct{ problems askback.Invalid }
 
-// node is a value with its JSON pointer.
+// node is a JSON value and its pointer.
 type node struct {
 	jcs.Value
 	pointer string
@@ -40,7 +40,7 @@ func (r *reader) problem(pointer, detail, fix string) {
 	}
 }
 
-// require reports whether n has this kind, and adds a problem if it does not.
+// require reports whether n has the given kind, and adds a problem if it does not.
 func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	if n.Kind != kind {
 		r.problem(n.pointer, fmt.Sprintf("expected %s, got %s", kind, n.Kind), fix)
@@ -48,7 +48,7 @@ func (r *reader) require(n node, kind jcs.Kind, fix string) bool {
 	return n.Kind == kind
 }
 
-// members calls read for each member of an object.
+// members calls read for each member of an object. It adds a problem if n is not an object.
 func (r *reader) members(n node, example string, read func(name string, n node)) {
 	if !r.require(n, jcs.Object, example) {
 		return
@@ -80,9 +80,9 @@ func (r *reader) text(into *string) func(node) {
 	}
 }
 
-// normalize returns the normal form of an answer to this ask. The root package checks the
-// rules; locate returns the pointer of a problem in the body of the client, and a prefix
-// for its text. i is the index of the question, or -1 for the whole answer.
+// normalize returns the normal form of an answer to an ask. The root package checks the rules;
+// locate returns the pointer of a problem in the body of the client, and a prefix for its
+// text. i is the index of the question, or -1 for the whole answer.
 func (r *reader) normalize(a askback.Answer, ask askback.Ask, locate func(i int, field string) (pointer, prefix string)) (askback.Answer, error) {
 	out, err := a.Normalize(ask)
 	var bad askback.Invalid
@@ -96,7 +96,8 @@ func (r *reader) normalize(a askback.Answer, ask askback.Ask, locate func(i int,
 	return askback.Answer{}, r.err()
 }
 
-// splitPointer returns the index and the field of a pointer such as /answers/1/notes.
+// splitPointer returns the index and the field of a pointer such as /answers/1/notes. The
+// index is -1 if the pointer does not refer to one answer.
 func splitPointer(pointer string) (i int, field string) {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	if parts[0] != "answers" || len(parts) < 2 {

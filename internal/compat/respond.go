@@ -11,9 +11,9 @@ import (
 
 const exampleRespond = `{"answers": {"Which database?": "SQLite"}}`
 
-// Respond parses the body of POST /conversations/{id}/respond for this ask: {"answers":
-// {"<question>": "<label>"}, "annotations": {"<question>": {"notes", "preview"}}}. A
-// question is named by its text or its id.
+// Respond parses the body of POST /conversations/{id}/respond as an answer to ask: {"answers":
+// {"<question>": "<label>"}, "annotations": {"<question>": {"notes", "preview"}}}. A question
+// is named by its text or its id.
 func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -41,7 +41,7 @@ func Respond(raw []byte, ask askback.Ask) (askback.Answer, error) {
 	return r.normalize(f.answer(ask), ask, f.pointer)
 }
 
-// form has the questions of an ask and the input for each.
+// form contains the questions of an ask and the input for each of them.
 type form struct {
 	*reader
 	questions []askback.Question
@@ -64,7 +64,8 @@ func newForm(r *reader, ask askback.Ask) *form {
 	return &form{reader: r, questions: questions, given: make([]entry, len(questions))}
 }
 
-// find returns the index of the question with this text, or else with this id.
+// find returns the index of the question with the given text, or else with the given id. It
+// adds a problem if there is none.
 func (f *form) find(name, at string) (i int, ok bool) {
 	i = slices.IndexFunc(f.questions, func(q askback.Question) bool { return q.Text == name })
 	if i < 0 {
@@ -158,8 +159,8 @@ func (f *form) checkAnswered() {
 	}
 }
 
-// checkPreviews adds a problem if a preview is not that of the chosen option, because the
-// person saw a different one.
+// checkPreviews adds a problem for each preview that differs from that of the chosen option:
+// the person then saw something else.
 func (f *form) checkPreviews() {
 	for i, q := range f.questions {
 		e := f.given[i]
@@ -176,7 +177,8 @@ func (f *form) checkPreviews() {
 	}
 }
 
-// answer returns the answer or the decision.
+// answer returns the input as an answer to ask. It must be called only if there are no
+// problems.
 func (f *form) answer(ask askback.Ask) askback.Answer {
 	if ask.Kind == askback.Confirm {
 		return f.decision()
@@ -196,7 +198,8 @@ func (f *form) decision() askback.Answer {
 	return out
 }
 
-// pointer returns the pointer of a field of the answer to question i, for normalize.
+// pointer returns the pointer of a field of the answer to question i, or of the whole answer
+// if i is -1. The prefix is always empty.
 func (f *form) pointer(i int, field string) (at, before string) {
 	switch {
 	case i < 0 && field == "reason" && f.given[0].notesAt != "":
@@ -209,10 +212,11 @@ func (f *form) pointer(i int, field string) (at, before string) {
 	return f.given[i].at, ""
 }
 
-// NamesApproval reports whether the body of a respond names everything that it approves.
-// The text of a question is only a description by the agent, so another call could have the
-// same text. For confirm_action the text is the action itself: it must be complete, and an
-// action with details needs its preview as well.
+// NamesApproval reports whether a body for [Respond] names everything that it approves. This
+// is possible only for confirm_action, whose question is the action itself. The body must
+// contain the complete action, and also its preview if the action has details. For any other
+// tool, the question is only a description by the agent, so another call could have the same
+// question.
 func NamesApproval(raw []byte, ask askback.Ask) bool {
 	c := ask.Confirmation
 	if c == nil || c.ToolName != confirmAction || c.Server != "" {

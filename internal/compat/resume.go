@@ -7,9 +7,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// ResumeContext returns the context for an agent that resumes a session (wire.md §6): the
-// asks that were settled since its last turn, in order, and its todos. People do not see
-// it; see [askback.StripResumeContext].
+// ResumeContext returns the context for an agent that resumes a session (wire.md §6). It
+// contains the asks that were settled since its last turn, in order, and its todos. People do
+// not see it; see [askback.StripResumeContext].
 func ResumeContext(s askback.Session, settled []askback.Ask) string {
 	lines := []string{askback.ResumeOpen}
 	if s.Status == askback.SessionWaiting {
@@ -41,7 +41,7 @@ func checkbox(status askback.TodoStatus) string {
 	return "[ ]"
 }
 
-// questionLines returns the lines for a settled ask.
+// questionLines returns the lines for the questions and answers of a settled ask.
 func questionLines(a askback.Ask) (lines []string) {
 	o := a.Outcome
 	if o == nil {
@@ -56,8 +56,8 @@ func questionLines(a askback.Ask) (lines []string) {
 	return lines
 }
 
-// resultText returns the outcome of question i. Only an answer is formatted as one; every
-// other outcome states that it is not consent.
+// resultText returns the outcome of question i. An answer, a decision or a default is
+// formatted as an answer. Every other outcome states that it is not consent.
 func resultText(a askback.Ask, i int) string {
 	o := a.Outcome
 	switch {
@@ -75,7 +75,7 @@ func resultText(a askback.Ask, i int) string {
 	return answerText(o, i)
 }
 
-// answerText returns the answer to question i, with the notes.
+// answerText returns the answer to question i with the notes, or "(no answer)".
 func answerText(o *askback.Outcome, i int) string {
 	if i >= len(o.Answers) {
 		return "(no answer)"
@@ -115,11 +115,11 @@ func escape(text, indent string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+indent)
 }
 
-// lineBreaks replaces all characters that a reader may treat as a line break.
+// lineBreaks replaces every character that a reader may treat as a line break by a newline.
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// escapeTags writes &lt; at the beginning of each tag of the block. It also recognizes
-// closing tags, other letter case, and white space.
+// escapeTags writes &lt; at the beginning of each tag of the block. It also recognizes closing
+// tags, other letter case, and white space before the name.
 func escapeTags(text string) string {
 	var b strings.Builder
 	for {
@@ -137,7 +137,8 @@ func escapeTags(text string) string {
 	}
 }
 
-// isTag reports whether the text after a "<" makes it a tag of the block.
+// isTag reports whether the text after a "<" begins with the name of the block, possibly after
+// slashes and white space.
 func isTag(after string) bool {
 	const name = "resume-context"
 	after = strings.TrimLeft(after, "/ \t\r\n\v\f\u0085\u00a0\u2028\u2029")

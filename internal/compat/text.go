@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback"
 )
 
-// separator is the text between two choices of an answer.
+// separator separates the choices of an answer.
 const separator = ", "
 
 // Text parses an answer that is a string. For a single question, the whole string is its
@@ -37,7 +37,8 @@ func Text(ask askback.Ask, text string) (askback.Answer, error) {
 	return r.normalize(out, ask, func(i int, _ string) (string, string) { return "/answer", linePrefix(i, len(questions)) })
 }
 
-// linePrefix returns a prefix with the number of the line, if there are several.
+// linePrefix returns the number of line i as a prefix of a message, or "" if there is only one
+// line.
 func linePrefix(i, n int) string {
 	if n == 1 || i < 0 {
 		return ""
@@ -45,7 +46,8 @@ func linePrefix(i, n int) string {
 	return fmt.Sprintf("line %d: ", i+1)
 }
 
-// cutLines returns the first n lines of text and the rest. Missing lines are empty.
+// cutLines returns the first n lines of text and the rest. Missing lines are empty. If n is 1,
+// the whole text is the first line.
 func cutLines(text string, n int) (lines []string, rest string) {
 	if n == 1 {
 		return []string{text}, ""
@@ -61,7 +63,8 @@ func cutLines(text string, n int) (lines []string, rest string) {
 	return lines, rest
 }
 
-// choices returns the labels and other strings in text, the answer to a question.
+// choices returns the labels and other strings in text, an answer to q. If q does not allow
+// several, text is not split.
 func choices(q askback.Question, text string) []string {
 	if q.MultiSelect {
 		return split(q, text)
@@ -70,7 +73,7 @@ func choices(q askback.Question, text string) []string {
 }
 
 // labelOf returns the label that equals text, or else text. It ignores white space around
-// them, in which alone no two labels of a question differ.
+// them: labels of a question never differ only in that.
 func labelOf(q askback.Question, text string) string {
 	for _, o := range q.Options {
 		if strings.TrimSpace(o.Label) == strings.TrimSpace(text) {
@@ -80,8 +83,8 @@ func labelOf(q askback.Question, text string) string {
 	return text
 }
 
-// split splits text at each separator outside of labels. Labels may contain separators, so
-// the longest label that matches is chosen. Other text is kept in one piece, so that a
+// split splits text into labels and other strings. Labels may contain separators, so the
+// longest label that matches is chosen. The text between two labels is one string, so that a
 // sentence keeps its commas.
 func split(q askback.Question, text string) []string {
 	var out []string
@@ -105,8 +108,8 @@ func split(q askback.Question, text string) []string {
 	return out
 }
 
-// leadingLabel returns the longest label at the beginning of text, or "", and the length up
-// to the next separator.
+// leadingLabel returns the longest label at the beginning of text, or "", and the number of
+// bytes before the separator that follows.
 func leadingLabel(q askback.Question, text string) (chosen string, n int) {
 	trimmed := strings.TrimLeftFunc(text, unicode.IsSpace)
 	for _, o := range q.Options {
@@ -124,8 +127,9 @@ func leadingLabel(q askback.Question, text string) (chosen string, n int) {
 	return chosen, n
 }
 
-// parseDecision parses the answer to a confirmation. Only a few words approve, in any
-// letter case; "approve_all" must be exact. Any other text denies, and is the reason.
+// parseDecision parses the answer to a confirmation. Only a few words approve, in any letter
+// case; "approve_all" must be exact. Any other text denies, and is the reason unless it is a
+// word such as "no".
 func parseDecision(text string) askback.Answer {
 	text = strings.TrimSpace(text)
 	if text == string(askback.ApproveAll) {

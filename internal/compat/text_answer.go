@@ -16,8 +16,8 @@ type TextAnswer struct {
 	Answer     string
 }
 
-// ReadTextAnswer parses {"question_id", "answer"}. See [Text] for the meaning of the
-// answer.
+// ReadTextAnswer parses {"question_id", "answer"}. The id "latest" means the only open ask,
+// like no id. See [Text] for the meaning of the answer.
 func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	r, n, err := parse(raw)
 	if err != nil {
@@ -41,8 +41,8 @@ func ReadTextAnswer(raw []byte) (TextAnswer, error) {
 	return out, r.err()
 }
 
-// SeveralOpenError is the error for an answer without an id if several asks are open. It has
-// their ids. An answer must never reach a question that its author has not read.
+// SeveralOpenError is the error for an answer without an id if several asks are open. It
+// contains their ids. An answer must never reach a question that its author has not read.
 type SeveralOpenError []string
 
 // Error returns a message with the ids.
@@ -103,7 +103,8 @@ type PendingQuestion struct {
 	CreatedAt  timestamp          `json:"created_at"`
 }
 
-// PendingReply returns the reply with the oldest of the open asks of a session.
+// PendingReply returns the reply for the open asks of a session. It contains the oldest of
+// them, if any.
 func PendingReply(open []askback.Ask) PendingQuestion {
 	if len(open) == 0 {
 		return PendingQuestion{Questions: []askback.Question{}}

@@ -17,9 +17,9 @@ import (
 	"github.com/askback/askback/internal/jcs"
 )
 
-// Each file in testdata is a transcript: commands of clients and people, "----", and
-// their results (A1, A4, B4, B5, C1, E2).
-func TestTranscripts(t *testing.T) {
+// Each file in testdata is a transcript for the HTTP formats. It contains commands of clients
+// and people, "----", and their results (A1, A4, B4, B5, C1, E2).
+func TestAPIResultsMatchTranscripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)

@@ -4,8 +4,8 @@ import "github.com/askback/askback"
 
 const exampleVSCode = `{"questions": [{"header": "Database", "question": "Which database?", "options": [{"label": "PostgreSQL"}, {"label": "SQLite", "recommended": true}]}]}`
 
-// vscodeQuestion reads a question of vscode_askQuestions. Its header is the key of the
-// answer, so it is kept in full even if only a part is shown.
+// vscodeQuestion reads a question of vscode_askQuestions. The header is the key of the answer,
+// so it is kept in full even if only a part is shown.
 func vscodeQuestion(r *lenientReader, n node) clientQuestion {
 	a := clientQuestion{keyField: "header"}
 	message := ""
@@ -34,9 +34,9 @@ type vscodeAnswer struct {
 	Skipped  bool     `json:"skipped"`
 }
 
-// vscodeReply returns {"answers": {"<header>": {selected, freeText, skipped}}}. If the
-// person declined, every question is skipped. A question that was not answered in time is
-// not reported as skipped.
+// vscodeReply returns {"answers": {"<header>": {selected, freeText, skipped}}}. If the person
+// declined without a reason, every question is skipped. After any other outcome without an
+// answer or default, it returns an *[Unanswered].
 func vscodeReply(all []clientAnswer, ask askback.Ask) (any, error) {
 	if err := answeredOnly(ask); err != nil && (ask.Outcome.Status != askback.Declined || ask.Outcome.Reason != "") {
 		return nil, err
