@@ -43,9 +43,9 @@ timeout = 86400
 	return c
 }
 
-// When Codex needs a permission, a person decides in Askback. Codex cannot run edited
-// arguments, so they are rejected.
-func TestPersonDecidesPermissionOfCodex(t *testing.T) {
+// When Codex needs a permission, a person decides in Askback. Codex cannot run
+// edited arguments, so an approval with edited arguments is rejected.
+func TestPersonDecidesAboutToolOfCodex(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, codexWithHook(t), call{"call_1", "write", map[string]any{"x": "one"}}, call{"call_2", "write", map[string]any{"x": "two"}})
 	r := f.start("Write it.")

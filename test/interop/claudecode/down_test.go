@@ -12,7 +12,7 @@ var remotes = map[string]setup{"by commands": remoteCommands, "by address": remo
 
 // If a remote Askback does not run, claude -p runs nothing that needs a
 // permission, and the terminal shows its own dialog (F4, F9).
-func TestNothingRunsWithoutServer(t *testing.T) {
+func TestNothingRunsUnapprovedWithoutServer(t *testing.T) {
 	t.Parallel()
 	for name, w := range remotes {
 		t.Run("headless "+name, func(t *testing.T) {

@@ -95,9 +95,10 @@ func (s *screen) approve(command string) {
 	s.pressUntil("Enter", lacks("❯ 1. Yes"))
 }
 
-// A question over MCP is answered in the call, even if the server is killed. A person
-// must approve the MCP server of a project first (B7, F9).
-func TestQuestionByMCPIsAnsweredAtTheTerminal(t *testing.T) {
+// In an interactive session, a question over MCP is answered in the call, even if
+// the server is killed. A person must first approve the MCP server of the project
+// (B7, F9).
+func TestQuestionByMCPIsAnsweredInInteractiveSession(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, local, calls("toolu_1", "mcp__askback__ask_user_question", database()), text("I see."))
 	f.profile()

@@ -75,8 +75,7 @@ func TestPersonDecidesAboutTools(t *testing.T) {
 	}
 }
 
-// wantGranted requires that the last call was approved by the grant and
-// counted.
+// wantGranted requires that the last call was approved by the grant.
 func (f *fixture) wantGranted() {
 	f.t.Helper()
 	page, err := f.Person.List(f.t.Context(), askback.Query{Status: askback.AnyStatus, Limit: 1})

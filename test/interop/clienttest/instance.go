@@ -18,7 +18,7 @@ import (
 	"github.com/askback/askback/httpapi"
 )
 
-// patience is the deadline of each wait.
+// patience is how long each wait may take.
 const patience = time.Minute
 
 // An Instance is an installation of Askback: a home folder, a database and the
@@ -48,8 +48,8 @@ func New(t testing.TB) *Instance {
 	return Configured(t, nil)
 }
 
-// Configured is like New, but with the settings file that settings returns for the
-// address of the server.
+// Configured is like New, but writes a settings file first. settings returns its
+// content for the URL of the server.
 func Configured(t testing.TB, settings func(url string) string) *Instance {
 	t.Helper()
 	p := &Instance{Home: t.TempDir(), Program: program(t), t: t}
@@ -74,8 +74,8 @@ func Configured(t testing.TB, settings func(url string) string) *Instance {
 	return p
 }
 
-// Environ returns the environment of programs: PATH, the home folder and the
-// given variables.
+// Environ returns the environment of the programs of the instance, with the given
+// variables added.
 func (p *Instance) Environ(more ...string) []string {
 	environ := []string{
 		"HOME=" + p.Home, "XDG_STATE_HOME=" + filepath.Join(p.Home, "state"), "TMPDIR=" + os.TempDir(),
@@ -87,7 +87,7 @@ func (p *Instance) Environ(more ...string) []string {
 	return append(environ, more...)
 }
 
-// Start starts the server. The address is always the same.
+// Start starts the server at p.URL, and waits until it accepts connections.
 func (p *Instance) Start() {
 	p.t.Helper()
 	p.server = exec.Command(p.Program, "serve", "--listen", strings.TrimPrefix(p.URL, "http://"))
@@ -107,7 +107,7 @@ func (p *Instance) Start() {
 	})
 }
 
-// Kill kills the server with SIGKILL.
+// Kill kills the server with SIGKILL and waits for its end.
 func (p *Instance) Kill() {
 	_ = p.server.Process.Kill()
 	<-p.ended
@@ -151,7 +151,7 @@ func (p *Instance) Answer(id string, a askback.Answer) {
 	}
 }
 
-// until calls try until it succeeds.
+// until calls try until it returns nil. The test fails after patience.
 func (p *Instance) until(what string, try func() error) {
 	p.t.Helper()
 	over := time.After(patience)
@@ -194,7 +194,8 @@ var build = sync.OnceValues(func() (string, error) {
 	return path, err
 })
 
-// program builds askback once for all tests of a package.
+// program returns the path of askback, which is built once for all tests of a
+// package.
 func program(t testing.TB) string {
 	t.Helper()
 	path, err := build()

@@ -16,9 +16,10 @@ import (
 // capNetAdmin is CAP_NET_ADMIN, which is needed to bring an interface up.
 const capNetAdmin = 12
 
-// Loopback is like [Main], but runs the tests in a network namespace with loopback
-// only. It installs npm packages before. If the system does not permit the namespace,
-// Loopback prints a line and runs the tests in the existing network.
+// Loopback is like [Main], but runs the tests in a network namespace with
+// loopback only. It installs npm packages before. If the system does not permit
+// the namespace, Loopback prints a line and runs the tests in the existing
+// network. If [Folder] is not set, Loopback only calls [Main].
 func Loopback(m *testing.M) {
 	switch cache := os.Getenv(Folder); {
 	case cache == "":
@@ -34,7 +35,8 @@ func Loopback(m *testing.M) {
 	}
 }
 
-// runApart runs this test binary again in a new namespace.
+// runApart runs this test binary again in a new namespace, and returns its exit
+// code.
 func runApart(m *testing.M, cache string) int {
 	if _, err := install(context.Background(), cache); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -15,13 +15,13 @@ import (
 	"github.com/askback/askback/internal/leftout"
 )
 
-// Folder is the environment variable with the folder for npm packages. If it is
-// not set, tests with npm packages are skipped.
+// Folder is the name of the environment variable with the folder for npm packages.
+// If the variable is not set, tests with npm packages are skipped.
 const Folder = "ASKBACK_NPM"
 
-// Packages installs the packages of package-lock.json in the folder of the
-// test, and returns the folder of node_modules. It skips the test without
-// [Folder].
+// Packages installs the npm packages that package-lock.json in the test's folder
+// lists. It returns the folder that contains node_modules. If [Folder] is not set,
+// it skips the test.
 func Packages(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv(Folder)
@@ -35,8 +35,8 @@ func Packages(t *testing.T) string {
 	return dir
 }
 
-// install installs the packages in a folder in cache if they are not there yet, and
-// returns that folder.
+// install installs the packages in a folder inside cache, unless they are there
+// already. It returns that folder.
 func install(ctx context.Context, cache string) (string, error) {
 	sum := sha256.New()
 	files := map[string][]byte{}

@@ -18,7 +18,8 @@ type Screen struct {
 }
 
 // NewScreen starts a program in a terminal, in the given folder and environment. The
-// program ends with the test. A failed test logs the content of the screen.
+// program ends with the test. A failed test logs the content of the screen. The test
+// is skipped if tmux is missing.
 func NewScreen(t testing.TB, dir string, env []string, command ...string) *Screen {
 	t.Helper()
 	program, err := exec.LookPath("tmux")
@@ -49,8 +50,8 @@ func NewScreen(t testing.TB, dir string, env []string, command ...string) *Scree
 	return s
 }
 
-// close ends the program and waits at most 10 seconds for its end, because it writes to
-// its home folder until then.
+// close ends the program and waits for its end, because it writes to its home folder
+// until then. After 10 seconds it kills the program.
 func (s *Screen) close() {
 	id, err := s.tmux("display-message", "-p", "#{pane_pid}")
 	_, _ = s.tmux("kill-server")

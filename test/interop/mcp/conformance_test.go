@@ -184,10 +184,10 @@ func conformance(t *testing.T, packages, address string, args []string) map[stri
 		"--import", filepath.Join(dir, "suite.mjs"), program, "server", "--url", address, "--suite", "all", "--output-dir", out,
 	}, args...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	wantAnswer, _ := cmd.CombinedOutput()
+	output, _ := cmd.CombinedOutput()
 	paths, err := filepath.Glob(filepath.Join(out, "*", "checks.json"))
 	if err != nil || len(paths) < 30 {
-		t.Fatalf("%d scenarios were run: %v\n%s", len(paths), err, wantAnswer)
+		t.Fatalf("%d scenarios were run: %v\n%s", len(paths), err, output)
 	}
 	named := regexp.MustCompile(`^server-(.*)-\d{4}-\d\d-\d\dT`)
 	checks := map[string][]check{}
@@ -215,7 +215,7 @@ func withToken(t *testing.T, p *clienttest.Instance) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	door := httptest.NewServer(&httputil.ReverseProxy{
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			// If a response begins before the request body was read, this proxy
 			// sometimes truncates responses to Node.
@@ -228,8 +228,8 @@ func withToken(t *testing.T, p *clienttest.Instance) string {
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0), // the suite does not close streams, which is logged
 	})
-	t.Cleanup(door.Close)
-	return door.URL + "/mcp"
+	t.Cleanup(proxy.Close)
+	return proxy.URL + "/mcp"
 }
 
 // checkScenario returns an error for an exempt scenario that passes, a failure for a

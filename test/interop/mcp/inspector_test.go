@@ -32,10 +32,10 @@ func inspect(t *testing.T, p *clienttest.Instance, s setup, era string, args ...
 	}
 	cmd := exec.CommandContext(ctx, "node", append(append(all, "--protocol-era", era), args...)...)
 	cmd.Env = p.Environ()
-	var out, wantAnswer bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &wantAnswer
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Errorf("inspector %v: %v\n%s%s", args, err, out.String(), wantAnswer.String())
+		t.Errorf("inspector %v: %v\n%s%s", args, err, out.String(), stderr.String())
 	}
 	return out.Bytes()
 }
@@ -61,15 +61,15 @@ func TestInspectorAsksQuestion(t *testing.T) {
 			t.Error(diff)
 		}
 		a := &agent{t: t}
-		wantAnswer := make(chan []byte, 1)
+		results := make(chan []byte, 1)
 		c := ask("Which database?", "PostgreSQL", "SQLite")
 		go func() {
-			wantAnswer <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
+			results <- inspect(t, p, s, era, "--method", "tools/call", "--tool-name", c.Tool, "--tool-args-json", c.Input)
 		}()
 		k := p.Open(1)[0]
 		p.Answer(k.ID, askback.Choose("SQLite"))
 		var r result
-		read(t, <-wantAnswer, &r)
+		read(t, <-results, &r)
 		a.wantAnswer(r, "Which database?", "SQLite")
 		r = result{}
 		read(t, inspect(t, p, s, era, "--method", "tools/call", "--tool-name", "get_answer", "--tool-arg", "question_id="+k.ID), &r)

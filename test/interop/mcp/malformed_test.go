@@ -43,7 +43,7 @@ var narrower = map[string]string{
 
 // A recorded call of a model results in the same ask or error through the SDK
 // as over POST /api/v1/asks, with listed exceptions (F15, W1-W15).
-func TestMalformedCalls(t *testing.T) {
+func TestMalformedCallsMatchTheAPI(t *testing.T) {
 	clienttest.Packages(t)
 	t.Parallel()
 	paths, err := filepath.Glob("../../../internal/decode/testdata/malformed/*.txtar")

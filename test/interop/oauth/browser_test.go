@@ -41,7 +41,8 @@ func TestPersonSignsInWithBrowser(t *testing.T) {
 	c.Check(t)
 }
 
-// Unknown people and unverified addresses are rejected with a message (T2).
+// People who are unknown or have an unverified address cannot sign in, and are not
+// shown the ask (T2).
 func TestUnknownPeopleCannotSignInWithBrowser(t *testing.T) {
 	t.Parallel()
 	c, f := newChromium(t), newFixture(t, nil)

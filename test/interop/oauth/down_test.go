@@ -47,7 +47,7 @@ func TestServerStartsWithoutIssuer(t *testing.T) {
 func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
-	good, forgedToken := f.sign(f.claims(), nil, ""), f.sign(f.claims(), nil, "foreign")
+	good, forged := f.sign(f.claims(), nil, ""), f.sign(f.claims(), nil, "foreign")
 	unknown := f.sign(f.claims(), map[string]any{"kid": "unknown"}, "foreign")
 	p := newPerson(t)
 	p.follow(f.loginURL("/"), "ana", "")
@@ -58,7 +58,7 @@ func TestServerRunsAfterIssuerGoesDown(t *testing.T) {
 	}
 	wantStatus(t, "a good token whose key is known", f.initializeWithToken(good), http.StatusOK)
 	// Not 401: clients would discard a token that may be valid.
-	for what, token := range map[string]string{"a forged token": forgedToken, "a token of an unknown key": unknown} {
+	for what, token := range map[string]string{"a forged token": forged, "a token of an unknown key": unknown} {
 		until(t, what+" cannot be looked at", func() error {
 			got := f.initializeWithToken(token)
 			if got.status == http.StatusOK {

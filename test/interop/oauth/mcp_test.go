@@ -51,22 +51,22 @@ func TestAgentSignsIn(t *testing.T) {
 		if got := b.questions(); len(got) != 0 {
 			t.Errorf("the second account sees %v of the first", got)
 		}
-		for _, callTool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
-			if r := b.result(b.startCall(callTool, map[string]any{"question_id": mine.ID})); !r.IsError {
-				t.Errorf("%s of another one's question: %s", callTool, r.text())
+		for _, tool := range []string{"get_answer", "wait_for_answer", "withdraw_question"} {
+			if r := b.result(b.startCall(tool, map[string]any{"question_id": mine.ID})); !r.IsError {
+				t.Errorf("%s of another one's question: %s", tool, r.text())
 			}
 		}
 		other := b.startAsk("Which of us?") // the same question by another agent
-		startAsk := f.Open(2)
-		i := slices.IndexFunc(startAsk, func(k askback.Ask) bool { return k.ID != mine.ID })
-		if startAsk[i].Agent == mine.Agent {
+		asks := f.Open(2)
+		i := slices.IndexFunc(asks, func(k askback.Ask) bool { return k.ID != mine.ID })
+		if asks[i].Agent == mine.Agent {
 			t.Errorf("both are called %q", mine.Agent)
 		}
 		if diff := cmp.Diff([]string{mine.ID}, a.questions()); diff != "" {
 			t.Errorf("the first sees\n%s", diff)
 		}
 		f.Answer(mine.ID, askback.Choose("Yes"))
-		f.Answer(startAsk[i].ID, askback.Choose("No"))
+		f.Answer(asks[i].ID, askback.Choose("No"))
 		a.wantAnswer(a.result(done), "Which of us?", "Yes")
 		b.wantAnswer(b.result(other), "Which of us?", "No")
 	})
@@ -95,16 +95,16 @@ func TestExpiredAccessTokenIsRenewed(t *testing.T) {
 	forEachClient(t, func(s *issuerSetup) { s.AccessTokenTTL = 3 }, func(t *testing.T, f *fixture, client string) {
 		a := newAgent(f, client).signIn("ana")
 		waiting, late := a.startAsk("Answered while it waits?"), a.startAsk("Answered late?")
-		startAsk := map[string]askback.Ask{}
+		asks := map[string]askback.Ask{}
 		for _, k := range f.Open(2) {
-			startAsk[k.Questions[0].Text] = k
+			asks[k.Questions[0].Text] = k
 		}
 		f.waitUntilExpired(a)
 		before := a.memory()
-		f.Answer(startAsk["Answered while it waits?"].ID, askback.Choose("Yes"))
+		f.Answer(asks["Answered while it waits?"].ID, askback.Choose("Yes"))
 		a.wantAnswer(a.result(waiting), "Answered while it waits?", "Yes")
 
-		want := []string{startAsk["Answered late?"].ID}
+		want := []string{asks["Answered late?"].ID}
 		if diff := cmp.Diff(want, a.questions()); diff != "" {
 			t.Errorf("with a new token it sees\n%s", diff)
 		}
@@ -133,8 +133,8 @@ func (f *fixture) waitUntilExpired(a *agent) {
 	})
 }
 
-// Tokens of Askback are still valid. An account with the name of an agent of
-// Askback is another agent (F9).
+// Tokens of Askback remain valid if there is an issuer. An account with the name of
+// an agent of Askback is another agent (F9).
 func TestTokensOfAskbackRemainValid(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -150,8 +150,8 @@ func TestTokensOfAskbackRemainValid(t *testing.T) {
 	}
 }
 
-// Accounts that differ in any claim are different agents, even with similar
-// names, long ids or the same unverified address (F9).
+// Accounts with different subjects are different agents, even if the subjects are
+// long or similar, or the accounts have the same unverified address (F9).
 func TestAccountsAreSeparateAgents(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
@@ -195,16 +195,16 @@ func TestSubjectCannotForgeAgentName(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	for _, sub := range []string{"a b", "é", strings.Repeat("x", 250)} {
-		victim, in := f.agentName(f.claims().withClaim("sub", sub))
+		name, in := f.agentName(f.claims().withClaim("sub", sub))
 		if !in {
 			t.Fatalf("%q is not let in", sub)
 		}
-		for rest, waitForIssuer := victim, true; waitForIssuer; {
-			if _, rest, waitForIssuer = strings.Cut(rest, ":"); !waitForIssuer || rest == sub {
+		for rest, found := name, true; found; {
+			if _, rest, found = strings.Cut(rest, ":"); !found || rest == sub {
 				continue
 			}
-			if thief, in := f.agentName(f.claims().withClaim("sub", rest)); in && thief == victim {
-				t.Errorf("%q and %q are both %q", sub, rest, thief)
+			if other, in := f.agentName(f.claims().withClaim("sub", rest)); in && other == name {
+				t.Errorf("%q and %q are both %q", sub, rest, other)
 			}
 		}
 	}
@@ -258,8 +258,9 @@ func (f *fixture) callTool(token, name string, input map[string]any) response {
 	})
 }
 
-// A client finds the issuer from a 401 response and without one.
-func TestResourceMetadataIsAnnounced(t *testing.T) {
+// A 401 response contains the address of the resource metadata, which names the
+// issuer and needs no token.
+func TestResourceMetadataNamesTheIssuer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	got := f.initialize()
@@ -268,14 +269,14 @@ func TestResourceMetadataIsAnnounced(t *testing.T) {
 		t.Errorf("got %q, want %s", got.challenge, want)
 	}
 	const path = "/.well-known/oauth-protected-resource/mcp"
-	waitForIssuer := f.request(http.MethodGet, path, "", http.Header{"Origin": {"http://localhost:6274"}})
-	wantStatus(t, path, waitForIssuer, http.StatusOK)
-	var wantAnswer struct {
+	got = f.request(http.MethodGet, path, "", http.Header{"Origin": {"http://localhost:6274"}})
+	wantStatus(t, path, got, http.StatusOK)
+	var metadata struct {
 		Resource string   `json:"resource"`
 		Servers  []string `json:"authorization_servers"`
 	}
-	if err := json.Unmarshal([]byte(waitForIssuer.body), &wantAnswer); err != nil || wantAnswer.Resource != f.resource() || !slices.Equal(wantAnswer.Servers, []string{f.setup.Issuer}) {
-		t.Errorf("%s: %s, %v", path, waitForIssuer.body, err)
+	if err := json.Unmarshal([]byte(got.body), &metadata); err != nil || metadata.Resource != f.resource() || !slices.Equal(metadata.Servers, []string{f.setup.Issuer}) {
+		t.Errorf("%s: %s, %v", path, got.body, err)
 	}
 }
 
@@ -286,8 +287,8 @@ func TestIssuerTokenIsForMCPOnly(t *testing.T) {
 	token := f.sign(f.claims(), nil, "")
 	wantStatus(t, "at /mcp", f.initializeWithToken(token), http.StatusOK)
 	f.ask("Who reads it?")
-	stranger := httpapi.NewClient(f.URL, token, nil)
-	if _, err := stranger.List(t.Context(), askback.Query{}); err == nil {
+	client := httpapi.NewClient(f.URL, token, nil)
+	if _, err := client.List(t.Context(), askback.Query{}); err == nil {
 		t.Error("it lists asks over the API")
 	}
 	bearer := http.Header{"Authorization": {"Bearer " + token}}

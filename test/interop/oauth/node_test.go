@@ -52,8 +52,8 @@ func run(t *testing.T, name string, setup any) *process {
 	s := &process{t: t, name: name, waiting: map[int]chan reply{}, waitUntilExpired: make(chan struct{})}
 	s.cmd = exec.Command("node", filepath.Join(scriptFolder(t), name), string(config))
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	var wantAnswer bytes.Buffer
-	s.cmd.Stderr = &wantAnswer
+	var output bytes.Buffer
+	s.cmd.Stderr = &output
 	if s.stdin, err = s.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func run(t *testing.T, name string, setup any) *process {
 	}()
 	t.Cleanup(func() {
 		s.end()
-		if t.Failed() && wantAnswer.Len() > 0 {
-			t.Logf("%s said:\n%s", name, wantAnswer.String())
+		if t.Failed() && output.Len() > 0 {
+			t.Logf("%s wrote:\n%s", name, output.String())
 		}
 	})
 	return s

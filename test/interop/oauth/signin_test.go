@@ -88,8 +88,8 @@ func TestAuthorizationRequestIsProtected(t *testing.T) {
 	}
 }
 
-// Only people whose verified address is in the settings can sign in (T2). The
-// page explains why, without details of others.
+// Only people whose verified address is in the settings can sign in. Others are not
+// shown the ask (T2).
 func TestOnlyVerifiedPeopleSignIn(t *testing.T) {
 	t.Parallel()
 	for where, inIDToken := range map[string]bool{"at the userinfo endpoint": false, "in the ID token": true} {
@@ -167,14 +167,14 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 		return f.URL + "/login/oidc/callback?" + q.Encode()
 	}
 
-	ana, victim := newPerson(t), newPerson(t)
+	ana, other := newPerson(t), newPerson(t)
 	back := callbackOf(ana, "ana")
-	refused("a browser that began nothing", victim, back.String())
-	victim.step(f.loginURL("/"), nil)
-	refused("a browser that began something else", victim, back.String())
-	victim.step(f.loginURL("/"), nil)
-	mine := victim.step(f.loginURL("/"), nil).redirect().Query().Get("state")
-	refused("the code of another browser with one's own state", victim, with(back, "state", mine))
+	refused("a browser that began nothing", other, back.String())
+	other.step(f.loginURL("/"), nil)
+	refused("a browser that began something else", other, back.String())
+	other.step(f.loginURL("/"), nil)
+	mine := other.step(f.loginURL("/"), nil).redirect().Query().Get("state")
+	refused("the code of another browser with one's own state", other, with(back, "state", mine))
 
 	for what, change := range map[string][2]string{
 		"a foreign state": {"state", "AAAAAAAAAAAAAAAAAAAAAAAAAA"}, "no state": {"state", ""}, "no code": {"code", ""},
@@ -208,9 +208,9 @@ func TestForeignCallbacksAreRejected(t *testing.T) {
 	if cookies := again.cookies(f.URL + "/login/oidc/callback"); len(cookies) != 1 || cookies["askback"] == "" {
 		t.Errorf("what was needed on the way is kept: %v", cookies)
 	}
-	thief := newPerson(t)
-	refused("a callback that was used", thief, back.String())
-	refused("a callback that was used, with a state of one's own", thief, with(back, "state", thief.step(f.loginURL("/"), nil).redirect().Query().Get("state")))
+	another := newPerson(t)
+	refused("a callback that was used", another, back.String())
+	refused("a callback that was used, with a state of one's own", another, with(back, "state", another.step(f.loginURL("/"), nil).redirect().Query().Get("state")))
 	if v := again.step(back.String(), nil); v.status < 400 || v.status > 499 {
 		t.Errorf("a callback that was used, in the same browser: got %d\n%s", v.status, v.body)
 	}
@@ -242,8 +242,9 @@ func TestConcurrentSignInsLeadToTheirPages(t *testing.T) {
 	}
 }
 
-// A form after sign-out is rejected, and signing in leads to an existing page.
-func TestFormAfterSignOutIsRejected(t *testing.T) {
+// A form from a person who is not signed in is rejected, and signing in then leads
+// to an existing page.
+func TestFormWithoutSignInIsRejected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	k := f.ask("Which?")
@@ -291,7 +292,8 @@ func TestRedirectsStayOnAskback(t *testing.T) {
 	}
 }
 
-// A person who is removed from the settings is signed out everywhere.
+// A person whose address is removed from the settings is signed out, and cannot sign
+// in again.
 func TestRemovedPersonIsSignedOut(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)

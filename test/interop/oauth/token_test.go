@@ -161,9 +161,8 @@ func (f *fixture) tokens(t *testing.T, resource string) (got struct {
 	return got
 }
 
-// Forged tokens with new key ids do not cause a request to the issuer each
-// (T9).
-func TestForgedTokensDoNotLoadTheIssuer(t *testing.T) {
+// Forged tokens with new key ids do not each cause a request to the issuer (T9).
+func TestForgedTokensCauseFewIssuerRequests(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, nil)
 	good := f.sign(f.claims(), nil, "")
