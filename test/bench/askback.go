@@ -15,12 +15,13 @@ import (
 	"github.com/askback/askback/store/sqlite"
 )
 
-// contextLength makes each question about 250 bytes long.
+// contextLength is the length of a question's context in bytes. It makes each
+// question about 250 bytes long.
 const contextLength = 160
 
 // product is Askback as a Go program uses it: an engine on SQLite, with a
-// client for the agent and one for the person. The clients may also be those of
-// a server.
+// client for the agent and one for the person. The clients use the engine
+// directly or over HTTP.
 type product struct {
 	agent  askback.Asker
 	person askback.Inbox
@@ -28,13 +29,14 @@ type product struct {
 	shut   func() error
 }
 
-// The agent and the person.
+// The agent that asks and the person who answers.
 var (
 	asker    = askback.Principal{Kind: askback.Agent, Name: "deploy-bot", Channel: askback.ChannelAPI}
 	answerer = askback.Principal{Kind: askback.Responder, Name: "ann@example.com", Channel: askback.ChannelAPI}
 )
 
-// openProduct opens an engine in this process.
+// openProduct opens an engine in this process. The agent and the person use it
+// directly.
 func openProduct(ctx context.Context, path string) (subject, error) {
 	return openEngine(ctx, path, nil)
 }
@@ -57,8 +59,8 @@ func openEngine(ctx context.Context, path string, o *engine.Options) (*product, 
 	}, nil
 }
 
-// openProductWithHTTPAnswers opens an engine in this process, with a person who
-// answers over HTTP.
+// openProductWithHTTPAnswers opens an engine in this process. The agent uses it
+// directly, and the person answers over HTTP.
 func openProductWithHTTPAnswers(ctx context.Context, path string) (subject, error) {
 	p, address, err := openServer(ctx, path, nil)
 	if err != nil {
@@ -98,8 +100,9 @@ func serverOptions() *engine.Options {
 	return &engine.Options{Log: slog.New(slog.DiscardHandler), MaxOpen: 1 << 30, MaxWaiters: waitersPerAgent}
 }
 
-// openServer starts a server with tokens on a free port. The clients in this
-// process need no tokens.
+// openServer starts a server on a free port. HTTP requests need a token, but
+// the clients of p use the engine directly. note gets each change of the state
+// of a connection, and may be nil.
 func openServer(ctx context.Context, path string, note func(net.Conn, http.ConnState)) (p *product, address string, err error) {
 	if p, err = openEngine(ctx, path, serverOptions()); err != nil {
 		return nil, "", err

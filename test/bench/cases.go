@@ -24,7 +24,8 @@ type plan struct {
 	recovery  []int // numbers of pending asks at which the process is killed
 }
 
-// A key identifies a case.
+// A key identifies a case: a contender, its place and the number of concurrent
+// runs.
 type key struct {
 	contender, place string
 	runs             int
@@ -33,8 +34,8 @@ type key struct {
 // A report contains the measurements of all cycles, by case and round.
 type report map[key]map[int]measurement
 
-// measureCycles measures all contenders in each round. Their order rotates, so
-// that none is always first.
+// measureCycles measures all contenders in each round, with each number of
+// runs. Their order rotates, so that none is always first.
 func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, error) {
 	all, patience := report{}, patience{p.patience}
 	for round := range p.rounds {
@@ -58,7 +59,7 @@ func measureCycles(ctx context.Context, p plan, progress io.Writer) (report, err
 	return all, nil
 }
 
-// A quantity is one number of a measurement.
+// A quantity returns one number of a measurement.
 type quantity func(measurement) float64
 
 func perSecond(m measurement) float64 { return m.PerSecond }
@@ -68,7 +69,7 @@ func p99(m measurement) float64       { return millis(m.P99) }
 func cpu(m measurement) float64       { return m.CPU.Seconds() * 1e6 }
 func others(m measurement) float64    { return m.Others }
 
-// of returns a quantity of a case by round.
+// of returns a quantity of a case for each round.
 func (r report) of(k key, q quantity) map[int]float64 {
 	out := map[int]float64{}
 	for round, m := range r[k] {
@@ -86,16 +87,16 @@ func (r report) spread(k key, q quantity) spread {
 	return spreadOf(values)
 }
 
-// ratio compares a case with another contender in the same place: the median of
-// the ratios of each round.
+// ratio compares a case with the contender by in the same place. It returns the
+// spread of the ratios within each round.
 func (r report) ratio(k key, by string, q quantity) spread {
 	reference := k
 	reference.contender = by
 	return spreadOf(ratios(r.of(k, q), r.of(reference, q)))
 }
 
-// keys returns the cases in the order of the table: by number of runs, then by
-// contender.
+// keys returns the measured cases in the order of the table: by number of runs,
+// then by contender.
 func (r report) keys(p plan) []key {
 	var keys []key
 	for _, runs := range p.runs {

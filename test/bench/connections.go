@@ -17,8 +17,9 @@ import (
 	"github.com/askback/askback"
 )
 
-// pollTargets is sent by a server child: its address, and an ask, a session and
-// a token for each request that will wait.
+// pollTargets is sent by a child process that runs a server. It contains the
+// address, an ask and a session for each request that will wait, and the
+// tokens.
 type pollTargets struct {
 	Address  string   `json:"address"`
 	Asks     []string `json:"asks"`
@@ -26,14 +27,17 @@ type pollTargets struct {
 	Tokens   []string `json:"tokens"` // each for the next waitersPerAgent asks
 }
 
-// A waiting is a kind of request that waits at a server.
+// waiting is a kind of request that stays open at a server. path returns the
+// path of request i.
 type waiting struct {
 	path func(p pollTargets, i int) string
-	// begun returns when the server has sent its first response data.
+	// begun waits for the first data that the server sends before the request
+	// ends, if it sends any.
 	begun func(net.Conn) error
 }
 
-// longPoll waits for an ask, and oneStream follows its session.
+// longPoll is a long poll for an ask. oneStream is an event stream of its
+// session.
 var (
 	longPoll = waiting{
 		func(p pollTargets, i int) string { return "/api/v1/asks/" + p.Asks[i] + "?wait=60s" },
@@ -62,9 +66,9 @@ func readSnapshot(conn net.Conn) error {
 	}
 }
 
-// measureConnections starts a server in a child process and measures its memory
-// without requests and with the given number of waiting requests, each on its
-// own connection and for its own ask.
+// measureConnections measures the memory of a server in a child process, first
+// without requests and then with p.connected waiting requests. Each request has
+// a separate connection and ask.
 func measureConnections(ctx context.Context, p plan, of waiting) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-connections-*")
 	if err != nil {
@@ -95,8 +99,8 @@ func measureConnections(ctx context.Context, p plan, of waiting) (all []footprin
 	return []footprint{before, then}, err
 }
 
-// request sends all requests and reads the first data of their responses. It is
-// a minimal client.
+// request sends a request for each ask on a new connection, and waits for
+// of.begun. The caller closes the connections, also after an error.
 func (p pollTargets) request(ctx context.Context, of waiting) (all []net.Conn, err error) {
 	server, err := url.Parse(p.Address)
 	if err != nil {
@@ -124,8 +128,8 @@ func get(conn net.Conn, host, path, token string) error {
 	return err
 }
 
-// activeRequests counts the requests that a server is handling, without the
-// rejected ones.
+// activeRequests counts the requests that a server has received but not yet
+// answered.
 type activeRequests struct{ atomic.Int64 }
 
 func (u *activeRequests) note(_ net.Conn, now http.ConnState) {
@@ -141,8 +145,8 @@ func (u *activeRequests) note(_ net.Conn, now http.ConnState) {
 // stream: its handler, and one of net/http that detects closed connections.
 const goroutinesPerRequest = 2
 
-// serveChild runs a server, and reports its memory before and while the given
-// number of requests waits.
+// serveChild runs a server, and reports its memory before and while numbers[0]
+// requests wait.
 func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	var busy activeRequests
 	p, address, err := openServer(ctx, path, busy.note)
@@ -151,7 +155,7 @@ func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []i
 	}
 	defer p.close()
 	n := numbers[0]
-	if err := p.holdPolls(ctx, out, address, n); err != nil {
+	if err := p.sendTargets(ctx, out, address, n); err != nil {
 		return err
 	}
 	if err := out.Encode(footprint{"connections", n, 0, settledMemory()}); err != nil {
@@ -164,9 +168,9 @@ func serveChild(ctx context.Context, out *json.Encoder, path string, numbers []i
 	return out.Encode(footprint{"connections", n, n, settledMemory()})
 }
 
-// holdPolls prepares n long polls, sends their targets to the parent and waits
-// for them.
-func (p *product) holdPolls(ctx context.Context, out *json.Encoder, address string, n int) error {
+// sendTargets makes and reads the asks for n requests, and sends the targets of
+// the requests to the parent.
+func (p *product) sendTargets(ctx context.Context, out *json.Encoder, address string, n int) error {
 	at, err := p.prepare(ctx, address, n)
 	if err != nil {
 		return err
@@ -177,8 +181,8 @@ func (p *product) holdPolls(ctx context.Context, out *json.Encoder, address stri
 	return out.Encode(at)
 }
 
-// prepare makes the asks to wait for, of as many agents as waitersPerAgent
-// requires.
+// prepare makes n asks to wait for. Each agent makes at most waitersPerAgent of
+// them, and has a token.
 func (p *product) prepare(ctx context.Context, address string, n int) (pollTargets, error) {
 	at := pollTargets{Address: address}
 	for len(at.Asks) < n {

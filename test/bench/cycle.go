@@ -23,15 +23,15 @@ type subject interface {
 	close() error
 }
 
-// A contender opens a subject with a new database.
+// A contender is a subject to measure, in one of the places.
 type contender struct {
 	name  string
 	place string // of the agent and the person
 	open  func(ctx context.Context, path string) (subject, error)
 }
 
-// The places of agent and person: both in the process of the engine; only the agent,
-// with answers over HTTP; or both as clients over HTTP.
+// The places of agent and person. Both are in the process of the engine, or
+// only the agent is, or both are clients over HTTP.
 const (
 	inProcess = "in process"
 	byPost    = "answer by POST"
@@ -106,8 +106,9 @@ func fill(ctx context.Context, s subject, n int) error {
 	})
 }
 
-// cycles runs cycles for the duration d and returns the latencies from answer
-// to run.
+// cycles runs cycles for the duration d, with the given number of concurrent
+// runs. It returns the latencies from sending an answer until its run has
+// received it.
 func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.Duration, error) {
 	ctx, stop := context.WithTimeout(ctx, d+time.Minute) // so that a failing run ends
 	defer stop()
@@ -120,8 +121,9 @@ func cycles(ctx context.Context, s subject, runs int, d time.Duration) ([]time.D
 	return slices.Concat(waited...), err
 }
 
-// agent runs one cycle after another, with a person in another goroutine. The
-// next cycle begins when the run has its answer and the person the response.
+// agent runs one cycle after another until end, with a person in another
+// goroutine. The next cycle begins when the agent has the answer and the person
+// has the response.
 func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Duration, err error) {
 	asked, sent := make(chan string), make(chan answered)
 	defer close(asked)
@@ -143,7 +145,8 @@ func agent(ctx context.Context, s subject, end time.Time) (latencies []time.Dura
 	return latencies, nil
 }
 
-// answered is the time at which an answer was sent, and its error.
+// answered is the time at which an answer was sent, and the error of sending
+// it.
 type answered struct {
 	at  time.Time
 	err error
@@ -156,7 +159,7 @@ func person(ctx context.Context, s subject, asked <-chan string, sent chan<- ans
 	}
 }
 
-// each calls do n times concurrently and joins the errors.
+// each calls do concurrently with the numbers 0 to n-1, and joins the errors.
 func each(n int, do func(int) error) error {
 	var (
 		workers sync.WaitGroup

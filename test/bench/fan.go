@@ -64,7 +64,8 @@ func openBareStreamServer(ctx context.Context, path string) (streamServer, error
 	return b, nil
 }
 
-// newBareFrame returns a frame as long as that of Askback for an ask.
+// newBareFrame returns a frame with an event about an ask, as long as that of
+// Askback.
 func newBareFrame() ([]byte, error) {
 	r := request()
 	a := askback.Ask{
@@ -79,16 +80,16 @@ func newBareFrame() ([]byte, error) {
 	return fmt.Appendf(nil, "id: MTAuMQ\n%s\ndata: %s\n\n", askEventLine, line), err
 }
 
-// ServeHTTP streams an event for each ask.
+// ServeHTTP streams a snapshot, and then an event for each ask.
 func (b *bareStreamServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	fanOutResult := make(chan []byte, eventsPerRound+warmEvents)
+	queue := make(chan []byte, eventsPerRound+warmEvents)
 	b.mu.Lock()
-	b.followers[fanOutResult] = struct{}{}
+	b.followers[queue] = struct{}{}
 	b.mu.Unlock()
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		delete(b.followers, fanOutResult)
+		delete(b.followers, queue)
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	out, frame := http.NewResponseController(w), []byte("event: snapshot\ndata: {}\n\n")
@@ -97,14 +98,15 @@ func (b *bareStreamServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		select {
-		case frame = <-fanOutResult:
+		case frame = <-queue:
 		case <-r.Context().Done():
 			return
 		}
 	}
 }
 
-// ask sends the event to all followers when the ask is durable.
+// ask makes an ask, and sends the event to all followers when the ask is
+// durable.
 func (b *bareStreamServer) ask(ctx context.Context) (string, error) {
 	id, err := b.bare.ask(ctx)
 	if err != nil {
@@ -112,8 +114,8 @@ func (b *bareStreamServer) ask(ctx context.Context) (string, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for fanOutResult := range b.followers {
-		fanOutResult <- b.frame
+	for queue := range b.followers {
+		queue <- b.frame
 	}
 	return id, nil
 }

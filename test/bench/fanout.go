@@ -31,8 +31,8 @@ var streamServers = []struct {
 	open func(ctx context.Context, path string) (streamServer, error)
 }{{"bare", openBareStreamServer}, {"askback", openProductStreamServer}}
 
-// A fanOutResult is the time from an ask until all followers have received its
-// event.
+// A fanOutResult contains the times from an ask until all followers have
+// received its event, over all rounds of one server.
 type fanOutResult struct {
 	What    string  `json:"what"`
 	Streams int     `json:"streams"`
@@ -82,8 +82,8 @@ func measureFanOut(ctx context.Context, p plan, progress io.Writer) ([]fanOutRes
 	return all, nil
 }
 
-// summarize returns the results of one server over all rounds. Its ratio
-// compares within a round.
+// summarize returns the results of one server over all rounds. The ratio to
+// bare is computed within each round.
 func summarize(rounds [][]streamRound, i, streams int) fanOutResult {
 	var p50s, maxes, of, loads []float64
 	for _, r := range rounds {
@@ -97,7 +97,7 @@ func summarize(rounds [][]streamRound, i, streams int) fanOutResult {
 }
 
 // measureStreams opens one server with its followers on a new database, and
-// makes one ask after another.
+// measures one ask after another.
 func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-fan-*")
 	if err != nil {
@@ -125,17 +125,17 @@ func measureStreams(ctx context.Context, p plan, i int) (r streamRound, err erro
 
 // followers read one stream each and report each ask that they receive.
 type followers struct {
-	all          []net.Conn
-	read         sync.WaitGroup
-	fanOutResult chan struct{}
+	all      []net.Conn
+	read     sync.WaitGroup
+	received chan struct{}
 }
 
-// askEventLine begins the frame of an ask.
+// askEventLine is the line with the type in the frame of an event about an ask.
 var askEventLine = []byte("event: question_pending")
 
 // follow opens the streams, and returns when each has received its first frame.
 func follow(ctx context.Context, f streamServer, n int) (*followers, error) {
-	all := &followers{fanOutResult: make(chan struct{}, n)}
+	all := &followers{received: make(chan struct{}, n)}
 	address, path, token := f.stream()
 	at, err := url.Parse(address)
 	if err != nil {
@@ -162,7 +162,8 @@ func follow(ctx context.Context, f streamServer, n int) (*followers, error) {
 	return all, nil
 }
 
-// readStream reads one stream to its end. Its first frame is a snapshot.
+// readStream reads one stream to its end. It sends the result of the first
+// frame, a snapshot, to begun.
 func (f *followers) readStream(conn net.Conn, begun chan<- error) {
 	in := bufio.NewReader(conn)
 	first := true
@@ -179,12 +180,13 @@ func (f *followers) readStream(conn net.Conn, begun chan<- error) {
 			first = false
 			begun <- nil
 		case bytes.HasPrefix(line, askEventLine):
-			f.fanOutResult <- struct{}{}
+			f.received <- struct{}{}
 		}
 	}
 }
 
-// eventTimeout is how long one event may take before it counts as lost.
+// eventTimeout is how long one event may take on average before it counts as
+// lost.
 const eventTimeout = time.Minute
 
 // ask makes one ask after another, and returns for each the time until all
@@ -199,7 +201,7 @@ func (f *followers) ask(ctx context.Context, by streamServer, n int) (took []tim
 		}
 		for range f.all {
 			select {
-			case <-f.fanOutResult:
+			case <-f.received:
 			case <-ctx.Done():
 				return took, fmt.Errorf("not all followers received the event: %w", ctx.Err())
 			}
@@ -216,7 +218,8 @@ func (f *followers) close() {
 	f.read.Wait()
 }
 
-// goalPerFollower is the goal per follower: 3 s for 100 000.
+// goalPerFollower is the goal for the time of one event, per follower: 3 s for
+// 100 000 followers.
 const goalPerFollower = 30 * time.Microsecond
 
 // printFanOut prints how long one event takes to reach all followers.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A goal is a bound of a ratio. The gate is required and the stretch is
-// desired, see docs/design.md.
+// A goal contains two bounds of a ratio: the gate is required and the stretch
+// is desired. See docs/design.md.
 type goal struct {
 	what          string
 	quantity      quantity
@@ -18,7 +18,7 @@ type goal struct {
 	of            string // the contender; "" is askback
 }
 
-// The gates against bare assume a bare cycle with answers over HTTP.
+// Askback is compared with bare only if the answers to both are sent over HTTP.
 var goals = []goal{
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, inProcess, 0.8, 0.9, false, ""},
 	{"cycles/s", perSecond, "record", []int{1, 16, 64}, remote, 0.8, 0.9, false, ""},
@@ -66,8 +66,8 @@ func (v verdict) held(bound float64) bool {
 	return v.got.Median >= bound
 }
 
-// text returns the verdict as text. It is "disturbed" if other processes used too much
-// of the processors.
+// text returns the result in words. It is "disturbed" if other processes used
+// more than maxOthers processors.
 func (v verdict) text() string {
 	switch {
 	case v.others > maxOthers:

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// The limits of a group, with which the bare cycle was first measured.
+// The maximum numbers of writes in the queue of a group and in one transaction.
 const (
 	groupQueue = 4096
 	groupBatch = 512
@@ -82,8 +82,8 @@ func (g *group) run(ctx context.Context) {
 	}
 }
 
-// commitBatch commits a batch in one transaction. If it fails, all its writes get the
-// error.
+// commitBatch commits a batch in one transaction. If one of the writes fails,
+// none is committed.
 func (g *group) commitBatch(ctx context.Context, batch []write) error {
 	if _, err := g.begin.ExecContext(ctx); err != nil {
 		return err
@@ -98,7 +98,8 @@ func (g *group) commitBatch(ctx context.Context, batch []write) error {
 	return err
 }
 
-// close commits the queued writes. There must be no writes afterwards.
+// close commits the queued writes and closes the database. There must be no
+// writes afterwards.
 func (g *group) close() error {
 	close(g.queue)
 	g.writing.Wait()
@@ -117,7 +118,7 @@ func exactly(ctx context.Context, s *sql.Stmt, args ...any) error {
 	return nil
 }
 
-// prepareAll prepares all statements.
+// prepareAll prepares all statements on c, and stores each in its variable.
 func prepareAll(ctx context.Context, c *sql.Conn, statements map[**sql.Stmt]string) (err error) {
 	for place, text := range statements {
 		if *place, err = c.PrepareContext(ctx, text); err != nil {

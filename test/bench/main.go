@@ -1,8 +1,8 @@
-// Bench measures the cost of a question and its answer, compared with a minimal
-// durable question on the same disk and with the plain SQL statements of Askback.
-// README.md explains the figures.
+// Bench measures the cost of a question and its answer. It is compared with a minimal durable
+// question on the same disk, and with the plain SQL statements of Askback. README.md explains
+// the figures.
 //
-//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-only cycle,memory,streams,recovery] [-quick] [-json]
+//	go run ./test/bench [-dur 2s] [-rounds 5] [-c 1,16,64] [-pre N] [-dir FOLDER] [-wait 5m] [-only cycle,memory,streams,recovery] [-quick] [-json]
 package main
 
 import (
@@ -76,7 +76,8 @@ func (o options) lines(out io.Writer) io.Writer {
 // partNames are in the order of measurement.
 var partNames = []string{"cycle", "memory", "streams", "recovery"}
 
-// A part measures one thing, and prints it as a table and as lines of JSON.
+// A part of the benchmark measures, and prints the results as tables and as
+// lines of JSON.
 type part func(ctx context.Context, p plan, tables, lines, notes io.Writer) error
 
 var parts = map[string]part{"cycle": cyclePart, "memory": memoryPart, "streams": streamsPart, "recovery": recoveryPart}
@@ -172,11 +173,11 @@ func streamsPart(ctx context.Context, p plan, tables, lines, notes io.Writer) er
 	if err := errors.Join(writeLines(lines, all), printStreams(tables, all)); err != nil {
 		return err
 	}
-	fanOutResult, err := measureFanOut(ctx, p, notes)
+	results, err := measureFanOut(ctx, p, notes)
 	if err != nil {
 		return fmt.Errorf("fan-out: %w", err)
 	}
-	return errors.Join(writeLines(lines, fanOutResult), printFanOut(tables, p, fanOutResult))
+	return errors.Join(writeLines(lines, results), printFanOut(tables, p, results))
 }
 
 func recoveryPart(ctx context.Context, p plan, tables, lines, _ io.Writer) error {

@@ -61,8 +61,8 @@ func openMCPProduct(ctx context.Context, path string) (subject, error) {
 	return c, nil
 }
 
-// observedEngine is an engine that reports when an ask is durable, and its id.
-// An MCP client gets the id only together with the answer.
+// observedEngine is an engine that reports the id of an ask when the ask is
+// durable. An MCP client gets the id only together with the answer.
 type observedEngine struct {
 	*engine.Engine
 	asked sync.Map // chan string, by the text of the first question
@@ -110,8 +110,8 @@ func (c *mcpProduct) ask(ctx context.Context) (string, error) {
 	}
 }
 
-// call is a minimal client of revision 2026-07-28: it sends a tool call and reads the
-// result from an event stream.
+// call calls a tool in revision 2026-07-28 of MCP. It reads the result from an
+// event stream, and checks the answer.
 func (c *mcpProduct) call(ctx context.Context, tool string, args any) error {
 	const version = "2026-07-28"
 	body, err := json.Marshal(map[string]any{

@@ -25,8 +25,9 @@ type footprint struct {
 	Resident int64  `json:"resident"` // bytes
 }
 
-// measureMemory measures the memory of a child process: empty, at each number
-// of pending asks, after the asks to wait for were read, and with waiters.
+// measureMemory measures the memory of a child process, first without asks and
+// then at each number of pending asks. Last are the values after the asks to
+// wait for were read, and with waiters.
 func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-memory-*")
 	if err != nil {
@@ -48,8 +49,9 @@ func measureMemory(ctx context.Context, p plan) (all []footprint, err error) {
 	return all, nil
 }
 
-// memoryChild makes asks and waiters. The first of its numbers is that of the
-// waiters, the others are those of pending asks.
+// memoryChild makes asks and waiters, and reports its memory after each step.
+// The first number is that of the waiters, the others are those of pending
+// asks.
 func memoryChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	waiters, steps := numbers[0], numbers[1:]
 	p, err := openEngine(ctx, path, nil)
@@ -100,9 +102,9 @@ func (p *product) readAsks(ctx context.Context, ids []string) error {
 	})
 }
 
-// collections is how many garbage collections shrink the stack of a goroutine that has
-// called SQLite, because each halves it at most. A long wait lasts for as many
-// collections.
+// collections is the number of garbage collections before memory is measured.
+// Each at most halves the large stack of a goroutine that has called SQLite.
+// During a long wait there are at least as many.
 const collections = 4
 
 // settledMemory returns the memory of the process after unused memory was returned to
@@ -174,7 +176,8 @@ func blockedGoroutines() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// The goals for the memory of one waiting ask, in bytes.
+// The goals for memory in bytes, for a pending ask and for a waiter: in the
+// process, by long poll, and by event stream.
 const (
 	goalAlone     = 300
 	goalWaiter    = 4 << 10

@@ -12,14 +12,14 @@ import (
 )
 
 // childArg is the first argument of a child process. Memory is measured in
-// separate processes, and only a process can be killed.
+// separate processes, and recovery after a process was killed.
 const childArg = "child"
 
 // A childCommand runs in a child process and writes lines of JSON. It ends when
 // it is done or when stdin is closed.
 type childCommand func(ctx context.Context, out *json.Encoder, path string, numbers []int) error
 
-// child runs one of the commands: child NAME FILE NUMBERS.
+// child runs the child command with the arguments NAME FILE NUMBERS.
 func child(ctx context.Context, args []string) error {
 	if len(args) != 3 {
 		return errors.New("child: not meant to be started by hand")

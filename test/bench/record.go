@@ -26,15 +26,17 @@ const (
 	historyInsert  = `insert into history (` + historyColumns + `) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`
 )
 
-// The positions of the columns that differ between asks.
+// The positions of the columns that are changed in a sample before it is
+// written.
 const (
 	recordID, recordVersion, recordStream, recordFixed = 1, 2, 3, 14
 	recordFixedSum                                     = 17
 	historySeq, historyStream, historySubject          = 0, 1, 3
 )
 
-// record writes the same bytes with the same statements as Askback, without state
-// machine, JSON and engine. The difference from Askback is the cost of these.
+// record writes as many bytes as Askback with the same statements, but without
+// state machine, JSON and engine. The difference from Askback is the cost of
+// these.
 type record struct {
 	*group
 	insert, update, event *sql.Stmt
@@ -47,8 +49,8 @@ type record struct {
 // A sample contains the row and the event that Askback wrote for one step.
 type sample struct{ row, line []any }
 
-// openRecord creates a database with Askback, copies one ask and writes its
-// statements directly.
+// openRecord creates a database with Askback, copies one ask and its answer,
+// and prepares the statements.
 func openRecord(ctx context.Context, path string) (subject, error) {
 	r := &record{}
 	if err := r.copyFrom(ctx, path); err != nil {
@@ -129,7 +131,8 @@ func (r *record) answer(_ context.Context, id string) error {
 	return err
 }
 
-// step writes a row and its event for the ask with this id.
+// step writes a row and its event for the ask with the given id in one
+// transaction.
 func (r *record) step(s *sql.Stmt, as sample, id string) error {
 	row, line := slices.Clone(as.row), slices.Clone(as.line)
 	stream := ids.Swap(id, ids.Session)

@@ -32,8 +32,8 @@ type recovery struct {
 	Resident spread `json:"resident"`
 }
 
-// measureRecovery repeatedly kills a process with n pending asks, and measures its
-// successor.
+// measureRecovery repeatedly kills a process with n pending asks, and measures
+// the process that replaces it.
 func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error) {
 	dir, err := os.MkdirTemp(p.dir, ".bench-recovery-*")
 	if err != nil {
@@ -63,7 +63,8 @@ func measureRecovery(ctx context.Context, p plan, n int) (r recovery, err error)
 	return recovery{"recovery", n, p.rounds, spreadOf(restart), spreadOf(open), spreadOf(first), spreadOf(size)}, c.kill()
 }
 
-// replaceProcess kills a process and starts its successor.
+// replaceProcess kills a process, starts another, and reads the measurements of
+// that one.
 func replaceProcess(ctx context.Context, c *process, path string, found *resumeResult) (*process, error) {
 	if err := c.kill(); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func replaceProcess(ctx context.Context, c *process, path string, found *resumeR
 	return next, nil
 }
 
-// loadChild makes asks and waits until it is killed.
+// loadChild makes asks, reports their number, and waits until it is killed.
 func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []int) error {
 	p, err := openEngine(ctx, path, nil)
 	if err != nil {
@@ -94,8 +95,8 @@ func loadChild(ctx context.Context, out *json.Encoder, path string, numbers []in
 	return p.close()
 }
 
-// resumeChild opens the database, waits for the oldest ask, answers it and
-// waits until it is killed.
+// resumeChild opens the database, waits for the oldest ask and answers it. It
+// then reports the measurements, and waits until it is killed.
 func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) error {
 	began := time.Now()
 	p, err := openEngine(ctx, path, nil)
@@ -119,8 +120,8 @@ func resumeChild(ctx context.Context, out *json.Encoder, path string, _ []int) e
 	return p.close()
 }
 
-// The goal from the kill to the first resumed run: a constant and a time per
-// pending ask.
+// The goal from a kill to the first resumed run is goalRestart plus one
+// microsecond for each pending ask.
 const goalRestart = 150 * time.Millisecond
 
 func printRecovery(w io.Writer, all []recovery) error {

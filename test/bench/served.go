@@ -15,12 +15,14 @@ import (
 // so that no connection is opened during a measurement.
 const maxIdle = 512
 
-// newHTTPClient returns an HTTP client, the same for every contender.
+// newHTTPClient returns an HTTP client with the same settings for every
+// contender.
 func newHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConns: maxIdle, MaxIdleConnsPerHost: maxIdle}}
 }
 
-// listenLoopback listens on a free port and returns its address.
+// listenLoopback listens on a free loopback port. It returns the listener and
+// its URL.
 func listenLoopback() (net.Listener, string, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,8 +49,8 @@ func serve(ln net.Listener, h http.Handler, note func(net.Conn, http.ConnState))
 	}
 }
 
-// httpAnswered is a subject in this process with answers over HTTP: a path, an
-// id and bytes, without token and JSON.
+// httpAnswered is a subject in this process with answers over HTTP. The
+// requests have no token, and their JSON is not parsed.
 type httpAnswered struct {
 	subject
 	address string
@@ -72,7 +74,7 @@ func openHTTPAnswered(ctx context.Context, path string, open func(context.Contex
 	return &httpAnswered{s, address, newHTTPClient(), serve(ln, newHandler(s), nil)}, nil
 }
 
-// newHandler returns an HTTP handler for a subject.
+// newHandler returns a handler that calls the methods of a subject.
 func newHandler(s subject) http.Handler {
 	reply := func(w http.ResponseWriter, with string, err error) {
 		if err != nil {

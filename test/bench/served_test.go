@@ -15,7 +15,7 @@ import (
 )
 
 // The place of each contender matches the clients with which it asks and answers.
-func TestContendersAreInTheirPlaces(t *testing.T) {
+func TestPlaceMatchesClients(t *testing.T) {
 	for _, c := range contenders {
 		s, err := c.open(t.Context(), filepath.Join(t.TempDir(), "place.db"))
 		if err != nil {
@@ -43,7 +43,7 @@ func TestContendersAreInTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestEveryGoalIsMeasured(t *testing.T) {
+func TestContendersOfEveryGoalExist(t *testing.T) {
 	for _, g := range goals {
 		for _, name := range []string{cmp.Or(g.of, "askback"), g.by} {
 			if !slices.ContainsFunc(contenders, func(c contender) bool { return c.name == name && c.place == g.place }) {
@@ -53,7 +53,7 @@ func TestEveryGoalIsMeasured(t *testing.T) {
 	}
 }
 
-// A rejected poll must not count as waiting.
+// A poll that the server has rejected does not count as waiting.
 func TestRejectedPollIsNotActive(t *testing.T) {
 	var busy activeRequests
 	p, address, err := openServer(t.Context(), filepath.Join(t.TempDir(), "polls.db"), busy.note)

@@ -34,7 +34,7 @@ func (s spread) String() string {
 	return fmt.Sprintf("%s [%s..%s]", short(s.Median), short(s.Min), short(s.Max))
 }
 
-// short formats a number with three digits.
+// short formats a number in a few digits, such as 0.28, 42.4, 1234 or 26.9k.
 func short(v float64) string {
 	switch {
 	case v >= 99_950:
@@ -49,8 +49,8 @@ func short(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// percentile returns the smallest value that is not exceeded by the fraction p
-// of the values, or zero if there are none.
+// percentile returns the smallest value such that at least the fraction p of
+// the values is not greater. It returns zero if there are no values.
 func percentile[T cmp.Ordered](sorted []T, p float64) T {
 	if len(sorted) == 0 {
 		var none T

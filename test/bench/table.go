@@ -11,7 +11,7 @@ import (
 
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 0, 2, ' ', 0) }
 
-// printCycles prints the cycles, then the goals.
+// printCycles prints the measurements of the cycles, and then the verdicts.
 func printCycles(w io.Writer, p plan, r report) error {
 	fmt.Fprintf(w, "\nOne cycle: ask, wait, answer, receive. Median of %d rounds of %s [min..max], %d asks pending, %d processors.\n",
 		p.rounds, p.duration, p.pending, runtime.NumCPU())

@@ -27,16 +27,16 @@ const maxOthers = 0.15
 // patience is the remaining time that cases may wait for an idle machine.
 type patience struct{ left time.Duration }
 
-// wait returns when the machine is idle or the time is used up.
+// wait returns when the machine is idle, the time is used up, or ctx ends.
 func (p *patience) wait(ctx context.Context) {
-	const readAsks = 250 * time.Millisecond
+	const interval = 250 * time.Millisecond
 	for p.left > 0 && ctx.Err() == nil {
-		u, t := readUsage(), time.NewTimer(readAsks)
+		u, t := readUsage(), time.NewTimer(interval)
 		select {
 		case <-ctx.Done():
 		case <-t.C:
 		}
-		if p.left -= readAsks; u.others(readAsks) <= maxOthers {
+		if p.left -= interval; u.others(interval) <= maxOthers {
 			return
 		}
 	}

@@ -40,8 +40,8 @@ func resident() int64 {
 	if err != nil {
 		return 0
 	}
-	_, waitIdle, _ := strings.Cut(string(status), "VmRSS:")
-	fields := strings.Fields(waitIdle)
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	fields := strings.Fields(rest)
 	if len(fields) == 0 {
 		return 0
 	}
