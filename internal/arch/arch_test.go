@@ -101,6 +101,8 @@ func TestTablesNameExistingPackages(t *testing.T) {
 	}
 }
 
+// A pure package imports only pure packages, a library has one owner or two with a reason,
+// and every package in a table has a row in layers.
 func TestTablesAreConsistent(t *testing.T) {
 	for pkg := range pure {
 		may, ok := layers[pkg]

@@ -319,6 +319,7 @@ func TestRulesReportViolations(t *testing.T) {
 	}
 }
 
+// For each rule there is a tree of files that violates it.
 func TestEveryRuleHasAViolation(t *testing.T) {
 	for name := range rules {
 		if !slices.ContainsFunc(slices.Concat(violations, references), func(v violation) bool { return v.rule == name && len(v.want) > 0 }) {
