@@ -1,5 +1,5 @@
-// Package browsertest runs tests in Chromium. Its windows can reach only this
-// machine, and a [Monitor] records what pages must not do.
+// Package browsertest runs tests in Chromium. Its windows load pages only from
+// this machine, and a [Monitor] records blocked requests, dialogs and errors.
 package browsertest
 
 import (
@@ -22,8 +22,8 @@ import (
 // ErrNotInstalled is returned by [Start] if there is no Chromium.
 var ErrNotInstalled = errors.New("chromium is not installed")
 
-// timeout is the deadline of one step in the browser. It is long because the
-// machine may be busy.
+// timeout is the deadline for the start of Chromium and for each step in a
+// window. It is long because the machine may be busy.
 const timeout = 2 * time.Minute
 
 // A Browser is a running Chromium. It is safe for concurrent use.
@@ -32,7 +32,8 @@ type Browser struct {
 	stop func()
 }
 
-// Start starts Chromium. The caller stops it.
+// Start starts Chromium, or returns [ErrNotInstalled]. The caller must call
+// [Browser.Stop].
 func Start() (*Browser, error) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -74,7 +75,8 @@ type Viewport struct {
 }
 
 // NewWindow opens a window that shares no cookies with others and is closed at
-// the end of the test. The monitor records what its pages must not do.
+// the end of the test. The monitor m records the blocked requests and the
+// violations of its pages.
 func (b *Browser) NewWindow(t testing.TB, v Viewport, m *Monitor) *Window {
 	t.Helper()
 	var id target.ID

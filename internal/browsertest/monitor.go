@@ -17,23 +17,24 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A Monitor records what pages must not do. The zero value is ready for use with
-// any number of windows.
+// A Monitor records requests to other machines, dialogs, and errors of pages. The
+// zero value is ready for use with any number of windows.
 type Monitor struct {
 	mu         sync.Mutex
 	requests   []string
 	violations []string
 }
 
-// Requests returns the addresses of blocked requests to other machines.
+// Requests returns the URLs of blocked requests to other machines.
 func (m *Monitor) Requests() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// Violations returns the dialogs, exceptions, errors and violations of the
-// content security policy.
+// Violations returns the dialogs, exceptions, logged errors and violations of the
+// content security policy. A reply with the status of an error is not a
+// violation.
 func (m *Monitor) Violations() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,8 +58,8 @@ func (m *Monitor) add(list *[]string, s string) {
 	*list = append(*list, s)
 }
 
-// handle handles an event of the browser. It continues requests to this machine
-// and blocks all others.
+// handle handles an event of the browser. It continues requests to this machine,
+// blocks all others, closes dialogs, and records violations.
 func (m *Monitor) handle(ctx context.Context, ev any) {
 	switch ev := ev.(type) {
 	case *fetch.EventRequestPaused:

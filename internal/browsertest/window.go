@@ -14,7 +14,7 @@ type Window struct {
 	ctx context.Context
 }
 
-// Run runs actions in the window.
+// Run runs actions in the window, in order.
 func (w *Window) Run(actions ...chromedp.Action) {
 	w.t.Helper()
 	// The first Run attaches the window to its context, which must outlive the
@@ -29,13 +29,14 @@ func (w *Window) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Open opens a page.
+// Open opens a page and waits for its main element.
 func (w *Window) Open(address string) {
 	w.t.Helper()
 	w.Run(chromedp.Navigate(address), chromedp.WaitReady("main"))
 }
 
-// Press clicks an element and waits for the next page.
+// Press clicks the first element that matches selector, and waits for the next
+// page.
 func (w *Window) Press(selector string) {
 	w.t.Helper()
 	w.Run(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -44,7 +45,7 @@ func (w *Window) Press(selector string) {
 	}), chromedp.WaitReady("main"))
 }
 
-// Click clicks the first element that matches each selector, in order.
+// Click clicks, in order, the first element that matches each selector.
 func (w *Window) Click(selectors ...string) {
 	w.t.Helper()
 	for _, s := range selectors {
