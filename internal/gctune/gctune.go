@@ -2,9 +2,9 @@
 //
 // A server allocates many small, short-lived objects. With a small heap, Go's default
 // collects dozens of times a second. A constant percentage would be less code, but fits
-// only one size of the heap. The table has the relative CPU time of a cycle of
-// go run ./test/bench with 64 runs, and the heap with 150 MB in use, as for 10,000 waiting
-// connections:
+// only one size of the heap. The table has the relative CPU time of a cycle, a question
+// with its answer, in go run ./test/bench with 64 runs. It also has the heap with 150 MB in
+// use, as for 10,000 waiting connections:
 //
 //	              CPU of a cycle   heap
 //	this package  1                350 MB
@@ -24,13 +24,13 @@ import (
 	"sync"
 )
 
-// Headroom is how many bytes may be allocated between two collections of a small heap.
-// Every machine has that much memory. More headroom gained little on go run ./test/bench.
+// Headroom is how many bytes may be allocated between two collections of a small heap. More
+// headroom gained little on go run ./test/bench.
 const Headroom = 128 << 20
 
-// Start allows [Headroom] to be allocated between two collections, or as much as is in
-// use if that is more. It is in force until stop is called. If the environment variable
-// GOGC is set, Start does nothing.
+// Start allows [Headroom] to be allocated between two collections, or as much as is in use
+// if that is more. The function stop restores the earlier percentage. If the environment
+// variable GOGC is set, Start does nothing.
 func Start() (stop func()) {
 	if _, ok := os.LookupEnv("GOGC"); ok {
 		return func() {}
@@ -51,12 +51,13 @@ type tuner struct {
 	stopped bool
 }
 
-// defaultMinimum is the size, for each hundred percent, at which Go first collects a heap.
+// defaultMinimum is the size at which Go first collects a heap with a percentage of 100.
+// The size is proportional to the percentage.
 const defaultMinimum = 4 << 20
 
-// percentFor returns the percentage that leaves the headroom when so many bytes are in
-// use. It is at least Go's default, and at most what makes Go's minimum heap as large as
-// the headroom.
+// percentFor returns the percentage that leaves the headroom when used bytes are in use. It
+// is at least Go's default. It is at most the percentage that makes Go's minimum heap as
+// large as the headroom.
 func (t *tuner) percentFor(used uint64) int {
 	const goDefault = 100
 	most := max(goDefault, t.headroom*goDefault/defaultMinimum)
@@ -78,15 +79,16 @@ func inUse() (bytes uint64) {
 	return bytes
 }
 
-// sentinel is unreachable at once, so its cleanup runs after the next collection.
+// A sentinel is unreachable as soon as watch returns, so its cleanup runs after the next
+// collection.
 type sentinel struct{ _ *sentinel }
 
 func (t *tuner) watch() {
 	runtime.AddCleanup(&sentinel{}, (*tuner).collected, t)
 }
 
-// collected adjusts the percentage after a collection. Setting it stops the world for a
-// moment, so changes of less than a tenth are skipped.
+// collected adjusts the percentage after a collection. Setting the percentage stops the
+// world for a moment, so changes of up to a tenth are skipped.
 func (t *tuner) collected() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
