@@ -16,7 +16,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // Updating reports whether the flag -update is set.
 func Updating() bool { return *update }
 
-// Check compares got with the file at path. With -update, it writes the file.
+// Check compares got with the file at path. With -update, it writes got to the
+// file instead.
 func Check(t testing.TB, path, got string) {
 	t.Helper()
 	if *update {
@@ -32,7 +33,7 @@ func Check(t testing.TB, path, got string) {
 	}
 }
 
-// Write writes a golden file.
+// Write writes content to the file at path, with or without -update.
 func Write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -40,8 +41,9 @@ func Write(t testing.TB, path, content string) {
 	}
 }
 
-// Transcript checks a file of stanzas, separated by empty lines. A stanza is an
-// input, a line "----", and the output that run returns for the input.
+// Transcript checks the file at path, which has stanzas separated by empty lines.
+// A stanza is an input, a line "----", and the output that run returns for the
+// input. With -update, Transcript writes the outputs to the file.
 func Transcript(t testing.TB, path string, run func(input string) (output string)) {
 	t.Helper()
 	want, err := os.ReadFile(path)
@@ -56,8 +58,8 @@ func Transcript(t testing.TB, path string, run func(input string) (output string
 	Check(t, path, strings.TrimSpace(got.String())+"\n")
 }
 
-// Lines returns a function for [Transcript] that calls run for each line of the
-// input that is not a comment.
+// Lines returns a function for [Transcript]. It calls run for each line of the
+// input that does not begin with "#", and joins the results.
 func Lines(run func(line string) string) func(input string) string {
 	return func(input string) string {
 		var output strings.Builder
