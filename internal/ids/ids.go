@@ -38,7 +38,8 @@ func New(prefix string, at time.Time, r io.Reader) (string, error) {
 	return prefix + encode(b), nil
 }
 
-// encode returns 128 bits as 26 digits of five bits. The first digit has only three.
+// encode returns the 128 bits of b as 26 digits of five bits. The first digit has only
+// three.
 func encode(b [16]byte) string {
 	hi, lo := bigEndian(b[:8]), bigEndian(b[8:])
 	var out [length]byte
@@ -50,7 +51,7 @@ func encode(b [16]byte) string {
 	return string(out[:])
 }
 
-// bigEndian returns the integer that b encodes.
+// bigEndian decodes b as a big-endian integer.
 func bigEndian(b []byte) uint64 {
 	var w uint64
 	for _, x := range b {
@@ -59,14 +60,14 @@ func bigEndian(b []byte) uint64 {
 	return w
 }
 
-// Swap returns id with another prefix. The session that is created for an
-// ask has an id with the same digits.
+// Swap returns id with another prefix. The session of a single ask has the same digits as
+// the ask.
 func Swap(id, prefix string) string {
 	_, digits, _ := strings.Cut(id, "_")
 	return prefix + digits
 }
 
-// Valid reports whether id is this prefix followed by the digits of a ULID.
+// Valid reports whether id is prefix followed by the digits of a ULID in lower case.
 func Valid(prefix, id string) bool {
 	digits, ok := strings.CutPrefix(id, prefix)
 	if !ok || len(digits) != length || digits[0] > '7' {
