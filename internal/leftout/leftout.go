@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// Reported is the name of the environment variable that a program sets if it runs go test and
-// prints the skipped tests itself.
+// Reported is the name of an environment variable. If it is set, [Skip] prints nothing on
+// the terminal, because the program that runs go test prints the skipped tests.
 const Reported = "ASKBACK_LEFT_OUT"
 
 var printed sync.Map // lines on the terminal
 
-// Skip skips a test. It also prints a line on the terminal, once for each package, since
-// go test does not show skipped tests.
+// Skip skips a test with a formatted message. It also prints the message on the terminal,
+// once for each package, since go test does not show skipped tests.
 func Skip(t testing.TB, format string, args ...any) {
 	t.Helper()
 	line := "LEFT OUT: " + fmt.Sprintf(format, args...)
