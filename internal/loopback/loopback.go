@@ -1,4 +1,4 @@
-// Package loopback recognises hosts that only programs on this machine reach.
+// Package loopback recognises hosts that only programs on this machine can reach.
 package loopback
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// IsHost reports whether host is localhost or a loopback address. It may have a
-// port, as a Host header and the address of a listener do.
+// IsHost reports whether host, with or without a port, is localhost or a loopback
+// address.
 func IsHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
