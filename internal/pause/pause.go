@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d. If ctx ends first, it returns the cause of ctx.
+// For waits for d. If ctx ends first, it returns context.Cause(ctx).
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
