@@ -7,9 +7,9 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Pieces splits s where a row can be broken. It yields each part with the maximum number
-// of cells for it. A part is a grapheme cluster (UAX #29), or a piece of a cluster that is
-// wider than width.
+// Pieces splits s into the parts between which a row of width cells can be broken. It
+// yields each part with its maximum number of cells. A part is a grapheme cluster (UAX
+// #29), or a piece of a cluster that is wider than width.
 func Pieces(s string, width int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for cluster, cells := range clusters(s) {
@@ -29,13 +29,14 @@ func Pieces(s string, width int) iter.Seq2[string, int] {
 }
 
 // Cells returns the maximum number of cells for r in a terminal that draws every rune
-// separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth
-// sound marks. An unassigned code point has two cells, because newer terminals may draw it.
+// separately. Many terminals do so for jamo, skin tones, spacing marks and halfwidth sound
+// marks. An unassigned code point has two cells, because newer terminals may draw it that
+// wide.
 func Cells(r rune) int {
 	switch {
 	case r >= ' ' && r < 0x300:
 		return 1
-	case isSkinTone(r), isPicture(r), unicode.Is(unicode.Cn, r):
+	case isSkinTone(r), mayBeWide(r), unicode.Is(unicode.Cn, r):
 		return 2
 	case unicode.In(r, unicode.Mn, unicode.Me), isJoiner(r), isSelector(r), r >= tagSpace && r <= tagEnd:
 		return 0
@@ -43,9 +44,9 @@ func Cells(r rune) int {
 	return max(1, uniseg.StringWidth(string(r)))
 }
 
-// isPicture reports whether r is a symbol that terminals may draw two cells wide, although
-// Unicode tables count it as narrow, or did before Unicode 16.
-func isPicture(r rune) bool {
+// mayBeWide reports whether r is in a block of symbols or of CJK characters. Terminals may
+// draw any of them two cells wide, even those that Unicode tables count as narrow.
+func mayBeWide(r rune) bool {
 	switch {
 	case r >= 0x2300 && r <= 0x23FF, r >= 0x2600 && r <= 0x27BF, r >= 0x2E80 && r <= 0xA4CF && r != 0x303F:
 		return !unicode.Is(unicode.Mn, r)
@@ -53,8 +54,8 @@ func isPicture(r rune) bool {
 	return r >= 0x1D300 && r <= 0x1D37F || r >= 0x1F000 && r <= 0x1FAFF
 }
 
-// clusters yields the grapheme clusters of s, each with the maximum number of cells for
-// it, drawn as a whole or rune by rune. A cluster can be wider than its runes, if a
+// clusters yields the grapheme clusters of s, each with the maximum number of cells for it,
+// drawn as a whole or rune by rune. A cluster can be wider than its runes together, if a
 // selector turns a letter into a picture.
 func clusters(s string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {

@@ -23,8 +23,9 @@ func isSelector(r rune) bool {
 
 func isMongolianSelector(r rune) bool { return r >= 0x180B && r <= 0x180F && r != mongolianSeparator }
 
-// isVisibleFormat reports whether r is a format character that is visible: number signs
-// and abbreviation marks of Arabic, Syriac and Kaithi (Prepended_Concatenation_Mark).
+// isVisibleFormat reports whether r is a format character that is visible, such as the
+// number signs and abbreviation marks of Arabic, Syriac and Kaithi
+// (Prepended_Concatenation_Mark).
 func isVisibleFormat(r rune) bool {
 	switch {
 	case r >= 0x600 && r <= 0x605, r == 0x6DD, r == 0x70F, r == 0x890, r == 0x891, r == 0x8E2, r == 0x110BD, r == 0x110CD:
@@ -34,8 +35,8 @@ func isVisibleFormat(r rune) bool {
 }
 
 // isInvisible reports whether r may hide or deceive: format characters such as the
-// bidirectional ones, Default_Ignorable_Code_Point, line and paragraph separators, private
-// use and noncharacters.
+// bidirectional ones, Default_Ignorable_Code_Point, line and paragraph separators,
+// private-use characters and noncharacters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0xAD:

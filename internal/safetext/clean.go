@@ -15,14 +15,14 @@ const (
 	escapeMark   = "␛"
 	dottedCircle = '◌'
 
-	// maxMarks is the limit for the combining marks of a character. Languages need four
+	// maxMarks is the maximum number of combining marks of a character. Languages need four
 	// or five; more marks would cover the lines above and below.
 	maxMarks = 8
 )
 
-// cleaner reads src rune by rune. Whether it keeps a rune depends only on its output so
-// far, and on whether the next rune is a letter or a mark. Therefore cleaning twice gives
-// the same result as cleaning once.
+// A cleaner reads src rune by rune and appends safe text to out. The runes around a rune
+// decide whether it is kept. They have the same effect in the output, so cleaning the
+// output again changes nothing.
 type cleaner struct {
 	src    string
 	out    []byte
@@ -57,7 +57,9 @@ func (c *cleaner) step() {
 	}
 }
 
-// exact writes a rune of code. It marks runes that are invisible or look like a space.
+// exact writes a rune in mode code. Visible marks replace runes that are invisible or look
+// like a space. They also replace combining marks that have no character before them, or
+// maxMarks others.
 func (c *cleaner) exact(r rune) {
 	loose := c.marks == maxMarks || c.prev == 0 || c.prev == '\n' || c.prev == '⟩'
 	switch {
@@ -68,7 +70,8 @@ func (c *cleaner) exact(r rune) {
 	}
 }
 
-// visible writes a letter, a symbol or a combining mark.
+// visible writes a letter, a symbol or a combining mark. A mark at the start of a line gets
+// a dotted circle. Marks beyond maxMarks are cut.
 func (c *cleaner) visible(r rune) {
 	if unicode.In(r, unicode.M) {
 		switch {
@@ -204,8 +207,8 @@ func (c *cleaner) selects(r rune) bool {
 	return !unicode.Is(unicode.Z, base)
 }
 
-// flag keeps the flags of England, Scotland and Wales: a black flag and six tags. Other
-// tags are invisible and could carry a message.
+// flag writes the tags of the flag of England, Scotland or Wales, and reports whether they
+// are next. Other tags are invisible and could carry a message.
 func (c *cleaner) flag() bool {
 	for _, region := range []string{"gbeng", "gbsct", "gbwls"} {
 		var tags strings.Builder

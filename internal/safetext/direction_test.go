@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback/internal/safetext"
 )
 
-// By the tables of package unicode, exactly the letters of right-to-left scripts are in
-// the blocks of IsRightToLeft.
+// Of the letters that belong to a script, exactly those of right-to-left scripts are in the
+// blocks of IsRightToLeft.
 func TestIsRightToLeftAgreesWithUnicode(t *testing.T) {
 	leftward := []*unicode.RangeTable{
 		unicode.Adlam, unicode.Arabic, unicode.Avestan, unicode.Chorasmian, unicode.Cypriot, unicode.Elymaic, unicode.Hanifi_Rohingya, unicode.Hatran,

@@ -87,8 +87,7 @@ func check(t failer, s string) {
 	}
 }
 
-// T8 and T9 for each code point after a letter, before a letter, and at the start of a
-// line.
+// T8, T9: each code point is after a letter, before a letter, and at the start of a line.
 func TestEveryCodePointBecomesSafe(t *testing.T) {
 	const piece = 256
 	for first := rune(0); first <= unicode.MaxRune && !t.Failed(); first += piece {

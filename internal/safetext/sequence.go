@@ -4,14 +4,16 @@ const (
 	csi = '\u009b'
 	st  = '\u009c'
 
-	// maxSequence is longer than any sequence that programs use. A longer sequence is kept
-	// as text, so that a single mark cannot replace much.
+	// maxSequence is the maximum length of an escape sequence that a mark replaces, in
+	// bytes after its introducer. Programs use shorter ones. A longer sequence is kept as
+	// text, so that a single mark cannot replace much.
 	maxSequence = 48
 )
 
-// sequence returns the length of the rest of an ECMA-48 escape sequence after ESC. For a
-// string (OSC, DCS, SOS, PM, APC) it returns 0. The content of the string is kept as text,
-// so that a string without an end hides nothing; its end is a separate sequence.
+// sequence returns the length of the rest of an ECMA-48 escape sequence after ESC, or 0 if
+// s does not begin with it. For a string (OSC, DCS, SOS, PM, APC) it returns 0. The content
+// of the string is kept as text, so that a string without an end hides nothing. The end of
+// the string is a separate sequence.
 func sequence(s string) int {
 	if s == "" {
 		return 0
@@ -34,8 +36,8 @@ func sequence(s string) int {
 	return 0
 }
 
-// controlSequence returns the length of the parameters, intermediates and final byte, or 0
-// if s does not begin with them.
+// controlSequence returns the length of the rest of a control sequence after CSI:
+// parameters, intermediates and final byte. It returns 0 if s does not begin with them.
 func controlSequence(s string) int {
 	n := span(s, 0x30, 0x3f)
 	n += span(s[n:], 0x20, 0x2f)
@@ -45,7 +47,8 @@ func controlSequence(s string) int {
 	return 0
 }
 
-// span returns the number of leading bytes of s from low to high, up to maxSequence.
+// span returns the number of leading bytes of s from low to high. It stops counting above
+// maxSequence.
 func span(s string, low, high byte) int {
 	n := 0
 	for n < len(s) && n <= maxSequence && s[n] >= low && s[n] <= high {

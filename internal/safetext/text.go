@@ -1,22 +1,23 @@
 // Package safetext makes text of agents safe to display.
 //
 // The agent may be hostile (T8 to T10). A visible mark replaces characters that are
-// invisible, move the cursor or change the order of letters. The mark of an escape
-// sequence is ␛, of a control character a picture such as ␇, of others a code point such
-// as ⟨U+202E⟩. No character is dropped without a mark. Marks are ordinary characters, so
-// making safe text safe again changes nothing.
+// invisible, move the cursor or change the order of letters. The mark of an escape sequence
+// is ␛, of a control character a picture such as ␇, of others a code point such as
+// ⟨U+202E⟩. Only a carriage return before a line feed is dropped without a mark. Marks are
+// ordinary characters, so making safe text safe again changes nothing.
 package safetext
 
 import "strings"
 
-// Text is safe text. Only Line, Block, Code and Wrap return it. Frontends display text of
-// agents only in this type.
+// A Text is safe text. Only Line, Block, Code and Wrap return one that is not empty.
+// Frontends display text of agents only as a Text.
 type Text struct{ s string }
 
-// String returns the safe text.
+// String returns the safe text as a string.
 func (t Text) String() string { return t.s }
 
-// Line returns s as one safe line: line breaks and tabs become one space each.
+// Line returns s as one safe line. A tab and a line break (LF or CR LF) become one space
+// each.
 func Line(s string) Text { return Text{clean(s, line)} }
 
 // Block returns s as safe lines. It removes a carriage return before a line feed, and
@@ -28,7 +29,7 @@ func Block(s string) Text { return Text{clean(s, block)} }
 // that Block keeps, and unusual spaces. A tab becomes four spaces.
 func Code(s string) Text { return Text{clean(s, code)} }
 
-// Hidden reports whether Block would replace anything in s by a mark.
+// Hidden reports whether [Block] would replace any part of s by a mark.
 func Hidden(s string) bool {
 	c := cleaner{src: s, mode: block}
 	for len(c.src) > 0 && !c.marked {

@@ -90,7 +90,8 @@ func TestDeceptiveCharactersBecomeMarks(t *testing.T) {
 	}
 }
 
-// The cases have every category of ECMA-48, in the forms that terminals accept (T8).
+// The cases have every category of ECMA-48, in the forms that terminals accept (T8). The
+// content of a string, such as a title, is kept as text.
 func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	tests := []struct{ name, in, want string }{
@@ -136,7 +137,8 @@ func TestEscapeSequencesBecomeOneMark(t *testing.T) {
 	}
 }
 
-func TestLineBreaksAndTabsBecomeSpaces(t *testing.T) {
+// Only Line replaces line breaks by spaces. All functions replace tabs by spaces.
+func TestOnlyLineReplacesLineBreaks(t *testing.T) {
 	tests := []struct{ in, line, block, code string }{
 		{"a\nb\r\nc\td", "a b c d", "a\nb\nc    d", "a\nb␍\nc    d"},
 		{"\n\n", "  ", "\n\n", "\n\n"},

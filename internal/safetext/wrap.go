@@ -25,7 +25,8 @@ func lineWidth(l string) int {
 
 // Wrap breaks t into rows of at most width cells, and returns at least one row. It breaks
 // between words (UAX #14), and a long word between grapheme clusters (UAX #29). It drops
-// only line feeds and the spaces at the breaks.
+// only line feeds, the spaces at the breaks, and spaces at the end of a line that do not
+// fit.
 //
 // A cluster that can be wider than a row is broken between its runes. Only a rune that is
 // wider than width makes a wider row. A terminal would continue a wider row in its first
@@ -72,8 +73,9 @@ func (w *wrapper) run() {
 	w.rows = append(w.rows, Text{last})
 }
 
-// add adds a piece to the row. If the row is full, add first ends it before the word of
-// the piece, or else before the piece. Spaces do not end a row: they are cut at its end.
+// add adds a piece to the row. If the piece does not fit, add first ends the row before the
+// word of the piece. If the rest of the word is still too long, add ends the row before the
+// piece. Spaces do not end a row: they are cut at its end.
 func (w *wrapper) add(pos int, piece string, cells int) {
 	if piece != " " && w.cells+cells > w.width {
 		if w.gap > w.start {
@@ -87,7 +89,8 @@ func (w *wrapper) add(pos int, piece string, cells int) {
 	w.beyond += cells
 }
 
-// end ends the row at a position. The given number of cells belongs to the next row.
+// end ends the row at a position. The text after that position, which begins the next row,
+// has the given number of cells.
 func (w *wrapper) end(at, cells int) {
 	w.rows = append(w.rows, Text{strings.TrimRight(w.text[w.start:at], " ")})
 	w.start, w.gap, w.cells, w.beyond = at, at, cells, cells
