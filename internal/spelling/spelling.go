@@ -1,8 +1,8 @@
 // Package spelling compares words that a person may have mistyped.
 package spelling
 
-// Distance returns the number of letters to insert, delete or replace to get b from a.
-// Swapping two neighbours counts as one.
+// Distance returns the minimum number of edits that turn a into b. An edit inserts, deletes
+// or replaces a letter, or swaps two neighbours.
 func Distance(a, b []rune) int {
 	last, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
