@@ -1,7 +1,8 @@
-// Gotest runs go test for the scripts and prints its progress: each package when
-// it is done, the running packages after some time without output, and the
-// output of a test only if it failed. It appends the failed and skipped tests to
-// a file of notes.
+// Gotest runs go test for the scripts and prints its progress. It prints each
+// package when it is done, and the running packages after some time without
+// output. It prints the output of a test only if it failed. It appends the names
+// of failed tests and the messages of tests that need a missing program to the
+// file NOTES.
 //
 //	gotest NOTES ARGUMENT… runs go test -json ARGUMENT…
 package main
@@ -42,7 +43,8 @@ func main() {
 	}
 }
 
-// run runs go test and prints its progress.
+// run runs go test and prints its progress. If a test fails, the error is an
+// [exec.ExitError].
 func run(r *report, args []string) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Env = append(os.Environ(), "ASKBACK_LEFT_OUT=reported")
@@ -60,7 +62,7 @@ func run(r *report, args []string) error {
 	return cmd.Wait()
 }
 
-// read sends each line to the channel, and closes the channel at the end.
+// read sends each line of from to lines, and closes lines at the end.
 func read(from io.Reader, lines chan<- []byte) {
 	defer close(lines)
 	in := bufio.NewReader(from)
@@ -75,8 +77,8 @@ func read(from io.Reader, lines chan<- []byte) {
 	}
 }
 
-// follow reports lines until the channel is closed. After quiet without output
-// it prints the running packages.
+// follow handles lines until the channel is closed. Whenever nothing was printed
+// for the time quiet, it prints the running packages.
 func follow(r *report, lines <-chan []byte) {
 	tick := time.NewTicker(quiet)
 	defer tick.Stop()

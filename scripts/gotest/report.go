@@ -51,7 +51,7 @@ func (r *report) run(name string) *packageRun {
 }
 
 // leftOut matches the message of a test that is skipped because a program is
-// missing.
+// missing (package leftout).
 var leftOut = regexp.MustCompile(`LEFT OUT: [^\n]*`)
 
 // take handles an event, and reports whether it printed anything.
@@ -100,7 +100,7 @@ func (p *packageRun) take(e event) {
 	}
 }
 
-// end prints the result of a package.
+// end prints the result of a package, and the output of its failed tests.
 func (r *report) end(e event, p *packageRun) {
 	took := fmt.Sprintf("%6.1fs", e.Elapsed)
 	if p.cached {
@@ -119,9 +119,9 @@ func (r *report) end(e event, p *packageRun) {
 	}
 }
 
-// failures returns the names of the failed tests, and of subtests only the
-// innermost. A package can fail without a failed test: if it does not build,
-// panics or times out.
+// failures returns the names of the failed tests, and of those that did not end.
+// Of failed subtests it returns only the innermost. If there are none, it returns
+// the package, which may not build.
 func failures(name string, p *packageRun) (all []string) {
 	for _, test := range p.failed {
 		if !slices.ContainsFunc(p.failed, func(other string) bool { return strings.HasPrefix(other, test+"/") }) {
@@ -137,7 +137,8 @@ func failures(name string, p *packageRun) (all []string) {
 	return all
 }
 
-// stillRunning prints the running packages with their latest test.
+// stillRunning prints each package that is running tests, with the test that
+// began last. If there are none, it prints "building".
 func (r *report) stillRunning() {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
@@ -152,7 +153,7 @@ func (r *report) stillRunning() {
 	}
 }
 
-// notes returns the lines for the summary.
+// notes returns the lines for the file of notes.
 func (r *report) notes() (lines []string) {
 	for _, f := range r.failed {
 		lines = append(lines, "FAILED: "+f)

@@ -74,7 +74,7 @@ func TestUnfinishedTestIsPrinted(t *testing.T) {
 	}
 }
 
-func TestSkippedTestIsNotedOnce(t *testing.T) {
+func TestRepeatedSkipMessageIsNotedOnce(t *testing.T) {
 	_, notes := follows(t, `
 		web TestA run
 		web TestA output page_test.go:3: LEFT OUT: the pages in a real browser
