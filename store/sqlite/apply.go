@@ -12,7 +12,8 @@ import (
 )
 
 // columns are the columns of records, in the order of the parameters of every statement
-// that writes one. Parameter ?3 is the version with which the record was read.
+// that writes one. Parameter ?3 is the version that the caller has read, or 0 for a new
+// record.
 const columns = `kind, id, version, stream, key, open, owner, agent, status, names, created, updated, due, state, fixed, unacked, sum, fixed_sum`
 
 // eventColumns are the columns of history, in the order of the parameters of insertEvent.
@@ -44,8 +45,9 @@ const (
 		where stream = ?1 order by seq desc`
 	selectSeq = `select coalesce(max(seq), 0) from history`
 
-	// The newest event of all streams is kept, and so is the newest of a stream that
-	// continues, because the next numbers depend on them.
+	// The next Seq depends on the newest event of all streams, and the next StreamSeq on
+	// the newest event of the stream. deleteStream keeps the former. deleteEvents keeps
+	// both.
 	deleteStream = `delete from history indexed by history_stream where stream = ?1
 		and seq < (select max(seq) from history)`
 	// No index has the subject, so this reads every event of the stream. It
@@ -100,7 +102,8 @@ func (s *writes) prepare(conn *sql.Conn) (err error) {
 	return err
 }
 
-// prepare prepares statements with the given function and returns them.
+// prepare calls one for each text, and sets the variable that is its key. It returns the
+// statements, even if one cannot be prepared.
 func prepare(one func(context.Context, string) (*sql.Stmt, error), texts map[**sql.Stmt]string) (all []*sql.Stmt, err error) {
 	for stmt, text := range texts {
 		if *stmt, err = one(context.Background(), text); err != nil {
@@ -127,15 +130,16 @@ func run(s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// change runs a statement that may change any number of rows.
+// change runs a statement that may change any number of rows. If it succeeds, it sets
+// w.written.
 func (w *writer) change(s *sql.Stmt, args ...any) error {
 	err := run(s, args...)
 	w.written = w.written || err == nil
 	return err
 }
 
-// changeOne runs a statement that must change one row. If it changes none, or a key is
-// taken, the error is store.ErrConflict.
+// changeOne runs a statement that must change one row, and sets w.written. If the statement
+// changes none, or a key is taken, the error is store.ErrConflict.
 func (w *writer) changeOne(s *sql.Stmt, args ...any) error {
 	done, err := s.ExecContext(context.Background(), args...)
 	if isTaken(err) {
@@ -152,8 +156,8 @@ func (w *writer) changeOne(s *sql.Stmt, args ...any) error {
 	return err
 }
 
-// isTaken reports whether an id or a key belongs to another record. SQLite checks every
-// index before it writes a row, so nothing was written.
+// isTaken reports whether err means that another row has the same id or key. SQLite checks
+// every index before it writes a row, so nothing was written.
 func isTaken(err error) bool {
 	code := codeOf(err)
 	return code == codes.SQLITE_CONSTRAINT_UNIQUE || code == codes.SQLITE_CONSTRAINT_PRIMARYKEY
@@ -249,7 +253,8 @@ func (w *writer) prune(p pruning) error {
 	return w.change(w.stmt.pruneStream, p.stream)
 }
 
-// headOf returns the StreamSeq of the newest event of a stream.
+// headOf returns the StreamSeq of the newest event of a stream, or 0 if the stream is
+// empty. If w.heads is full, headOf deletes an entry, so that the caller can add one.
 func (w *writer) headOf(stream string) (n int64, err error) {
 	if n, ok := w.heads[stream]; ok {
 		return n, nil

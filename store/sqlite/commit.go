@@ -38,11 +38,12 @@ const (
 func (r *request) take() bool   { return r.state.CompareAndSwap(waiting, taken) }
 func (r *request) giveUp() bool { return r.state.CompareAndSwap(waiting, givenUp) }
 
-// Commit commits the whole change to the disk, or returns an error. Unless the error
-// matches store.ErrUnknown, nothing of the change was kept.
+// Commit commits the whole change to the disk and returns the Seq of its first event, or
+// returns an error. Unless the error matches store.ErrUnknown, nothing of the change was
+// kept.
 //
-// If ctx ends before the writer has taken the change, it is not written. After that,
-// Commit waits for the result.
+// If ctx ends before the writer has taken the change, it is not written. After that, Commit
+// waits for the result.
 func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err error) {
 	size, err := c.Check()
 	if err != nil {
@@ -65,7 +66,8 @@ func (s *Store) Commit(ctx context.Context, c store.Change) (first int64, err er
 	return s.do(ctx, r)
 }
 
-// do adds a request to the queue and waits for its result.
+// do adds a request to the queue and waits for its result. If ctx ends before the writer
+// has taken the request, do returns the error of ctx.
 func (s *Store) do(ctx context.Context, r *request) (first int64, err error) {
 	if err := s.submit(ctx, r); err != nil {
 		return 0, err
@@ -87,8 +89,8 @@ type pruning struct {
 	subjects []byte // a JSON array; nil: the whole stream
 }
 
-// groupByStream returns one pruning for the subjects of each stream, and one for each
-// whole stream.
+// groupByStream returns one pruning for each filter of a whole stream, and one for each
+// other stream with the subjects of all its filters.
 func groupByStream(filters []store.EventFilter) (all []pruning, err error) {
 	subjects := map[string][]string{}
 	for _, f := range filters {

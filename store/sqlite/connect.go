@@ -102,8 +102,8 @@ func claimFile(path string) error {
 	return nil
 }
 
-// checkHeader reports whether the file at path is new. For a file of another program
-// the error is [errForeign].
+// checkHeader creates the file at path if it does not exist, and reports whether it is
+// empty. For a file of another program the error is [errForeign].
 func checkHeader(path string) (isNew bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// maxDamages is the maximum number of damaged rows that a store records and that
-// [Verify] names.
+// maxDamages is the maximum number of damaged rows that a store records, and that a
+// [Verification] names.
 const maxDamages = 100
 
-// damages contains the damaged rows that were read since the database was opened.
+// damages contains the first damaged rows that were read since the database was opened.
 type damages struct {
 	log *slog.Logger
 
@@ -23,7 +23,8 @@ type damages struct {
 	rows []store.DamagedError
 }
 
-// add records a damaged row, and logs it the first time.
+// add records and logs a damaged row, unless it is recorded already or there are
+// maxDamages.
 func (d *damages) add(row store.DamagedError) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,6 +53,7 @@ type Verification struct {
 }
 
 // Verify compares all records, events and effects of a database with their checksums.
+// Damaged rows are counted in v and are not an error.
 func Verify(ctx context.Context, db *sql.DB) (v Verification, err error) {
 	err = v.each(ctx, db, "select "+columns+" from records not indexed", func(rows *sql.Rows) (bool, error) {
 		c, err := scanCells(rows)

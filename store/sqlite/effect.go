@@ -27,7 +27,7 @@ const (
 	selectClaimedBy = `select ` + effectColumns + ` from effects indexed by effects_node where node = ?1`
 )
 
-// An effect is a stored effect, which may be a dead letter.
+// An effect is a [store.Effect] with the column that marks a dead letter.
 type effect struct {
 	store.Effect
 	dead bool
@@ -57,7 +57,7 @@ func textOrNull(s string) any {
 	return s
 }
 
-// sum returns the checksum of all other columns.
+// sum returns the checksum of all columns except sum.
 func (e *effect) sum() int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.ID, e.Kind, e.SubjectKind, e.Subject, e.Stream, e.Node, e.Error)
@@ -68,8 +68,8 @@ func (e *effect) sum() int64 {
 	})
 }
 
-// scanEffect reads an effect from the current row. If it does not match its checksum,
-// the error is a store.DamagedError.
+// scanEffect reads an effect from the current row. If the row is malformed or does not
+// match its checksum, the error is a store.DamagedError.
 func scanEffect(rows *sql.Rows) (e effect, err error) {
 	var due, created, sum int64
 	var node sql.NullString
@@ -113,7 +113,7 @@ func (s *Store) Beat(ctx context.Context, node string, now time.Time) (time.Time
 	return now, nil
 }
 
-// A claim contains the arguments and the result of a call of Claim.
+// A claim contains the arguments and the result of a call of [Store.Claim].
 type claim struct {
 	node   string
 	now    time.Time
@@ -123,8 +123,8 @@ type claim struct {
 	effects []store.Effect // set by the writer
 }
 
-// Claim claims at most n effects that are due for a node, and frees the claims of nodes
-// without a heartbeat. The claims are on the disk when it returns.
+// Claim claims at most n due effects for a node. It also frees the claims of nodes without
+// a heartbeat for store.HeartbeatTimeout. The claims are on the disk when it returns.
 func (s *Store) Claim(ctx context.Context, node string, now time.Time, n int) ([]store.Effect, error) {
 	if _, err := s.Beat(ctx, node, now); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s *Store) Dead(ctx context.Context, q store.Query) (list []store.Effect, e
 	return list, err
 }
 
-// deadSQL returns the statement of Dead.
+// deadSQL returns the statement of [Store.Dead] and its arguments.
 func deadSQL(q store.Query) (text string, args []any) {
 	c := conditions{terms: []string{"dead = 1"}}
 	c.match("kind", q.Kind)
@@ -167,8 +167,9 @@ func deadSQL(q store.Query) (text string, args []any) {
 	return "select " + effectColumns + " from effects indexed by effects_dead" + c.page(q), c.args
 }
 
-// complete applies a completion. If the effect is not claimed as the completion requires,
-// the error is store.ErrConflict.
+// complete applies a completion: it deletes the effect, schedules it again or makes it a
+// dead letter. If the effect is not claimed by the node of the completion, the error is
+// store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))
@@ -211,8 +212,8 @@ func (w *writer) claim(c *claim) error {
 	return nil
 }
 
-// freeOldClaims frees the claims of the processes that had the file open before. It is
-// part of the first transaction, so that a database on a full disk can be opened.
+// freeOldClaims frees the claims of the processes that had the file open before. The first
+// transaction calls it and not Open, so that a database on a full disk can be opened.
 func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil
@@ -220,7 +221,7 @@ func (w *writer) freeOldClaims() error {
 	return w.free(w.stmt.claimed)
 }
 
-// free frees the claims that a statement selects.
+// free frees the claims on the effects that a statement selects.
 func (w *writer) free(stmt *sql.Stmt, args ...any) error {
 	claimed, err := w.effects(noLimit, stmt, args...)
 	if err != nil {
@@ -235,10 +236,10 @@ func (w *writer) free(stmt *sql.Stmt, args ...any) error {
 	return nil
 }
 
-// noLimit as the number of rows selects all rows.
+// noLimit as an argument of effects selects all rows.
 const noLimit = -1
 
-// effects returns up to n rows of a statement, or all if n is noLimit. It omits damaged
+// effects returns the first n rows of a statement, or all if n is noLimit. It omits damaged
 // ones.
 func (w *writer) effects(n int, stmt *sql.Stmt, args ...any) (list []effect, err error) {
 	rows, err := stmt.QueryContext(context.Background(), args...)

@@ -173,7 +173,7 @@ func TestFullDiskRejectsChangesUntilThereIsRoom(t *testing.T) {
 
 // If the disk has only enough room to open a database, Health returns ErrDiskFull before the
 // first change is rejected.
-func TestHealthAfterOpenOnFullDisk(t *testing.T) {
+func TestHealthReportsAFullDiskAfterOpen(t *testing.T) {
 	dir, ok := onSmallDisk(t)
 	if !ok {
 		return

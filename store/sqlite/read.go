@@ -38,8 +38,8 @@ func (s *statements) prepare(db *sql.DB) (err error) {
 	return err
 }
 
-// Read returns a record, or store.ErrNotFound. If its row does not match its checksum, the
-// error is a store.DamagedError.
+// Read returns a record, or store.ErrNotFound. If its row does not match its checksum or
+// cannot be read, the error is a store.DamagedError.
 func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error) {
 	r, err := s.find(ctx, s.stmt.id, kind, id)
 	if errors.Is(err, errPage) {
@@ -48,7 +48,8 @@ func (s *Store) Read(ctx context.Context, kind, id string) (store.Record, error)
 	return r, err
 }
 
-// ReadKey returns the record of a kind that has this key, or store.ErrNotFound.
+// ReadKey returns the record of a kind that has this key, or store.ErrNotFound. If its row
+// is damaged, the error is a store.DamagedError.
 func (s *Store) ReadKey(ctx context.Context, kind, key string) (store.Record, error) {
 	return s.find(ctx, s.stmt.key, kind, key)
 }
@@ -66,8 +67,9 @@ func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (st
 	return found.list[0], nil
 }
 
-// readError returns the error of ctx if ctx has ended, because the driver returns a
-// different one. Otherwise it wraps err.
+// readError returns the error for a failed read, or nil if err is nil. If ctx has ended,
+// that is the error of ctx, because the driver returns a different one. If SQLite cannot
+// read a page, it is [errPage].
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
@@ -81,11 +83,11 @@ func readError(ctx context.Context, err error) error {
 	return nil
 }
 
-// errPage is the error for a page of the file that SQLite cannot read. It cannot name the
-// records on that page.
+// errPage is the error for a page of the file that SQLite cannot read. The ids of the
+// records on that page are unknown.
 var errPage = store.DamagedError{Kind: "page", ID: "of the database file"}
 
-// List returns the records that q selects. It omits damaged records.
+// List returns the records that q selects, in order of ID. It omits damaged records.
 func (s *Store) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	text, args := listSQL(q)
 	found, err := collect(ctx, s, store.AtMost(q.Limit), scanRecord, func() (*sql.Rows, error) { return s.read.QueryContext(ctx, text, args...) })
@@ -106,8 +108,8 @@ func (s *Store) Due(ctx context.Context, before time.Time, n int) ([]store.Recor
 	}
 }
 
-// History returns events of one stream or, if stream is "", of all, beginning with the
-// first Seq greater than after. It omits damaged events.
+// History returns events of one stream or, if stream is "", of all, oldest first. They
+// begin with the first Seq greater than after. It omits damaged events.
 func (s *Store) History(ctx context.Context, stream string, after int64, limit int) ([]store.Event, error) {
 	found, err := collect(ctx, s, store.AtMost(limit), scanEvent, func() (*sql.Rows, error) {
 		if stream == "" {
@@ -166,13 +168,13 @@ func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
 	return seq, streamSeq, rows.Err()
 }
 
-// A result contains the rows of a query.
+// A result contains the rows of a query that are not damaged, and errors for the others.
 type result[T any] struct {
 	list    []T // nil if there are no rows
 	damaged []store.DamagedError
 }
 
-// collect reads up to n rows of a query. It omits damaged rows and adds them to
+// collect reads up to n rows of a query that are not damaged. It adds the damaged ones to
 // s.damaged.
 func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (T, error), query func() (*sql.Rows, error)) (out result[T], err error) {
 	leave, err := s.enter(ctx)
@@ -209,8 +211,8 @@ func collect[T any](ctx context.Context, s *Store, n int, scan func(*sql.Rows) (
 	return out, nil
 }
 
-// listSQL returns the statement for the filters of a query. It names the index with the
-// fewest rows, because SQLite has no statistics to choose one.
+// listSQL returns the statement for the filters of a query, and its arguments. It names the
+// index that probably has the fewest rows, because SQLite has no statistics to choose one.
 func listSQL(q store.Query) (text string, args []any) {
 	var c conditions
 	index := "records_id"
@@ -245,13 +247,14 @@ func listSQL(q store.Query) (text string, args []any) {
 	return "select " + columns + " from records indexed by " + index + c.page(q), c.args
 }
 
-// conditions are the conditions of a statement, with their parameters.
+// conditions contains the terms of a where clause and the arguments for their parameters.
 type conditions struct {
 	terms []string
 	args  []any
 }
 
-// add adds a condition with one parameter.
+// add adds a condition with one parameter. The verb %d in term becomes the number of the
+// parameter.
 func (c *conditions) add(term string, arg any) {
 	c.args = append(c.args, arg)
 	c.terms = append(c.terms, fmt.Sprintf(term, len(c.args)))
@@ -264,7 +267,7 @@ func (c *conditions) match(column, value string) {
 	}
 }
 
-// page returns the last part of the statement, with the conditions and the order of q.
+// page returns the end of the statement: the where clause and the order of q.
 func (c *conditions) page(q store.Query) string {
 	after, order := "id > ?%d", "asc"
 	if q.Newest {

@@ -10,21 +10,21 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
-// The reserve is a file next to the database that only takes up space. SQLite needs some
-// space to open a database even if it writes nothing. If the disk is full, the reserve is
-// deleted to free that space. It is created again later.
+// The reserve is a file next to the database that only takes up space. SQLite needs
+// some space to open a database even if it writes nothing. If the disk is full, the
+// reserve is deleted to free that space. It is created again when there is room.
 
 // reserveSize is the size of the reserve in bytes. It is enough for the index of a
 // write-ahead log of 64 MB and for the small files of the process.
 const reserveSize = 128 << 10
 
-// reserve returns the path of the reserve of a database.
-func reserve(path string) string { return path + "-reserve" }
+// reservePath returns the path of the reserve of a database.
+func reservePath(path string) string { return path + "-reserve" }
 
-// makeReserve creates the reserve if it does not exist. If there is no room, it does
-// nothing.
+// makeReserve creates the reserve if it does not exist. If there is no room, it leaves
+// no file.
 func makeReserve(path string) {
-	name := reserve(path)
+	name := reservePath(path)
 	if info, err := os.Stat(name); err == nil && info.Size() == reserveSize {
 		return
 	}
@@ -33,7 +33,7 @@ func makeReserve(path string) {
 	}
 }
 
-// fillFile writes a file of reserveSize bytes.
+// fillFile writes a file of reserveSize bytes, and returns once it is on the disk.
 func fillFile(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -46,7 +46,8 @@ func fillFile(name string) error {
 // roomCheckInterval is the shortest time between two checks for room on a full disk.
 const roomCheckInterval = time.Second
 
-// checkRoom resets w.full if the disk has room for a reserve again.
+// checkRoom tests whether a full disk has room for a reserve again, at most once per
+// roomCheckInterval. If it has, checkRoom resets w.full and creates the reserve.
 func (w *writer) checkRoom() {
 	full := w.full.Load()
 	last, now := w.lastCheck.Load(), time.Now().UnixNano()
@@ -62,14 +63,15 @@ func (w *writer) checkRoom() {
 	}
 }
 
-// useReserve deletes the reserve, and reports whether there was one.
-func useReserve(path string) bool { return os.Remove(reserve(path)) == nil }
+// deleteReserve deletes the reserve, and reports whether it did.
+func deleteReserve(path string) bool { return os.Remove(reservePath(path)) == nil }
 
-// FreeReserve deletes the reserve, and reports whether there was one. A process calls it
-// if it needs space on a full disk to start.
-func (s *Store) FreeReserve() bool { return useReserve(s.writer.path) }
+// FreeReserve deletes the reserve, a file that keeps some space free on the disk, and
+// reports whether it did. A server can call it to start on a full disk.
+func (s *Store) FreeReserve() bool { return deleteReserve(s.writer.path) }
 
-// isNoRoom reports whether a database could not be opened because the disk is full.
+// isNoRoom reports whether err means that a database could not be opened because the
+// disk is full.
 func isNoRoom(err error) bool {
 	return primaryCode(err) == codes.SQLITE_FULL || codeOf(err) == codes.SQLITE_IOERR_SHMSIZE || errors.Is(err, syscall.ENOSPC)
 }

@@ -33,7 +33,8 @@ func encode(r *store.Record) row {
 	}
 }
 
-// cellsOf returns the columns of a record as they are stored.
+// cellsOf returns the columns of a record as they will be stored, with the next
+// version.
 func cellsOf(r *store.Record) cells {
 	return cells{
 		kind: r.Kind, id: r.ID, version: r.Version + 1, stream: r.Stream, key: sql.NullString{String: r.Key, Valid: r.Key != ""},
@@ -49,8 +50,8 @@ func dueOf(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMilli(), Valid: true}
 }
 
-// scanCells reads the columns of the current row. If they do not have their types or do
-// not match the checksums, the error is a store.DamagedError.
+// scanCells reads the columns of the current row. If they are malformed or do not match
+// the checksums, the error is a store.DamagedError.
 func scanCells(rows *sql.Rows) (c cells, err error) {
 	err = rows.Scan(&c.kind, &c.id, &c.version, &c.stream, &c.key, &c.open, &c.owner, &c.agent, &c.status, &c.names,
 		&c.created, &c.updated, &c.due, &c.state, &c.fixed, &c.unacked, &c.sum, &c.fixedSum)
@@ -79,13 +80,14 @@ func scanRecord(rows *sql.Rows) (store.Record, error) {
 	return r, nil
 }
 
-// scanEvent reads an event from the current row.
+// scanEvent reads an event from the current row. If the row is malformed or does not
+// match its checksum, the error is a store.DamagedError.
 func scanEvent(rows *sql.Rows) (store.Event, error) {
 	e, _, err := scanSummedEvent(rows)
 	return e, err
 }
 
-// scanSummedEvent reads an event and reports whether its row has a checksum.
+// scanSummedEvent is like scanEvent, and also reports whether the row has a checksum.
 func scanSummedEvent(rows *sql.Rows) (e store.Event, summed bool, err error) {
 	var at int64
 	var sum sql.NullInt64
@@ -97,11 +99,12 @@ func scanSummedEvent(rows *sql.Rows) (e store.Event, summed bool, err error) {
 	return e, sum.Valid, nil
 }
 
-// instant returns the time of a column, in milliseconds since 1970.
+// instant returns the UTC time of a column, which is in milliseconds since 1970.
 func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// The column names has one name per line, with a line break before the first and after
-// the last. So instr finds whole names only. A line break in a name is escaped as \n.
+// The column "names" has one name per line. A line break is before the first and after
+// the last, so that instr finds whole names only. A line break in a name is escaped as
+// \n, a backslash as \\.
 var (
 	escapeName   = strings.NewReplacer("\\", `\\`, "\n", `\n`)
 	unescapeName = strings.NewReplacer(`\\`, "\\", `\n`, "\n")
@@ -120,7 +123,8 @@ func joinNames(names []string) sql.NullString {
 	return sql.NullString{String: b.String(), Valid: true}
 }
 
-// areNames reports whether s has the form that joinNames returns.
+// areNames reports whether s begins and ends with a line break, like the result of
+// joinNames.
 func areNames(s string) bool { return len(s) >= 2 && s[0] == '\n' && s[len(s)-1] == '\n' }
 
 func splitNames(s string) []string {
@@ -131,5 +135,5 @@ func splitNames(s string) []string {
 	return names
 }
 
-// nameLine returns the string that instr must find for a name.
+// nameLine returns a name as a line of the column "names", with both line breaks.
 func nameLine(name string) string { return "\n" + escapeName.Replace(name) + "\n" }

@@ -1,4 +1,4 @@
-// Package sqlite is a store in one SQLite file.
+// Package sqlite implements package store in one SQLite file.
 //
 // One goroutine writes. It commits the changes of all waiting callers in one
 // transaction, and each Commit returns once its change is on the disk. Reads use other
@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// queueLength is the maximum number of changes that wait for the writer: four batches,
-	// which take some tens of milliseconds. Further changes return ErrFull.
+	// queueLength is the maximum number of changes that wait for the writer: four
+	// batches, which take some tens of milliseconds. Further changes fail with
+	// store.ErrFull.
 	queueLength = 1024
 	// readers is the number of connections that read at the same time. More connections
 	// than cores would not be faster.
@@ -31,8 +32,8 @@ type Options struct {
 	Log *slog.Logger // nil logs nothing
 }
 
-// A Store is one database file. Only one process may have it open at a time. The store
-// does not enforce that; package internal/instance does.
+// A Store keeps its data in one database file. Only one process may have it open at a
+// time. The store does not enforce that; package internal/instance does.
 type Store struct {
 	log    *slog.Logger
 	writer *writer
@@ -60,8 +61,8 @@ var (
 
 // Open opens the database at path, creates it if it does not exist, and migrates its
 // schema. It rejects the databases of other programs and of newer versions of Askback.
-// The work does not grow with the data. If the disk is full, the database can be
-// opened and read.
+// Unless it migrates, its work does not grow with the data. A database on a full disk
+// can usually be opened and read; otherwise the error matches store.ErrDiskFull.
 func Open(path string, opts *Options) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	if opts != nil && opts.Log != nil {
@@ -69,7 +70,7 @@ func Open(path string, opts *Options) (*Store, error) {
 	}
 	s, err := open(path, log)
 	full := isNoRoom(err)
-	if full && useReserve(path) {
+	if full && deleteReserve(path) {
 		s, err = open(path, log)
 	}
 	switch {
@@ -125,8 +126,8 @@ func closeOnError(err *error, db *sql.DB) {
 	}
 }
 
-// enter returns an error if the store is not usable. Otherwise the store stays open
-// until the caller calls leave.
+// enter returns an error if ctx has ended, or if the store is closed or has failed.
+// Otherwise the store stays open until the caller calls leave.
 func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -144,7 +145,7 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // Close commits the changes in the queue, waits for reads, moves the write-ahead log
-// into the database file and closes it. Later calls return store.ErrClosed.
+// into the database file and closes it. Later reads and changes return store.ErrClosed.
 func (s *Store) Close() error {
 	s.once.Do(func() { s.closeErr = s.close() })
 	return s.closeErr

@@ -111,6 +111,7 @@ func execute(t *testing.T, db *sql.DB, text string) {
 	}
 }
 
+// The store passes the tests of package storetest.
 func TestStoreConforms(t *testing.T) { storetest.Run(t, newSubject) }
 
 // SQLite returns the same results as the store in memory.
@@ -254,7 +255,7 @@ func commitWaiting(t *testing.T, s *sqlite.Store, n int, change func(n int) stor
 	return results
 }
 
-// Changes that wait together are committed in one transaction.
+// Changes that wait together are committed in one transaction, up to the size of a batch.
 func TestWaitingChangesShareOneTransaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "askback.db")
 	s := openAt(t, path)

@@ -9,9 +9,9 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A checksum is the CRC-32C of the columns of a row, each with its length before it. It
-// detects changes by a disk or another program. It is not a signature: a program can
-// write a matching one.
+// castagnoli is the table for CRC-32C, the checksum of a row. A checksum detects
+// changes by a disk or another program. It is not a signature: a program can write a
+// matching one.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // cells contains the columns of a record as they are stored.
@@ -37,7 +37,7 @@ func checksum(last []byte, fill func([]byte) []byte) int64 {
 	return int64(crc32.Update(crc32.Checksum(*b, castagnoli), castagnoli, last))
 }
 
-// sumOf returns the checksum of all columns except fixed.
+// sumOf returns the checksum of all columns except fixed and the checksums.
 func (c *cells) sumOf() int64 {
 	return checksum(c.state, func(b []byte) []byte {
 		b = appendTexts(b, c.kind, c.id, c.stream, c.owner, c.agent, c.status)
@@ -57,7 +57,7 @@ func (c *cells) fixedSumOf() int64 {
 	return checksum(c.fixed, func(b []byte) []byte { return appendTexts(b, c.kind, c.id) })
 }
 
-// matches reports whether a row matches the checksums that it has.
+// matches reports whether a row matches those of its checksums that are valid.
 func (c *cells) matches() bool {
 	return (!c.sum.Valid || c.sum.Int64 == c.sumOf()) && (!c.fixedSum.Valid || c.fixedSum.Int64 == c.fixedSumOf())
 }
@@ -65,7 +65,8 @@ func (c *cells) matches() bool {
 // summed reports whether a row has both checksums.
 func (c *cells) summed() bool { return c.sum.Valid && c.fixedSum.Valid }
 
-// sumEvent returns the checksum of an event. The time at is in milliseconds since 1970.
+// sumEvent returns the checksum of an event with the given numbers and time. The number
+// n is its StreamSeq, and at is in milliseconds since 1970.
 func sumEvent(e *store.Event, seq, n, at int64) int64 {
 	return checksum(e.Data, func(b []byte) []byte {
 		b = appendTexts(b, e.Stream, e.Subject, e.Type)

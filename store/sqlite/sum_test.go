@@ -243,8 +243,8 @@ func TestFlippedBitIsNotReturned(t *testing.T) {
 	}
 }
 
-// The rows of a database without checksums can be read. They get checksums when they are
-// written, and Verify counts those without.
+// The rows of a database without checksums can be read. Columns get a checksum when they
+// are written. Verify counts the rows that lack one.
 func TestRowsWithoutChecksumsAreRead(t *testing.T) {
 	s, path := openDump(t, "schema3.sql")
 	asks, err := s.List(t.Context(), store.Query{Kind: "ask"})

@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// The maximum number of requests and bytes in a batch: enough to share one fsync, and
-	// few enough that the first caller does not wait long for the last.
+	// A batch ends when it has this many requests or bytes. That is enough to share one
+	// fsync, and few enough that the first caller does not wait long for the last.
 	batchLength = 256
 	batchBytes  = 4 << 20
 )
 
-// errPartlyWritten is returned if a change failed after a part of it was written. The
-// transaction must then be repeated with savepoints.
+// errPartlyWritten is returned if a change failed and a part of it may have been written.
+// The transaction must then be repeated with savepoints.
 var errPartlyWritten = errors.New("a change failed after a part of it was written")
 
-// A writer owns the connection that writes. Only the goroutine of run uses it.
+// A writer owns the connection that writes. While run runs, only its goroutine uses the
+// connection.
 type writer struct {
 	log       *slog.Logger
 	damaged   *damages
@@ -87,9 +88,10 @@ func (w *writer) run(queue <-chan *request) {
 	}
 }
 
-// gather returns a batch of waiting requests, beginning with r. When the queue is empty
-// it yields once (runtime.Gosched), so that callers that are about to submit a request
-// join this batch. A transaction costs far more than the changes in it.
+// gather returns a batch of waiting requests, beginning with r. It omits requests that
+// their callers have given up. When the queue is empty, gather yields once
+// (runtime.Gosched), so that callers that are about to submit a request join this batch. A
+// transaction costs far more than the changes in it.
 func gather(r *request, queue <-chan *request) (batch []*request) {
 	yielded := false
 	for size := 0; ; {
@@ -117,8 +119,9 @@ func gather(r *request, queue <-chan *request) (batch []*request) {
 }
 
 // write commits a batch in one transaction. A change whose first statement conflicts has
-// written nothing and is skipped. If a change fails later, the transaction is repeated
-// with a savepoint around each change, so that only that change is lost.
+// written nothing and is skipped. If a change fails later, the transaction is repeated with
+// a savepoint around each change, so that only that change is lost. If the disk has no room
+// for the batch, write tries each change alone.
 func (w *writer) write(batch []*request) {
 	err := w.failure()
 	if err == nil {
@@ -142,7 +145,7 @@ func (w *writer) write(batch []*request) {
 }
 
 // transaction writes each request of a batch with apply, commits, and sets the results in
-// the requests. An error that it returns is the result of every request in the batch.
+// the requests. If transaction returns an error, these results are not valid.
 func (w *writer) transaction(batch []*request, apply func(*request) error) (err error) {
 	if err := run(w.stmt.begin); err != nil {
 		return w.fail("begin", err)
@@ -178,7 +181,8 @@ func (w *writer) transaction(batch []*request, apply func(*request) error) (err 
 	return nil
 }
 
-// applyPlain writes a request without a savepoint.
+// applyPlain writes a request without a savepoint. A conflict that has written nothing is
+// the result of the request. After any other error the transaction must be rolled back.
 func (w *writer) applyPlain(r *request) error {
 	err := w.apply(r)
 	switch {
@@ -193,7 +197,8 @@ func (w *writer) applyPlain(r *request) error {
 	return errPartlyWritten
 }
 
-// applyInSavepoint writes a request in a savepoint.
+// applyInSavepoint writes a request in a savepoint. If the request fails, applyInSavepoint
+// undoes it and sets its error. It returns an error if the transaction must be rolled back.
 func (w *writer) applyInSavepoint(r *request) error {
 	if err := run(w.stmt.savepoint); err != nil {
 		return w.fail("write", err)
@@ -219,10 +224,10 @@ func (w *writer) rollback() {
 	_ = run(w.stmt.rollback) // fails if SQLite has already rolled back, as after some errors
 }
 
-// fail returns the error for all callers of a batch, or nil if err is nil. After a disk error the store fails
-// for good, also for reads: the kernel may discard a page whose fsync failed, and then
-// reads and a restart return different data. A full disk and a lock of another process do
-// not make the store fail, because the whole transaction is rolled back.
+// fail returns the error for all callers of a batch, or nil if err is nil. After a disk
+// error the store fails for good, also for reads. The kernel may discard a page whose fsync
+// failed, and then reads and a restart return different data. A full disk and a lock of
+// another process do not make the store fail, because the whole transaction is rolled back.
 func (w *writer) fail(doing string, err error) error {
 	switch {
 	case err == nil:
@@ -258,7 +263,7 @@ func primaryCode(err error) int { return codeOf(err) & 0xff }
 // errNoRoom is passed to fail if the database was opened on a full disk.
 var errNoRoom = errors.New("there was too little room when the database was opened")
 
-// isFull reports whether the disk had no room for a change.
+// isFull reports whether err means that the disk has no room for a change.
 func isFull(err error) bool {
 	return primaryCode(err) == codes.SQLITE_FULL || errors.Is(err, errNoRoom)
 }
@@ -272,8 +277,8 @@ func isDisk(err error) bool {
 	return false
 }
 
-// close moves the write-ahead log into the database and closes it. After a failure it
-// leaves the log, and the next start recovers from it.
+// close moves the write-ahead log into the database and closes it. If the store has failed,
+// close leaves the log, and the next start recovers from it.
 func (w *writer) close() error {
 	var err error
 	if w.failure() == nil {
