@@ -102,8 +102,8 @@ func (s *writes) prepare(conn *sql.Conn) (err error) {
 	return err
 }
 
-// prepare calls one for each text, and sets the variable that is its key. It returns the
-// statements, even if one cannot be prepared.
+// prepare prepares each text with the function one, and sets the variable that is its key.
+// It returns the statements, even if one cannot be prepared.
 func prepare(one func(context.Context, string) (*sql.Stmt, error), texts map[**sql.Stmt]string) (all []*sql.Stmt, err error) {
 	for stmt, text := range texts {
 		if *stmt, err = one(context.Background(), text); err != nil {

@@ -89,8 +89,8 @@ type pruning struct {
 	subjects []byte // a JSON array; nil: the whole stream
 }
 
-// groupByStream returns one pruning for each filter of a whole stream, and one for each
-// other stream with the subjects of all its filters.
+// groupByStream returns one pruning for each filter without a subject. For the other
+// filters it returns one pruning for each stream.
 func groupByStream(filters []store.EventFilter) (all []pruning, err error) {
 	subjects := map[string][]string{}
 	for _, f := range filters {

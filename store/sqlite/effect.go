@@ -212,8 +212,8 @@ func (w *writer) claim(c *claim) error {
 	return nil
 }
 
-// freeOldClaims frees the claims of the processes that had the file open before. The first
-// transaction calls it and not Open, so that a database on a full disk can be opened.
+// freeOldClaims frees the claims of the processes that had the file open before. It runs in
+// the first transaction and not in Open, so that a database on a full disk can be opened.
 func (w *writer) freeOldClaims() error {
 	if w.freed {
 		return nil

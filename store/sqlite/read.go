@@ -69,7 +69,7 @@ func (s *Store) find(ctx context.Context, stmt *sql.Stmt, kind, name string) (st
 
 // readError returns the error for a failed read, or nil if err is nil. If ctx has ended,
 // that is the error of ctx, because the driver returns a different one. If SQLite cannot
-// read a page, it is [errPage].
+// read a page, it is [errPage]. Any other error gets a prefix.
 func readError(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

@@ -66,8 +66,8 @@ func (w *writer) checkRoom() {
 // deleteReserve deletes the reserve, and reports whether it did.
 func deleteReserve(path string) bool { return os.Remove(reservePath(path)) == nil }
 
-// FreeReserve deletes the reserve, a file that keeps some space free on the disk, and
-// reports whether it did. A server can call it to start on a full disk.
+// FreeReserve deletes the reserve, a file that only takes up disk space, and reports
+// whether it did. A server can call it to start on a full disk.
 func (s *Store) FreeReserve() bool { return deleteReserve(s.writer.path) }
 
 // isNoRoom reports whether err means that a database could not be opened because the

@@ -61,8 +61,9 @@ var (
 
 // Open opens the database at path, creates it if it does not exist, and migrates its
 // schema. It rejects the databases of other programs and of newer versions of Askback.
-// Unless it migrates, its work does not grow with the data. A database on a full disk
-// can usually be opened and read; otherwise the error matches store.ErrDiskFull.
+// Without a migration, opening takes the same time for any amount of data. A database
+// on a full disk can usually be opened and read; otherwise the error matches
+// store.ErrDiskFull.
 func Open(path string, opts *Options) (*Store, error) {
 	log := slog.New(slog.DiscardHandler)
 	if opts != nil && opts.Log != nil {

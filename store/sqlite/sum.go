@@ -57,7 +57,8 @@ func (c *cells) fixedSumOf() int64 {
 	return checksum(c.fixed, func(b []byte) []byte { return appendTexts(b, c.kind, c.id) })
 }
 
-// matches reports whether a row matches those of its checksums that are valid.
+// matches reports whether the checksums of a row are correct. A checksum that is null
+// is not checked.
 func (c *cells) matches() bool {
 	return (!c.sum.Valid || c.sum.Int64 == c.sumOf()) && (!c.fixedSum.Valid || c.fixedSum.Int64 == c.fixedSumOf())
 }
