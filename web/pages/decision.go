@@ -7,24 +7,25 @@ import (
 	"github.com/askback/askback/internal/view"
 )
 
-// A Time is a choice of how long a standing approval is valid.
+// A Time is a duration of a standing approval that the page offers.
 type Time struct {
 	Value     string // of the field
 	Words     string
 	ExpiresIn time.Duration
 }
 
-// Times are the durations that the page offers. The API accepts any duration.
+// Times are the durations that the page offers. The API accepts others, too.
 var Times = []Time{
 	{"1h", "1 hour", time.Hour},
 	{"24h", "1 day", 24 * time.Hour},
 	{"168h", "1 week", 7 * 24 * time.Hour},
 }
 
-// A scope is a scope of a standing approval that the page offers.
+// A scope is a choice of what a standing approval covers.
 type scope struct{ Value, Words string }
 
-// scopesOf returns the scopes for an ask, from narrow to wide.
+// scopesOf returns the scopes that the page of an ask offers, from narrow to wide. It
+// omits a session that has only this ask.
 func scopesOf(a view.Ask) []scope {
 	out := []scope{{"tool_and_input", "This call again: exactly these arguments"}}
 	if !a.OwnSession {
@@ -33,7 +34,8 @@ func scopesOf(a view.Ask) []scope {
 	return append(out, scope{"tool", "Every call of this tool by this agent, with any arguments, in all its sessions"})
 }
 
-// wantsGrant reports whether the person changed the form of the standing approval.
+// wantsGrant reports whether the person pressed the button for a standing approval, or
+// changed its scope or duration.
 func wantsGrant(f view.Form) bool {
 	return f.Decision == "approve_all" || f.Scope != "" && f.Scope != "tool_and_input" || f.ExpiresIn != 0 && f.ExpiresIn != 24*time.Hour
 }

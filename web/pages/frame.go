@@ -31,14 +31,14 @@ type Notice struct {
 	SignIn  SignIn   // show a link to log in, unless it is zero
 }
 
-// SignIn is a link to log in with an issuer.
+// A SignIn is a link to log in with an issuer.
 type SignIn struct {
 	Name        string // as people know it
 	URL         string // the path that starts the log-in
 	Alternative string // the sentence before the command, for another way to log in
 }
 
-// The names of the buttons of a form; the field is called "action".
+// The values of the field "action", one for each button of a form.
 const (
 	Answer     = "answer"
 	Decline    = "decline"
@@ -48,7 +48,7 @@ const (
 	NoAction   = "stay" // pressed by the Enter key: nothing is decided
 )
 
-// The values of choices that the agent does not offer.
+// The values of the choices that Askback adds to the options of the agent.
 const (
 	OtherAnswer = "own"
 	NoAnswer    = "none"
@@ -59,7 +59,7 @@ func (f Frame) when(t time.Time) string { return view.FormatTime(t, f.Zone) }
 // machineTime formats a time for the datetime attribute.
 func machineTime(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// ago returns about how long ago t was.
+// ago returns roughly how long ago t was.
 func (f Frame) ago(t time.Time) string {
 	if d := f.Now.Sub(t); d >= time.Minute {
 		return duration(d) + " ago"
@@ -67,7 +67,7 @@ func (f Frame) ago(t time.Time) string {
 	return "just now"
 }
 
-// timeLeft returns about how long it is until a deadline.
+// timeLeft returns roughly how long it is until a deadline.
 func (f Frame) timeLeft(deadline time.Time) string {
 	switch d := deadline.Sub(f.Now); {
 	case d <= 0:
@@ -79,7 +79,8 @@ func (f Frame) timeLeft(deadline time.Time) string {
 	}
 }
 
-// duration formats a duration roughly, in its largest unit.
+// duration formats a duration roughly: in minutes below an hour, in hours and minutes
+// below ten hours, in hours below two days, or in days.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Hour:
@@ -92,7 +93,7 @@ func duration(d time.Duration) string {
 	return view.Count(int(d/(24*time.Hour)), "day")
 }
 
-// rowCount estimates the number of lines that t takes on the page.
+// rowCount estimates the number of rows that t takes on the page.
 func rowCount(t view.Text) int {
 	n := 0
 	for line := range strings.SplitSeq(t.String(), "\n") {
@@ -101,21 +102,22 @@ func rowCount(t view.Text) int {
 	return n
 }
 
-// Background text beyond these limits is folded, and its size is shown. The arguments of
-// a confirmation are never folded (T3).
+// Background text with more rows than these is folded, and its size is shown. The
+// arguments of a confirmation are never folded (T3).
 const (
 	longPreview = 14
 	longProse   = 40
 )
 
-// proseSize returns the size of ordinary text, in which a long line needs no warning.
+// proseSize returns the size of t without its longest line, because a long line of
+// ordinary text needs no warning.
 func proseSize(t view.Text) view.Size {
 	s := view.SizeOf(t)
 	s.Longest = 0
 	return s
 }
 
-// isSet reports whether there is any text.
+// isSet reports whether t is not empty.
 func isSet(t view.Text) bool { return t.String() != "" }
 
 // heading returns the heading of an open ask. It has no text of the agent.
@@ -142,7 +144,8 @@ func title(a view.Ask) string {
 	return "Question"
 }
 
-// problemID returns the id of the problem with a field, for aria-describedby, or "".
+// problemID returns the id of the element that shows the problem with a field, for
+// aria-describedby. It returns "" if there is no problem.
 func problemID(f view.Form, field string) string {
 	if isSet(f.Problem(field)) {
 		return field + "-problem"
@@ -150,7 +153,8 @@ func problemID(f view.Form, field string) string {
 	return ""
 }
 
-// questionLabel names the question of a field, if the form has several questions.
+// questionLabel returns the label of the question of a field, such as "Question 2: ".
+// If the form has one question, it returns "".
 func questionLabel(form view.Form, field string) string {
 	id, _, _ := strings.Cut(field, "-")
 	if n, ok := strings.CutPrefix(id, "q"); ok && len(form.Entries) > 1 {
@@ -159,7 +163,7 @@ func questionLabel(form view.Form, field string) string {
 	return ""
 }
 
-// idList joins the ids that are not empty.
+// idList joins the ids that are not empty, with spaces.
 func idList(ids ...string) string {
 	return strings.Join(strings.Fields(strings.Join(ids, " ")), " ")
 }
@@ -172,7 +176,8 @@ func join(list []view.Text) string {
 	return strings.Join(names, ", ")
 }
 
-// pressedButton names the button that the person pressed in a confirmation.
+// pressedButton returns a sentence that names the button for the decision, or "" if
+// there is no decision.
 func pressedButton(f view.Form) string {
 	switch f.Decision {
 	case "approved":

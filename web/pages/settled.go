@@ -18,12 +18,14 @@ func settledHeading(o *view.Outcome) string {
 	return capitalize(word)
 }
 
-// withoutAnswer reports whether the ask ended without an answer or an approval.
+// withoutAnswer reports whether a confirmation was not approved, or questions were not
+// answered.
 func withoutAnswer(a view.Ask) bool {
 	return a.Confirmation != nil && !a.Outcome.Approved || len(a.Outcome.Answers) == 0 && !a.Outcome.Approved
 }
 
-// colon returns ":" if a single answer follows the sentence of a conflict.
+// colon returns ":" if a single answer follows the sentence of a conflict, and
+// otherwise "".
 func colon(a view.Ask) string {
 	if len(a.Outcome.Answers) == 1 && len(a.Outcome.Answers[0].Values) > 0 {
 		return ":"
@@ -58,7 +60,7 @@ func argumentsLabel(a view.Ask) string {
 	return "Not approved: the arguments"
 }
 
-// capitalText returns t as a string with a capital first letter.
+// capitalText returns t as a string whose first letter is a capital.
 func capitalText(t view.Text) string { return capitalize(t.String()) }
 
 func capitalize(s string) string {
@@ -68,7 +70,7 @@ func capitalize(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// instructions returns how to answer a question.
+// instructions returns a sentence on how to answer a question.
 func instructions(q view.Question) string {
 	s := "Choose one."
 	switch {
@@ -83,7 +85,8 @@ func instructions(q view.Question) string {
 	return s
 }
 
-// hasBackground reports whether the agent sent anything besides its questions.
+// hasBackground reports whether the agent sent a title or a context, or its request has
+// warnings.
 func hasBackground(a view.Ask) bool {
 	return len(a.Context) > 0 || isSet(a.Data) || isSet(a.Title) || len(a.Warnings) > 0
 }
