@@ -75,7 +75,8 @@ func TestAgentsAndOperatorsAreRejected(t *testing.T) {
 	admin.settle(a, url.Values{"action": {"answer"}, "q1": {"0"}})
 }
 
-// A token of the API does not work as a cookie, nor does a revoked or expired one.
+// A secret in the header Authorization does not open a page, nor does a cookie that has
+// expired.
 func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	h := newServer(t)
 	a := h.ask(single)

@@ -74,7 +74,7 @@ func TestChromiumNoticeCoversDangerousApprove(t *testing.T) {
 	c.Check(t)
 }
 
-// A real browser returns to the question after the log-in.
+// A real browser shows the requested ask after the log-in.
 func TestChromiumLogInReturnsToTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)

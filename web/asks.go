@@ -35,8 +35,8 @@ func (s *site) ask(w http.ResponseWriter, r request) error {
 	return s.render(w, r.Request, http.StatusOK, pages.Ask(r.frame, drawn, view.NewForm(drawn)))
 }
 
-// settle handles the form of an ask. A form with errors is shown again as it was filled
-// in. If the ask is already settled, the page shows who settled it.
+// settle handles the form of an ask. A form with errors is shown again as it was filled in.
+// If the ask is already settled in another way, the page shows how.
 func (s *site) settle(w http.ResponseWriter, r request) error {
 	a, err := r.client.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -71,7 +71,8 @@ func (s *site) settle(w http.ResponseWriter, r request) error {
 	return s.renderRetry(w, r, drawn, sent.form, err)
 }
 
-// claim records that the person is answering. The script of the page calls it.
+// claim records that the person is answering. The script of the page calls it. If the ask
+// is settled, claim does nothing.
 func (s *site) claim(w http.ResponseWriter, r request) error {
 	if _, err := r.client.Claim(r.Context(), r.PathValue("id")); err != nil && !errors.Is(err, askback.ErrSettled) {
 		return err
@@ -85,8 +86,8 @@ func (s *site) renderConflict(w http.ResponseWriter, r request, a askback.Ask, f
 	return s.render(w, r.Request, http.StatusConflict, pages.Conflict(r.frame, view.Of(a), conflict, form))
 }
 
-// renderRetry shows the form again after an error of the server, so that the person can
-// send it again.
+// renderRetry shows the form again if the server could not save the answer, so that the
+// person can send it again. It returns all other errors.
 func (s *site) renderRetry(w http.ResponseWriter, r request, a view.Ask, form view.Form, err error) error {
 	status := failureOf(err).status
 	switch status {

@@ -14,7 +14,7 @@ import (
 //go:embed assets
 var files embed.FS
 
-// assets are the static files. Each has a name that changes with its content.
+// assets are the static files. The path of each changes with its content.
 type assets struct {
 	paths map[string]string // "page.css" is at "/assets/page.1f0c….css"
 	files map[string]asset
@@ -48,8 +48,8 @@ func newAssets() assets {
 	return a
 }
 
-// serve sends a file. Browsers can cache it forever, because its name has a hash of its
-// content.
+// serve sends a static file. Browsers can cache it forever, because its path has a hash
+// of its content.
 func (a assets) serve(w http.ResponseWriter, r *http.Request) error {
 	f, ok := a.files[r.URL.Path]
 	if !ok {

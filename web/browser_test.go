@@ -109,7 +109,7 @@ func (w window) checkWidth() {
 	}
 }
 
-// F5: a claim holds the deadline. Reading does not claim the ask.
+// F5: typing claims the ask, which holds its deadline. Reading does not claim it.
 func TestChromiumTypingClaimsTheAsk(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
@@ -354,8 +354,8 @@ func TestChromiumContentSecurityPolicyBlocksScripts(t *testing.T) {
 	}
 }
 
-// Scripts cannot read the cookie.
-func TestChromiumLogOutDeletesTheCookie(t *testing.T) {
+// Scripts cannot read the cookie of a log-in.
+func TestChromiumLogOutEndsTheLogIn(t *testing.T) {
 	c := newChromium(t)
 	w := c.window(phone)
 	w.open("/")

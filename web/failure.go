@@ -15,8 +15,8 @@ type failure struct {
 	pages.Notice
 }
 
-// failures has the page of each error that a person can act on. No page reveals anything
-// about an ask: unknown asks and asks of other people get the same page (T20).
+// failures contains the errors that a person can act on, and their pages. No page reveals
+// anything about an ask: unknown asks and asks of other people get the same page (T20).
 var failures = []struct {
 	err error
 	failure

@@ -16,12 +16,12 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// maxForm is the limit in bytes for the form of an ask: four questions with every field
-// at its limit, percent-encoded.
+// maxForm is the limit in bytes for the form of an ask. It is enough for four questions
+// with every field at its limit, percent-encoded.
 const maxForm = 4 << 20
 
-// readValues reads the fields of a form. It returns errForm for a body that Askback's own
-// pages never send.
+// readValues reads the fields of a form. It returns errTooLarge for a body of more than
+// most bytes, and errForm for a body that Askback's own pages never send.
 func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values, error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/x-www-form-urlencoded" {
@@ -39,14 +39,15 @@ func readValues(w http.ResponseWriter, r *http.Request, most int64) (url.Values,
 	return r.PostForm, nil
 }
 
-// submission is a form that was sent: what was filled in, and which button was pressed.
+// A submission is a form that was sent: what was filled in, and which button was pressed.
 type submission struct {
 	action string
 	form   view.Form
 }
 
 // readForm reads the form of an ask. Fields are named by the ids of questions, and choices
-// by their index: no name in the form comes from the agent.
+// by their index, so no name in the form comes from the agent. It returns errForm for
+// values that the page does not offer.
 func readForm(w http.ResponseWriter, r *http.Request, a view.Ask) (submission, error) {
 	values, err := readValues(w, r, maxForm)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *submission) readDecision(values url.Values) error {
 	return nil
 }
 
-// actions returns the buttons on the page of an ask.
+// actions returns the values of the buttons on the page of an ask.
 func actions(a view.Ask) []string {
 	if a.Confirmation != nil {
 		return []string{pages.Approve, pages.ApproveAll, pages.Deny, pages.Decline, pages.NoAction}
@@ -152,8 +153,8 @@ func (s *submission) check(of askback.Ask, a view.Ask) (wrong bool) {
 	return len(s.form.Problems) > 0
 }
 
-// checkInput reports whether the edited arguments are invalid. They must be strict JSON,
-// because an approval has their digest.
+// checkInput reports whether the edited arguments are invalid, and adds the problem to the
+// form. They must be strict JSON, because an approval has their digest.
 func (s *submission) checkInput(input []byte) bool {
 	_, err := jcs.Canonical(input)
 	var syntax *jcs.SyntaxError
@@ -170,7 +171,8 @@ func (s *submission) checkInput(input []byte) bool {
 	return err != nil
 }
 
-// submit sends the answer, or declines.
+// submit answers or declines the ask and returns it. If the error is ErrSettled, it also
+// returns the ask.
 func (s *submission) submit(r request, a view.Ask) (askback.Ask, error) {
 	if s.action == pages.Decline {
 		return r.client.Decline(r.Context(), r.PathValue("id"), string(s.form.Reason))

@@ -8,7 +8,7 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// grants lists the standing approvals in force, or those that ended.
+// grants shows a page of the standing approvals in force, or of those that ended.
 func (s *site) grants(w http.ResponseWriter, r request) error {
 	q := askback.GrantQuery{Ended: r.URL.Query().Has("ended"), Cursor: r.URL.Query().Get("cursor")}
 	page, err := r.client.Grants(r.Context(), q)

@@ -9,8 +9,8 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// loginPage shows a button. Opening the link does not use it up, because programs such as
-// virus scanners open links before people do.
+// loginPage shows a button for the secret of a log-in link. Opening the link does not use
+// it up, because programs such as virus scanners open links before people do.
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	if !login.Possible(r) {
@@ -30,7 +30,7 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return askback.ErrUnauthorized
 }
 
-// maxLogin is the limit in bytes for the form of a log-in, which comes from unknown users.
+// maxLogin is the limit in bytes for the form of a log-in, which anyone can send.
 const maxLogin = 4 << 10
 
 // login exchanges the secret of a link for a cookie. If the browser cannot keep a cookie,

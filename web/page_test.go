@@ -121,7 +121,8 @@ func TestDecisionFormSettlesTheAsk(t *testing.T) {
 	}
 }
 
-// If the agent cannot run edited arguments, a form that has them is rejected.
+// If the agent cannot run edited arguments, the page has no field for them, and a form
+// that has them is rejected.
 func TestNoEditHidesTheArgumentsField(t *testing.T) {
 	h := newServer(t)
 	fixed := *harmless.Confirmation

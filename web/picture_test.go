@@ -13,9 +13,9 @@ import (
 	"github.com/askback/askback/internal/browsertest"
 )
 
-// TestTakePictures writes every page in four viewports to the folder ASKBACK_PICTURES,
-// for people to look at.
-func TestTakePictures(t *testing.T) {
+// TestPagesAreSavedAsPictures writes pictures of the pages in six viewports to the
+// folder ASKBACK_PICTURES, for people to look at.
+func TestPagesAreSavedAsPictures(t *testing.T) {
 	dir := os.Getenv("ASKBACK_PICTURES")
 	if dir == "" {
 		t.Skip("ASKBACK_PICTURES names no folder")

@@ -26,8 +26,8 @@ type Issuer interface {
 	Finish(w http.ResponseWriter, r *http.Request) (email, to string, err error)
 }
 
-// signInPath is the path that starts a log-in with the issuer. Pages link to it and have
-// no form for it, because the policy allows forms to Askback's own pages only.
+// signInPath is the path that starts a log-in with the issuer. Pages have a link to it and
+// not a form, because the Content-Security-Policy forbids forms that lead to the issuer.
 const signInPath = "/login/oidc"
 
 // signInURL returns the address that starts a log-in and returns to path. It is absolute,
@@ -40,8 +40,8 @@ func (s *site) signInURL(path string, choose bool) string {
 	return s.publicURL + signInPath + "?" + q.Encode()
 }
 
-// loginNotice completes the page for a browser that is not logged in. It adds whether a
-// form was lost, and how to log in and return.
+// loginNotice completes the page for a browser that is not logged in. It explains how to
+// log in and return, and that a form that was sent is not saved.
 func (s *site) loginNotice(n pages.Notice, r *http.Request) pages.Notice {
 	n.Body = []string{"This browser is not logged in."}
 	if login.Secret(r) != "" {
@@ -84,7 +84,8 @@ func isID(s string) bool {
 var errProxy = errors.New("a log-in came over plain http, and the pages are at https")
 
 // checkConnection returns an error if the browser cannot keep the cookie of a log-in. The
-// issuer returns it to the public address, so with https the request needs https too.
+// issuer redirects to the public address, so if that is https, the request must use https,
+// too.
 func (s *site) checkConnection(r *http.Request) error {
 	switch {
 	case strings.HasPrefix(s.publicURL, "https:") && !login.Secure(r):
@@ -151,7 +152,7 @@ func (s *site) signInCallback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// errIssuerChanged reports an issuer that is no longer in the settings.
+// errIssuerChanged reports a log-in with an issuer that is no longer in the settings.
 var errIssuerChanged = errors.New("login.oidc was removed or changed; restart the server")
 
 // unknownPersonError reports an e-mail address that is not in the settings.
@@ -161,8 +162,9 @@ func (e unknownPersonError) Error() string {
 	return e.email + " is not the address of a person in the settings"
 }
 
-// renderSignInError shows why a log-in failed. Text of the issuer goes to the log only,
-// because an attacker may have written it.
+// renderSignInError shows why a log-in failed, or returns err if it is not about the
+// log-in. Error texts of the issuer go to the log only, because an attacker may have
+// written them.
 func (s *site) renderSignInError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	n, status := pages.Notice{Heading: "Not logged in", SignIn: pages.SignIn{Name: s.issuer.Name(), URL: s.signInURL(to, false)}}, http.StatusForbidden
 	var unknown unknownPersonError

@@ -56,8 +56,8 @@ type Options struct {
 
 // New returns the handler of the pages: /, /asks/{id} and its claim, /grants and their
 // revocation, /login, /logout and /assets/. With an issuer it also handles /login/oidc and
-// its callback. Other paths get an error page. A reverse proxy that ends TLS must forward
-// Host and set X-Forwarded-Proto.
+// its callback. Other paths get an error page. The options may be nil. A reverse proxy that
+// ends TLS must forward Host and set X-Forwarded-Proto.
 func New(auth Authenticator, o *Options) http.Handler {
 	s := &site{auth: auth, now: time.Now, log: slog.New(slog.DiscardHandler), assets: newAssets()}
 	if o != nil {
@@ -112,7 +112,7 @@ type site struct {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// secureHeaders sets the security headers of all pages. Because of the referrer policy,
+// secureHeaders sets the security headers of all replies. Because of the referrer policy,
 // browsers send "Origin: null" with Askback's own forms; Sec-Fetch-Site identifies them.
 func secureHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,7 +138,7 @@ func (s *site) handler(f func(http.ResponseWriter, *http.Request) error) http.Ha
 	})
 }
 
-// A request is a request of a person who is logged in.
+// A request is an HTTP request that has the cookie of a person or an operator.
 type request struct {
 	*http.Request
 	principal askback.Principal
@@ -146,8 +146,8 @@ type request struct {
 	frame     pages.Frame
 }
 
-// authenticated returns a handler that calls f for people who are logged in. It rejects
-// agents, even those whose token may read asks over HTTP.
+// authenticated returns a handler that calls f for requests with the cookie of a person or
+// an operator. It rejects agents, even those whose token may read asks over HTTP.
 func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Handler {
 	return s.handler(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.authenticate(r)
@@ -160,7 +160,7 @@ func (s *site) authenticated(f func(http.ResponseWriter, request) error) http.Ha
 	})
 }
 
-// reauthenticate reports an error if the person was logged out while the form was read,
+// reauthenticate returns an error if the person was logged out while the form was read,
 // which may take long.
 func (s *site) reauthenticate(r request) error {
 	_, err := s.authenticate(r.Request)
@@ -196,7 +196,8 @@ func (s *site) frameOf(r *http.Request) pages.Frame {
 	return frame
 }
 
-// render renders a page completely before it sends anything.
+// render renders a page completely before it sends anything. If that fails, it returns the
+// error and sends nothing.
 func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(r.Context(), &b); err != nil {
@@ -210,7 +211,8 @@ func (s *site) render(w http.ResponseWriter, r *http.Request, status int, page t
 	return nil
 }
 
-// renderError sends the page of an error, and logs what the page must not contain.
+// renderError sends the page of an error, and logs errors of the server, which the page
+// must not contain.
 func (s *site) renderError(w http.ResponseWriter, r *http.Request, err error) {
 	f := failureOf(err)
 	switch f.status {
