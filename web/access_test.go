@@ -94,7 +94,7 @@ func TestOnlyAValidCookieLogsIn(t *testing.T) {
 	b.open("/", http.StatusUnauthorized)
 }
 
-// T11: the cases combine each origin with each cookie.
+// T11: the cases combine each origin with each cookie and method.
 func TestCrossSiteFormsChangeNothing(t *testing.T) {
 	sites := map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": true}
 	origins := map[string]bool{
