@@ -168,8 +168,8 @@ func deadSQL(q store.Query) (text string, args []any) {
 }
 
 // complete applies a completion: it deletes the effect, schedules it again or makes it a
-// dead letter. If the effect is not claimed by the node of the completion, the error is
-// store.ErrConflict.
+// dead letter. If the effect does not exist, or its node differs from that of the
+// completion, the error is store.ErrConflict.
 func (w *writer) complete(c *store.Completion) error {
 	if !c.Dead && c.Retry.IsZero() {
 		return w.changeOne(w.stmt.deleteEffect, c.ID, textOrNull(c.Node))

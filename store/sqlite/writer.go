@@ -260,7 +260,7 @@ func codeOf(err error) int {
 // primaryCode returns the low byte of codeOf, which names the kind of error.
 func primaryCode(err error) int { return codeOf(err) & 0xff }
 
-// errNoRoom is passed to fail if the database was opened on a full disk.
+// errNoRoom means that the disk was full when the database was opened.
 var errNoRoom = errors.New("there was too little room when the database was opened")
 
 // isFull reports whether err means that the disk has no room for a change.
