@@ -74,8 +74,9 @@ func clusters(s string) iter.Seq2[string, int] {
 	}
 }
 
-// pieces splits a grapheme cluster before each rune that takes cells and is not a mark. A
-// terminal that draws every rune separately can break a row there.
+// pieces splits a grapheme cluster before each rune that takes cells and is not a mark, and
+// yields each part with its cells. A terminal that draws every rune separately can break a
+// row there.
 func pieces(cluster string) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		start, cells := 0, 0

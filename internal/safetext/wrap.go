@@ -41,7 +41,7 @@ func Wrap(t Text, width int) []Text {
 	return rows
 }
 
-// wrapper wraps one line. All positions are byte offsets in text.
+// A wrapper wraps one line. All positions are byte offsets in text.
 type wrapper struct {
 	text  string
 	width int
