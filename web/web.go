@@ -24,7 +24,7 @@ import (
 	"github.com/askback/askback/web/pages"
 )
 
-// An Authenticator identifies the users of the pages. It is implemented by an engine.
+// An Authenticator identifies the users of the pages. Package engine implements it.
 type Authenticator interface {
 	// Authenticate returns the principal of a secret, or [askback.ErrUnauthorized].
 	Authenticate(ctx context.Context, secret string) (askback.Principal, error)

@@ -151,9 +151,9 @@ func (s *Store) Head(ctx context.Context, stream string) (seq, streamSeq int64, 
 	return seq, streamSeq, readError(ctx, err)
 }
 
-// head returns the numbers of the newest event of a stream. The rows are the events of the
-// stream, newest first. If the first is damaged, head computes its StreamSeq from the first
-// row that is not.
+// head returns the numbers of the newest event of a stream, or 0 if there are no events.
+// The rows are the events of the stream, newest first. If the first is damaged, head
+// computes its StreamSeq from the first row that is not.
 func head(rows *sql.Rows) (seq, streamSeq int64, err error) {
 	defer rows.Close()
 	for behind := int64(0); rows.Next(); behind++ {
