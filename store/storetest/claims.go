@@ -60,7 +60,8 @@ func testClaimLimits(t *testing.T, sub Subject) {
 	}
 }
 
-// testClaimByNodes checks that each effect is claimed by one node while effects are added.
+// testClaimByNodes checks that each effect is claimed once if several nodes claim effects
+// while others are added.
 func testClaimByNodes(t *testing.T, sub Subject) {
 	s := sub.Store
 	const nodes, each = 4, 50
@@ -130,7 +131,8 @@ func testLostClaims(t *testing.T, sub Subject) {
 	mustEqual(t, "claims after all nodes are gone", effectIDs(mustClaim(t, s, "c", timeout.Add(time.Hour), 0)), []string{"eff_2"})
 }
 
-// testCompletions checks that a completion that does not match the claim is a conflict.
+// testCompletions checks that a completion is a conflict if the effect does not exist or
+// is not claimed by the given node. Of several concurrent completions, one succeeds.
 func testCompletions(t *testing.T, sub Subject) {
 	s := sub.Store
 	commitEffects(t, s, effect("eff_1"), effect("eff_2"))
@@ -158,8 +160,8 @@ func testCompletions(t *testing.T, sub Subject) {
 	mustEqual(t, "effects after the timeout", effectIDs(mustClaim(t, s, "c", later, 0)), []string{"eff_2"})
 }
 
-// testClaimInFailingBatch checks that claims are kept while other changes fail after a part
-// of them was written.
+// testClaimInFailingBatch checks that claims are kept if another change of their batch
+// fails after a part of it was written.
 func testClaimInFailingBatch(t *testing.T, sub Subject) {
 	s := sub.Store
 	var effects []store.Effect
@@ -210,8 +212,9 @@ func testClaimInFailingBatch(t *testing.T, sub Subject) {
 func testClaimsAfterClose(t *testing.T, sub Subject) { checkClaimsAfterRestart(t, sub, true) }
 func testClaimsAfterKill(t *testing.T, sub Subject)  { checkClaimsAfterRestart(t, sub, false) }
 
-// checkClaimsAfterRestart checks that a restart frees every claim, and that effects and their
-// attempts are kept.
+// checkClaimsAfterRestart checks that a restart frees every claim, and that effects and
+// their attempts are kept. The store is closed before the restart, or killed if closed is
+// false.
 func checkClaimsAfterRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("the data ends with the process")

@@ -18,13 +18,13 @@ func effect(id string) store.Effect {
 	}
 }
 
-// claimed returns the effect that Claim returns for the nth attempt of e.
+// claimed returns e as Claim must return it to node at the nth attempt.
 func claimed(e store.Effect, node string, n int) store.Effect {
 	e.Node, e.Attempts = node, n
 	return e
 }
 
-// commitEffects commits ask_1 with effects.
+// commitEffects commits a new record ask_1 with effects, and returns the stored record.
 func commitEffects(t *testing.T, s Store, effects ...store.Effect) (r store.Record) {
 	t.Helper()
 	r = record("ask", "ask_1")
@@ -67,10 +67,10 @@ func effectIDs(effects []store.Effect) []string {
 	return names
 }
 
-// noEffects is the result of Claim and Dead if there is no effect.
+// noEffects is the result of Claim and Dead if no effect matches.
 var noEffects []store.Effect
 
-// later is a time at which every node without a new heartbeat has lost its claims.
+// later is a time at which a node whose last heartbeat was at noon has lost its claims.
 var later = noon.Add(time.Hour)
 
 func testEffectFields(t *testing.T, sub Subject) {
@@ -195,7 +195,7 @@ func testWithdrawal(t *testing.T, sub Subject) {
 	mustEqual(t, "dead letters", effectIDs(mustListDead(t, s, store.Query{})), []string{"eff_3"})
 }
 
-// testEffectAtomicity checks that effects are kept with their change or not at all.
+// testEffectAtomicity checks that effects are committed with their change or not at all.
 func testEffectAtomicity(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := commitEffects(t, s, effect("eff_1"))
@@ -254,7 +254,8 @@ func testDeletedEffects(t *testing.T, sub Subject) {
 	mustEqual(t, "effects", effectIDs(mustClaim(t, s, "b", later, 0)), []string{"eff_free", "eff_other", "eff_token"})
 }
 
-// invalidEffects returns changes with effects that every store rejects.
+// invalidEffects returns changes with effects or completions that every store must reject,
+// by what is wrong with them.
 func invalidEffects() map[string]store.Change {
 	bad := map[string]store.Change{}
 	one := func(what string, change func(*store.Change)) {

@@ -9,7 +9,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// callAll calls each method except Commit and Close, and returns the errors.
+// callAll calls each method except Commit and Close, and returns the errors by method
+// name.
 func callAll(ctx context.Context, s Store) map[string]error {
 	errs := map[string]error{}
 	_, errs["Read"] = s.Read(ctx, "ask", "ask_1")
@@ -77,7 +78,8 @@ func testReopen(t *testing.T, sub Subject) { checkRestart(t, sub, true) }
 func testKill(t *testing.T, sub Subject)   { checkRestart(t, sub, false) }
 
 // checkRestart checks that a restart keeps acknowledged changes, and that the numbers of
-// events continue (F2).
+// events continue (F2). The store is closed before the restart, or killed if closed is
+// false.
 func checkRestart(t *testing.T, sub Subject, closed bool) {
 	if sub.Reopen == nil {
 		t.Skip("the data ends with the process")

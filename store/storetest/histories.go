@@ -100,7 +100,8 @@ func testPages(t *testing.T, sub Subject) {
 	mustEqual(t, "the newest of a stream without events", recent("ses_7", 0, 5), []int64{})
 }
 
-// testPrune checks that deleted events are gone, and that no number is used again (E9).
+// testPrune checks that pruned events are deleted, and that no Seq is used again (E9). The
+// newest event of all streams remains, because the next Seq depends on it.
 func testPrune(t *testing.T, sub Subject) {
 	s := sub.Store
 	head := func(what, stream string, seq, n int64) {
@@ -169,7 +170,8 @@ func testManyStreams(t *testing.T, sub Subject) {
 	checkNumbers(t, allEvents(t, s, ""))
 }
 
-// testVisibility checks that a reader never reads a number before all smaller ones are visible.
+// testVisibility checks that an event is visible to readers only after all events with a
+// smaller Seq.
 func testVisibility(t *testing.T, sub Subject) {
 	s := sub.Store
 	const writers, each = 6, 25
@@ -201,7 +203,7 @@ func testVisibility(t *testing.T, sub Subject) {
 	wg.Wait()
 }
 
-// parallel calls run in n goroutines and returns when all have ended.
+// parallel calls run(0) to run(n-1) concurrently and returns when all have returned.
 func parallel(n int, run func(worker int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})

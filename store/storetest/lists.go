@@ -32,7 +32,8 @@ func filter(all []store.Record, q store.Query) []store.Record {
 	return out
 }
 
-// queries returns queries with all useful combinations of filters and orders.
+// queries returns a query for each combination of the given values with all values of
+// Open, Unacked and Newest, with and without a limit.
 func queries(kinds, statuses, streams, owners, agents, names []string, afters []string) []store.Query {
 	yes, no := true, false
 	qs := []store.Query{{}}
@@ -100,8 +101,8 @@ func testList(t *testing.T, sub Subject) {
 	}
 }
 
-// testListFor checks that For matches whole names only, not a part of one and not a
-// string across two.
+// testListFor checks that For matches only whole names: not a part of a name, and not a
+// string that spans two names.
 func testListFor(t *testing.T, sub Subject) {
 	s := sub.Store
 	var c store.Change
@@ -189,7 +190,8 @@ func testManyRecords(t *testing.T, sub Subject) {
 	mustEqual(t, "due", ids(due), remaining[:store.MaxList])
 }
 
-// testDue checks that Due returns only due records, in order (F5).
+// testDue checks that Due returns only records that are due, in order of Due, then ID
+// (F5).
 func testDue(t *testing.T, sub Subject) {
 	s := sub.Store
 	at := func(kind, id string, ms int) store.Record {

@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// commitConcurrently commits n changes of one record at once, of which one must succeed. It
-// returns the worker of that one.
+// commitConcurrently commits n changes concurrently. It fails unless one is committed and
+// all others are conflicts, and returns the number of the worker that succeeded.
 func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) store.Change) (winner int) {
 	t.Helper()
 	var wins, losses atomic.Int32
@@ -33,13 +33,14 @@ func commitConcurrently(t *testing.T, s Store, n int, change func(worker int) st
 	return winner
 }
 
-// answer returns the change by which a worker answers r.
+// answer returns the change with which a worker answers r.
 func answer(r store.Record, worker int) store.Change {
 	r.Open, r.Status, r.State, r.Fixed = false, "answered", fmt.Append(nil, worker), nil
 	return store.Change{Put: []store.Record{r}, Events: []store.Event{event("ses_1", fmt.Sprint(worker))}}
 }
 
-// testTwoCommits checks that one of two concurrent answers is kept (E10).
+// testTwoCommits checks that one of two concurrent answers is kept, and one of two
+// concurrent changes that create the same record (E10).
 func testTwoCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	for n := range 20 {
@@ -57,7 +58,8 @@ func testTwoCommits(t *testing.T, sub Subject) {
 }
 
 // testHundredCommits checks that one of a hundred concurrent answers is kept. The other 99
-// return ErrConflict and leave nothing in the record or the history (E10, F6).
+// return ErrConflict and leave nothing in the record or the history (E10, F6). If each
+// worker reads the record again after a conflict, all commits succeed.
 func testHundredCommits(t *testing.T, sub Subject) {
 	s := sub.Store
 	r := record("ask", "ask_1")
@@ -92,8 +94,8 @@ func testHundredCommits(t *testing.T, sub Subject) {
 	checkNumbers(t, events)
 }
 
-// testPartialConflict checks that a change with a conflict in its second record leaves nothing
-// of its first.
+// testPartialConflict checks that a change with a conflict in its second record does not
+// write its first.
 func testPartialConflict(t *testing.T, sub Subject) {
 	s := sub.Store
 	session := record("session", "ses_1")
@@ -196,8 +198,8 @@ func checkResults(t *testing.T, s Store, outcomes []outcome, errs ...error) {
 	checkNumbers(t, events)
 }
 
-// testFullQueue checks that a full queue rejects a change at once, and that the changes in the
-// queue are kept.
+// testFullQueue checks that a full queue rejects a change at once, and that the changes in
+// the queue are committed.
 func testFullQueue(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("the store has no queue")
@@ -265,8 +267,8 @@ func testCancellation(t *testing.T, sub Subject) {
 	}
 }
 
-// testWaitingCancelled checks that Commit of a waiting change returns at once when its ctx
-// ends.
+// testWaitingCancelled checks that Commit returns at once if its ctx ends while the change
+// waits in the queue.
 func testWaitingCancelled(t *testing.T, sub Subject) {
 	if sub.Stall == nil {
 		t.Skip("the store has no queue")

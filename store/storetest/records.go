@@ -169,7 +169,8 @@ func testColumns(t *testing.T, sub Subject) {
 	}
 }
 
-// checkReads fails unless each kind of read returns the record once if it matches.
+// checkReads fails unless ReadKey, List and Due return r, the only record of the store,
+// whenever it matches.
 func checkReads(t *testing.T, s Store, r store.Record) {
 	t.Helper()
 	if r.Key != "" {

@@ -17,24 +17,24 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// A Store is a store under test.
+// A Store is the interface that the stores under test must implement.
 type Store interface {
 	store.Store
 	store.Queue
 }
 
-// A Subject is a new, empty store under test. The function that opens it closes it with
-// t.Cleanup.
+// A Subject is a new, empty store under test. The function that opens it must also close
+// it, with t.Cleanup.
 type Subject struct {
 	Store Store
 
-	// Reopen opens the data of the store as a new process would: after Close if
-	// closed is true, otherwise as a killed process leaves it. The suite does
-	// not use the old store again. It is nil if the data ends with the process.
+	// Reopen opens the data of the store as a new process would: after Close if closed is
+	// true, otherwise as a killed process leaves it. The suite does not use the old store
+	// again. Reopen is nil if the data ends with the process.
 	Reopen func(t *testing.T, closed bool) Store
 
-	// Stall blocks all commits until release is called, which the suite does
-	// soon. It is nil if the store has no queue.
+	// Stall blocks all commits until release is called, which the suite does soon. Stall is
+	// nil if the store has no queue.
 	Stall func(t *testing.T) (release func())
 }
 
@@ -167,7 +167,8 @@ func mustEqual(t *testing.T, what string, got, want any) {
 	}
 }
 
-// difference returns cmp.Diff of values that are not equal, because cmp.Diff is slow.
+// difference returns cmp.Diff(want, got). It calls cmp.Diff, which is slow, only if the
+// values differ.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""
@@ -183,14 +184,15 @@ func ids(records []store.Record) []string {
 	return names
 }
 
-// committed returns the record that the store must return after r was committed.
+// committed returns r as the store must return it after r was committed: with the next
+// version.
 func committed(r store.Record) store.Record {
 	r.Version++
 	return r
 }
 
-// readHistory returns all events of one stream or, if stream is "", of all. It reads them
-// in pages.
+// readHistory reads all events with a Seq larger than after, in pages: those of one stream
+// or, if stream is "", of all streams.
 func readHistory(ctx context.Context, s Store, stream string, after int64) ([]store.Event, error) {
 	var all []store.Event
 	for {
@@ -212,8 +214,8 @@ func allEvents(t *testing.T, s Store, stream string) []store.Event {
 	return all
 }
 
-// checkNumbers fails unless the events are numbered 1, 2, 3 … without a gap, over all and
-// within each stream (F2).
+// checkNumbers fails unless the events are numbered 1, 2, 3 … without a gap, both over all
+// streams and within each (F2).
 func checkNumbers(t *testing.T, events []store.Event) {
 	t.Helper()
 	heads := map[string]int64{}

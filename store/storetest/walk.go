@@ -11,8 +11,8 @@ import (
 	"github.com/askback/askback/store"
 )
 
-// Walk applies the same random operations to two new stores. It compares every result,
-// and sometimes the whole content. The model is the store that is known to be correct.
+// Walk applies the same random operations to two new stores and compares the results. At
+// the end, it compares their contents. The store of model is assumed to be correct.
 func Walk(t *testing.T, model, subject func(t *testing.T) Subject) {
 	t.Helper()
 	pair := [2]Subject{model(t), subject(t)}
@@ -71,7 +71,8 @@ func pick(rt *rapid.T, what string, from []string) string {
 	return rapid.SampledFrom(from).Draw(rt, what)
 }
 
-// begin deletes the records of the previous walk from both stores.
+// begin deletes the records of the previous walk from both stores, and sets w.since to the
+// newest Seq.
 func (w *walk) begin() {
 	for _, s := range w.stores {
 		for _, kind := range walkKinds {
@@ -96,7 +97,8 @@ func (w *walk) at(rt *rapid.T, what string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(-3, 3).Draw(rt, what)) * time.Millisecond)
 }
 
-// version returns the stored version of a record or, rarely, one more or less.
+// version returns the stored version of a record, which is 0 if it does not exist. Rarely,
+// it returns one more or less.
 func (w *walk) version(rt *rapid.T, kind, id string) int64 {
 	r, err := w.stores[0].Read(w.t.Context(), kind, id)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -202,21 +204,21 @@ func (w *walk) dead(rt *rapid.T) {
 	w.both("Dead", func(s Store) (any, error) { return s.Dead(w.t.Context(), q) })
 }
 
-// loseClaims frees the claims of all nodes in both stores. It is called when one store
-// was opened again, which has freed its claims already.
+// loseClaims frees the claims of all nodes in both stores. The walk calls it after one
+// store was reopened, because that has freed the claims of only this store.
 func (w *walk) loseClaims() {
 	w.now = w.now.Add(store.HeartbeatTimeout)
 	node := fmt.Sprint("node at ", w.now)
 	w.both("Claim", func(s Store) (any, error) { return s.Claim(w.t.Context(), node, w.now, 1) })
 }
 
-// A result is the comparable result of a call.
+// A result is what a call returned, with its error as a string for the comparison.
 type result struct {
 	Value any
 	Err   string
 }
 
-// both fails unless the call has the same result on both stores.
+// both calls the function for both stores, and fails unless the results are the same.
 func (w *walk) both(what string, call func(Store) (any, error)) {
 	w.Helper()
 	var results [2]result
@@ -270,7 +272,7 @@ func (w *walk) read(rt *rapid.T) {
 	w.both("ReadKey", func(s Store) (any, error) { return s.ReadKey(w.t.Context(), kind, key) })
 }
 
-// compare compares the whole content of both stores.
+// compare compares the records and effects of both stores, and the events of this walk.
 func (w *walk) compare() {
 	for _, kind := range walkKinds {
 		w.both("all records of a kind", func(s Store) (any, error) { return s.List(w.t.Context(), store.Query{Kind: kind}) })
