@@ -21,16 +21,16 @@ type Subject interface {
 	As(p askback.Principal) askback.Client
 }
 
-// A Clock is a subject with a clock that can be advanced. Deadlines are tested
-// only with such a subject.
+// A Clock is a [Subject] whose clock the tests can advance. The tests of deadlines are
+// skipped if a subject is not a Clock.
 type Clock interface {
 	// Advance advances the clock, and returns when every deadline that passed
 	// has taken effect.
 	Advance(by time.Duration)
 }
 
-// Client tests an implementation of [askback.Client]. open returns a new, empty
-// subject for one test.
+// Client tests an implementation of [askback.Client]. It calls open for each test case.
+// open must return a new, empty subject.
 func Client(t *testing.T, open func(t *testing.T) Subject) {
 	for _, tests := range [][]testCase{answering, asking, refusing, listing, granting, running, following, racing} {
 		for _, f := range tests {
@@ -61,10 +61,10 @@ type fixture struct {
 	subject Subject
 }
 
-// limit is the maximum duration of a test case.
+// limit is the maximum duration of a call.
 const limit = time.Minute
 
-// ctx returns the context of the test case.
+// ctx returns a new context that ends after limit or with the test case.
 func (f fixture) ctx() context.Context {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), limit, errors.New("this took more than a minute"))
 	f.Cleanup(cancel)
@@ -88,7 +88,7 @@ func (f fixture) ask(client askback.Client, q askback.Request) askback.Ask {
 	return a
 }
 
-// noError requires success and returns the ask.
+// noError requires that err is nil, and returns the ask.
 func (f fixture) noError(a askback.Ask, err error) askback.Ask {
 	f.Helper()
 	if err != nil {
@@ -97,7 +97,7 @@ func (f fixture) noError(a askback.Ask, err error) askback.Ask {
 	return a
 }
 
-// wantError requires an error.
+// wantError requires that err is want or wraps it.
 func (f fixture) wantError(err, want error) {
 	f.Helper()
 	if !errors.Is(err, want) {
@@ -105,14 +105,14 @@ func (f fixture) wantError(err, want error) {
 	}
 }
 
-// wantSettled requires ErrSettled and the settled ask.
+// wantSettled requires that err is ErrSettled, and that the call returned the settled ask.
 func (f fixture) wantSettled(got askback.Ask, err error, want askback.Ask) {
 	f.Helper()
 	f.wantError(err, askback.ErrSettled)
 	f.wantSame(got, want)
 }
 
-// wantSame requires two asks to be equal in all fields.
+// wantSame requires two asks to have the same JSON text.
 func (f fixture) wantSame(got, want askback.Ask) {
 	f.Helper()
 	if g, w := text(got), text(want); g != w {
@@ -120,7 +120,7 @@ func (f fixture) wantSame(got, want askback.Ask) {
 	}
 }
 
-// wantPending requires that an ask is unchanged and pending.
+// wantPending requires that the ask with the id of want is pending and the same as want.
 func (f fixture) wantPending(want askback.Ask) {
 	f.Helper()
 	got := f.noError(f.person("judge").Get(f.ctx(), want.ID))
@@ -130,8 +130,8 @@ func (f fixture) wantPending(want askback.Ask) {
 	f.wantSame(got, want)
 }
 
-// wantInvalid requires an Invalid error with problems at the pointers, each
-// with a detail and a fix.
+// wantInvalid requires an Invalid error with problems at exactly these pointers, in this
+// order, each with a detail and a fix.
 func (f fixture) wantInvalid(err error, pointers ...string) {
 	f.Helper()
 	var problems askback.Invalid
@@ -151,7 +151,7 @@ func (f fixture) wantInvalid(err error, pointers ...string) {
 	}
 }
 
-// text returns the JSON text of a value.
+// text returns v as JSON or, if it cannot be encoded, the text of the error.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -160,7 +160,7 @@ func text(v any) string {
 	return string(b)
 }
 
-// concurrently calls do n times concurrently.
+// concurrently calls do(0) to do(n-1) concurrently and returns when all have returned.
 func concurrently(n int, do func(i int)) {
 	var group sync.WaitGroup
 	start := make(chan struct{})
@@ -174,14 +174,14 @@ func concurrently(n int, do func(i int)) {
 	group.Wait()
 }
 
-// database returns a request with a question.
+// database returns a request with one question, which database to use, and two options.
 func database() askback.Request {
 	return askback.Request{Questions: []askback.Question{{
 		Text: "Which database should we use?", Header: "Database", Options: askback.Options("PostgreSQL", "SQLite"),
 	}}}
 }
 
-// confirmation returns a request with a confirmation.
+// confirmation returns a request to confirm a dangerous call.
 func confirmation() askback.Request {
 	return askback.Request{Confirmation: &askback.Confirmation{
 		ToolName: "delete_files", Server: "files", Description: "Clean up the old builds",

@@ -20,7 +20,7 @@ var following = []testCase{
 	{"InvalidCursorIsRejected", invalidCursors},               // wire.md §4
 }
 
-// eventReader reads events one at a time.
+// eventReader reads the events of one stream, one at a time.
 type eventReader struct {
 	fixture
 	next func() (askback.Event, error, bool)
@@ -36,7 +36,8 @@ func (f fixture) follow(client askback.Client, session string, after askback.Cur
 	return eventReader{f, next}
 }
 
-// event returns the next event.
+// event waits for the next event and returns it. It fails if there is an error or the
+// stream ends.
 func (s eventReader) event() askback.Event {
 	s.Helper()
 	ev, err, ok := s.next()
@@ -46,7 +47,8 @@ func (s eventReader) event() askback.Event {
 	return ev
 }
 
-// types requires the next events to have these types, and returns them.
+// types requires the next events to have these types in this order, and returns the
+// events.
 func (s eventReader) types(want ...askback.EventType) (events []askback.Event) {
 	s.Helper()
 	var got []askback.EventType
@@ -60,7 +62,8 @@ func (s eventReader) types(want ...askback.EventType) (events []askback.Event) {
 	return events
 }
 
-// dataField returns a field of the data of an event.
+// dataField returns a field of the data of an event as JSON, or "" if the data has no such
+// field.
 func dataField(ev askback.Event, name string) string {
 	var data map[string]json.RawMessage
 	if json.Unmarshal(ev.Data, &data) != nil {

@@ -24,7 +24,8 @@ var granting = []testCase{
 	{"EveryUseOfAGrantIsCounted", countGrantUses},           // F8
 }
 
-// toolCall returns a confirmation of a tool that is not dangerous.
+// toolCall returns a request, in the session with the key "run", to confirm a call that is
+// not dangerous.
 func toolCall(tool, input string) askback.Request {
 	return askback.Request{
 		SessionKey:   "run",
@@ -36,7 +37,7 @@ func approveAll(scope askback.Scope) askback.Answer {
 	return askback.Answer{Decision: askback.ApproveAll, Grant: &askback.GrantRequest{Scope: scope}}
 }
 
-// wantByGrant requires that an ask was approved by a grant when it was made.
+// wantByGrant requires that an ask was approved by the grant with this id.
 func (f fixture) wantByGrant(a askback.Ask, id string) {
 	f.Helper()
 	switch {
@@ -108,14 +109,14 @@ func approveAllAnswers(f fixture) {
 	f.noError(agent.Consume(f.ctx(), next.ID, next.Outcome.Digest))
 	_, err := agent.Consume(f.ctx(), next.ID, next.Outcome.Digest)
 	f.wantError(err, askback.ErrConsumed)
-	// A later answer returns the outcome by the policy.
+	// A later answer is rejected with the outcome that the grant gave.
 	late, err := ana.Answer(f.ctx(), next.ID, askback.Decide(askback.Deny, ""))
 	f.wantError(err, askback.ErrSettled)
 	f.wantByGrant(late, id)
 }
 
-// defaultScope tests a tool whose effect depends on its input: a grant for
-// "list the files" must not cover "drop the production database".
+// defaultScope tests a grant without a scope for a tool whose effect depends on its input.
+// A grant for "List the files" must not cover "Drop the production database".
 func defaultScope(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	list := toolCall("confirm_action", `{"action":"List the files"}`)

@@ -36,8 +36,8 @@ func labels(q askback.Question) (all []string) {
 	return all
 }
 
-// wantQuestions requires all questions and options. It compares them with the request,
-// because two results that are compared could lack the same question.
+// wantQuestions compares the questions and options of an ask with those of the request. A
+// comparison of two results would not detect a question that both lack.
 func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	f.Helper()
 	for i, q := range want.Questions {
@@ -47,8 +47,8 @@ func (f fixture) wantQuestions(got askback.Ask, want askback.Request) {
 	}
 }
 
-// largestForm makes the largest ask, reads it in all ways, and answers with all
-// options.
+// largestForm makes the largest ask, reads it with Get and List, answers it, and reads its
+// outcome with Wait.
 func largestForm(f fixture) {
 	q := largest()
 	got := f.ask(f.agent(), q)

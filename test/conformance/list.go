@@ -16,7 +16,7 @@ var listing = []testCase{
 	{"FiltersSelectAsks", filters}, // wire.md §3
 }
 
-// list returns the items of all pages.
+// list returns the items of all pages. It calls between before it reads another page.
 func (f fixture) list(client askback.Client, q askback.Query, between func()) []askback.Ask {
 	f.Helper()
 	var all []askback.Ask
@@ -52,8 +52,8 @@ func ids(asks []askback.Ask) []string {
 	return out
 }
 
-// wantIDs requires these asks in any order, because asks of the same millisecond have
-// no defined order.
+// wantIDs requires the asks in got and want to be the same, in any order, because asks of
+// the same millisecond have no defined order.
 func (f fixture) wantIDs(what string, got, want []askback.Ask) {
 	f.Helper()
 	if g, w := slices.Sorted(slices.Values(ids(got))), slices.Sorted(slices.Values(ids(want))); !slices.Equal(g, w) {
@@ -70,7 +70,8 @@ func (f fixture) wantOrder(what string, asks []askback.Ask, compare func(a, b ti
 
 func newest(a, b time.Time) int { return b.Compare(a) }
 
-// askSeveral makes n asks, and advances the clock between them if there is one.
+// askSeveral makes n asks. If the subject is a [Clock], the clock is advanced after every
+// third ask, so that other asks may have the same time.
 func (f fixture) askSeveral(client askback.Client, n int) []askback.Ask {
 	f.Helper()
 	asks := make([]askback.Ask, n)

@@ -49,7 +49,7 @@ var readActs = []operation{
 	{"wait", func(f fixture, s askback.Client, a askback.Ask) (askback.Ask, error) { return s.Wait(f.ctx(), a.ID) }},
 }
 
-// wantRejected requires an error without an ask.
+// wantRejected requires that err is want or wraps it, and that the call returned no ask.
 func (f fixture) wantRejected(who string, a operation, got askback.Ask, err, want error) {
 	f.Helper()
 	if !errors.Is(err, want) {
@@ -106,8 +106,8 @@ func permissions(f fixture) {
 	}
 }
 
-// wantOperatorView requires that an operator sees the usage of the server, but
-// no asks, answers or messages.
+// wantOperatorView requires that an operator can read numbers, names and states, but no
+// texts of agents and people. An operator cannot revoke grants or create tokens.
 func (f fixture) wantOperatorView(operator askback.Client) {
 	f.Helper()
 	agent, ana := f.agent(), f.person("ana")

@@ -32,7 +32,7 @@ func inSession(key string) askback.Request {
 	return q
 }
 
-// start starts a session.
+// start starts a session and requires success.
 func (f fixture) start(agent askback.Client, q askback.SessionRequest) askback.Session {
 	f.Helper()
 	one, err := agent.Start(f.ctx(), q)
@@ -42,7 +42,8 @@ func (f fixture) start(agent askback.Client, q askback.SessionRequest) askback.S
 	return one
 }
 
-// wantSession requires the status and the counts of a session.
+// wantSession requires this status and these numbers of asks of a session, and returns the
+// session.
 func (f fixture) wantSession(client askback.Client, id string, status askback.SessionStatus, pending, total int) askback.Session {
 	f.Helper()
 	one, err := client.Session(f.ctx(), id)

@@ -7,8 +7,8 @@ import (
 	"github.com/askback/askback"
 )
 
-// completedSession tests that a session with a result rejects new work, and that
-// repeated requests still succeed.
+// completedSession tests that a completed session rejects new asks and commands, and that
+// earlier requests can be repeated.
 func completedSession(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{Key: "run"})
@@ -46,8 +46,8 @@ func completedSession(f fixture) {
 	f.wantOpen(f.ask(agent, database()))
 }
 
-// privateMessages tests messages with a resume context: the agent reads it, and
-// people read the rest.
+// privateMessages tests a message with a resume context: the agent reads the whole text,
+// and people read the text without the context.
 func privateMessages(f fixture) {
 	agent, ana := f.agent(), f.person("ana")
 	one := f.start(agent, askback.SessionRequest{})

@@ -22,7 +22,7 @@ var timing = []timedCase{
 	{"KeyRemainsAfterDeadline", keyAfterDeadline},             // wire.md §3
 }
 
-// timed returns a request with a deadline in ten minutes.
+// timed returns a request with a timeout of ten minutes and the given OnTimeout.
 func timed(on askback.OnTimeout) askback.Request {
 	q := fullRequest()
 	q.SessionKey = "" // a failed session rejects asks
@@ -30,7 +30,8 @@ func timed(on askback.OnTimeout) askback.Request {
 	return q
 }
 
-// expired returns the ask a with the outcome that its deadline must set.
+// expired returns a with the outcome that its deadline must set. The time and the reason
+// of the outcome are those of got.
 func expired(a askback.Ask, got askback.Ask) askback.Ask {
 	a.Status = askback.Expired
 	a.Outcome = &askback.Outcome{Status: askback.Expired, Actor: askback.Actor{Kind: askback.ActorTimer}}
