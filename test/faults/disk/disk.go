@@ -1,5 +1,5 @@
-// Package disk reads a system-call trace of a running server and reports whether
-// any request was acknowledged before it was synced to disk.
+// Package disk reads a system-call trace of a running server. It finds replies that were
+// sent after a request for a change without a sync to disk in between.
 package disk
 
 import (
@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A Finding summarizes the requests of a trace that ask or answer.
+// A Finding summarizes the requests of a trace that ask, answer, decline, cancel or
+// consume.
 type Finding struct {
 	Requests int      // requests with a reply
 	Syncs    int      // successful syncs of the write-ahead log
@@ -22,12 +23,13 @@ type Finding struct {
 var (
 	wholeCall = regexp.MustCompile(`^(\d+)\s+(\w+)\((\d+)<((?:->|[^>])*)>[,)]?(.*)$`)
 	cutCall   = regexp.MustCompile(`^(\d+)\s+<\.\.\. (\w+) resumed>(.*)$`)
-	// The first byte may be missing, which net/http reads to detect a closed
-	// connection, or the first 14, which it reads to detect HTTP/2.
+	// durable matches the requests of a [Finding]. Their first byte may be missing, which
+	// net/http reads to detect a closed connection, or the first 14, which it reads to detect
+	// HTTP/2.
 	durable = regexp.MustCompile(`"(?:P?OST /api/v1/a)?sks( |/[a-z0-9_]+/(answer|decline|cancel|consume) )`)
 )
 
-// call is a running system call of one thread.
+// call is a system call of one thread that has begun.
 type call struct {
 	name  string
 	fd    string // number and name
@@ -43,7 +45,7 @@ type reader struct {
 	found   Finding
 }
 
-// Read reads a trace of strace -f -yy -e trace=read,write,fsync,fdatasync.
+// Read reads the output of strace -f -yy -e trace=read,write,fsync,fdatasync.
 func Read(in io.Reader) (Finding, error) {
 	r := &reader{open: map[string]call{}, waiting: map[string]int{}, synced: -1}
 	lines := bufio.NewScanner(in)
@@ -77,7 +79,8 @@ func (r *reader) parse(text string) {
 	r.end(c, m[5])
 }
 
-// begin handles the start of a call: a write sends a reply.
+// begin handles the start of a call. A write to a connection with a waiting request begins
+// its reply.
 func (r *reader) begin(c call) {
 	since, pending := r.waiting[c.fd]
 	if c.name != "write" || !pending {
@@ -90,7 +93,8 @@ func (r *reader) begin(c call) {
 	}
 }
 
-// end handles the end of a call: a request was read or the log was synced.
+// end handles the end of a call. It records a request that was read, and a successful sync
+// of the write-ahead log.
 func (r *reader) end(c call, rest string) {
 	switch c.name {
 	case "read":

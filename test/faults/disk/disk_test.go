@@ -143,7 +143,7 @@ func address(t *testing.T, dir string) (url, secret string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatal("the server did not say where it is")
+			t.Fatal("the server has not written server.json after a minute")
 		}
 	}
 }
